@@ -1,0 +1,57 @@
+import { BlockList, isIP, isIPv4 } from 'node:net'
+
+/** An IP address in its one canonical spelling, or undefined. `::ffff:a.b.c.d` (in any spelling) is `a.b.c.d`. */
+export function parseAddress(text: string): string | undefined {
+  const bare = text.split('%')[0] ?? ''
+  if (isIPv4(bare)) return bare
+  if (isIP(bare) !== 6) return undefined
+  const v6 = new URL(`http://[${bare}]`).hostname.slice(1, -1)
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(v6)
+  if (!mapped) return v6
+  const bits = (Number.parseInt(mapped[1] ?? '', 16) << 16) | Number.parseInt(mapped[2] ?? '', 16)
+  return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join('.')
+}
+
+/** `address:port` or `[v6]:port`, the port as given or the default. */
+export interface Endpoint {
+  readonly address: string
+  readonly port: number
+}
+
+export function parseEndpoint(text: string, defaultPort: number): Endpoint | undefined {
+  const split = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text)
+  const address = parseAddress(split?.[1] ?? split?.[2] ?? text)
+  const port = Number(split?.[3] ?? defaultPort)
+  return address && port >= 1 && port <= 65_535 ? { address, port } : undefined
+}
+
+export const formatEndpoint = ({ address, port }: Endpoint): string =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+
+/** A set of networks in CIDR form or single addresses. The empty set holds nobody. */
+export class Networks {
+  readonly #blocks = new BlockList()
+
+  constructor(cidrs: readonly string[]) {
+    for (const cidr of cidrs) {
+      const network = parseCidr(cidr)
+      if (!network) throw new Error(`not a network: ${cidr}`)
+      this.#blocks.addSubnet(network.address, network.prefix, family(network.address))
+    }
+  }
+
+  has(address: string): boolean {
+    return this.#blocks.check(address, family(address))
+  }
+}
+
+export function parseCidr(text: string): { address: string; prefix: number } | undefined {
+  const [base = '', bits, ...rest] = text.split('/')
+  const address = parseAddress(base)
+  if (!address || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined
+  const widest = isIPv4(address) ? 32 : 128
+  const prefix = Number(bits ?? widest)
+  return prefix <= widest ? { address, prefix } : undefined
+}
+
+const family = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6')

@@ -1,0 +1,41 @@
+import { domainToASCII, domainToUnicode } from 'node:url'
+
+/** Names are held in one form only: lower case, no trailing dot. Everything else is turned into it here or refused. */
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const LONGEST_NAME = 253
+
+/** One letter-digit-hyphen label in canonical form, or undefined. */
+export function parseLabel(text: string): string | undefined {
+  const label = text.toLowerCase()
+  if (!isAscii(text) || !LABEL.test(label)) return undefined
+  return label.startsWith('xn--') && !isRealPunycode(label) ? undefined : label
+}
+
+/** A dotted name in canonical form, or undefined. One trailing dot is allowed, as in zone files. */
+export function parseName(text: string): string | undefined {
+  const labels = text.replace(/\.$/, '').split('.').map(parseLabel)
+  const name = labels.join('.')
+  return labels.includes(undefined) || name.length > LONGEST_NAME ? undefined : name
+}
+
+/** The name of `label` under `zone`, both canonical; undefined when it would be too long for DNS. */
+export function nameUnder(zone: string, label: string): string | undefined {
+  const name = `${label}.${zone}`
+  return name.length > LONGEST_NAME ? undefined : name
+}
+
+/** `a.b.test` -> [`a.b.test`, `b.test`, `test`] */
+export function selfAndAncestors(name: string): string[] {
+  const labels = name.split('.')
+  return labels.map((_, i) => labels.slice(i).join('.'))
+}
+
+export const isInZone = (name: string, zone: string): boolean => name === zone || name.endsWith(`.${zone}`)
+
+const isAscii = (text: string): boolean => [...text].every((character) => character.charCodeAt(0) < 128)
+
+/** An A-label must decode to something that encodes back to it; `xn--` junk has no second spelling to collide with. */
+function isRealPunycode(label: string): boolean {
+  const unicode = domainToUnicode(label)
+  return unicode !== '' && unicode !== label && domainToASCII(unicode) === label
+}

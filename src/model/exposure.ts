@@ -1,0 +1,61 @@
+import type { Change } from './change.ts'
+import type { Check } from './finding.ts'
+
+/** What a caller asks for, canonical: one name bound to one backend. */
+export interface ExposureRequest {
+  readonly zone: string
+  readonly subdomain: string
+  readonly server: string
+  readonly port: number
+  readonly health: string
+  readonly tls: boolean
+  /** Seconds after which the exposure removes itself. */
+  readonly expiresIn?: number | undefined
+}
+
+export const PLAN_STATES = [
+  'planned',
+  'applying',
+  'applied',
+  'removing',
+  'removed',
+  'rolled_back',
+  'expired',
+  'blocked',
+] as const
+export type PlanState = (typeof PLAN_STATES)[number]
+
+/** Every transition there is. `expired` is also what a `planned` or `rolled_back` plan past its life reads as. */
+export const TRANSITIONS: Record<PlanState, readonly PlanState[]> = {
+  planned: ['applying', 'expired'],
+  applying: ['applied', 'rolled_back', 'blocked'],
+  applied: ['removing'],
+  removing: ['removed', 'applied', 'blocked'],
+  removed: [],
+  rolled_back: ['applying', 'expired'],
+  expired: [],
+  blocked: ['applied', 'removed', 'rolled_back'],
+}
+
+/** In these states a plan holds its name: nobody else may plan or apply it. */
+export const HOLDING_STATES: readonly PlanState[] = ['applying', 'applied', 'removing', 'blocked']
+
+export interface Plan {
+  readonly planId: string
+  readonly state: PlanState
+  readonly host: string
+  readonly url: string
+  readonly request: ExposureRequest
+  readonly checks: readonly Check[]
+  readonly changes: readonly Change[]
+  readonly digest: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly createdBy: string
+}
+
+/** The state as of `now`: time alone turns a plan that was never applied into an expired one. */
+export function stateAt(plan: Pick<Plan, 'state' | 'expiresAt'>, now: number): PlanState {
+  const mortal = plan.state === 'planned' || plan.state === 'rolled_back'
+  return mortal && plan.expiresAt <= now ? 'expired' : plan.state
+}
