@@ -1,0 +1,16 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+/** The one-time right to run one plan once: 256 random bits that exist in clear only in the answer that issues them. */
+export const CAPABILITY_HEADER = 'x-deploy-capability'
+export const CAPABILITY_TTL_SECONDS = 300
+
+const FORM = /^cap_[A-Za-z0-9_-]{43}$/
+
+/** What the scrubber looks for in every log line. */
+export const CAPABILITY_ANYWHERE = /cap_[A-Za-z0-9_-]{20,}/g
+
+export const newCapability = (): string => `cap_${randomBytes(32).toString('base64url')}`
+
+export const isCapability = (text: string): boolean => FORM.test(text)
+
+export const hashCapability = (capability: string): string => createHash('sha256').update(capability).digest('hex')

@@ -1,0 +1,104 @@
+import type { ErrorCode } from '../model/errors.ts'
+import type { CertificateFact, Check, HealthFact, NameFact, Observation } from '../model/finding.ts'
+
+/** A check with the code that its failure carries. */
+export interface Verdict {
+  readonly check: Check
+  readonly code?: ErrorCode
+}
+
+/** The plan's three questions, answered, in the order that decides which failure gives the code. */
+export function judge(observed: Observation, server: string): readonly Verdict[] {
+  return [judgeHealth(observed.health, server), judgeName(observed.name), judgeCertificate(observed.certificate)]
+}
+
+const REASONS: Record<Extract<HealthFact, { kind: 'unhealthy' }>['reason'], string> = {
+  refused: 'the connection was refused: nothing listens on that port',
+  unreachable: 'the server cannot be reached',
+  timeout: 'no answer came in time',
+  not_http: 'what answered does not speak HTTP',
+  status: 'it answered with another status',
+}
+
+function judgeHealth(fact: HealthFact, server: string): Verdict {
+  if (fact.kind === 'healthy') {
+    const { httpStatus, latencyMs } = fact
+    const detail = `The backend on server ${server} answered HTTP ${httpStatus} on its health path.`
+    return { check: { name: 'health', status: 'passed', detail, httpStatus, latencyMs } }
+  }
+  const why = fact.httpStatus === undefined ? REASONS[fact.reason] : `it answered HTTP ${fact.httpStatus}`
+  const detail = `The backend on server ${server} gave no HTTP 2xx on its health path: ${why}.`
+  const { reason, httpStatus } = fact
+  return {
+    code: 'backend_unhealthy',
+    check: { name: 'health', status: 'failed', detail, reason, ...(httpStatus !== undefined && { httpStatus }) },
+  }
+}
+
+/** What the public is told of an unhealthy backend: one sentence for a closed port, a silent one, a 500. Planning is no port scanner. */
+export const publicHealthCheck = (server: string): Check => ({
+  name: 'health',
+  status: 'failed',
+  detail: `The backend on server ${server} gave no HTTP 2xx on its health path.`,
+})
+
+function judgeName(fact: NameFact): Verdict {
+  if (fact.kind === 'unknown') {
+    const detail = `Whether the name is free is not certain: ${fact.reason}.`
+    return { code: 'dns_unavailable', check: { name: 'dns', status: 'failed', detail } }
+  }
+  if (fact.kind === 'taken') {
+    const { by, types, at } = fact
+    return {
+      code: 'dns_name_taken',
+      check: { name: 'dns', status: 'failed', detail: takenSentence(fact), by, types, at },
+    }
+  }
+  const { wildcardTypes, emptyNonTerminal } = fact
+  if (wildcardTypes.length > 0) {
+    const detail = `The name has no records of its own, but a wildcard answers for it (${wildcardTypes.join(', ')}); the new record will take its place.`
+    return { check: { name: 'dns', status: 'warning', detail, wildcardTypes } }
+  }
+  const detail = emptyNonTerminal ? 'The name has no records, only names below it: it is free.' : 'The name is free.'
+  return { check: { name: 'dns', status: 'passed', detail, emptyNonTerminal } }
+}
+
+function takenSentence({ by, types, at }: Extract<NameFact, { kind: 'taken' }>): string {
+  switch (by) {
+    case 'record':
+      return `${at} already has ${types.join(', ')} records.`
+    case 'delegation':
+      return `${at} is delegated to other name servers.`
+    case 'dname':
+      return `${at} has a DNAME record that redirects every name below it.`
+    case 'owner_mark':
+      return `${at} holds the owner mark of an exposure that is not known here.`
+    case 'exposure':
+      return `${at} is exposed already.`
+    case 'run':
+      return `A run for ${at} is under way.`
+  }
+}
+
+function judgeCertificate(fact: CertificateFact): Verdict {
+  const name = 'certificate'
+  switch (fact.kind) {
+    case 'not_required':
+      return { check: { name, status: 'not_required', detail: 'HTTPS was not asked for.' } }
+    case 'installed': {
+      const { names, wildcard, notAfter, fingerprint } = fact
+      const detail = `An installed ${wildcard ? 'wildcard ' : ''}certificate covers the name until ${notAfter}.`
+      return { check: { name, status: 'passed', detail, source: 'installed', names, notAfter, fingerprint } }
+    }
+    case 'issuable': {
+      const { directory, caa } = fact
+      const detail = `No installed certificate covers the name; a new one can be issued: ${caa}.`
+      return { check: { name, status: 'passed', detail, source: 'acme', directory } }
+    }
+    case 'unavailable':
+      return {
+        code: 'certificate_unavailable',
+        check: { name, status: 'failed', detail: fact.sentence, reason: fact.reason },
+      }
+  }
+}
