@@ -1,0 +1,9 @@
+import type { Dialect, Kysely } from 'kysely'
+import type { Schema } from '../schema.ts'
+
+/** All that the store needs to know of a database engine. */
+export interface Engine {
+  readonly dialect: Dialect
+  /** Inside a transaction: waits until no other instance migrates, and keeps the others out until it ends. */
+  lockSchema(transaction: Kysely<Schema>): Promise<void>
+}

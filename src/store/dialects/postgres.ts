@@ -1,0 +1,94 @@
+import {
+  type DatabaseConnection,
+  type PostgresCursor,
+  PostgresDialect,
+  type PostgresDialectConfig,
+  PostgresDriver,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+  sql,
+} from 'kysely'
+import pg from 'pg'
+import type { Engine } from './engine.ts'
+
+/** Any number that nobody else locks by in this database: "draw" in ASCII. */
+const SCHEMA_LOCK = 0x64726177
+const BIGINT = 20
+
+/** Each of these can be set otherwise as a parameter of the URL. The client gives up only after the server should have. */
+const PATIENCE = {
+  connectionTimeoutMillis: 5_000,
+  statement_timeout: 10_000,
+  query_timeout: 15_000,
+  idle_in_transaction_session_timeout: 30_000,
+}
+
+export function postgresEngine(url: string): Engine {
+  return {
+    dialect: new ForgivingPostgresDialect({ pool: async () => openPool(url) }),
+    lockSchema: async (transaction) => {
+      await sql`select pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(transaction)
+    },
+  }
+}
+
+function openPool(url: string): PostgresPool {
+  const types = new pg.TypeOverrides()
+  types.setTypeParser(BIGINT, Number)
+  const pool = new pg.Pool({ ...PATIENCE, connectionString: url, max: 10, keepAlive: true, types })
+  // A lost connection fails the call that uses it, or the pool replaces it before the next. Unheard, the event would end the service.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return { connect: async () => new WaryClient(await pool.connect()), end: () => pool.end() }
+}
+
+/**
+ * An error that did not come from the server leaves open what the server did, and perhaps a transaction that has not
+ * ended. Such a connection answers nothing more and is not used again.
+ */
+class WaryClient implements PostgresPoolClient {
+  readonly #client: pg.PoolClient
+  #doubtful = false
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client
+  }
+
+  query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>
+  query<Row>(cursor: PostgresCursor<Row>): never
+  async query(text: unknown, parameters: readonly unknown[] = []): Promise<unknown> {
+    if (typeof text !== 'string') throw new Error('this store reads without cursors')
+    if (this.#doubtful) throw new Error('the connection to PostgreSQL was lost')
+    try {
+      return await this.#client.query(text, [...parameters])
+    } catch (error) {
+      this.#doubtful = !(error instanceof pg.DatabaseError)
+      throw error
+    }
+  }
+
+  release(): void {
+    this.#client.release(this.#doubtful)
+  }
+}
+
+class ForgivingPostgresDialect extends PostgresDialect {
+  readonly #config: PostgresDialectConfig
+
+  constructor(config: PostgresDialectConfig) {
+    super(config)
+    this.#config = config
+  }
+
+  override createDriver(): PostgresDriver {
+    return new ForgivingPostgresDriver(this.#config)
+  }
+}
+
+class ForgivingPostgresDriver extends PostgresDriver {
+  /** A lost connection cannot roll back and need not: the error that lost it is the one that tells why. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.rollbackTransaction(connection).catch(() => {})
+  }
+}

@@ -1,0 +1,95 @@
+import { chmodSync, closeSync, constants, fchmodSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver } from 'kysely'
+import type { Engine } from './engine.ts'
+
+const PATIENCE_MS = 5_000
+
+export function sqliteEngine(file: string): Engine {
+  return {
+    dialect: new PatientSqliteDialect({ database: () => openDatabase(file) }),
+    // Every transaction begins IMMEDIATE and so is the only writer already.
+    lockSchema: async () => {},
+  }
+}
+
+/**
+ * SQLite's own waiting (busy_timeout) would stand still with the whole service in it. So it waits not at all, and
+ * whatever finds the file locked by another instance is tried again here, while everything else goes on.
+ */
+async function patiently<T>(attempt: () => T | Promise<T>): Promise<T> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error
+      await sleep(1 + Math.random() * 4)
+    }
+  }
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Database.SqliteError && (error.code === 'SQLITE_BUSY' || error.code === 'SQLITE_BUSY_RECOVERY')
+
+async function openDatabase(file: string): Promise<Database.Database> {
+  makePrivate(file)
+  const database = new Database(file, { timeout: 0 })
+  try {
+    const mode = await patiently(() => database.pragma('journal_mode = WAL', { simple: true }))
+    if (mode !== 'wal') throw new Error(`SQLite cannot use its write-ahead log on ${file}: put it on a local disk`)
+    database.pragma('synchronous = FULL')
+    database.pragma('foreign_keys = ON')
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** SQLite gives its side files the mode of the main one, so that one gets it before SQLite sees it. */
+function makePrivate(file: string): void {
+  const folder = dirname(file)
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 })) chmodSync(folder, 0o700)
+  const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
+  try {
+    fchmodSync(descriptor, 0o600)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+class PatientSqliteDialect extends SqliteDialect {
+  readonly #database: () => Promise<Database.Database>
+
+  constructor(config: { database: () => Promise<Database.Database> }) {
+    super(config)
+    this.#database = config.database
+  }
+
+  override createDriver(): SqliteDriver {
+    return new PatientSqliteDriver({ database: this.#database })
+  }
+}
+
+class PatientSqliteDriver extends SqliteDriver {
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const connection = await super.acquireConnection()
+    return {
+      executeQuery: (query) => patiently(() => connection.executeQuery(query)),
+      streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
+    }
+  }
+
+  /** A transaction that reads first and writes later could find that somebody else wrote in between: it is the writer from its start. */
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+
+  /** After some failures (disk full) SQLite has rolled back already; the first error is the one that tells why. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.rollbackTransaction(connection).catch(() => {})
+  }
+}

@@ -1,0 +1,46 @@
+import type { Kysely } from 'kysely'
+import type { Engine } from './dialects/engine.ts'
+import { first } from './migrations/0001-first.ts'
+import type { Schema } from './schema.ts'
+
+/** A step forward. What has been released is never edited: a change is a new one at the end of the list. */
+export type Migration = (db: Kysely<Schema>) => Promise<void>
+
+/** Version n of the schema is what the first n leave behind. */
+export const MIGRATIONS: readonly Migration[] = [first]
+
+/** Brings the schema up to the newest version, all of the way or not at all. Others that start now wait their turn. */
+export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = MIGRATIONS): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await engine.lockSchema(transaction)
+    const present = await presentVersion(transaction)
+    if (present > migrations.length) throw newerSchema(present, migrations.length)
+    for (const [index, forward] of migrations.entries()) {
+      if (index < present) continue
+      await forward(transaction)
+      await transaction
+        .insertInto('schema_versions')
+        .values({ version: index + 1 })
+        .execute()
+    }
+  })
+}
+
+async function presentVersion(db: Kysely<Schema>): Promise<number> {
+  await db.schema
+    .createTable('schema_versions')
+    .ifNotExists()
+    .addColumn('version', 'bigint', (column) => column.primaryKey().notNull())
+    .execute()
+  const { newest } = await db
+    .selectFrom('schema_versions')
+    .select((eb) => eb.fn.max('version').as('newest'))
+    .executeTakeFirstOrThrow()
+  return newest ?? 0
+}
+
+const newerSchema = (present: number, known: number): Error =>
+  new Error(
+    `the store has schema version ${present} and this Drawbridge knows only ${known}: a newer one wrote it. ` +
+      'Start that newer version again, or restore a backup made before the upgrade.',
+  )

@@ -1,0 +1,59 @@
+import { Kysely, type Transaction } from 'kysely'
+import { auditLinesIn } from './audit-lines.ts'
+import { capabilitiesIn } from './capabilities.ts'
+import type { Store, StoreSession } from './contract.ts'
+import type { Engine } from './dialects/engine.ts'
+import { postgresEngine } from './dialects/postgres.ts'
+import { sqliteEngine } from './dialects/sqlite.ts'
+import { exposuresIn } from './exposures.ts'
+import { leasesIn } from './leases.ts'
+import { migrate } from './migrations.ts'
+import { plansIn } from './plans.ts'
+import { prune } from './prune.ts'
+import type { Schema } from './schema.ts'
+
+export type StoreSetting =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | { readonly kind: 'postgres'; readonly url: string }
+
+/** The store, its schema brought up to date. Any number of instances may open the same one, even at the same time. */
+export async function openStore(setting: StoreSetting): Promise<Store> {
+  const engine = engineOf(setting)
+  const db = new Kysely<Schema>({ dialect: engine.dialect })
+  try {
+    await migrate(db, engine)
+    return storeOn(db)
+  } catch (error) {
+    await db.destroy().catch(() => {})
+    throw cannotOpen(setting, error)
+  }
+}
+
+/** Names neither the URL nor the error as its cause: both may hold the password. */
+function cannotOpen(setting: StoreSetting, error: unknown): Error {
+  const where = setting.kind === 'sqlite' ? setting.file : 'PostgreSQL'
+  const [reason = error] = error instanceof AggregateError ? error.errors : [error]
+  return new Error(`cannot open the store (${where}): ${reason instanceof Error ? reason.message : reason}`)
+}
+
+function engineOf(setting: StoreSetting): Engine {
+  return setting.kind === 'sqlite' ? sqliteEngine(setting.file) : postgresEngine(setting.url)
+}
+
+const storeOn = (db: Kysely<Schema>): Store => ({
+  ...sessionOn(db),
+  transaction: (work) => db.transaction().execute((transaction) => work(sessionOn(transaction))),
+  prune: (limits) => prune(db, limits),
+  ping: async () => {
+    await db.selectFrom('schema_versions').select('version').limit(1).execute()
+  },
+  close: () => db.destroy(),
+})
+
+const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
+  ...plansIn(db),
+  ...capabilitiesIn(db),
+  ...exposuresIn(db),
+  ...leasesIn(db),
+  ...auditLinesIn(db),
+})
