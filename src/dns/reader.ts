@@ -1,0 +1,45 @@
+import { type Endpoint, formatEndpoint } from '../model/address.ts'
+import type { DnsQuestion, DnsReader, NoAnswer } from './contract.ts'
+import { makeQuery, type Query } from './query.ts'
+import { askOverTcp } from './tcp.ts'
+import { askOverUdp } from './udp.ts'
+import { UnaskableName } from './wire/name.ts'
+
+export interface ReaderOptions {
+  /** Asks the server to look elsewhere too: for resolvers, never for a zone's own server. */
+  readonly recursive?: boolean
+  readonly limitMs?: number
+  readonly resendAfterMs?: number
+}
+
+/** A reader of one server, v4 or v6: UDP first, TCP when the answer does not fit. */
+export function dnsReader(server: Endpoint, options: ReaderOptions = {}): DnsReader {
+  const { recursive = false, limitMs = 2_500, resendAfterMs = 800 } = options
+  return {
+    server: formatEndpoint(server),
+    async ask(questions, since = performance.now()) {
+      const deadline = since + limitMs
+      const ids = new Set<number>()
+      const queries = questions.map((question) => queryOrReason(question, recursive, ids))
+      const udpQueries = queries.filter(isQuery).filter(({ question }) => question.over !== 'tcp')
+      const udpOutcomes = askOverUdp(server, udpQueries, { deadline, resendAfterMs })
+      const outcomes = queries.map(async (query) => {
+        if (!isQuery(query)) return query
+        const outcome = (await udpOutcomes.get(query)) ?? 'truncated'
+        return outcome === 'truncated' ? askOverTcp(server, query, deadline) : outcome
+      })
+      return Promise.all(outcomes)
+    },
+  }
+}
+
+const isQuery = (query: Query | NoAnswer): query is Query => 'wire' in query
+
+function queryOrReason(question: DnsQuestion, recursive: boolean, ids: Set<number>): Query | NoAnswer {
+  try {
+    return makeQuery(question, recursive, ids)
+  } catch (error) {
+    if (error instanceof UnaskableName) return { kind: 'no_answer', reason: 'unaskable' }
+    throw error
+  }
+}

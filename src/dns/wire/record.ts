@@ -1,0 +1,53 @@
+import type { DnsRecord } from '../contract.ts'
+import { decodeCaa } from './caa.ts'
+import { type Cursor, MalformedMessage } from './cursor.ts'
+import { readName, readNameBytes } from './name.ts'
+import { typeName } from './record-types.ts'
+
+export interface WireRecord extends DnsRecord {
+  readonly class: number
+}
+
+/** Where names stand in the rdata of the types that servers compress: octets before them, and how many. */
+const NAMES_IN_RDATA: Readonly<Record<string, { before: number; names: number }>> = {
+  NS: { before: 0, names: 1 },
+  MD: { before: 0, names: 1 },
+  MF: { before: 0, names: 1 },
+  CNAME: { before: 0, names: 1 },
+  SOA: { before: 0, names: 2 },
+  MB: { before: 0, names: 1 },
+  MG: { before: 0, names: 1 },
+  MR: { before: 0, names: 1 },
+  PTR: { before: 0, names: 1 },
+  MINFO: { before: 0, names: 2 },
+  MX: { before: 2, names: 1 },
+  RP: { before: 0, names: 2 },
+  AFSDB: { before: 2, names: 1 },
+  RT: { before: 2, names: 1 },
+  PX: { before: 2, names: 2 },
+  SRV: { before: 6, names: 1 },
+  KX: { before: 2, names: 1 },
+  DNAME: { before: 0, names: 1 },
+}
+
+export function readRecord(cursor: Cursor): WireRecord {
+  const owner = readName(cursor)
+  const type = typeName(cursor.u16())
+  const recordClass = cursor.u16()
+  const ttl = cursor.u32()
+  const length = cursor.u16()
+  const rdata = readRdata(cursor, type, length)
+  return { owner, type, class: recordClass, ttl, rdata, ...(type === 'CAA' && { caa: decodeCaa(rdata) }) }
+}
+
+/** Rdata with its names uncompressed and in lower case, so that equal data are equal bytes. */
+function readRdata(cursor: Cursor, type: string, length: number): Buffer {
+  const end = cursor.offset + length
+  const layout = NAMES_IN_RDATA[type]
+  // Empty rdata stands in UPDATE messages under every type.
+  if (!layout || length === 0) return Buffer.from(cursor.bytes(length))
+  const before = cursor.bytes(layout.before)
+  const names = Array.from({ length: layout.names }, () => readNameBytes(cursor))
+  if (cursor.offset > end) throw new MalformedMessage(`a ${type} record is longer than it says`)
+  return Buffer.concat([before, ...names, cursor.bytes(end - cursor.offset)])
+}
