@@ -1,0 +1,75 @@
+export interface Zone {
+  readonly name: string
+  /** Zone-file lines beside SOA, NS and the addresses of ns1 and ns2; owner names relative to the zone or absolute. */
+  readonly records: readonly string[]
+}
+
+/** `secret` in base64. */
+export interface TsigKey {
+  readonly name: string
+  readonly algorithm: string
+  readonly secret: string
+}
+
+interface ServerConfig {
+  readonly folder: string
+  readonly port: number
+  readonly tsig: TsigKey
+  readonly zones: readonly Zone[]
+}
+
+export const zoneFileName = (zone: Zone): string => `${zone.name}.zone`
+
+/** `secondaryPort`: where a secondary on this machine waits to be notified. */
+export function primaryConfig(server: ServerConfig, secondaryPort: number | undefined): string {
+  const key = keyName(server.tsig)
+  const notify =
+    secondaryPort === undefined
+      ? 'notify no;'
+      : `notify explicit; also-notify { 127.0.0.1 port ${secondaryPort} key "${key}"; }; notify-delay 0;`
+  const zones = server.zones.map(
+    (zone) =>
+      `zone "${zone.name}" { type master; file "${zoneFileName(zone)}"; update-policy { grant ${key} zonesub ANY; }; };`,
+  )
+  return commonConfig(server, notify, zones)
+}
+
+export function secondaryConfig(server: ServerConfig, primaryPort: number): string {
+  const key = keyName(server.tsig)
+  const zones = server.zones.map(
+    (zone) =>
+      `zone "${zone.name}" { type slave; file "${zoneFileName(zone)}"; masters { 127.0.0.1 port ${primaryPort} key "${key}"; }; allow-notify { key "${key}"; }; };`,
+  )
+  return commonConfig(server, 'notify no; min-retry-time 1; max-retry-time 5;', zones)
+}
+
+export function zoneFile(zone: Zone, nameServers: readonly [string, string]): string {
+  return [
+    `$ORIGIN ${zone.name}.`,
+    '$TTL 60',
+    '@ IN SOA ns1 hostmaster 1 3600 600 86400 5',
+    '@ IN NS ns1',
+    '@ IN NS ns2',
+    `ns1 IN A ${nameServers[0]}`,
+    `ns2 IN A ${nameServers[1]}`,
+    ...zone.records,
+    '',
+  ].join('\n')
+}
+
+function commonConfig({ folder, port, tsig }: ServerConfig, notify: string, zones: readonly string[]): string {
+  const key = keyName(tsig)
+  return `key "${key}" { algorithm ${tsig.algorithm}; secret "${tsig.secret}"; };
+options {
+  directory "${folder}"; pid-file "${folder}/named.pid"; session-keyfile "${folder}/session.key"; managed-keys-directory "${folder}";
+  listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
+  recursion no; dnssec-validation no; empty-zones-enable no;
+  allow-transfer { key "${key}"; };
+  ${notify}
+};
+controls { };
+${zones.join('\n')}
+`
+}
+
+const keyName = (tsig: TsigKey): string => (tsig.name.endsWith('.') ? tsig.name : `${tsig.name}.`)
