@@ -13,7 +13,7 @@ export interface Desired {
 
 /** Grammar of the fields as text, where a regular expression can say it: shared by the schema and the policy. */
 export const SERVER_GRAMMAR = '^[A-Za-z0-9-]{1,32}$'
-export const HEALTH_GRAMMAR = "^/(?!/)[!$%&'()*+,\\-./0-9:;=?@A-Z\\[\\]_a-z~]*$"
+export const HEALTH_GRAMMAR = '^/(?!/)[!$%&()*+,\\-./0-9:;=?@A-Z\\[\\]_a-z~]*$'
 export const LONGEST_HEALTH = 1024
 
 /** Grammar beyond what the schema says. All bad fields are named at once. */

@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AuditTrail } from '../audit/trail.ts'
+import { parseLabel, parseName } from '../model/dns-name.ts'
+import { type ErrorCode, Problem } from '../model/errors.ts'
+import { PROBLEM_TYPE, problemBody, toProblem } from './problem.ts'
+import type { Spend } from './rate-limit.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code this request was refused with, for its log line. */
+    refusedWith: ErrorCode | undefined
+  }
+}
+
+const FAILED_CREDENTIALS: readonly ErrorCode[] = [
+  'capability_invalid',
+  'capability_expired',
+  'capability_used',
+  'admin_token_invalid',
+]
+
+/** The one place where a request is told no: counted, recorded, logged, answered. */
+export function answerRefusals(app: FastifyInstance, trail: AuditTrail, spend: Spend, now: () => number): void {
+  app.decorateRequest('refusedWith', undefined)
+  app.setNotFoundHandler(() => {
+    throw new Problem('not_found', 'There is nothing at this address.')
+  })
+  app.setErrorHandler(async (error, request, reply) => {
+    let problem = toProblem(error)
+    if (problem.code === 'internal_error') request.log.error({ err: error }, 'A request failed')
+    problem = await countFailedCredential(problem, request, spend)
+    problem = await recordRefusal(problem, request, trail, now())
+    request.refusedWith = problem.code
+    const body = problemBody(problem, request.id)
+    if (problem.members.retryAfter !== undefined) reply.header('retry-after', String(problem.members.retryAfter))
+    return reply.status(body.status).type(PROBLEM_TYPE).send(JSON.stringify(body))
+  })
+}
+
+async function countFailedCredential(problem: Problem, request: FastifyRequest, spend: Spend): Promise<Problem> {
+  if (!FAILED_CREDENTIALS.includes(problem.code)) return problem
+  return spend(request, 'failedCredential').then(() => problem, toProblem)
+}
+
+/** Nothing is refused unrecorded: when the trail cannot be written the answer says that we are not well. */
+async function recordRefusal(
+  problem: Problem,
+  request: FastifyRequest,
+  trail: AuditTrail,
+  at: number,
+): Promise<Problem> {
+  const action = request.routeOptions.config?.audited
+  if (!action) return problem
+  const { address, network } = request.caller
+  try {
+    await trail.record({
+      at,
+      actor: address,
+      network,
+      action,
+      outcome: 'refused',
+      code: problem.code,
+      ...subject(request.body),
+    })
+    return problem
+  } catch (error) {
+    request.log.error({ err: error }, 'The audit trail cannot be written')
+    return new Problem('unavailable', 'The store does not answer.', { retryAfter: 5 })
+  }
+}
+
+/** Which plan or host a refused body spoke of, as far as it can be read at all. */
+function subject(body: unknown): { planId?: string; host?: string } {
+  const { planId, zone, subdomain } = (body ?? {}) as Record<string, unknown>
+  if (typeof planId === 'string' && /^plan_[0-9a-z]{26}$/.test(planId)) return { planId }
+  const label = typeof subdomain === 'string' ? parseLabel(subdomain) : undefined
+  const parent = typeof zone === 'string' ? parseName(zone) : undefined
+  return label && parent ? { host: `${label}.${parent}` } : {}
+}

@@ -1,0 +1,39 @@
+import { Problem } from '../../model/errors.ts'
+import { problems, StatusBody } from '../schemas.ts'
+import type { App } from '../server.ts'
+
+/** For whatever watches the machine: asked under any Host, at no cost to a budget. */
+export function systemRoutes(app: App, isReady: () => Promise<boolean>): void {
+  const config = { budget: 'free', anyHost: true } as const
+
+  app.get(
+    '/livez',
+    {
+      config,
+      schema: {
+        operationId: 'isAlive',
+        tags: ['system'],
+        summary: 'The service runs',
+        response: { 200: StatusBody, ...problems() },
+      },
+    },
+    async () => ({ status: 'ok' }) as const,
+  )
+
+  app.get(
+    '/readyz',
+    {
+      config,
+      schema: {
+        operationId: 'isReady',
+        tags: ['system'],
+        summary: 'The service runs, its store answers and it is not shutting down',
+        response: { 200: StatusBody, ...problems() },
+      },
+    },
+    async () => {
+      if (await isReady()) return { status: 'ok' } as const
+      throw new Problem('unavailable', 'The store does not answer or the service is shutting down.', { retryAfter: 5 })
+    },
+  )
+}

@@ -1,0 +1,210 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { ERRORS, type ErrorCode } from '../model/errors.ts'
+import { PLAN_STATES } from '../model/exposure.ts'
+import { CONFLICTING_TYPES } from '../model/finding.ts'
+import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desire.ts'
+
+/** Every body, in and out. These schemas validate requests, shape answers and are the OpenAPI document. */
+const closed = { additionalProperties: false }
+const open = { additionalProperties: true }
+
+const oneOf = <const T extends readonly string[]>(values: T, options = {}) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options })
+
+const Time = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] })
+const Address = Type.String({ examples: ['192.168.45.10'] })
+
+export const ExposureRequestBody = Type.Object(
+  {
+    zone: Type.String({
+      format: 'dns-zone',
+      maxLength: 254,
+      examples: ['lab.test'],
+      description: 'A zone of the policy, compared without case.',
+    }),
+    subdomain: Type.String({
+      format: 'dns-label',
+      maxLength: 63,
+      examples: ['hello'],
+      description: 'One label, placed under the zone.',
+    }),
+    server: Type.String({
+      pattern: SERVER_GRAMMAR,
+      examples: ['25'],
+      description: 'The target server: one of servers.targets of the policy.',
+    }),
+    port: Type.Integer({
+      examples: [3000],
+      description: "The backend's port on the target server, inside the port policy.",
+    }),
+    health: Type.String({
+      pattern: HEALTH_GRAMMAR,
+      maxLength: LONGEST_HEALTH,
+      examples: ['/healthz'],
+      description: 'The path that must answer with HTTP 2xx.',
+    }),
+    tls: Type.Boolean({ description: 'Whether HTTPS is to be set up.' }),
+    expiresIn: Type.Optional(
+      Type.Integer({
+        minimum: 300,
+        maximum: 2_592_000,
+        description: 'Seconds after which the exposure removes itself.',
+      }),
+    ),
+  },
+  closed,
+)
+
+const CheckBody = Type.Object(
+  {
+    name: oneOf(['health', 'dns', 'certificate']),
+    status: oneOf(['passed', 'warning', 'not_required', 'failed']),
+    detail: Type.String(),
+  },
+  { ...open, description: 'One preflight question, answered. Further members are evidence.' },
+)
+
+const ChangeBody = Type.Object(
+  { kind: oneOf(['certificate', 'proxy', 'dns']), action: Type.String() },
+  { ...open, description: 'One thing that an apply would do, in order.' },
+)
+
+export const PlanBody = Type.Object(
+  {
+    planId: Type.String({ pattern: '^plan_[0-9a-z]{26,}$', examples: ['plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'] }),
+    state: oneOf(PLAN_STATES),
+    host: Type.String({ examples: ['hello.lab.test'] }),
+    url: Type.String({ examples: ['https://hello.lab.test/'] }),
+    request: ExposureRequestBody,
+    checks: Type.Array(CheckBody),
+    changes: Type.Array(ChangeBody),
+    digest: Type.String({ description: 'Covers the request and the changes: an apply does exactly this.' }),
+    createdAt: Time,
+    expiresAt: Time,
+  },
+  closed,
+)
+export type PlanBody = Static<typeof PlanBody>
+
+/** A malformed id is not found, too: so the schema only bounds it. */
+export const PlanIdParams = Type.Object({ planId: Type.String({ maxLength: 128 }) }, closed)
+
+export const TokenRequestBody = Type.Object(
+  {
+    planId: Type.String({ maxLength: 128, examples: ['plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'] }),
+    action: Type.Optional(
+      oneOf(['apply', 'remove'], { description: 'What the capability is for; apply when left out.' }),
+    ),
+  },
+  closed,
+)
+
+export const CapabilityBody = Type.Object(
+  {
+    capability: Type.String({
+      description: 'Shown once. Send it in the header within five minutes; never log or store it.',
+    }),
+    header: Type.Literal('x-deploy-capability'),
+    planId: Type.String(),
+    action: oneOf(['apply', 'remove']),
+    boundTo: Type.Object({ planId: Type.String(), action: oneOf(['apply', 'remove']), ip: Address }, closed),
+    expiresAt: Time,
+    uses: Type.Literal(1),
+  },
+  closed,
+)
+export type CapabilityBody = Static<typeof CapabilityBody>
+
+const Range = Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 })
+const Budget = Type.Object(
+  { plan: Type.Integer(), diagnose: Type.Integer(), read: Type.Integer(), failedCredential: Type.Integer() },
+  { ...closed, description: 'Requests per address and minute.' },
+)
+
+export const PolicyBody = Type.Object(
+  {
+    flow: oneOf(['capability', 'legacy']),
+    servers: Type.Object(
+      {
+        targets: Type.Array(Type.String()),
+        primary: Type.String(),
+        secondary: Type.Union([Type.String(), Type.Null()]),
+      },
+      closed,
+    ),
+    zones: Type.Array(Type.String()),
+    internalNetworks: Type.Array(Type.String()),
+    capability: Type.Object(
+      { header: Type.String(), ttlSeconds: Type.Integer(), uses: Type.Integer(), boundTo: Type.Array(Type.String()) },
+      closed,
+    ),
+    adminToken: Type.Object({ accepted: Type.Boolean(), header: Type.String() }, closed),
+    plan: Type.Object({ ttlSeconds: Type.Integer() }, closed),
+    ports: Type.Object(
+      {
+        allowed: Type.Array(Range),
+        denied: Type.Array(Type.Integer(), { description: 'Our own listeners: denied on every server.' }),
+        deniedOn: Type.Record(Type.String(), Type.Array(Type.Integer()), {
+          description: 'Denied on single servers: 80 and 443 where an edge runs.',
+        }),
+      },
+      closed,
+    ),
+    health: Type.Object({ pattern: Type.String(), timeoutSeconds: Type.Integer() }, closed),
+    rateLimits: Type.Object({ public: Budget, internal: Budget }, closed),
+    conflictingRecordTypes: Type.Array(oneOf(CONFLICTING_TYPES)),
+    callOrder: Type.Array(Type.String()),
+    caller: Type.Object(
+      { network: oneOf(['internal', 'public']), may: Type.Array(oneOf(['read', 'plan', 'token', 'apply', 'remove'])) },
+      closed,
+    ),
+    version: Type.String(),
+  },
+  closed,
+)
+export type PolicyBody = Static<typeof PolicyBody>
+
+export const StatusBody = Type.Object({ status: Type.Literal('ok') }, closed)
+
+const FieldErrorBody = Type.Object({ field: Type.String(), message: Type.String() }, closed)
+
+const problemSchema = (codes: readonly ErrorCode[]): TSchema =>
+  Type.Object(
+    {
+      type: Type.String(),
+      title: Type.String(),
+      status: Type.Integer(),
+      code: oneOf(codes),
+      detail: Type.String(),
+      errors: Type.Optional(Type.Array(FieldErrorBody)),
+      checks: Type.Optional(Type.Array(CheckBody)),
+      retryable: Type.Boolean(),
+      retryAfter: Type.Optional(Type.Integer({ description: 'Seconds.' })),
+      nextAction: Type.String(),
+      requestId: Type.String(),
+    },
+    { ...open, description: 'RFC 9457 problem. `code` is stable; the page errors.md explains each.' },
+  )
+
+/** Answers every route can give, whatever it does. */
+const COMMON: readonly ErrorCode[] = [
+  'host_not_allowed',
+  'origin_not_allowed',
+  'rate_limited',
+  'unavailable',
+  'internal_error',
+]
+
+/** The problems a route can answer with, by status: the response part of its schema. */
+export function problems(...codes: ErrorCode[]): Record<string, TSchema> {
+  const byStatus = Map.groupBy([...codes, ...COMMON], (code) => ERRORS[code].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, ofStatus]) => [
+      String(status),
+      {
+        description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
+        content: { 'application/problem+json': { schema: problemSchema(ofStatus) } },
+      } as unknown as TSchema,
+    ]),
+  )
+}

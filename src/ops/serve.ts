@@ -1,0 +1,83 @@
+import type { Server } from 'node:tls'
+import type { AuditTrail } from '../audit/trail.ts'
+import type { Config } from '../config/config.ts'
+import { reloadOnChange } from '../http/certificate-reload.ts'
+import type { App } from '../http/server.ts'
+import type { Log } from '../log.ts'
+import { formatEndpoint } from '../model/address.ts'
+import { acceptsAdminToken } from '../policy.ts'
+import type { Store } from '../store/contract.ts'
+
+/** The assembled service, ready to listen. */
+export interface Service {
+  readonly app: App
+  readonly store: Store
+  readonly trail: AuditTrail
+  readonly log: Log
+}
+
+const FLUSH_MS = 5_000
+const PRUNE_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/** Listens until SIGTERM or SIGINT; then refuses new requests, finishes those under way, and ends. */
+export async function serve(service: Service, config: Config): Promise<void> {
+  const { app, store, trail, log } = service
+  await app.listen({ host: config.listen.address, port: config.listen.port })
+  warnOfOpenDoors(config, log)
+  const { tls } = config.listen
+  const stopWatching = tls ? reloadOnChange(app.server as unknown as Server, tls, log) : () => undefined
+  const loops = [
+    every(FLUSH_MS, log, () => trail.flush(Date.now())),
+    every(PRUNE_MS, log, () => pruneOld(store, config, Date.now())),
+  ]
+  log.info(
+    { address: `${tls ? 'https' : 'http'}://${formatEndpoint(config.listen)}`, flow: config.flow },
+    'Drawbridge listens',
+  )
+  const signal = await endSignal()
+  log.info({ signal }, 'Drawbridge ends: requests under way are finished, new ones refused')
+  stopWatching()
+  for (const stop of loops) stop()
+  await app.close()
+  await trail.finish(Date.now())
+  await store.close()
+}
+
+function warnOfOpenDoors(config: Config, log: Log): void {
+  if (config.flow === 'legacy') log.warn('The legacy flow is in force: callers inside apply without a credential')
+  if (config.flow === 'capability' && acceptsAdminToken(config)) {
+    log.warn('The administrator token is accepted on the internal network in place of a capability')
+  }
+  if (config.adminToken === 'internal' && !config.adminTokenValue) {
+    log.warn('adminToken is internal, but no token is configured: none will be accepted')
+  }
+  if (config.internalNetworks.length === 0) log.warn('internalNetworks is empty: nobody may apply or remove')
+}
+
+function pruneOld(store: Store, { retention }: Config, now: number): Promise<void> {
+  const plansBefore = now - retention.planDays * DAY_MS
+  const auditBefore = now - retention.auditDays * DAY_MS
+  return store.prune({ plansBefore, auditBefore, now })
+}
+
+/** Runs `work` again and again, never twice at once; a failure is logged and the next turn tries anew. */
+function every(intervalMs: number, log: Log, work: () => Promise<unknown>): () => void {
+  let stopped = false
+  let timer: NodeJS.Timeout
+  const turn = async () => {
+    await work().catch((error: unknown) => log.error({ err: error }, 'Housekeeping failed; it will be tried again'))
+    if (!stopped) timer = setTimeout(turn, intervalMs)
+  }
+  timer = setTimeout(turn, intervalMs)
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+  }
+}
+
+function endSignal(): Promise<string> {
+  return new Promise((end) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => end(signal))
+  })
+}
