@@ -1,19 +1,15 @@
-import { randomBytes } from 'node:crypto'
-import type { Socket } from 'node:net'
 import helmet from '@fastify/helmet'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import underPressure from '@fastify/under-pressure'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
+import type { FastifyBaseLogger } from 'fastify'
 import type { AuditTrail } from '../audit/trail.ts'
 import type { Admission } from '../authorize/admission.ts'
 import type { Caller, CallerRules } from '../authorize/caller.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import type { Exposer } from '../exposer.ts'
-import { parseLabel, parseName } from '../model/dns-name.ts'
 import { Problem } from '../model/errors.ts'
+import { type App, createApp, type ListenerTls } from './app.ts'
 import { Gate } from './gate.ts'
 import { judgeRequests, pathOf } from './judgement.ts'
-import { PROBLEM_TYPE, problemBody } from './problem.ts'
 import { createBudgets } from './rate-limit.ts'
 import { answerRefusals } from './refusals.ts'
 import { planRoutes } from './routes/plans.ts'
@@ -23,14 +19,6 @@ import { systemRoutes } from './routes/system.ts'
 import { tokenRoutes } from './routes/token.ts'
 import type { PolicyBody } from './schemas.ts'
 import { parseStrictJson } from './strict-json.ts'
-
-export type App = FastifyInstance<
-  RawServerDefault,
-  import('node:http').IncomingMessage,
-  import('node:http').ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->
 
 export interface ServerParts {
   readonly version: string
@@ -44,15 +32,13 @@ export interface ServerParts {
   readonly isReady: () => Promise<boolean>
   readonly now: () => number
   readonly log: FastifyBaseLogger
-  /** PEM texts; without them the listener speaks plain HTTP. */
-  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
+  /** Without it the listener speaks plain HTTP. */
+  readonly tls?: ListenerTls | undefined
 }
-
-const LARGEST_BODY = 16 * 1024
 
 /** The whole HTTP face, not yet listening. */
 export async function createServer(parts: ServerParts): Promise<App> {
-  const app = bareServer(parts)
+  const app = createApp(parts.log, parts.tls)
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
@@ -95,47 +81,6 @@ const CSP = {
   formAction: ["'none'"],
   baseUri: ["'none'"],
   frameAncestors: ["'none'"],
-}
-
-function bareServer({ log, tls }: ServerParts): App {
-  const limits = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, maxHeaderSize: 16 * 1024 }
-  const options = {
-    loggerInstance: log,
-    disableRequestLogging: true,
-    requestIdLogLabel: 'requestId',
-    genReqId: () => `req_${randomBytes(10).toString('hex')}`,
-    bodyLimit: LARGEST_BODY,
-    requestTimeout: 15_000,
-    return503OnClosing: false,
-    forceCloseConnections: 'idle' as const,
-    clientErrorHandler: refuseUnreadable,
-    ajv: {
-      customOptions: {
-        allErrors: true,
-        coerceTypes: false,
-        removeAdditional: false,
-        useDefaults: false,
-        formats: {
-          'dns-zone': (text: string) => parseName(text) !== undefined,
-          'dns-label': (text: string) => parseLabel(text) !== undefined,
-        },
-      },
-    },
-  } as const
-  const app = tls ? Fastify({ ...options, https: { ...limits, ...tls } }) : Fastify({ ...options, http: limits })
-  return app.withTypeProvider<TypeBoxTypeProvider>() as unknown as App
-}
-
-/** What is not even HTTP: smuggling attempts, headers without end. Answered in our shape and closed. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const problem = new Problem('invalid_request', 'The request is not HTTP as this service reads it.')
-  const body = JSON.stringify(problemBody(problem, `req_${randomBytes(10).toString('hex')}`))
-  const head = `HTTP/1.1 400 Bad Request\r\ncontent-type: ${PROBLEM_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`
-  socket.end(head + body)
 }
 
 function acceptOnlyJson(app: App): void {

@@ -1,7 +1,7 @@
 import type { Exposer } from '../../exposer.ts'
 import type { Plan } from '../../model/exposure.ts'
+import type { App } from '../app.ts'
 import { ExposureRequestBody, PlanBody, PlanIdParams, problems } from '../schemas.ts'
-import type { App } from '../server.ts'
 
 export function planRoutes(app: App, exposer: Exposer): void {
   app.post(

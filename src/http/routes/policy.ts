@@ -1,6 +1,6 @@
 import type { Caller } from '../../authorize/caller.ts'
+import type { App } from '../app.ts'
 import { PolicyBody, problems } from '../schemas.ts'
-import type { App } from '../server.ts'
 
 export function policyRoutes(app: App, policy: (caller: Caller) => PolicyBody): void {
   app.get(

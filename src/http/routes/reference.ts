@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { App } from '../server.ts'
+import type { App } from '../app.ts'
 
 /** Must be registered before the routes it describes. */
 export async function describeApi(app: App, version: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { Problem } from '../../model/errors.ts'
+import type { App } from '../app.ts'
 import { problems, StatusBody } from '../schemas.ts'
-import type { App } from '../server.ts'
 
 /** For whatever watches the machine: asked under any Host, at no cost to a budget. */
 export function systemRoutes(app: App, isReady: () => Promise<boolean>): void {

@@ -1,8 +1,8 @@
 import { CAPABILITY_HEADER } from '../../authorize/capability.ts'
 import type { Exposer, Grant } from '../../exposer.ts'
+import type { App } from '../app.ts'
 import { credentialsOf } from '../judgement.ts'
 import { CapabilityBody, problems, TokenRequestBody } from '../schemas.ts'
-import type { App } from '../server.ts'
 
 export function tokenRoutes(app: App, exposer: Exposer): void {
   app.post(

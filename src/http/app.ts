@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
+import { parseLabel, parseName } from '../model/dns-name.ts'
+import { Problem } from '../model/errors.ts'
+import { PROBLEM_TYPE, problemBody } from './problem.ts'
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+/** PEM texts of the listener's own certificate. */
+export interface ListenerTls {
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+const LARGEST_BODY = 16 * 1024
+
+/** Fastify with our limits, our grammar and our words for what is not even HTTP. */
+export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined): App {
+  const limits = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, maxHeaderSize: 16 * 1024 }
+  const options = {
+    loggerInstance: log,
+    disableRequestLogging: true,
+    requestIdLogLabel: 'requestId',
+    genReqId: newRequestId,
+    bodyLimit: LARGEST_BODY,
+    requestTimeout: 15_000,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle' as const,
+    clientErrorHandler: refuseUnreadable,
+    ajv: {
+      customOptions: {
+        allErrors: true,
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+        formats: {
+          'dns-zone': (text: string) => parseName(text) !== undefined,
+          'dns-label': (text: string) => parseLabel(text) !== undefined,
+        },
+      },
+    },
+  } as const
+  const app = tls ? Fastify({ ...options, https: { ...limits, ...tls } }) : Fastify({ ...options, http: limits })
+  return app.withTypeProvider<TypeBoxTypeProvider>() as unknown as App
+}
+
+const newRequestId = (): string => `req_${randomBytes(10).toString('hex')}`
+
+/** What is not even HTTP: smuggling attempts, headers without end. Answered in our shape and closed. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const problem = new Problem('invalid_request', 'The request is not HTTP as this service reads it.')
+  const body = JSON.stringify(problemBody(problem, newRequestId()))
+  const head = `HTTP/1.1 400 Bad Request\r\ncontent-type: ${PROBLEM_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`
+  socket.end(head + body)
+}

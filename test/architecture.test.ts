@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+/**
+ * Who may import whom, by folder or file of src/. What is not listed for a folder it may not import; its own folder it
+ * always may. This is the house's plan as the code must keep it.
+ */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  model: [],
+  plan: ['model'],
+  dns: ['model'],
+  certificates: ['model', 'dns/contract.ts'],
+  store: ['model', 'audit/chain.ts'],
+  audit: ['model', 'store/contract.ts'],
+  observe: ['model', 'plan', 'dns/contract.ts', 'certificates'],
+  authorize: ['model', 'store/contract.ts'],
+  config: ['model'],
+  'log.ts': ['config/secret.ts', 'authorize/capability.ts'],
+  'exposer.ts': ['model', 'plan', 'authorize', 'audit', 'store/contract.ts'],
+  'policy.ts': ['model', 'plan', 'config', 'authorize', 'http/schemas.ts', 'observe/health-probe.ts'],
+  http: ['model', 'plan', 'authorize', 'audit', 'exposer.ts', 'config/rate-limits.ts', 'log.ts'],
+  ops: ['model', 'audit', 'store/contract.ts', 'config', 'http', 'log.ts', 'policy.ts'],
+  'main.ts': ['*'],
+}
+
+/** Only these may open sockets, start programs or write files. */
+const MAY_REACH_OUT = [
+  'dns',
+  'certificates',
+  'observe/health-probe.ts',
+  'store/dialects',
+  'http',
+  'ops',
+  'config',
+  'main.ts',
+]
+const REACHING_OUT =
+  /^(?:node:)?(?:child_process|net|dgram|tls|http|https|http2|fs|fs\/promises|dns)$|^undici$|^pg$|^better-sqlite3$/
+/** Of these modules planning and the model use the pure parts only. */
+const PURE_PARTS: Record<string, readonly string[]> = { 'model/address.ts': ['node:net'] }
+
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+
+interface Import {
+  readonly from: string
+  readonly to: string
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join('src', file), 'utf8')
+  const statements = text.matchAll(/^(?:import|export)\s+(?:type\s+)?(?:[\w*\s{},$]*?\sfrom\s+)?'([^']+)'/gm)
+  return [...statements].map(([, target = '']) => ({
+    from: file,
+    to: target.startsWith('.') ? normalize(join(dirname(file), target)) : target,
+  }))
+}
+
+const all = files.flatMap(importsOf)
+const ours = all.filter(({ to }) => to.endsWith('.ts'))
+const houseOf = (file: string): string => file.split('/')[0] ?? file
+const covers = (rule: string, file: string): boolean => rule === '*' || file === rule || file.startsWith(`${rule}/`)
+
+describe('the house', () => {
+  test('every folder and file at the top has its rule', () => {
+    expect([...new Set(files.map(houseOf))].filter((house) => !(house in MAY_IMPORT))).toEqual([])
+  })
+
+  test('nobody imports what the plan of the house does not allow', () => {
+    const broken = ours.filter(({ from, to }) => {
+      const allowed = [houseOf(from), ...(MAY_IMPORT[houseOf(from)] ?? [])]
+      return !allowed.some((rule) => covers(rule, to))
+    })
+    expect(broken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+  })
+
+  test('there are no import circles', () => {
+    const next = Map.groupBy(ours, ({ from }) => from)
+    const done = new Set<string>()
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) throw new Error(`circle: ${[...path.slice(path.indexOf(file)), file].join(' -> ')}`)
+      if (done.has(file)) return
+      for (const { to } of next.get(file) ?? []) visit(to, [...path, file])
+      done.add(file)
+    }
+    for (const file of files) visit(file, [])
+    expect(done.size).toBe(files.length)
+  })
+
+  test('sockets, programs and files are opened only where they belong', () => {
+    const broken = all.filter(
+      ({ from, to }) =>
+        REACHING_OUT.test(to) && !MAY_REACH_OUT.some((rule) => covers(rule, from)) && !PURE_PARTS[from]?.includes(to),
+    )
+    expect(broken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+  })
+
+  test('deciding knows no clock and no chance', () => {
+    const impure = files
+      .filter((file) => covers('plan', file) || covers('model', file))
+      .filter((file) =>
+        /Date\.now|new Date\(\)|performance\.now|Math\.random|randomBytes|randomInt|setTimeout/.test(
+          readFileSync(join('src', file), 'utf8'),
+        ),
+      )
+    expect(impure).toEqual([])
+  })
+})
