@@ -4,9 +4,8 @@ import { CAPABILITY_HEADER, CAPABILITY_TTL_SECONDS } from './authorize/capabilit
 import type { Config } from './config/config.ts'
 import type { PolicyBody } from './http/schemas.ts'
 import { CONFLICTING_TYPES } from './model/finding.ts'
-import { HEALTH_TIMEOUT_MS } from './observe/health-probe.ts'
 import { HEALTH_GRAMMAR } from './plan/desire.ts'
-import type { PortPolicy } from './plan/settings.ts'
+import { HEALTH_TIMEOUT_SECONDS, type PortPolicy } from './plan/settings.ts'
 
 /** The rules of this installation as a caller sees them, and what that caller may do under them. */
 export function describePolicy(config: Config, ports: PortPolicy, version: string, caller: Caller): PolicyBody {
@@ -29,7 +28,7 @@ export function describePolicy(config: Config, ports: PortPolicy, version: strin
       denied: [...ports.denied],
       deniedOn: Object.fromEntries(Object.entries(ports.deniedOn).map(([server, denied]) => [server, [...denied]])),
     },
-    health: { pattern: HEALTH_GRAMMAR, timeoutSeconds: HEALTH_TIMEOUT_MS / 1000 },
+    health: { pattern: HEALTH_GRAMMAR, timeoutSeconds: HEALTH_TIMEOUT_SECONDS },
     rateLimits,
     conflictingRecordTypes: [...CONFLICTING_TYPES],
     callOrder: [

@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['model'],
   'log.ts': ['config/secret.ts', 'authorize/capability.ts'],
   'exposer.ts': ['model', 'plan', 'authorize', 'audit', 'store/contract.ts'],
-  'policy.ts': ['model', 'plan', 'config', 'authorize', 'http/schemas.ts', 'observe/health-probe.ts'],
+  'policy.ts': ['model', 'plan', 'config', 'authorize', 'http/schemas.ts'],
   http: ['model', 'plan', 'authorize', 'audit', 'exposer.ts', 'config/rate-limits.ts', 'log.ts'],
   ops: ['model', 'audit', 'store/contract.ts', 'config', 'http', 'log.ts', 'policy.ts'],
   'main.ts': ['*'],

@@ -1,3 +1,6 @@
+/** How long a backend may take to answer on its health path. */
+export const HEALTH_TIMEOUT_SECONDS = 3
+
 /** What planning needs to know of this installation. Facts only: nothing here can reach out. */
 export interface PlanSettings {
   readonly targets: readonly string[]
