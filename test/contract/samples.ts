@@ -1,0 +1,63 @@
+import type { AuditEntry } from '../../src/model/audit.ts'
+import type { Plan } from '../../src/model/exposure.ts'
+import type { CapabilityRecord, PresentedCapability } from '../../src/store/contract.ts'
+
+export const NOW = 1_790_000_000_000
+export const DAY = 86_400_000
+
+export const samplePlan = (change: Partial<Plan> = {}): Plan => ({
+  planId: 'plan_0123456789abcdefghijklmnop',
+  state: 'planned',
+  host: 'shop.lab.test',
+  url: 'https://shop.lab.test:8443',
+  request: { zone: 'lab.test', subdomain: 'shop', server: '25', port: 3000, health: '/healthz?a=ü\u0000', tls: true },
+  checks: [
+    { name: 'health', status: 'passed', detail: 'HTTP 200 in 3 ms', httpStatus: 200, latencyMs: 3.25 },
+    {
+      name: 'dns',
+      status: 'warning',
+      detail: 'a wildcard answers',
+      wildcardTypes: ['A', 'TXT'],
+      deep: { er: [null, 1] },
+    },
+    { name: 'certificate', status: 'not_required', detail: '"quoted" \\ and \'single\' 🌉' },
+  ],
+  changes: [
+    { kind: 'certificate', action: 'issue', names: ['shop.lab.test'], directory: 'https://ca.test/dir' },
+    { kind: 'proxy', action: 'create', serverName: 'shop.lab.test', target: 'http://127.0.45.25:3000', https: true },
+    { kind: 'dns', action: 'create', name: 'shop.lab.test', type: 'A', ttl: 60, value: '127.0.45.23' },
+  ],
+  digest: 'd'.repeat(64),
+  createdAt: NOW,
+  expiresAt: NOW + DAY,
+  createdBy: '127.0.0.1',
+  ...change,
+})
+
+export const sampleCapability = (change: Partial<CapabilityRecord> = {}): CapabilityRecord => ({
+  hash: 'c'.repeat(64),
+  planId: samplePlan().planId,
+  digest: samplePlan().digest,
+  action: 'apply',
+  ip: '127.0.45.10',
+  issuedAt: NOW,
+  expiresAt: NOW + 300_000,
+  ...change,
+})
+
+export const presented = (change: Partial<PresentedCapability> = {}): PresentedCapability => {
+  const { hash, planId, digest, action, ip } = sampleCapability(change)
+  return { hash, planId, digest, action, ip }
+}
+
+export const sampleEntry = (change: Partial<AuditEntry> = {}): AuditEntry => ({
+  at: NOW,
+  actor: '127.0.0.1',
+  network: 'public',
+  action: 'plan',
+  outcome: 'ok',
+  planId: samplePlan().planId,
+  host: 'shop.lab.test',
+  facts: { server: '25', port: 3000, tls: true },
+  ...change,
+})

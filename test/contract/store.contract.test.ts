@@ -1,0 +1,30 @@
+import { describe } from 'vitest'
+import { onPostgres, onSqlite } from './engines.ts'
+import { auditSuite } from './store/audit.ts'
+import { capabilitySuite } from './store/capabilities.ts'
+import { durabilitySuite } from './store/durability.ts'
+import { exposureSuite } from './store/exposures.ts'
+import { leaseSuite } from './store/leases.ts'
+import { migrationSuite } from './store/migrations.ts'
+import { planSuite } from './store/plans.ts'
+import { postgresSuite } from './store/postgres.ts'
+import { pruneSuite } from './store/prune.ts'
+import { sqliteSuite } from './store/sqlite.ts'
+import { transactionSuite } from './store/transactions.ts'
+
+describe.each([
+  { name: 'SQLite', bench: onSqlite, ownSuite: sqliteSuite },
+  { name: 'PostgreSQL', bench: onPostgres, ownSuite: postgresSuite },
+])('the store on $name', ({ bench, ownSuite }) => {
+  const on = bench()
+  planSuite(on)
+  capabilitySuite(on)
+  exposureSuite(on)
+  leaseSuite(on)
+  transactionSuite(on)
+  auditSuite(on)
+  pruneSuite(on)
+  migrationSuite(on)
+  durabilitySuite(on)
+  ownSuite(on)
+})

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import type { Lease, Store } from '../../../src/store/contract.ts'
+import type { Bench } from '../engines.ts'
+import { NOW } from '../samples.ts'
+
+const NAME = 'host/shop.lab.test'
+
+export function leaseSuite(on: Bench): void {
+  const taken = async (store: Store, holder: string, now = NOW): Promise<Lease> => {
+    const lease = await store.takeLease(NAME, holder, now, 1_000)
+    if (!lease) throw new Error(`${holder} did not get the lease`)
+    return lease
+  }
+
+  describe('leases', () => {
+    it('belong to one holder until they run out', async () => {
+      const store = await on.open()
+      const lease = await taken(store, 'one')
+      expect(lease).toStrictEqual({ name: NAME, holder: 'one', fence: 1, expiresAt: NOW + 1_000 })
+      expect(await store.takeLease(NAME, 'two', NOW + 999, 1_000)).toBeUndefined()
+      expect(await store.findLease(NAME, NOW + 999)).toStrictEqual(lease)
+      expect(await store.findLease(NAME, NOW + 1_000)).toBeUndefined()
+      expect((await taken(store, 'two', NOW + 1_000)).fence).toBe(2)
+    })
+
+    it('may be taken again by their own holder, under a new fence that ends the old one', async () => {
+      const store = await on.open()
+      const earlier = await taken(store, 'one')
+      const later = await taken(store, 'one', NOW + 1)
+      expect(later.fence).toBe(2)
+      expect(await store.renewLease(earlier, NOW + 2, 1_000)).toBe(false)
+      await store.releaseLease(earlier)
+      expect(await store.findLease(NAME, NOW + 2)).toStrictEqual(later)
+    })
+
+    it('are renewed while nobody else took them', async () => {
+      const store = await on.open()
+      const lease = await taken(store, 'one')
+      expect(await store.renewLease(lease, NOW + 900, 1_000)).toBe(true)
+      expect((await store.findLease(NAME, NOW + 1_899))?.fence).toBe(1)
+      expect(await store.renewLease(lease, NOW + 5_000, 1_000)).toBe(true)
+      await taken(store, 'two', NOW + 6_000)
+      expect(await store.renewLease(lease, NOW + 6_001, 1_000)).toBe(false)
+    })
+
+    it('are free once released, and cannot be renewed then', async () => {
+      const store = await on.open()
+      const lease = await taken(store, 'one')
+      await store.releaseLease(lease)
+      expect(await store.findLease(NAME, NOW)).toBeUndefined()
+      expect(await store.renewLease(lease, NOW, 1_000)).toBe(false)
+      expect((await taken(store, 'two')).holder).toBe('two')
+    })
+
+    it('are not released by somebody who lost them', async () => {
+      const store = await on.open()
+      const lost = await taken(store, 'one')
+      const present = await taken(store, 'two', NOW + 1_000)
+      await store.releaseLease(lost)
+      expect(await store.findLease(NAME, NOW + 1_001)).toStrictEqual(present)
+    })
+
+    it('never repeat a fence, not after a release and not after a restart', async () => {
+      const fences: number[] = []
+      for (let round = 0; round < 3; round++) {
+        const store = await on.open()
+        const lease = await taken(store, `holder ${round}`)
+        fences.push(lease.fence)
+        await store.releaseLease(lease)
+        await store.close()
+      }
+      expect(fences).toStrictEqual([1, 2, 3])
+    })
+
+    it('go to one of 50 that want them at once, on two instances', async () => {
+      const [one, two] = [await on.open(), await on.open()]
+      const race = (now: number) =>
+        Promise.all(
+          Array.from({ length: 50 }, (_, i) => (i % 2 ? one : two).takeLease(NAME, `holder ${i}`, now, 1_000)),
+        )
+      const winners = (await race(NOW)).filter((lease) => lease !== undefined)
+      expect(winners.map((lease) => lease.fence)).toStrictEqual([1])
+      const next = (await race(NOW + 1_000)).filter((lease) => lease !== undefined)
+      expect(next.map((lease) => lease.fence)).toStrictEqual([2])
+    })
+
+    it('give every taking its own fence when one holder takes 50 times at once', async () => {
+      const [one, two] = [await on.open(), await on.open()]
+      const leases = await Promise.all(Array.from({ length: 50 }, (_, i) => taken(i % 2 ? one : two, 'the same')))
+      const fences = leases.map((lease) => lease.fence).sort((a, b) => a - b)
+      expect(fences).toStrictEqual(Array.from({ length: 50 }, (_, i) => i + 1))
+    })
+  })
+}

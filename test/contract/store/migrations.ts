@@ -1,0 +1,121 @@
+import { Kysely } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { verifyAudit } from '../../../src/ops/audit-verify.ts'
+import { MIGRATIONS, type Migration, migrate } from '../../../src/store/migrations.ts'
+import type { Schema } from '../../../src/store/schema.ts'
+import type { Bench } from '../engines.ts'
+import { NOW, samplePlan } from '../samples.ts'
+import { VERSION_1 } from './version-1.ts'
+
+export function migrationSuite(on: Bench): void {
+  const withKysely = async <T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T> => {
+    const db = new Kysely<Schema>({ dialect: on.engine().dialect })
+    return work(db).finally(() => db.destroy())
+  }
+  const migrateTo = (migrations: readonly Migration[]) => withKysely((db) => migrate(db, on.engine(), migrations))
+  const layVersion1 = async () => {
+    // Only an opened SQLite store has made its folder.
+    await withKysely((db) => db.introspection.getTables())
+    for (const statement of VERSION_1) await on.sql(statement)
+  }
+  const versions = async () =>
+    (await on.sql('select version from schema_versions order by version')).map((row) => Number(row.version))
+  const everyVersion = MIGRATIONS.map((_, index) => index + 1)
+
+  const addColour: Migration = async (db) => {
+    await db.schema
+      .alterTable('plans')
+      .addColumn('colour', 'text', (column) => column.notNull().defaultTo('red'))
+      .execute()
+  }
+
+  describe('migrations', () => {
+    it('are all in place after the first opening, and no second one repeats them', async () => {
+      await on.open()
+      await on.open()
+      expect(await versions()).toStrictEqual(everyVersion)
+    })
+
+    it('run once when many instances open an empty database at once', async () => {
+      const stores = await Promise.all(Array.from({ length: 6 }, () => on.open()))
+      await Promise.all(stores.map((store) => store.ping()))
+      expect(await versions()).toStrictEqual(everyVersion)
+    })
+
+    it('bring a database of version 1 up to date with everything in it', async () => {
+      await layVersion1()
+      const store = await on.open()
+      expect(await versions()).toStrictEqual(everyVersion)
+      expect(await store.findPlan('plan_v1')).toMatchObject({
+        state: 'applied',
+        request: { port: 3000 },
+        createdAt: NOW,
+      })
+      expect(await store.findExposure('shop.lab.test')).toMatchObject({ planId: 'plan_v1', fence: 4 })
+      expect((await store.takeLease('host/shop.lab.test', 'one', NOW, 1))?.fence).toBe(5)
+      const capability = {
+        hash: 'hash',
+        planId: 'plan_v1',
+        digest: 'digest',
+        action: 'remove',
+        ip: '127.0.45.10',
+      } as const
+      expect(await store.spendCapability(capability, NOW)).toBe('spent')
+      expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 1 })
+    })
+
+    it('lead from version 1 to the same tables as a fresh database has', async () => {
+      await layVersion1()
+      await on.open()
+      const migrated = await withKysely((db) => db.introspection.getTables())
+      for (const table of [
+        'capabilities',
+        'exposures',
+        'plans',
+        'leases',
+        'audit_lines',
+        'audit_head',
+        'schema_versions',
+      ]) {
+        await on.sql(`drop table ${table}`)
+      }
+      await on.open()
+      expect(await withKysely((db) => db.introspection.getTables())).toStrictEqual(migrated)
+      expect(migrated).toHaveLength(7)
+    })
+
+    it('go on from where a database stands, once, when two instances start at once', async () => {
+      await layVersion1()
+      await Promise.all([migrateTo([...MIGRATIONS, addColour]), migrateTo([...MIGRATIONS, addColour])])
+      expect(await versions()).toStrictEqual([...everyVersion, MIGRATIONS.length + 1])
+      expect(await on.sql('select colour from plans')).toStrictEqual([{ colour: 'red' }])
+    })
+
+    it('that fail leave the database as it was', async () => {
+      await layVersion1()
+      const failing: Migration = async () => {
+        throw new Error('no disk left')
+      }
+      await expect(migrateTo([...MIGRATIONS, addColour, failing])).rejects.toThrow('no disk left')
+      await expect(on.sql('select colour from plans')).rejects.toThrow('colour')
+      await migrateTo([...MIGRATIONS, addColour])
+    })
+
+    it('refuse a database that a newer version wrote, and leave it alone', async () => {
+      await migrateTo([...MIGRATIONS, addColour])
+      await expect(on.open()).rejects.toThrow(
+        `schema version ${MIGRATIONS.length + 1} and this Drawbridge knows only ${MIGRATIONS.length}`,
+      )
+      expect(await on.sql('select colour from plans')).toStrictEqual([])
+      expect(await versions()).toHaveLength(MIGRATIONS.length + 1)
+    })
+  })
+
+  it('finds everything again after a restart', async () => {
+    const before = await on.open()
+    await before.insertPlan(samplePlan())
+    await before.close()
+    const after = await on.open()
+    expect(await after.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
+  })
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import type { Bench } from '../engines.ts'
+import { samplePlan } from '../samples.ts'
+
+export function planSuite(on: Bench): void {
+  describe('plans', () => {
+    it('come back exactly as they were put in', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan())
+      expect(await store.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
+      expect(await store.findPlan('plan_another')).toBeUndefined()
+    })
+
+    it('are never overwritten', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan())
+      await expect(store.insertPlan(samplePlan({ host: 'other.lab.test' }))).rejects.toThrow()
+      expect((await store.findPlan(samplePlan().planId))?.host).toBe('shop.lab.test')
+    })
+
+    it('move on only from a state they are in', async () => {
+      const store = await on.open()
+      const { planId } = samplePlan()
+      await store.insertPlan(samplePlan())
+      expect(await store.movePlan(planId, ['applied'], 'removing')).toBe(false)
+      expect((await store.findPlan(planId))?.state).toBe('planned')
+      expect(await store.movePlan(planId, ['rolled_back', 'planned'], 'applying')).toBe(true)
+      expect(await store.findPlan(planId)).toStrictEqual(samplePlan({ state: 'applying' }))
+      expect(await store.movePlan('plan_another', ['planned'], 'applying')).toBe(false)
+    })
+
+    it('are moved by one of many that try at once', async () => {
+      const [one, two] = [await on.open(), await on.open()]
+      await one.insertPlan(samplePlan())
+      const moves = await Promise.all(
+        Array.from({ length: 40 }, (_, i) =>
+          (i % 2 ? one : two).movePlan(samplePlan().planId, ['planned'], 'applying'),
+        ),
+      )
+      expect(moves.filter(Boolean)).toHaveLength(1)
+    })
+  })
+}

@@ -1,0 +1,120 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { openStore, type StoreSetting } from '../../../src/store/open.ts'
+import type { Bench } from '../engines.ts'
+import { sampleEntry, samplePlan } from '../samples.ts'
+
+const KILL_OTHERS = `select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid()`
+
+export function postgresSuite(on: Bench): void {
+  const url = (): string => {
+    const setting: StoreSetting = on.setting()
+    if (setting.kind !== 'postgres') throw new Error('not a PostgreSQL store')
+    return setting.url
+  }
+
+  describe('a lost connection', () => {
+    it('that nobody used is replaced', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan())
+      await on.sql(KILL_OTHERS)
+      const recovered = async () => {
+        await store.ping()
+        return store.findPlan(samplePlan().planId)
+      }
+      await expect.poll(() => recovered().catch(() => undefined)).toStrictEqual(samplePlan())
+    })
+
+    it('fails the transaction that used it with the reason, and nothing of it stands', async () => {
+      const store = await on.open()
+      const failing = store.transaction(async (session) => {
+        await session.appendAudit(sampleEntry())
+        await on.sql(KILL_OTHERS)
+        await session.insertPlan(samplePlan())
+      })
+      await expect(failing).rejects.toThrow(/terminat|connection/i)
+      expect(await store.findPlan(samplePlan().planId)).toBeUndefined()
+      expect(await store.appendAudit(sampleEntry())).toMatchObject({ seq: 1 })
+    })
+
+    it('between two statements of a transaction is no unheard event', async () => {
+      const store = await on.open()
+      const failing = store.transaction(async (session) => {
+        await session.appendAudit(sampleEntry())
+        await on.sql(KILL_OTHERS)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        await session.insertPlan(samplePlan())
+      })
+      await expect(failing).rejects.toThrow()
+      await store.ping()
+    })
+
+    it('is given up when it says nothing more, and never used again', async () => {
+      const line = await stallingLine(new URL(url()))
+      const store = await openStore({
+        kind: 'postgres',
+        url: `${url().replace(/:\d+\//, `:${line.port}/`)}?query_timeout=300`,
+      })
+      try {
+        const failing = store.transaction(async (session) => {
+          await session.insertPlan(samplePlan())
+          line.stall()
+          await session.appendAudit(sampleEntry())
+        })
+        await expect(failing).rejects.toThrow('Query read timeout')
+        line.resume()
+        await store.appendAudit(sampleEntry())
+        const other = await on.open()
+        expect(await other.auditHead()).toMatchObject({ seq: 1 })
+        expect(await other.findPlan(samplePlan().planId)).toBeUndefined()
+      } finally {
+        await store.close()
+        line.close()
+      }
+    })
+  })
+
+  it('says that no server is there, without the password', async () => {
+    const setting = { kind: 'postgres', url: 'postgres://drawbridge:canary-secret@127.0.0.1:1/drawbridge' } as const
+    const error: unknown = await openStore(setting).catch((reason) => reason)
+    expect(error).toMatchObject({ message: 'cannot open the store (PostgreSQL): connect ECONNREFUSED 127.0.0.1:1' })
+  })
+
+  it('says that a URL is none, without the password', async () => {
+    const setting = { kind: 'postgres', url: 'postgres://drawbridge:canary-secret@[/drawbridge' } as const
+    const error: unknown = await openStore(setting).catch((reason) => reason)
+    expect(String(error)).toContain('cannot open the store (PostgreSQL)')
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('canary-secret')
+  })
+}
+
+/** A relay to the server whose answers can be held back for as long as one likes. */
+async function stallingLine(to: URL) {
+  const sockets: Socket[] = []
+  let stalled = false
+  const server = createServer((client) => {
+    const upstream = connect(Number(to.port), to.hostname)
+    const held = stalled
+    sockets.push(client, upstream)
+    client.on('error', () => {}).pipe(upstream)
+    upstream.on('error', () => {}).on('data', (bytes) => held || stalled || client.write(bytes))
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => client.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' ? address?.port : undefined,
+    stall: () => {
+      stalled = true
+    },
+    resume: () => {
+      stalled = false
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { PLAN_STATES } from '../../../src/model/exposure.ts'
+import { verifyAudit } from '../../../src/ops/audit-verify.ts'
+import type { Store } from '../../../src/store/contract.ts'
+import type { Bench } from '../engines.ts'
+import { DAY, NOW, presented, sampleCapability, sampleEntry, samplePlan } from '../samples.ts'
+
+export function pruneSuite(on: Bench): void {
+  const LATER = NOW + 30 * DAY
+  const prunePlans = (store: Store, plansBefore: number) => store.prune({ plansBefore, auditBefore: 0, now: LATER })
+  const pruneAudit = (store: Store, auditBefore: number) => store.prune({ plansBefore: 0, auditBefore, now: LATER })
+  const append = async (store: Store, times: readonly number[]) => {
+    for (const at of times) await store.appendAudit(sampleEntry({ at }))
+  }
+  const seqs = async (store: Store) => (await store.readAudit(0, 100)).map((line) => line.seq)
+
+  describe('pruning plans', () => {
+    it('removes those that never went live and keeps every other', async () => {
+      const store = await on.open()
+      for (const state of PLAN_STATES) await store.insertPlan(samplePlan({ planId: `plan_${state}`, state }))
+      await prunePlans(store, NOW + 1)
+      const left = (await on.sql('select state from plans')).map((row) => row.state)
+      expect(new Set(left)).toStrictEqual(new Set(['applying', 'applied', 'removing', 'blocked', 'removed']))
+    })
+
+    it('keeps the young, the living and the exposed', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan({ planId: 'plan_old' }))
+      await store.insertPlan(samplePlan({ planId: 'plan_young', createdAt: NOW + 1 }))
+      await store.insertPlan(samplePlan({ planId: 'plan_living', expiresAt: LATER + 1 }))
+      await store.insertPlan(samplePlan({ planId: 'plan_exposed', state: 'rolled_back' }))
+      await store.insertExposure({ host: 'a.test', planId: 'plan_exposed', state: 'blocked', fence: 1, since: NOW })
+      await prunePlans(store, NOW + 1)
+      const left = (await on.sql('select plan_id from plans order by plan_id')).map((row) => row.plan_id)
+      expect(left).toStrictEqual(['plan_exposed', 'plan_living', 'plan_young'])
+    })
+
+    it('removes old capabilities that are spent or expired, and those of removed plans', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan({ state: 'applied' }))
+      await store.insertPlan(samplePlan({ planId: 'plan_old' }))
+      await store.insertCapability(
+        sampleCapability({ hash: 'of an old plan', planId: 'plan_old', issuedAt: NOW + DAY }),
+      )
+      await store.insertCapability(sampleCapability({ hash: 'expired' }))
+      await store.insertCapability(sampleCapability({ hash: 'spent', expiresAt: LATER + 1 }))
+      await store.insertCapability(sampleCapability({ hash: 'living', expiresAt: LATER + 1 }))
+      await store.insertCapability(sampleCapability({ hash: 'spent lately', issuedAt: NOW + 1 }))
+      for (const hash of ['spent', 'spent lately']) await store.spendCapability(presented({ hash }), NOW)
+      await prunePlans(store, NOW + 1)
+      const left = (await on.sql('select hash from capabilities order by hash')).map((row) => row.hash)
+      expect(left).toStrictEqual(['living', 'spent lately'])
+    })
+  })
+
+  describe('pruning the audit', () => {
+    it('takes old lines off the beginning and leaves a chain that can be verified', async () => {
+      const store = await on.open()
+      await append(store, [1, 2, 3, 4, 5])
+      const [, , third] = await store.readAudit(0, 3)
+      await pruneAudit(store, 4)
+      const lines = await store.readAudit(0, 100)
+      expect(lines.map((line) => line.seq)).toStrictEqual([4, 5, 6])
+      expect(lines.at(-1)).toMatchObject({
+        ...{ at: LATER, actor: 'drawbridge', network: 'self', action: 'prune', outcome: 'ok' },
+        facts: { throughSeq: 3, throughHash: third?.hash },
+      })
+      expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 3, first: 4, last: 6 })
+    })
+
+    it('vouches for that beginning and no other', async () => {
+      const store = await on.open()
+      await append(store, [1, 2, 3, 4, 5])
+      await pruneAudit(store, 3)
+      await on.sql('delete from audit_lines where seq = 3')
+      expect(await verifyAudit(store)).toMatchObject({ ok: false, seq: 4, fault: 'beginning' })
+    })
+
+    it('can be repeated, each time verifiable', async () => {
+      const store = await on.open()
+      await append(store, [1, 2, 3, 4, 5, 6])
+      for (const [before, first] of [
+        [2, 2],
+        [4, 4],
+        [6, 6],
+      ] as const) {
+        await pruneAudit(store, before)
+        expect(await verifyAudit(store)).toMatchObject({ ok: true, first })
+      }
+      expect(await seqs(store)).toStrictEqual([6, 7, 8, 9])
+    })
+
+    it('writes nothing when there is nothing to remove', async () => {
+      const store = await on.open()
+      await pruneAudit(store, 100)
+      expect(await seqs(store)).toStrictEqual([])
+      await append(store, [1, 2])
+      await pruneAudit(store, 1)
+      expect(await seqs(store)).toStrictEqual([1, 2])
+    })
+
+    it('never removes the newest line, nor the newest prune line', async () => {
+      const store = await on.open()
+      await append(store, [1, 2, 3])
+      await pruneAudit(store, LATER + 1)
+      expect(await seqs(store)).toStrictEqual([3, 4])
+      await pruneAudit(store, LATER + 1)
+      expect(await seqs(store)).toStrictEqual([4, 5])
+      await append(store, [6, 7])
+      await on.sql('update audit_lines set at = 1 where seq > 5')
+      await pruneAudit(store, LATER + 1)
+      expect((await seqs(store))[0]).toBe(5)
+    })
+
+    it('keeps a line that is old by a clock that stepped back after younger ones', async () => {
+      const store = await on.open()
+      await append(store, [1, 9, 2, 10])
+      await pruneAudit(store, 5)
+      expect(await seqs(store)).toStrictEqual([2, 3, 4, 5])
+      expect(await verifyAudit(store)).toMatchObject({ ok: true })
+    })
+
+    it('is done once when two instances do it at once, while others append', async () => {
+      const [one, two] = [await on.open(), await on.open()]
+      await append(one, [1, 2, 3, 4, 5])
+      await Promise.all([pruneAudit(one, 4), pruneAudit(two, 4), append(one, [6, 7]), append(two, [8, 9])])
+      const lines = await one.readAudit(0, 100)
+      expect(lines.filter((line) => line.action === 'prune')).toHaveLength(1)
+      expect(await verifyAudit(one)).toMatchObject({ ok: true, lines: 7, first: 4, last: 10 })
+    })
+  })
+}

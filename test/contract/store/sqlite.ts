@@ -1,0 +1,87 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Kysely, sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openStore } from '../../../src/store/open.ts'
+import type { Schema } from '../../../src/store/schema.ts'
+import type { Bench } from '../engines.ts'
+import { sampleEntry, samplePlan } from '../samples.ts'
+
+const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+
+export function sqliteSuite(on: Bench): void {
+  const file = (): string => {
+    const setting = on.setting()
+    if (setting.kind !== 'sqlite') throw new Error('not a SQLite store')
+    return setting.file
+  }
+
+  describe('its file', () => {
+    let umask: number
+    beforeEach(() => {
+      umask = process.umask(0)
+    })
+    afterEach(() => {
+      process.umask(umask)
+    })
+
+    it('is for nobody else, with its side files and its folder, whatever the umask', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan())
+      const folder = dirname(file())
+      expect(mode(folder)).toBe('700')
+      expect(readdirSync(folder).sort()).toStrictEqual(['drawbridge.db', 'drawbridge.db-shm', 'drawbridge.db-wal'])
+      for (const name of readdirSync(folder)) expect(mode(join(folder, name))).toBe('600')
+    })
+
+    it('is made private when it was not, and a folder of others stays as it was', async () => {
+      mkdirSync(dirname(file()))
+      writeFileSync(file(), '')
+      chmodSync(file(), 0o644)
+      await on.open()
+      expect(mode(file())).toBe('600')
+      expect(mode(dirname(file()))).toBe('777')
+    })
+
+    it('that is no database is refused with its name', async () => {
+      mkdirSync(dirname(file()))
+      writeFileSync(file(), 'this is not a database, it is a text of some length '.repeat(20))
+      await expect(on.open()).rejects.toThrow(`cannot open the store (${file()}): file is not a database`)
+    })
+
+    it('in a place that cannot be is refused with its name', async () => {
+      const setting = { kind: 'sqlite', file: '/dev/null/drawbridge.db' } as const
+      await expect(openStore(setting)).rejects.toThrow('cannot open the store (/dev/null/drawbridge.db): ')
+    })
+  })
+
+  it('writes ahead, waits for the disk, and holds to foreign keys', async () => {
+    const db = new Kysely<Schema>({ dialect: on.engine().dialect })
+    const pragma = async (name: string) =>
+      Object.values((await sql<object>`pragma ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0]
+    try {
+      expect(await pragma('journal_mode')).toBe('wal')
+      expect(await pragma('synchronous')).toBe(2)
+      expect(await pragma('foreign_keys')).toBe(1)
+    } finally {
+      await db.destroy()
+    }
+  })
+
+  it('lets the rest of the service go on while it waits for another instance', async () => {
+    const [one, two] = [await on.open(), await on.open()]
+    let finishFirst = (): void => {}
+    const first = one.transaction(async (session) => {
+      await session.appendAudit(sampleEntry())
+      await new Promise<void>((resolve) => {
+        finishFirst = resolve
+      })
+    })
+    const second = two.appendAudit(sampleEntry())
+    // Would never come to pass if the wait stood still.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    finishFirst()
+    await first
+    expect((await second).seq).toBe(2)
+  })
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { verifyAudit } from '../../../src/ops/audit-verify.ts'
+import type { StoreSession } from '../../../src/store/contract.ts'
+import type { Bench } from '../engines.ts'
+import { NOW, sampleCapability, sampleEntry, samplePlan } from '../samples.ts'
+
+export function transactionSuite(on: Bench): void {
+  const everything = async (session: StoreSession) => {
+    await session.insertPlan(samplePlan())
+    await session.insertCapability(sampleCapability())
+    await session.insertExposure({
+      host: 'shop.lab.test',
+      planId: samplePlan().planId,
+      state: 'applying',
+      fence: 1,
+      since: NOW,
+    })
+    await session.takeLease('host/shop.lab.test', 'one', NOW, 1_000)
+    await session.appendAudit(sampleEntry())
+  }
+
+  describe('a transaction', () => {
+    it('keeps everything when its work succeeds, and answers with its result', async () => {
+      const store = await on.open()
+      const answer = await store.transaction(async (session) => {
+        await everything(session)
+        expect(await session.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
+        return 'done'
+      })
+      expect(answer).toBe('done')
+      expect(await store.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
+      expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 1 })
+    })
+
+    it('leaves nothing when its work fails', async () => {
+      const store = await on.open()
+      await store.appendAudit(sampleEntry())
+      const failing = store.transaction(async (session) => {
+        await everything(session)
+        throw new Error('something went wrong')
+      })
+      await expect(failing).rejects.toThrow('something went wrong')
+      for (const table of ['plans', 'capabilities', 'exposures', 'leases']) {
+        expect(await on.sql(`select * from ${table}`)).toStrictEqual([])
+      }
+      expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 1 })
+      await store.appendAudit(sampleEntry())
+      expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 2, last: 2 })
+    })
+
+    it('is told why a statement of it failed, and leaves nothing', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan())
+      const failing = store.transaction(async (session) => {
+        await session.appendAudit(sampleEntry())
+        await session.insertPlan(samplePlan())
+      })
+      await expect(failing).rejects.toThrow(/unique/i)
+      expect(await store.auditHead()).toBeUndefined()
+    })
+
+    it('is seen by others only when it is over', async () => {
+      const [one, two] = [await on.open(), await on.open()]
+      await one.transaction(async (session) => {
+        await session.insertPlan(samplePlan())
+        expect(await two.findPlan(samplePlan().planId)).toBeUndefined()
+      })
+      expect(await two.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
+    })
+  })
+}

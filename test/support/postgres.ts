@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process'
+import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+
+const PROGRAMS = '/usr/lib/postgresql/15/bin'
+const run = promisify(execFile)
+
+/** A real PostgreSQL of the test's own: temporary folder, free port on 127.0.0.1. */
+export interface PostgresCluster {
+  /** The URL of a new, empty database. */
+  createDatabase(): Promise<string>
+  /** Stops the server and removes its folder. */
+  stop(): Promise<void>
+}
+
+export async function startPostgres(): Promise<PostgresCluster> {
+  const folder = await mkdtemp(join(tmpdir(), 'drawbridge-postgres-'))
+  const port = await freePort()
+  try {
+    await giveToServerUser(folder)
+    await asServerUser('initdb', [
+      '-D',
+      join(folder, 'data'),
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--no-sync',
+    ])
+    const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c max_connections=100`
+    await asServerUser('pg_ctl', ['-D', join(folder, 'data'), '-l', join(folder, 'log'), '-o', options, '-w', 'start'])
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  }
+  return cluster(folder, port)
+}
+
+function cluster(folder: string, port: number): PostgresCluster {
+  const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
+  let databases = 0
+  return {
+    async createDatabase() {
+      databases += 1
+      const name = `test_${databases}`
+      await runSql(urlOf('postgres'), `create database ${name}`)
+      return urlOf(name)
+    },
+    async stop() {
+      await asServerUser('pg_ctl', ['-D', join(folder, 'data'), '-m', 'immediate', '-w', 'stop'])
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** One statement on a connection of its own, past the store. */
+export async function runSql(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const isRoot = process.getuid?.() === 0
+
+/** PostgreSQL refuses to run as root, so root runs it as the user that Debian made for it. */
+async function asServerUser(program: string, args: string[]): Promise<void> {
+  const path = join(PROGRAMS, program)
+  const cwd = tmpdir()
+  await (isRoot ? run('runuser', ['-u', 'postgres', '--', path, ...args], { cwd }) : run(path, args, { cwd }))
+}
+
+async function giveToServerUser(folder: string): Promise<void> {
+  if (!isRoot) return
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map(async (flag) => Number((await run('id', [flag, 'postgres'])).stdout)),
+  )
+  await chown(folder, uid ?? Number.NaN, gid ?? Number.NaN)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1')
+  return address.port
+}
