@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises'
+import { Client } from 'undici'
+import type { AcmeDirectory, DirectoryLook } from './contract.ts'
+
+export interface AcmeDirectoryOptions {
+  readonly url: string
+  /** PEM roots to trust in place of the system's. */
+  readonly caFile?: string | undefined
+  readonly limitMs?: number
+  /** A clock in milliseconds. */
+  readonly now?: () => number
+}
+
+const LARGEST_DIRECTORY = 64 * 1024
+const TRUST_SUCCESS_MS = 60_000
+const TRUST_FAILURE_MS = 5_000
+
+/** Anyone may plan, so what was seen is remembered for a while and only one request is ever under way. */
+export function acmeDirectory(options: AcmeDirectoryOptions): AcmeDirectory {
+  const now = options.now ?? (() => performance.now())
+  let seen: { readonly look: DirectoryLook; readonly until: number } | undefined
+  let underWay: Promise<DirectoryLook> | undefined
+
+  const lookAgain = async (): Promise<DirectoryLook> => {
+    const look = await fetchDirectory(options)
+    seen = { look, until: now() + (look.kind === 'available' ? TRUST_SUCCESS_MS : TRUST_FAILURE_MS) }
+    underWay = undefined
+    return look
+  }
+  return {
+    url: options.url,
+    async look() {
+      if (seen && now() < seen.until) return seen.look
+      underWay ??= lookAgain()
+      return underWay
+    },
+  }
+}
+
+async function fetchDirectory({ url, caFile, limitMs = 3_000 }: AcmeDirectoryOptions): Promise<DirectoryLook> {
+  const ca = caFile === undefined ? undefined : await readFile(caFile).catch(() => null)
+  if (ca === null) return unavailable('the file with its trusted roots cannot be read')
+  const { origin, pathname, search } = new URL(url)
+  const client = new Client(origin, { connect: { ca }, pipelining: 0, maxResponseSize: LARGEST_DIRECTORY })
+  try {
+    const { statusCode, body } = await client.request({
+      method: 'GET',
+      path: `${pathname}${search}`,
+      headers: { accept: 'application/json', 'user-agent': 'drawbridge' },
+      signal: AbortSignal.timeout(limitMs),
+    })
+    const content = await body.text()
+    return statusCode === 200 ? readDirectory(content) : unavailable(`it answered HTTP ${statusCode}`)
+  } catch (error) {
+    return unavailable(reasonOf(error))
+  } finally {
+    await client.destroy()
+  }
+}
+
+function readDirectory(content: string): DirectoryLook {
+  const directory = parseObject(content)
+  if (typeof directory?.newOrder !== 'string') return unavailable('what it answered is not an ACME directory')
+  const meta = typeof directory.meta === 'object' && directory.meta !== null ? directory.meta : {}
+  const identities = 'caaIdentities' in meta && Array.isArray(meta.caaIdentities) ? meta.caaIdentities : []
+  return { kind: 'available', caaIdentities: identities.filter((identity) => typeof identity === 'string') }
+}
+
+function parseObject(content: string): { newOrder?: unknown; meta?: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(content)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const unavailable = (reason: string): DirectoryLook => ({ kind: 'unavailable', reason })
+
+/** A name for the failure, never the message: it may hold what the other side sent. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'it could not be asked'
+  if (error.name === 'TimeoutError') return 'it did not answer in time'
+  return `it could not be asked (${'code' in error ? String(error.code) : error.name})`
+}

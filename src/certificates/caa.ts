@@ -1,0 +1,69 @@
+import type { CaaProperty } from '../dns/contract.ts'
+
+/** Whether a CA may issue for a host: `unknown` when the records name CAs and it is not known by which name ours goes. */
+export interface CaaVerdict {
+  readonly verdict: 'allowed' | 'forbidden' | 'unknown'
+  /** Why, as a clause that goes on from "the CAA records of <owner>". */
+  readonly because: string
+}
+
+/** RFC 8659 names these; any other property that is marked critical stops every CA. */
+const UNDERSTOOD_TAGS = new Set(['issue', 'issuewild', 'iodef'])
+const CHALLENGE = 'dns-01'
+
+/**
+ * RFC 8659 for a host that is not a wildcard: `properties` is the first non-empty set on the way up from it. A record
+ * bound to an account (RFC 8657 `accounturi`) counts as allowing: no account exists before the first issuance, so
+ * refusing here would refuse for ever.
+ */
+export function evaluateCaa(properties: readonly CaaProperty[], identities: readonly string[]): CaaVerdict {
+  const strange = properties.find(({ critical, tag }) => critical && !UNDERSTOOD_TAGS.has(tag))
+  if (strange) return { verdict: 'forbidden', because: `have the unknown critical property ${text(strange)}` }
+  const issue = properties.filter(({ tag }) => tag === 'issue')
+  if (issue.length === 0) return { verdict: 'allowed', because: 'restrict no certificate authority' }
+
+  const grants = issue.flatMap((property) => parseGrant(property.value) ?? [])
+  const shown = issue.map(text).join(', ')
+  if (grants.every(({ issuer }) => issuer === '')) return { verdict: 'forbidden', because: `allow nobody: ${shown}` }
+  if (identities.length === 0) return { verdict: 'unknown', because: `name certificate authorities: ${shown}` }
+
+  const ours = new Set(identities.map((identity) => identity.toLowerCase().replace(/\.$/, '')))
+  const forUs = grants.filter(({ issuer }) => ours.has(issuer))
+  if (forUs.length === 0) return { verdict: 'forbidden', because: `allow only others: ${shown}` }
+  const usable = forUs.filter(allowsOurChallenge)
+  if (usable.length === 0) return { verdict: 'forbidden', because: `do not allow ${CHALLENGE}: ${shown}` }
+  const free = usable.find(({ parameters }) => !parameters.has('accounturi'))
+  if (free) return { verdict: 'allowed', because: `allow ${free.issuer}` }
+  return { verdict: 'allowed', because: `allow ${usable[0]?.issuer}, but only to the account named there` }
+}
+
+interface Grant {
+  /** Empty: nobody. */
+  readonly issuer: string
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+const LABEL = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?'
+const ISSUER = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*)?$`)
+const PARAMETER = /^([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)[ \t]*=[ \t]*([\x21-\x3a\x3c-\x7e]*)$/i
+
+/** The `issue-value` of RFC 8659 section 4.2; undefined when malformed, which authorizes nobody. */
+function parseGrant(value: string): Grant | undefined {
+  const [issuer = '', ...rest] = value.split(';').map((part) => part.replace(/^[ \t]+|[ \t]+$/g, ''))
+  if (!ISSUER.test(issuer.toLowerCase())) return undefined
+  const parameters = new Map<string, string>()
+  for (const parameter of rest.at(-1) === '' ? rest.slice(0, -1) : rest) {
+    const [, tag, text] = PARAMETER.exec(parameter) ?? []
+    if (tag === undefined || text === undefined) return undefined
+    parameters.set(tag.toLowerCase(), text)
+  }
+  return { issuer: issuer.toLowerCase(), parameters }
+}
+
+function allowsOurChallenge({ parameters }: Grant): boolean {
+  const methods = parameters.get('validationmethods')
+  return methods === undefined || methods.toLowerCase().split(',').includes(CHALLENGE)
+}
+
+/** As a zone file has it, safe to show: the value comes from whoever writes the zone. */
+const text = ({ tag, value }: CaaProperty): string => `${tag} ${JSON.stringify(value.slice(0, 200))}`

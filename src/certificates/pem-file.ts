@@ -1,0 +1,64 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+
+const LARGEST_FILE = 256 * 1024
+const BLOCK = /-----BEGIN ([A-Z0-9 ]{1,64})-----(?:[^-]|-(?!----))*-----END \1-----/g
+
+/** What one file holds. Private keys are not kept: the digest of the public half is enough to find their certificate. */
+export interface PemFile {
+  /** Leaf first, as servers want it. */
+  readonly certificates: readonly X509Certificate[]
+  readonly keyDigests: readonly string[]
+}
+
+export class UnusablePemFile extends Error {
+  override readonly name = 'UnusablePemFile'
+}
+
+/** A file without PEM in it is empty, not unusable. Throws `UnusablePemFile` with a sentence that repeats no content. */
+export async function readPemFile(path: string): Promise<PemFile> {
+  const content = await readBounded(path)
+  const blocks = [...content.matchAll(BLOCK)].map(([text, label = '']) => ({ text, label }))
+  if (content.split('-----BEGIN ').length - 1 > blocks.length) throw new UnusablePemFile('holds PEM that is cut off')
+  const certificates = blocks.filter(({ label }) => label === 'CERTIFICATE')
+  const keys = blocks.filter(({ label }) => label.endsWith('PRIVATE KEY'))
+  return {
+    certificates: certificates.map(({ text }) => parse('certificate', () => new X509Certificate(text))),
+    keyDigests: keys.map(({ text }) => parse('private key', () => publicKeyDigest(createPublicKey(readKey(text))))),
+  }
+}
+
+/** The same for a private key's public half and for the certificate that was issued for it. */
+export const publicKeyDigest = (key: KeyObject): string =>
+  createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+
+/** Opens without waiting (a pipe would block for ever) and never takes in more than a certificate file can be. */
+async function readBounded(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    throw new UnusablePemFile(`cannot be opened (${error.code})`)
+  })
+  try {
+    const { size } = await file.stat()
+    if (size > LARGEST_FILE) throw new UnusablePemFile(`is larger than ${LARGEST_FILE / 1024} KiB`)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
+    return buffer.toString('latin1', 0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+function readKey(text: string): KeyObject {
+  if (/ENCRYPTED/.test(text)) throw new UnusablePemFile('holds a private key that is encrypted')
+  return createPrivateKey(text)
+}
+
+function parse<T>(what: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof UnusablePemFile ? error : new UnusablePemFile(`holds a ${what} that cannot be read`)
+  }
+}

@@ -1,0 +1,72 @@
+import { type CaaVerdict, evaluateCaa } from '../certificates/caa.ts'
+import type { AcmeDirectory, CertificateInventory, CoveringCertificate } from '../certificates/contract.ts'
+import type { CertificateFact } from '../model/finding.ts'
+import { type CaaLookup, type CaaSources, lookUpCaa } from './caa-lookup.ts'
+
+export interface CertificateSources extends CaaSources {
+  readonly inventory: CertificateInventory
+  /** Without one nothing can be issued. */
+  readonly directory?: AcmeDirectory | undefined
+  /** The CA's names in CAA records, for when its directory does not tell them. */
+  readonly caaIdentities: readonly string[]
+}
+
+/** Whether HTTPS can be had for a host: by an installed certificate that covers it, or by one that can be issued. */
+export async function checkCertificate(
+  sources: CertificateSources,
+  zone: string,
+  host: string,
+): Promise<CertificateFact> {
+  const installed = await sources.inventory.covering(host, Date.now())
+  return installed ? installedFact(installed) : checkIssuance(sources, zone, host)
+}
+
+async function checkIssuance(sources: CertificateSources, zone: string, host: string): Promise<CertificateFact> {
+  const { directory, caaIdentities, resolver } = sources
+  if (!directory) return unavailable('directory_unavailable', 'No certificate authority is configured.')
+  const [look, caa] = await Promise.all([directory.look(), lookUpCaa(sources, zone, host)])
+  if (look.kind === 'unavailable') {
+    return unavailable(
+      'directory_unavailable',
+      `The directory of the certificate authority is not available: ${look.reason}.`,
+    )
+  }
+  const identities = look.caaIdentities.length > 0 ? look.caaIdentities : caaIdentities
+  return issuanceFact(directory.url, caa, identities, resolver ? undefined : zone)
+}
+
+/** `notAbove`: the zone above which nobody looked. */
+function issuanceFact(
+  directory: string,
+  caa: CaaLookup,
+  identities: readonly string[],
+  notAbove: string | undefined,
+): CertificateFact {
+  if (caa.kind === 'unknown') return unavailable('caa_unknown', `The CAA records could not be read: ${caa.reason}.`)
+  if (caa.kind === 'none') {
+    const reach = notAbove === undefined ? '' : ` (above ${notAbove} nobody looked, since no resolver is configured)`
+    return { kind: 'issuable', directory, caa: `no CAA record restricts it${reach}` }
+  }
+  const verdict = evaluateCaa(caa.properties, identities)
+  const clause = `CAA records of ${caa.owner} ${verdict.because}${explain(verdict, identities)}`
+  if (verdict.verdict === 'allowed') return { kind: 'issuable', directory, caa: `the ${clause}` }
+  return unavailable(verdict.verdict === 'forbidden' ? 'caa_forbids' : 'caa_unknown', `The ${clause}.`)
+}
+
+function explain({ verdict }: CaaVerdict, identities: readonly string[]): string {
+  if (verdict === 'unknown') return '; by which name ours goes is neither in its directory nor in the configuration'
+  return verdict === 'forbidden' && identities.length > 0 ? `; ours is ${identities.join(' or ')}` : ''
+}
+
+const installedFact = ({ names, byWildcard, notAfter, fingerprint }: CoveringCertificate): CertificateFact => ({
+  kind: 'installed',
+  names,
+  wildcard: byWildcard,
+  notAfter: notAfter.toISOString(),
+  fingerprint,
+})
+
+const unavailable = (
+  reason: 'caa_forbids' | 'caa_unknown' | 'directory_unavailable',
+  sentence: string,
+): CertificateFact => ({ kind: 'unavailable', reason, sentence })

@@ -1,0 +1,38 @@
+import type { DnsReader } from '../dns/contract.ts'
+import type { CertificateFact, HealthFact, NameFact, Observation } from '../model/finding.ts'
+import type { Desired } from '../plan/desire.ts'
+import { type CertificateSources, checkCertificate } from './certificate-check.ts'
+import type { HealthTarget } from './health-probe.ts'
+import { nameInUse } from './name-in-use.ts'
+
+/** Everything that looking takes, and nothing that could change what it looks at. */
+export interface ObserveParts extends Omit<CertificateSources, 'reader'> {
+  /** A reader of the zone's own primary. */
+  readonly readerFor: (zone: string) => DnsReader
+  readonly probe: (target: HealthTarget) => Promise<HealthFact>
+  /** What of ours holds a host already: a live exposure, or a run in flight for it. */
+  readonly holder: (host: string) => Promise<{ readonly by: 'exposure' | 'run' } | undefined>
+}
+
+/** The three looks at the same time: the slowest decides how long it takes. */
+export async function observe(parts: ObserveParts, desired: Desired): Promise<Observation> {
+  const { host, backend, request } = desired
+  const reader = parts.readerFor(request.zone)
+  const [health, name, certificate] = await Promise.all([
+    parts.probe({ ...backend, path: request.health, host }),
+    lookAtName(parts, reader, request.zone, host),
+    lookAtCertificate(parts, reader, desired),
+  ])
+  return { health, name, certificate }
+}
+
+/** What we hold ourselves is taken for certain, whatever DNS says or fails to say. */
+async function lookAtName(parts: ObserveParts, reader: DnsReader, zone: string, host: string): Promise<NameFact> {
+  const [fact, held] = await Promise.all([nameInUse(reader, zone, host), parts.holder(host)])
+  return held ? { kind: 'taken', by: held.by, types: [], at: host } : fact
+}
+
+async function lookAtCertificate(parts: ObserveParts, reader: DnsReader, desired: Desired): Promise<CertificateFact> {
+  const { host, request } = desired
+  return request.tls ? checkCertificate({ ...parts, reader }, request.zone, host) : { kind: 'not_required' }
+}
