@@ -40,3 +40,10 @@ async function walk(store: Store): Promise<AuditVerdict> {
 }
 
 const firstSeq = async (store: Store): Promise<number | undefined> => (await store.readAudit(0, 1))[0]?.seq
+
+/** The verdict in a sentence. The head's hash is worth keeping elsewhere: it pins everything before it. */
+export function auditReport(verdict: AuditVerdict): string {
+  if (!verdict.ok) return verdict.sentence
+  if (verdict.lines === 0) return 'The audit chain is empty.'
+  return `The audit chain is whole: ${verdict.lines} lines, ${verdict.first} to ${verdict.last}, head ${verdict.headHash}.`
+}

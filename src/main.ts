@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { AuditTrail } from './audit/trail.ts'
+import { Admission } from './authorize/admission.ts'
+import { CallerRules } from './authorize/caller.ts'
+import { acmeDirectory } from './certificates/acme-directory.ts'
+import { certificateInventory } from './certificates/inventory.ts'
+import { type Config, loadConfig } from './config/config.ts'
+import { Secret } from './config/secret.ts'
+import { dnsReader } from './dns/reader.ts'
+import { Exposer } from './exposer.ts'
+import { readTlsFiles } from './http/certificate-reload.ts'
+import { createServer } from './http/server.ts'
+import { createLog, type Log } from './log.ts'
+import type { Observation } from './model/finding.ts'
+import { probeHealth } from './observe/health-probe.ts'
+import { nameHolder } from './observe/name-holder.ts'
+import { type ObserveParts, observe } from './observe/observe.ts'
+import { auditReport, verifyAudit } from './ops/audit-verify.ts'
+import { type Service, serve } from './ops/serve.ts'
+import { claimStateFolder } from './ops/state-folder.ts'
+import type { Desired } from './plan/desire.ts'
+import { denyOwnListeners, HEALTH_TIMEOUT_SECONDS, type PlanSettings } from './plan/settings.ts'
+import { describePolicy } from './policy.ts'
+import type { Store } from './store/contract.ts'
+import { openStore } from './store/open.ts'
+
+/** The composition root: the only file that builds concrete parts and ties them. */
+export async function assemble(config: Config, log: Log): Promise<Service> {
+  claimStateFolder(config.stateDir)
+  const store = await open(config)
+  const trail = new AuditTrail(store)
+  const settings = planSettings(config)
+  const admission = new Admission(config, config.adminTokenValue?.reveal())
+  const now = Date.now
+  const exposer = new Exposer({
+    settings,
+    planTtlSeconds: config.plan.ttlSeconds,
+    observe: observerOf(config, store),
+    store,
+    trail,
+    admission,
+    now,
+  })
+  const app = await createServer({
+    version: VERSION,
+    exposer,
+    policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
+    callers: new CallerRules(config.internalNetworks, config.trustedProxies),
+    admission,
+    trail,
+    publicUrls: config.publicUrls,
+    rateLimits: config.rateLimits,
+    isReady: () =>
+      store.ping().then(
+        () => true,
+        () => false,
+      ),
+    now,
+    log,
+    tls: config.listen.tls && readTlsFiles(config.listen.tls),
+  })
+  return { app, store, trail, log }
+}
+
+/** The command line of the server itself. */
+export async function run(argv: readonly string[]): Promise<void> {
+  const program = new Command('drawbridge')
+    .description('Puts a service on the air: DNS name, reverse proxy and certificate together, or not at all.')
+    .version(VERSION)
+  const configured = (command: Command) =>
+    command.requiredOption('--config <file>', 'the configuration, as in drawbridge.example.yaml')
+
+  configured(program.command('serve'))
+    .description('run the service')
+    .option('--check', 'only read the configuration and say whether it is right')
+    .action(async ({ config: file, check }: { config: string; check?: boolean }) => {
+      const config = loadConfig(file, process.env)
+      if (check) process.stdout.write(`${file} is right.\n`)
+      else await serve(await assemble(config, createLog(config.log.level, secretsOf(config))), config)
+    })
+
+  configured(program.command('audit').command('verify'))
+    .description('follow the audit chain and find a changed or missing line')
+    .action(async ({ config: file }: { config: string }) => {
+      const store = await open(loadConfig(file, process.env))
+      const verdict = await verifyAudit(store).finally(() => store.close())
+      process.stdout.write(`${auditReport(verdict)}\n`)
+      process.exitCode = verdict.ok ? 0 : 1
+    })
+
+  try {
+    await program.parseAsync([...argv])
+  } catch (error) {
+    process.stderr.write(`drawbridge: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  }
+}
+
+const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+
+const open = ({ store }: Config): Promise<Store> =>
+  openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() })
+
+/** What no log line may show. */
+export function secretsOf({ adminTokenValue, store }: Config): Secret[] {
+  const secrets = adminTokenValue ? [adminTokenValue] : []
+  if (store.kind === 'sqlite') return secrets
+  const { password } = new URL(store.url.reveal())
+  return [...secrets, store.url, new Secret(password), new Secret(decodeURIComponent(password))]
+}
+
+/** Looks at the world for a plan. Every part of it can only read. */
+function observerOf(config: Config, store: Store): (desired: Desired) => Promise<Observation> {
+  const readers = new Map([...config.zones.values()].map(({ name, primary }) => [name, dnsReader(primary)]))
+  const parts: ObserveParts = {
+    readerFor: (zone) => {
+      const reader = readers.get(zone)
+      if (!reader) throw new Error(`zone ${zone} has no reader`)
+      return reader
+    },
+    resolver: config.resolver && dnsReader(config.resolver, { recursive: true }),
+    probe: (target) => probeHealth(target, HEALTH_TIMEOUT_SECONDS * 1000),
+    holder: (host) => nameHolder(store, host, Date.now()),
+    inventory: certificateInventory(config.certificates),
+    directory: acmeDirectory({ url: config.acme.directory, caFile: config.acme.caFile }),
+    caaIdentities: config.acme.caaIdentities,
+  }
+  return (desired) => observe(parts, desired)
+}
+
+function planSettings({ servers, zones, edge, ports, listen }: Config): PlanSettings {
+  const edgeServers = [servers.primary, ...(servers.secondary ? [servers.secondary] : [])]
+  return {
+    targets: servers.targets,
+    addresses: servers.addresses,
+    edgeAddress: servers.addresses[servers.primary] ?? '',
+    zones,
+    edge,
+    ports: denyOwnListeners(ports.allowed, listen.port, edge, edgeServers),
+  }
+}

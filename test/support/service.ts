@@ -1,0 +1,80 @@
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { readConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/log.ts'
+import { assemble, secretsOf } from '../../src/main.ts'
+import type { Service } from '../../src/ops/serve.ts'
+import { type Answer, type Call, call } from './call.ts'
+import { tempFolder } from './temp-folder.ts'
+
+export interface TestService {
+  readonly origin: string
+  /** `127.x.y`: .23 is the Primary and the service, .25 and .253 are targets, .10 is a caller inside. */
+  readonly network: string
+  readonly service: Service
+  readonly folder: string
+  /** Everything that was logged, as text. */
+  readonly log: () => string
+  call(request: Omit<Call, 'from'> & { from?: 'inside' | 'outside' | string }): Promise<Answer>
+  stop(): Promise<void>
+}
+
+export interface ServiceOptions {
+  /** Settings beyond the lab's, as YAML. A setting here replaces the default one of the same name. */
+  readonly settings?: string
+  readonly dns?: { readonly address: string; readonly port: number }
+  readonly environment?: Record<string, string>
+  readonly folder?: string
+  readonly network?: string
+}
+
+/** The whole service in this program, on loopback, with a SQLite store of its own. Only the DNS server is left to the caller. */
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const own = options.folder === undefined ? tempFolder() : undefined
+  const folder = options.folder ?? own?.path ?? ''
+  const network = options.network ?? `127.${randomInt(1, 250)}.${randomInt(1, 250)}`
+  const lines: string[] = []
+  const config = readConfig(
+    settingsText(options, network, folder),
+    join(folder, 'drawbridge.yaml'),
+    options.environment ?? {},
+  )
+  const log = createLog('trace', secretsOf(config), { write: (line) => void lines.push(line) })
+  const service = await assemble(config, log)
+  await service.app.listen({ host: config.listen.address, port: config.listen.port })
+  const origin = `http://${network}.23:8045`
+  const addresses: Record<string, string> = { inside: `${network}.10`, outside: '127.0.0.1' }
+  return {
+    origin,
+    network,
+    service,
+    folder,
+    log: () => lines.join(''),
+    call: ({ from = 'inside', ...request }) => call(origin, { ...request, from: addresses[from] ?? from }),
+    async stop() {
+      await service.app.close()
+      await service.trail.finish(Date.now())
+      await service.store.close()
+      own?.[Symbol.dispose]()
+    },
+  }
+}
+
+function settingsText(
+  { settings = '', dns = { address: '127.0.0.1', port: 9 } }: ServiceOptions,
+  network: string,
+  folder: string,
+): string {
+  const defaults: Record<string, string> = {
+    listen: `{ address: ${network}.23, port: 8045 }`,
+    internalNetworks: `[${network}.0/24]`,
+    stateDir: join(folder, 'state'),
+    servers: `{ addresses: { 23: ${network}.23, 25: ${network}.25, 253: ${network}.253, 73: ${network}.73 } }`,
+    edge: '{ http: 8080, https: 8443 }',
+    zones: `{ lab.test: { primary: "${dns.address}:${dns.port}" } }`,
+    acme: '{ directory: "https://127.0.0.1:9/dir" }',
+  }
+  const replaced = new Set([...settings.matchAll(/^(\w+):/gm)].map(([, key]) => key))
+  const kept = Object.entries(defaults).filter(([key]) => !replaced.has(key))
+  return `${kept.map(([key, value]) => `${key}: ${value}`).join('\n')}\n${settings}\n`
+}
