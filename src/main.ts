@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import description from '../package.json' with { type: 'json' }
 import { AuditTrail } from './audit/trail.ts'
 import { Admission } from './authorize/admission.ts'
 import { CallerRules } from './authorize/caller.ts'
@@ -97,7 +97,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+const VERSION = description.version
 
 const open = ({ store }: Config): Promise<Store> =>
   openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() })

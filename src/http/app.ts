@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+  type RawServerDefault,
+} from 'fastify'
 import { parseLabel, parseName } from '../model/dns-name.ts'
 import { Problem } from '../model/errors.ts'
 import { PROBLEM_TYPE, problemBody } from './problem.ts'
@@ -28,14 +35,14 @@ export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined):
   const limits = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, maxHeaderSize: 16 * 1024 }
   const options = {
     loggerInstance: log,
-    disableRequestLogging: true,
-    requestIdLogLabel: 'requestId',
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: newRequestId,
     bodyLimit: LARGEST_BODY,
     requestTimeout: 15_000,
     return503OnClosing: false,
     forceCloseConnections: 'idle' as const,
     clientErrorHandler: refuseUnreadable,
+    frameworkErrors: refuseUnroutable,
     ajv: {
       customOptions: {
         allErrors: true,
@@ -54,6 +61,15 @@ export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined):
 }
 
 const newRequestId = (): string => `req_${randomBytes(10).toString('hex')}`
+
+/** An address that cannot be decoded leads nowhere. No hook has seen the request: it is answered here. */
+function refuseUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = new Problem('not_found', 'There is nothing at this address.')
+  reply
+    .status(404)
+    .type(PROBLEM_TYPE)
+    .send(JSON.stringify(problemBody(problem, request.id)))
+}
 
 /** What is not even HTTP: smuggling attempts, headers without end. Answered in our shape and closed. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
