@@ -19,6 +19,7 @@ export function dnsReader(server: Endpoint, options: ReaderOptions = {}): DnsRea
     server: formatEndpoint(server),
     async ask(questions, since = performance.now()) {
       const deadline = since + limitMs
+      if (performance.now() >= deadline) return questions.map(() => ({ kind: 'no_answer', reason: 'timeout' }))
       const ids = new Set<number>()
       const queries = questions.map((question) => queryOrReason(question, recursive, ids))
       const udpQueries = queries.filter(isQuery).filter(({ question }) => question.over !== 'tcp')

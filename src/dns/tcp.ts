@@ -9,7 +9,7 @@ const noAnswer = (reason: NoAnswer['reason']): NoAnswer => ({ kind: 'no_answer',
 export function askOverTcp(server: Endpoint, query: Query, deadline: number): Promise<DnsOutcome> {
   const { promise, resolve } = Promise.withResolvers<DnsOutcome>()
   const socket = connect({ port: server.port, host: server.address })
-  const end = setTimeout(() => settle(noAnswer('timeout')), deadline - performance.now())
+  const end = setTimeout(() => settle(noAnswer('timeout')), Math.max(0, deadline - performance.now()))
   const settle = (outcome: DnsOutcome) => {
     clearTimeout(end)
     socket.destroy()

@@ -37,7 +37,7 @@ export function askOverUdp(server: Endpoint, queries: readonly Query[], limits: 
     for (const { query } of waiting.values()) socket.send(query.wire, (error) => error && giveUp('unreachable'))
   }
   const resend = setTimeout(send, limits.resendAfterMs)
-  const end = setTimeout(() => giveUp('timeout'), limits.deadline - performance.now())
+  const end = setTimeout(() => giveUp('timeout'), Math.max(0, limits.deadline - performance.now()))
   const stop = () => {
     clearTimeout(resend)
     clearTimeout(end)
