@@ -21,8 +21,9 @@ export interface BindOptions {
 }
 
 export interface Bind {
+  readonly primary: Daemon
+  readonly secondary?: Daemon
   readonly pids: { readonly primary: number; readonly secondary?: number }
-  readonly daemons: readonly Daemon[]
   stop(): Promise<void>
 }
 
@@ -32,15 +33,15 @@ export async function startBind(options: BindOptions): Promise<Bind> {
   mkdirSync(folder, { recursive: true, mode: 0o711 })
   const primary = await startPrimary(options, join(folder, 'primary'))
   if (options.secondaryPort === undefined) {
-    return { pids: { primary: primary.pid }, daemons: [primary], stop: () => primary.stop() }
+    return { primary, pids: { primary: primary.pid }, stop: () => primary.stop() }
   }
   try {
     const secondary = await startSecondary(options, options.secondaryPort, join(folder, 'secondary'))
-    const daemons = [primary, secondary]
     return {
+      primary,
+      secondary,
       pids: { primary: primary.pid, secondary: secondary.pid },
-      daemons,
-      stop: async () => void (await Promise.all(daemons.map((daemon) => daemon.stop()))),
+      stop: async () => void (await Promise.all([primary.stop(), secondary.stop()])),
     }
   } catch (error) {
     await primary.stop()

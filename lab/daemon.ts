@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lastWords } from './last-words.ts'
 
 const POLL_MS = 20
 const KILL_AFTER_MS = 3_000
@@ -23,8 +24,8 @@ export interface Daemon {
   readonly pid: number
   readonly exited: Promise<void>
   isAlive(): boolean
-  /** The last line of what this run printed. */
-  lastLine(): string
+  /** What this run printed last, as far as it tells anything. */
+  lastWords(): string
   /** SIGTERM, and SIGKILL when that does not help. May be called twice. */
   stop(): Promise<void>
 }
@@ -34,10 +35,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const daemon = await launch(options)
   const giveUpAt = Date.now() + (options.readyWithinMs ?? 15_000)
   while (!(await options.isReady())) {
-    if (!daemon.isAlive()) throw new Error(`${options.name} did not start: ${daemon.lastLine()}`)
+    if (!daemon.isAlive()) throw new Error(`${options.name} did not start: ${daemon.lastWords()}`)
     if (Date.now() > giveUpAt) {
       await daemon.stop()
-      throw new Error(`${options.name} was started but never became ready. Its last words: ${daemon.lastLine()}`)
+      throw new Error(`${options.name} was started but never became ready. Its last words: ${daemon.lastWords()}`)
     }
     await sleep(POLL_MS)
   }
@@ -58,7 +59,7 @@ async function launch({ name, program, args, logFile, env }: DaemonOptions): Pro
     pid,
     exited,
     isAlive,
-    lastLine: () => lastLineOf(readFileSync(logFile).subarray(logStart).toString()),
+    lastWords: () => lastWords(readFileSync(logFile).subarray(logStart).toString()),
     async stop() {
       if (!isAlive()) return
       child.kill('SIGTERM')
@@ -82,5 +83,3 @@ function dieWithUs(child: ChildProcess): void {
   process.once('exit', kill)
   child.once('exit', () => process.off('exit', kill))
 }
-
-const lastLineOf = (text: string): string => text.trimEnd().split('\n').at(-1) || '(it printed nothing)'

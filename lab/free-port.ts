@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
+import { socketOwner } from './socket-owner.ts'
 
 /** Below the range that the kernel takes local ports from, so that no outgoing connection can take the port meanwhile. */
 const LOWEST = 15_000
@@ -16,10 +17,10 @@ export async function freePort(address = '127.0.0.1'): Promise<number> {
   throw new Error(`No free port between ${LOWEST} and ${HIGHEST} on ${address}.`)
 }
 
-export const isPortFree = async (address: string, port: number): Promise<boolean> =>
+const isPortFree = async (address: string, port: number): Promise<boolean> =>
   (await isTcpPortFree(address, port)) && (await isUdpPortFree(address, port))
 
-export const isTcpPortFree = (address: string, port: number): Promise<boolean> =>
+const isTcpPortFree = (address: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))
@@ -36,10 +37,12 @@ const isUdpPortFree = (address: string, port: number): Promise<boolean> =>
     socket.bind(port, address, () => socket.close(() => resolve(true)))
   })
 
-/** Whatever binds there next would fail, or worse, be taken for whoever listens there now. */
+/** Whatever binds there next would fail or, worse, whoever listens there now would be taken for it. */
 export async function assertPortFree(address: string, port: number, purpose: string): Promise<void> {
   if (await isPortFree(address, port)) return
-  throw new Error(
-    `Port ${port} on ${address}, for ${purpose}, is taken: stop what listens there, or choose another port.`,
-  )
+  const owner = socketOwner(port)
+  const remedy = owner
+    ? `by ${owner.program} (pid ${owner.pid}): stop it with \`kill ${owner.pid}\``
+    : 'by another program: stop it'
+  throw new Error(`Port ${port} on ${address}, which ${purpose} needs, is taken ${remedy} and start again.`)
 }

@@ -1,0 +1,9 @@
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+
+/** PEM text with every certificate of both, each once. What is there stays: certificates it signed are still in use. */
+export function mergeRoots(known: string, fresh: string): string {
+  const roots = new Set([...certificatesIn(known), ...certificatesIn(fresh)])
+  return [...roots].map((root) => `${root}\n`).join('')
+}
+
+const certificatesIn = (pem: string): string[] => pem.match(CERTIFICATE) ?? []

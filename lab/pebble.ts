@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { EDGE_PORTS, type Endpoint } from './addresses.ts'
+import { mergeRoots } from './ca-roots.ts'
+import { type Daemon, startDaemon } from './daemon.ts'
+import { findProgram } from './program.ts'
+import { writeFileAtomically } from './state.ts'
+import { ask, httpStatus } from './web-question.ts'
+
+export interface PebbleOptions {
+  readonly folder: string
+  readonly api: Endpoint
+  readonly management: Endpoint
+  readonly dns: Endpoint
+  /** Gathers the root of every start: Pebble makes a new one each time. */
+  readonly rootsFile: string
+}
+
+/** What a client trusts Pebble's own API by. */
+export const apiCertificateFile = (folder: string): string => join(folder, 'api-cert.pem')
+
+export async function startPebble(options: PebbleOptions): Promise<Daemon> {
+  const { folder, api } = options
+  makeApiCertificate(folder, api.address)
+  const certificate = readFileSync(apiCertificateFile(folder), 'utf8')
+  const config = join(folder, 'pebble.json')
+  writeFileSync(config, pebbleConfig(options), { mode: 0o600 })
+  const pebble = await startDaemon({
+    name: 'Pebble',
+    program: findProgram('pebble', 'pebble'),
+    args: ['-config', config, '-dnsserver', `${options.dns.address}:${options.dns.port}`, '-strict=true'],
+    logFile: join(folder, 'pebble.log'),
+    env: { ...process.env, PEBBLE_VA_NOSLEEP: '1' },
+    isReady: async () => (await httpStatus(`https://${api.address}:${api.port}/dir`, certificate)) === 200,
+  })
+  try {
+    await keepRoot(options, certificate)
+  } catch (error) {
+    await pebble.stop()
+    throw error
+  }
+  return pebble
+}
+
+async function keepRoot({ management, rootsFile }: PebbleOptions, certificate: string): Promise<void> {
+  const answer = await ask(`https://${management.address}:${management.port}/roots/0`, certificate)
+  if (answer?.status !== 200) throw new Error('Pebble runs, but its management port did not tell its root certificate.')
+  const known = existsSync(rootsFile) ? readFileSync(rootsFile, 'utf8') : ''
+  writeFileAtomically(rootsFile, mergeRoots(known, answer.body), 0o644)
+}
+
+function makeApiCertificate(folder: string, address: string): void {
+  const file = apiCertificateFile(folder)
+  if (existsSync(file)) return
+  const draft = `${file}.new`
+  const wish = ['-days', '3650', '-subj', '/CN=Pebble in the lab', '-addext', `subjectAltName=IP:${address}`]
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', keyFile(folder)]
+  const openssl = findProgram('openssl', 'openssl')
+  execFileSync(openssl, ['req', '-x509', ...key, '-out', draft, ...wish], { stdio: 'pipe' })
+  renameSync(draft, file)
+}
+
+const keyFile = (folder: string): string => join(folder, 'api-key.pem')
+
+function pebbleConfig({ folder, api, management }: PebbleOptions): string {
+  const pebble = {
+    listenAddress: `${api.address}:${api.port}`,
+    managementListenAddress: `${management.address}:${management.port}`,
+    certificate: apiCertificateFile(folder),
+    privateKey: keyFile(folder),
+    httpPort: EDGE_PORTS.http,
+    tlsPort: EDGE_PORTS.https,
+    ocspResponderURL: '',
+    certificateValidityPeriod: 7_776_000,
+    externalAccountBindingRequired: false,
+  }
+  return `${JSON.stringify({ pebble }, null, 2)}\n`
+}

@@ -1,0 +1,29 @@
+import { type Addresses, EDGE_PORTS, relayUrl, ZONE } from './addresses.ts'
+import { acmeDirectory } from './description.ts'
+import { apiCertificateFile } from './pebble.ts'
+import type { StatePaths } from './state.ts'
+
+export type Flow = 'capability' | 'legacy'
+
+/** The service's own configuration, as `drawbridge.yaml` would hold it. */
+export type ServiceConfig = Readonly<Record<string, unknown>>
+
+export function serviceConfig(addresses: Addresses, paths: StatePaths, flow: Flow): ServiceConfig {
+  return {
+    listen: addresses.service,
+    publicUrls: [relayUrl(addresses.relays.outside), relayUrl(addresses.relays.inside)],
+    internalNetworks: [addresses.network],
+    flow,
+    adminTokenFile: paths.adminToken,
+    stateDir: paths.service,
+    servers: { addresses: addresses.servers, targets: ['23', '25', '253'], primary: '23', secondary: '73' },
+    edge: EDGE_PORTS,
+    zones: { [ZONE]: { primary: `${addresses.dns.primary.address}:${addresses.dns.primary.port}`, ttl: 60 } },
+    acme: {
+      directory: acmeDirectory(addresses),
+      caFile: apiCertificateFile(paths.pebble),
+      caaIdentities: [`ca.${ZONE}`],
+    },
+    certificates: [paths.certificates],
+  }
+}
