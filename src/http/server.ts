@@ -51,6 +51,7 @@ export async function createServer(parts: ServerParts): Promise<App> {
   acceptOnlyJson(app)
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: CSP },
+    frameguard: { action: 'deny' },
     strictTransportSecurity: parts.tls !== undefined,
   })
   await app.register(underPressure, {

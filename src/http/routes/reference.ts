@@ -21,7 +21,11 @@ export async function describeApi(app: App, version: string): Promise<void> {
       ],
     },
   })
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: false, uiConfig: { tryItOutEnabled: false } })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    theme: { title: 'Drawbridge API' },
+    uiConfig: { layout: 'BaseLayout', defaultModelsExpandDepth: -1 },
+  })
 }
 
 export function referenceRoutes(app: App): void {
