@@ -89,7 +89,7 @@ async function installModules() {
 
 async function build() {
   const sources = ['src', 'lab', 'bench'].flatMap(filesUnder)
-  const inputs = [...sources, 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
+  const inputs = [...sources, 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json']
   const hash = createHash('sha256')
   for (const file of inputs)
     hash

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Endpoint, urlOf } from './addresses.ts'
+import { launcher } from './checkout.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { httpStatus } from './web-question.ts'
 
@@ -94,11 +93,4 @@ export class Service {
       isReady: async () => (await httpStatus(`${urlOf(listen)}/readyz`)) === 200,
     })
   }
-}
-
-/** `bin/drawbridge` of this checkout, from the source folder as from the built one. */
-export function launcher(): string {
-  let folder = import.meta.dirname
-  while (!existsSync(join(folder, 'bin', 'drawbridge'))) folder = dirname(folder)
-  return join(folder, 'bin', 'drawbridge')
 }
