@@ -3,6 +3,7 @@ import { Client } from 'undici'
 import type { AcmeDirectory, DirectoryLook } from './contract.ts'
 
 export interface AcmeDirectoryOptions {
+  /** An absolute http or https address. */
   readonly url: string
   /** PEM roots to trust in place of the system's. */
   readonly caFile?: string | undefined
@@ -40,19 +41,20 @@ export function acmeDirectory(options: AcmeDirectoryOptions): AcmeDirectory {
 async function fetchDirectory({ url, caFile, limitMs = 3_000 }: AcmeDirectoryOptions): Promise<DirectoryLook> {
   const ca = caFile === undefined ? undefined : await readFile(caFile).catch(() => null)
   if (ca === null) return unavailable('the file with its trusted roots cannot be read')
-  const { origin, pathname, search } = new URL(url)
-  const client = new Client(origin, { connect: { ca }, pipelining: 0, maxResponseSize: LARGEST_DIRECTORY })
+  return get(new URL(url), ca, limitMs).catch((error: unknown) => unavailable(reasonOf(error)))
+}
+
+async function get(url: URL, ca: Buffer | undefined, limitMs: number): Promise<DirectoryLook> {
+  const client = new Client(url.origin, { connect: { ca }, pipelining: 0, maxResponseSize: LARGEST_DIRECTORY })
   try {
     const { statusCode, body } = await client.request({
       method: 'GET',
-      path: `${pathname}${search}`,
+      path: `${url.pathname}${url.search}`,
       headers: { accept: 'application/json', 'user-agent': 'drawbridge' },
       signal: AbortSignal.timeout(limitMs),
     })
     const content = await body.text()
     return statusCode === 200 ? readDirectory(content) : unavailable(`it answered HTTP ${statusCode}`)
-  } catch (error) {
-    return unavailable(reasonOf(error))
   } finally {
     await client.destroy()
   }
@@ -81,5 +83,6 @@ const unavailable = (reason: string): DirectoryLook => ({ kind: 'unavailable', r
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'it could not be asked'
   if (error.name === 'TimeoutError') return 'it did not answer in time'
-  return `it could not be asked (${'code' in error ? String(error.code) : error.name})`
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
+  return `it could not be asked (${code})`
 }

@@ -1,0 +1,225 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Daemon } from '../../lab/daemon.ts'
+import { freePort } from '../../lab/free-port.ts'
+import { apiCertificateFile, startPebble } from '../../lab/pebble.ts'
+import { acmeDirectory } from '../../src/certificates/acme-directory.ts'
+import type { AcmeDirectory } from '../../src/certificates/contract.ts'
+import { certificateInventory } from '../../src/certificates/inventory.ts'
+import { dnsReader } from '../../src/dns/reader.ts'
+import { type CertificateSources, checkCertificate } from '../../src/observe/certificate-check.ts'
+import { makeCertificate } from '../support/openssl.ts'
+import { type Resolver, startResolver } from '../support/resolver.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { startZoneServer, type ZoneServer } from '../support/zone-server.ts'
+
+const ZONES = [
+  { name: 'open.test', records: ['inner CAA 0 issue "other.test"', 'alias CNAME inner', 'cut NS ns.elsewhere.test.'] },
+  { name: 'ours.test', records: ['@ CAA 0 issue "CA.lab.test"', 'strict CAA 0 issue ";"'] },
+  { name: 'others.test', records: ['@ CAA 0 issue "other.test"', 'ours CAA 0 issue "ca.lab.test"'] },
+  { name: 'nobody.test', records: ['@ CAA 0 issue ";"'] },
+  { name: 'strange.test', records: ['@ CAA 128 future "x"'] },
+  { name: 'wild.test', records: ['* CAA 0 issue ";"', 'own CAA 0 issue ";"'] },
+  { name: 'wild-alias.test', records: ['* CNAME strict', 'strict CAA 0 issue ";"'] },
+]
+const IDENTITIES = ['ca.lab.test']
+
+const folder = tempFolder()
+let server: ZoneServer
+let pebble: Daemon
+let directory: AcmeDirectory
+beforeAll(async () => {
+  const endpoint = async () => ({ address: '127.0.0.1', port: await freePort() })
+  const [api, management] = [await endpoint(), await endpoint()]
+  server = await startZoneServer(ZONES)
+  pebble = await startPebble({
+    folder: folder.path,
+    api,
+    management,
+    dns: server,
+    rootsFile: join(folder.path, 'ca.pem'),
+  })
+  directory = acmeDirectory({ url: `https://127.0.0.1:${api.port}/dir`, caFile: apiCertificateFile(folder.path) })
+})
+afterAll(async () => {
+  await pebble?.stop()
+  await server?.stop()
+  folder[Symbol.dispose]()
+})
+
+const check = (host: string, zone: string, more: Partial<CertificateSources> = {}) =>
+  checkCertificate(
+    { reader: dnsReader(server), inventory: certificateInventory([]), directory, caaIdentities: IDENTITIES, ...more },
+    zone,
+    host,
+  )
+
+const issuable = (caa: string | RegExp) => ({
+  kind: 'issuable',
+  directory: directory.url,
+  caa: expect.stringMatching(caa),
+})
+const unavailable = (reason: string, sentence: string | RegExp) => ({
+  kind: 'unavailable',
+  reason,
+  sentence: expect.stringMatching(sentence),
+})
+
+test('what Pebble says of itself: a directory without CAA identities', async () => {
+  expect(await directory.look()).toEqual({ kind: 'available', caaIdentities: [] })
+})
+
+describe('CAA inside the zone, asked of its own server', () => {
+  test('none at all leaves the CA free, and says that nobody looked above the zone', async () => {
+    expect(await check('app.open.test', 'open.test')).toEqual(
+      issuable(/^no CAA record restricts it \(above open\.test nobody looked/),
+    )
+  })
+
+  test('a record of the zone that names the CA allows it', async () => {
+    expect(await check('app.ours.test', 'ours.test')).toEqual(
+      issuable('the CAA records of ours.test allow ca.lab.test'),
+    )
+  })
+
+  test.each([
+    [
+      'app.others.test',
+      'others.test',
+      /records of others\.test allow only others: issue "other\.test"; ours is ca\.lab\.test/,
+    ],
+    ['app.nobody.test', 'nobody.test', /records of nobody\.test allow nobody/],
+    ['app.strange.test', 'strange.test', /records of strange\.test have the unknown critical property future "x"/],
+    ['strict.ours.test', 'ours.test', /records of strict\.ours\.test allow nobody/],
+    ['own.wild.test', 'wild.test', /records of own\.wild\.test allow nobody/],
+    ['app.inner.open.test', 'open.test', /records of inner\.open\.test allow only others/],
+  ])('%s in %s is forbidden', async (host, zone, sentence) => {
+    expect(await check(host, zone)).toEqual(unavailable('caa_forbids', sentence))
+  })
+
+  test('the nearest record decides, not the zone', async () => {
+    expect(await check('ours.others.test', 'others.test')).toEqual(
+      issuable(/^the CAA records of ours\.others\.test allow/),
+    )
+  })
+
+  test.each([
+    ['app.wild.test', 'wild.test'],
+    ['app.deeper.wild.test', 'wild.test'],
+    ['app.wild-alias.test', 'wild-alias.test'],
+  ])('a wildcard does not count for %s: it will exist when the CA looks', async (host, zone) => {
+    expect(await check(host, zone)).toEqual(issuable(/^no CAA record restricts it/))
+  })
+
+  test.each([
+    ['alias.open.test', 'open.test', /alias\.open\.test is an alias/],
+    ['app.cut.open.test', 'open.test', /lies in another zone that begins at cut\.open\.test/],
+    ['app.absent.test', 'absent.test', /answered REFUSED to app\.absent\.test CAA/],
+  ])('what is not certain for %s is not a yes', async (host, zone, sentence) => {
+    expect(await check(host, zone)).toEqual(unavailable('caa_unknown', sentence))
+  })
+
+  test('nor is silence', async () => {
+    const nobody = dnsReader({ address: '127.0.0.1', port: await freePort() })
+    expect(await check('app.ours.test', 'ours.test', { reader: nobody })).toEqual(
+      unavailable('caa_unknown', /could not be reached/),
+    )
+  })
+
+  test('without a name of the CA, records that name others decide nothing', async () => {
+    expect(await check('app.ours.test', 'ours.test', { caaIdentities: [] })).toEqual(
+      unavailable('caa_unknown', /by which name ours goes is neither in its directory nor in the configuration/),
+    )
+  })
+
+  test('what the directory says of the CA goes before the configuration', async () => {
+    const saying: AcmeDirectory = {
+      ...directory,
+      look: async () => ({ kind: 'available', caaIdentities: ['other.test'] }),
+    }
+    expect(await check('app.others.test', 'others.test', { directory: saying })).toEqual(issuable(/allow other\.test$/))
+    expect(await check('app.ours.test', 'ours.test', { directory: saying })).toEqual(
+      unavailable('caa_forbids', /ours is other\.test/),
+    )
+  })
+})
+
+describe('CAA above the zone, asked of the resolver', () => {
+  const withResolver = async (records: string[], use: (resolver: Resolver) => Promise<void>) => {
+    const resolver = await startResolver(records)
+    try {
+      await use(resolver)
+    } finally {
+      await resolver.stop()
+    }
+  }
+
+  test('forbids where the zone itself says nothing, and only there', async () => {
+    await withResolver(['@ CAA 0 issue "other.test"'], async (server) => {
+      const resolver = dnsReader(server, { recursive: true })
+      expect(await check('app.open.test', 'open.test', { resolver })).toEqual(
+        unavailable('caa_forbids', /records of test allow only others/),
+      )
+      expect(await check('app.ours.test', 'ours.test', { resolver })).toEqual(issuable(/records of ours\.test allow/))
+    })
+  })
+
+  test('says nothing, and then the whole way was looked at', async () => {
+    await withResolver([], async (server) => {
+      const resolver = dnsReader(server, { recursive: true })
+      expect(await check('app.open.test', 'open.test', { resolver })).toEqual(issuable(/^no CAA record restricts it$/))
+    })
+  })
+
+  test('is unknown when the resolver does not resolve', async () => {
+    const resolver = dnsReader(server, { recursive: true })
+    expect(await check('app.open.test', 'open.test', { resolver })).toEqual(
+      unavailable('caa_unknown', /to test CAA without resolving it/),
+    )
+    const nobody = dnsReader({ address: '127.0.0.1', port: await freePort() }, { recursive: true })
+    expect(await check('app.open.test', 'open.test', { resolver: nobody })).toEqual(
+      unavailable('caa_unknown', /could not be reached/),
+    )
+  })
+})
+
+describe('an installed certificate', () => {
+  test('goes before everything: neither CAA nor the CA is asked', async () => {
+    using installed = tempFolder()
+    const at = (file: string) => join(installed.path, file)
+    await makeCertificate({ certificate: at('wild.pem'), key: at('wild.key'), names: ['DNS:*.nobody.test'], days: 30 })
+    const fact = await check('app.nobody.test', 'nobody.test', { inventory: certificateInventory([installed.path]) })
+    expect(fact).toEqual({
+      kind: 'installed',
+      names: ['*.nobody.test'],
+      wildcard: true,
+      notAfter: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      fingerprint: expect.stringMatching(/^[0-9A-F:]{95}$/),
+    })
+  })
+})
+
+describe('the directory of the CA', () => {
+  test('must answer', async () => {
+    const nowhere = acmeDirectory({ url: `https://127.0.0.1:${await freePort()}/dir` })
+    expect(await check('app.ours.test', 'ours.test', { directory: nowhere })).toEqual(
+      unavailable('directory_unavailable', /could not be asked \(ECONNREFUSED\)/),
+    )
+  })
+
+  test('must be configured', async () => {
+    expect(await check('app.ours.test', 'ours.test', { directory: undefined })).toEqual(
+      unavailable('directory_unavailable', 'No certificate authority is configured.'),
+    )
+  })
+
+  test('must be trusted', async () => {
+    const untrusted = acmeDirectory({ url: directory.url })
+    expect(await untrusted.look()).toEqual({ kind: 'unavailable', reason: expect.stringMatching(/SELF_SIGNED/) })
+    const rootless = acmeDirectory({ url: directory.url, caFile: join(folder.path, 'missing.pem') })
+    expect(await rootless.look()).toMatchObject({
+      kind: 'unavailable',
+      reason: expect.stringContaining('trusted roots'),
+    })
+  })
+})
