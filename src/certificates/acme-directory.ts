@@ -3,7 +3,6 @@ import { Client } from 'undici'
 import type { AcmeDirectory, DirectoryLook } from './contract.ts'
 
 export interface AcmeDirectoryOptions {
-  /** An absolute http or https address. */
   readonly url: string
   /** PEM roots to trust in place of the system's. */
   readonly caFile?: string | undefined
@@ -41,15 +40,16 @@ export function acmeDirectory(options: AcmeDirectoryOptions): AcmeDirectory {
 async function fetchDirectory({ url, caFile, limitMs = 3_000 }: AcmeDirectoryOptions): Promise<DirectoryLook> {
   const ca = caFile === undefined ? undefined : await readFile(caFile).catch(() => null)
   if (ca === null) return unavailable('the file with its trusted roots cannot be read')
-  return get(new URL(url), ca, limitMs).catch((error: unknown) => unavailable(reasonOf(error)))
+  return get(url, ca, limitMs).catch((error: unknown) => unavailable(reasonOf(error)))
 }
 
-async function get(url: URL, ca: Buffer | undefined, limitMs: number): Promise<DirectoryLook> {
-  const client = new Client(url.origin, { connect: { ca }, pipelining: 0, maxResponseSize: LARGEST_DIRECTORY })
+async function get(url: string, ca: Buffer | undefined, limitMs: number): Promise<DirectoryLook> {
+  const { origin, pathname, search } = new URL(url)
+  const client = new Client(origin, { connect: { ca }, pipelining: 0, maxResponseSize: LARGEST_DIRECTORY })
   try {
     const { statusCode, body } = await client.request({
       method: 'GET',
-      path: `${url.pathname}${url.search}`,
+      path: `${pathname}${search}`,
       headers: { accept: 'application/json', 'user-agent': 'drawbridge' },
       signal: AbortSignal.timeout(limitMs),
     })
