@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { LabDescription } from '../lab/description.ts'
+import { startLab } from '../lab/lab.ts'
+import { benchPlan } from './plan.ts'
+
+const BENCHES: Record<string, (lab: LabDescription) => Promise<void>> = { plan: benchPlan }
+
+/** `npm run bench -- NAME`: a lab of its own, one benchmark on it, nothing left behind. */
+const [name = ''] = process.argv.slice(2)
+const bench = BENCHES[name]
+if (bench) await onOwnLab(bench)
+else {
+  process.stderr.write(`Say which benchmark: ${Object.keys(BENCHES).join(', ')}\n`)
+  process.exitCode = 2
+}
+
+async function onOwnLab(work: (lab: LabDescription) => Promise<void>): Promise<void> {
+  const state = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
+  try {
+    const lab = await startLab({ state })
+    await work(lab.description).finally(() => lab.stop())
+  } finally {
+    rmSync(state, { recursive: true, force: true })
+  }
+}

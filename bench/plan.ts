@@ -1,0 +1,68 @@
+import { Agent, request } from 'node:http'
+import type { LabDescription } from '../lab/description.ts'
+import { dnsReader } from '../src/dns/reader.ts'
+import { probeHealth } from '../src/observe/health-probe.ts'
+import { nameInUse } from '../src/observe/name-in-use.ts'
+import { formatMs, type Samples, summarize, timed } from './measure.ts'
+
+const ROUNDS = 300
+const WARM_UP = 30
+
+/** What a plan costs above the slower of its own two probes: measured in turns, in one run. */
+export async function benchPlan(lab: LabDescription): Promise<void> {
+  const backend = lab.backends.find(({ server }) => server === '25')
+  if (!backend) throw new Error('the lab has no backend on server 25')
+  const reader = dnsReader(lab.dns.primary)
+  const agent = new Agent({ keepAlive: true, localAddress: lab.callers.internal })
+  const samples = { health: [] as number[], dns: [] as number[], both: [] as number[], plan: [] as number[] }
+  for (let round = -WARM_UP; round < ROUNDS; round += 1) {
+    const host = `bench-${round + WARM_UP}.${lab.zone}`
+    const probe = () => probeHealth({ ...backend, path: '/healthz', host })
+    const look = () => nameInUse(reader, lab.zone, host)
+    const health = await timed(probe)
+    const dns = await timed(look)
+    const both = await timed(() => Promise.all([probe(), look()]))
+    const plan = await timed(() => planOver(agent, lab, host, backend.port))
+    if (round < 0) continue
+    samples.health.push(health)
+    samples.dns.push(dns)
+    samples.both.push(both)
+    samples.plan.push(plan)
+  }
+  agent.destroy()
+  report(summarize(samples.health), summarize(samples.dns), summarize(samples.both), summarize(samples.plan))
+}
+
+function report(health: Samples, dns: Samples, both: Samples, plan: Samples): void {
+  const slower = Math.max(health.p50, dns.p50)
+  const rows = {
+    'health probe alone': health,
+    'DNS look alone': dns,
+    'both at the same time': both,
+    'a whole plan over HTTP': plan,
+  }
+  for (const [name, { p50, p95 }] of Object.entries(rows)) {
+    process.stdout.write(`${name.padEnd(24)} p50 ${formatMs(p50).padStart(10)}   p95 ${formatMs(p95).padStart(10)}\n`)
+  }
+  const above = plan.p50 - slower
+  process.stdout.write(
+    `\nA plan's p50 is ${formatMs(above)} above the slower of its own probes (at most 5 ms is wanted), over ${plan.count} rounds.\n`,
+  )
+  process.exitCode = above <= 5 ? 0 : 1
+}
+
+function planOver(agent: Agent, lab: LabDescription, host: string, port: number): Promise<void> {
+  const [subdomain = ''] = host.split('.')
+  const body = JSON.stringify({ zone: lab.zone, subdomain, server: '25', port, health: '/healthz', tls: false })
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  return new Promise((done, failed) => {
+    const outgoing = request(`${lab.api}/api/deploy/plan`, { method: 'POST', agent, headers }, (incoming) => {
+      incoming.resume()
+      incoming.on('end', () =>
+        incoming.statusCode === 201 ? done() : failed(new Error(`the plan was answered with ${incoming.statusCode}`)),
+      )
+    })
+    outgoing.on('error', failed)
+    outgoing.end(body)
+  })
+}
