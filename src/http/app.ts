@@ -32,7 +32,13 @@ const LARGEST_BODY = 16 * 1024
 
 /** Fastify with our limits, our grammar and our words for what is not even HTTP. */
 export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined): App {
-  const limits = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, maxHeaderSize: 16 * 1024 }
+  const limits = {
+    headersTimeout: 10_000,
+    connectionsCheckingInterval: 2_000,
+    maxHeaderSize: 16 * 1024,
+    // Node would answer a missing Host by itself and in no shape of ours; the gate refuses it.
+    requireHostHeader: false,
+  }
   const options = {
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
