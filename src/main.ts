@@ -25,18 +25,17 @@ import { describePolicy } from './policy.ts'
 import type { Store } from './store/contract.ts'
 import { openStore } from './store/open.ts'
 
-/** The composition root: the only file that builds concrete parts and ties them. */
-export async function assemble(config: Config, log: Log): Promise<Service> {
+/** The composition root: the only file that builds concrete parts and ties them. `now` is the one clock of what is decided. */
+export async function assemble(config: Config, log: Log, now: () => number = Date.now): Promise<Service> {
   claimStateFolder(config.stateDir)
   const store = await open(config)
   const trail = new AuditTrail(store)
   const settings = planSettings(config)
   const admission = new Admission(config, config.adminTokenValue?.reveal())
-  const now = Date.now
   const exposer = new Exposer({
     settings,
     planTtlSeconds: config.plan.ttlSeconds,
-    observe: observerOf(config, store),
+    observe: observerOf(config, store, now),
     store,
     trail,
     admission,
@@ -60,7 +59,7 @@ export async function assemble(config: Config, log: Log): Promise<Service> {
     log,
     tls: config.listen.tls && readTlsFiles(config.listen.tls),
   })
-  return { app, store, trail, log }
+  return { app, store, trail, admission, log }
 }
 
 /** The command line of the server itself. */
@@ -111,7 +110,7 @@ export function secretsOf({ adminTokenValue, store }: Config): Secret[] {
 }
 
 /** Looks at the world for a plan. Every part of it can only read. */
-function observerOf(config: Config, store: Store): (desired: Desired) => Promise<Observation> {
+function observerOf(config: Config, store: Store, now: () => number): (desired: Desired) => Promise<Observation> {
   const readers = new Map([...config.zones.values()].map(({ name, primary }) => [name, dnsReader(primary)]))
   const parts: ObserveParts = {
     readerFor: (zone) => {
@@ -121,7 +120,7 @@ function observerOf(config: Config, store: Store): (desired: Desired) => Promise
     },
     resolver: config.resolver && dnsReader(config.resolver, { recursive: true }),
     probe: (target) => probeHealth(target, HEALTH_TIMEOUT_SECONDS * 1000),
-    holder: (host) => nameHolder(store, host, Date.now()),
+    holder: (host) => nameHolder(store, host, now()),
     inventory: certificateInventory(config.certificates),
     directory: acmeDirectory({ url: config.acme.directory, caFile: config.acme.caFile }),
     caaIdentities: config.acme.caaIdentities,

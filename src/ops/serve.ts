@@ -1,5 +1,6 @@
 import type { Server } from 'node:tls'
 import type { AuditTrail } from '../audit/trail.ts'
+import type { Admission } from '../authorize/admission.ts'
 import type { Config } from '../config/config.ts'
 import type { App } from '../http/app.ts'
 import { reloadOnChange } from '../http/certificate-reload.ts'
@@ -13,6 +14,7 @@ export interface Service {
   readonly app: App
   readonly store: Store
   readonly trail: AuditTrail
+  readonly admission: Admission
   readonly log: Log
 }
 

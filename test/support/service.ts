@@ -26,6 +26,10 @@ export interface ServiceOptions {
   readonly environment?: Record<string, string>
   readonly folder?: string
   readonly network?: string
+  /** The service's clock. */
+  readonly now?: () => number
+  /** Adds routes of a test's own to the assembled service before it listens. */
+  readonly mount?: (service: Service) => void
 }
 
 /** The whole service in this program, on loopback, with a SQLite store of its own. Only the DNS server is left to the caller. */
@@ -40,9 +44,11 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     options.environment ?? {},
   )
   const log = createLog('trace', secretsOf(config), { write: (line) => void lines.push(line) })
-  const service = await assemble(config, log)
+  const service = await assemble(config, log, options.now)
+  options.mount?.(service)
   await service.app.listen({ host: config.listen.address, port: config.listen.port })
-  const origin = `http://${network}.23:8045`
+  const reachedAt = config.listen.address === '::' ? `${network}.23` : config.listen.address
+  const origin = `http://${reachedAt}:${config.listen.port}`
   const addresses: Record<string, string> = { inside: `${network}.10`, outside: '127.0.0.1' }
   return {
     origin,
