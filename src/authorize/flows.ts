@@ -1,6 +1,6 @@
 import { Problem } from '../model/errors.ts'
 
-export type Flow = 'capability' | 'legacy'
+type Flow = 'capability' | 'legacy'
 export type GuardedAction = 'token' | 'apply' | 'remove'
 
 /** What a request shows of itself, as far as authorization looks. */

@@ -7,14 +7,14 @@ import { ConfigError, openConfiguration, type Section } from './section.ts'
 import { readServers, type Servers } from './servers.ts'
 import * as value from './values.ts'
 
-export interface Zone {
+interface Zone {
   readonly name: string
   /** The authoritative server that is asked. */
   readonly primary: Endpoint
   readonly ttl: number
 }
 
-export type StoreSetting = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: Secret }
+type StoreSetting = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: Secret }
 
 export interface Config {
   readonly listen: Endpoint & { readonly tls?: { certificateFile: string; keyFile: string } | undefined }

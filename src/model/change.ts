@@ -1,7 +1,7 @@
 /** What an apply would do, in order. Pure description: the steps of a run are made from it. */
 export type Change = CertificateChange | ProxyChange | DnsChange
 
-export interface CertificateChange {
+interface CertificateChange {
   readonly kind: 'certificate'
   /** `reuse` an installed one that covers the host, or `issue` a new one by ACME. */
   readonly action: 'reuse' | 'issue'
@@ -10,7 +10,7 @@ export interface CertificateChange {
   readonly directory?: string
 }
 
-export interface ProxyChange {
+interface ProxyChange {
   readonly kind: 'proxy'
   readonly action: 'create'
   readonly serverName: string
@@ -18,7 +18,7 @@ export interface ProxyChange {
   readonly https: boolean
 }
 
-export interface DnsChange {
+interface DnsChange {
   readonly kind: 'dns'
   readonly action: 'create'
   readonly name: string

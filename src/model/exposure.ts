@@ -25,21 +25,6 @@ export const PLAN_STATES = [
 ] as const
 export type PlanState = (typeof PLAN_STATES)[number]
 
-/** Every transition there is. `expired` is also what a `planned` or `rolled_back` plan past its life reads as. */
-export const TRANSITIONS: Record<PlanState, readonly PlanState[]> = {
-  planned: ['applying', 'expired'],
-  applying: ['applied', 'rolled_back', 'blocked'],
-  applied: ['removing'],
-  removing: ['removed', 'applied', 'blocked'],
-  removed: [],
-  rolled_back: ['applying', 'expired'],
-  expired: [],
-  blocked: ['applied', 'removed', 'rolled_back'],
-}
-
-/** In these states a plan holds its name: nobody else may plan or apply it. */
-export const HOLDING_STATES: readonly PlanState[] = ['applying', 'applied', 'removing', 'blocked']
-
 export interface Plan {
   readonly planId: string
   readonly state: PlanState

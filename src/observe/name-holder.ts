@@ -12,4 +12,4 @@ export async function nameHolder(
 }
 
 /** The lease that a run takes on its host. */
-export const leaseOf = (host: string): string => `host ${host}`
+const leaseOf = (host: string): string => `host ${host}`

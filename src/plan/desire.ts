@@ -17,7 +17,7 @@ export const HEALTH_GRAMMAR = '^/(?!/)[!$%&()*+,\\-./0-9:;=?@A-Z\\[\\]_a-z~]*$'
 export const LONGEST_HEALTH = 1024
 
 /** Grammar beyond what the schema says. All bad fields are named at once. */
-export function canonicalRequest(given: ExposureRequest): ExposureRequest & { host: string } {
+function canonicalRequest(given: ExposureRequest): ExposureRequest & { host: string } {
   const errors: FieldError[] = []
   const zone = parseName(given.zone)
   const subdomain = parseLabel(given.subdomain)
