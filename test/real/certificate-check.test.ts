@@ -8,6 +8,7 @@ import type { AcmeDirectory } from '../../src/certificates/contract.ts'
 import { certificateInventory } from '../../src/certificates/inventory.ts'
 import { dnsReader } from '../../src/dns/reader.ts'
 import { type CertificateSources, checkCertificate } from '../../src/observe/certificate-check.ts'
+import { reply, startLiar } from '../support/dns-liar.ts'
 import { makeCertificate } from '../support/openssl.ts'
 import { type Resolver, startResolver } from '../support/resolver.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -175,6 +176,11 @@ describe('CAA above the zone, asked of the resolver', () => {
     const resolver = dnsReader(server, { recursive: true })
     expect(await check('app.open.test', 'open.test', { resolver })).toEqual(
       unavailable('caa_unknown', /to test CAA without resolving it/),
+    )
+    await using referring = await startLiar(({ query }) => [reply(query, 0x8000)])
+    const notResolving = dnsReader(referring, { recursive: true })
+    expect(await check('app.open.test', 'open.test', { resolver: notResolving })).toEqual(
+      unavailable('caa_unknown', /answered NOERROR to test CAA without resolving it/),
     )
     const nobody = dnsReader({ address: '127.0.0.1', port: await freePort() }, { recursive: true })
     expect(await check('app.open.test', 'open.test', { resolver: nobody })).toEqual(

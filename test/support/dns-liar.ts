@@ -6,7 +6,7 @@ import { decodeMessage } from '../../src/dns/wire/message.ts'
 import { encodeName } from '../../src/dns/wire/name.ts'
 
 /** The truth that the liar bends: a zone `lab.test` with nothing in it. */
-export const LIED_ABOUT_ZONE = 'lab.test'
+const LIED_ABOUT_ZONE = 'lab.test'
 
 export interface Asked {
   readonly name: string

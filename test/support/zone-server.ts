@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { type Bind, startBind } from '../../lab/bind.ts'
 import type { Zone } from '../../lab/bind-config.ts'
 import { freePort } from '../../lab/free-port.ts'
+import { findProgram } from '../../lab/program.ts'
 import { type TempFolder, tempFolder } from './temp-folder.ts'
 
 export interface ZoneServer {
@@ -35,7 +36,7 @@ export async function startZoneServer(zones: readonly Zone[]): Promise<ZoneServe
 }
 
 async function nsupdate(lines: readonly string[]): Promise<void> {
-  const program = spawn('nsupdate', { stdio: ['pipe', 'ignore', 'inherit'] })
+  const program = spawn(findProgram('nsupdate', 'bind9-dnsutils'), { stdio: ['pipe', 'ignore', 'inherit'] })
   program.stdin.end(`${[...lines, 'send'].join('\n')}\n`)
   const [status] = await once(program, 'exit')
   if (status !== 0) throw new Error(`nsupdate refused: ${lines.at(-1)}`)

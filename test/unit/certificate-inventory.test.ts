@@ -174,6 +174,7 @@ describe('a change in the folder is seen', () => {
     const size = readFileSync(at('one.pem')).length
     writeFileSync(at('one.pem'), Buffer.alloc(size, 'x'))
     utimesSync(at('one.pem'), 1, 1)
+    writeFileSync(at('news.txt'), 'another file')
     expect(await covering('app.lab.test', undefined, from)).toEqual(before)
     utimesSync(at('one.pem'), 2, 2)
     expect(await covering('app.lab.test', undefined, from)).toBeUndefined()

@@ -25,7 +25,7 @@ const TRUNCATED = 0x0200
 const RECURSION_DESIRED = 0x0100
 const RECURSION_AVAILABLE = 0x0080
 
-export interface Question {
+interface Question {
   readonly name: string
   readonly type: string
   readonly class: number
