@@ -17,7 +17,7 @@ export async function freePort(address = '127.0.0.1'): Promise<number> {
   throw new Error(`No free port between ${LOWEST} and ${HIGHEST} on ${address}.`)
 }
 
-const isPortFree = async (address: string, port: number): Promise<boolean> =>
+export const isPortFree = async (address: string, port: number): Promise<boolean> =>
   (await isTcpPortFree(address, port)) && (await isUdpPortFree(address, port))
 
 const isTcpPortFree = (address: string, port: number): Promise<boolean> =>
@@ -40,7 +40,7 @@ const isUdpPortFree = (address: string, port: number): Promise<boolean> =>
 /** Whatever binds there next would fail or, worse, whoever listens there now would be taken for it. */
 export async function assertPortFree(address: string, port: number, purpose: string): Promise<void> {
   if (await isPortFree(address, port)) return
-  const owner = socketOwner(port)
+  const owner = socketOwner(address, port)
   const remedy = owner
     ? `by ${owner.program} (pid ${owner.pid}): stop it with \`kill ${owner.pid}\``
     : 'by another program: stop it'

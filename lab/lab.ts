@@ -22,8 +22,10 @@ export interface LabOptions {
   readonly configure?: (config: ServiceConfig) => ServiceConfig
   /** Told of each part when it stands. */
   readonly onProgress?: (part: string) => void
-  /** Told when a part ended by itself; of the service only when it died too often to be started once more. */
-  readonly onLoss?: (reason: Error) => void
+  /** Told when a part has ended by itself. The lab goes on without it: an edge or a DNS server may fail in life, too. */
+  readonly onPartLost?: (sentence: string) => void
+  /** Told when the service died too often to be started once more. */
+  readonly onServiceLost?: (reason: Error) => void
 }
 
 export interface Lab {
@@ -57,7 +59,9 @@ class LoopbackLab implements Lab {
   readonly #service: Service
   readonly #pids = new Map<string, number>()
   readonly #parts: Stoppable[] = []
-  #stage: 'starting' | 'up' | 'stopping' = 'starting'
+  /** Until everything stands, `lab.json` is not written: who finds it may use all of it. */
+  #isUp = false
+  #isStopping = false
 
   constructor(options: LabOptions) {
     this.#options = options
@@ -68,7 +72,7 @@ class LoopbackLab implements Lab {
       logFile: this.#paths.log,
       listen: this.#addresses.service,
       onStart: ({ pid }) => this.#record('service', pid),
-      onGiveUp: (reason) => options.onLoss?.(reason),
+      onGiveUp: (reason) => options.onServiceLost?.(reason),
     })
   }
 
@@ -95,8 +99,8 @@ class LoopbackLab implements Lab {
       onProgress: (part) => this.#options.onProgress?.(part),
     })
     if (this.#options.service !== false) await this.#startService(this.#options.configure)
-    this.#stage = 'up'
-    this.#publish()
+    this.#isUp = true
+    this.#recordPids()
   }
 
   killService(signal?: NodeJS.Signals): Promise<void> {
@@ -109,14 +113,12 @@ class LoopbackLab implements Lab {
   }
 
   async stop(): Promise<void> {
-    const wasUp = this.#stage === 'up'
-    this.#stage = 'stopping'
+    this.#isStopping = true
     await this.#service.stop()
     await Promise.all(this.#parts.map((part) => part.stop()))
     if (this.#pids.size === 0) return
     this.#pids.clear()
-    recordProcesses(this.#paths.processes, {})
-    if (wasUp) this.#publish()
+    this.#recordPids()
   }
 
   async #startService(configure: LabOptions['configure'] = (config) => config): Promise<void> {
@@ -130,20 +132,21 @@ class LoopbackLab implements Lab {
     this.#parts.push(daemon)
     this.#record(name, daemon.pid)
     void daemon.exited.then(() => {
-      if (this.#stage === 'stopping') return
+      if (this.#isStopping) return
       this.#pids.delete(name)
-      this.#publish()
-      this.#options.onLoss?.(new Error(`${daemon.name} has ended. Its last words: ${daemon.lastWords()}`))
+      this.#recordPids()
+      this.#options.onPartLost?.(`${daemon.name} (pid ${daemon.pid}) has ended. Its last words: ${daemon.lastWords()}`)
     })
   }
 
   #record(name: string, pid: number): void {
     this.#pids.set(name, pid)
-    recordProcesses(this.#paths.processes, Object.fromEntries(this.#pids))
-    if (this.#stage === 'up') this.#publish()
+    this.#recordPids()
   }
 
-  #publish(): void {
+  #recordPids(): void {
+    recordProcesses(this.#paths.processes, Object.fromEntries(this.#pids))
+    if (!this.#isUp) return
     writeFileAtomically(this.#paths.description, `${JSON.stringify(this.description, null, 2)}\n`, 0o644)
   }
 }

@@ -5,9 +5,9 @@ export interface SocketOwner {
   readonly program: string
 }
 
-/** Who listens on the port, on whatever address; undefined when it cannot be told (another user's process, say). */
-export function socketOwner(port: number): SocketOwner | undefined {
-  const sockets = new Set(['tcp', 'tcp6', 'udp', 'udp6'].flatMap((table) => socketsOn(port, table)))
+/** Who listens there, or on all addresses; undefined when it cannot be told (another user's process, say). */
+export function socketOwner(address: string, port: number): SocketOwner | undefined {
+  const sockets = new Set(['tcp', 'tcp6', 'udp', 'udp6'].flatMap((table) => socketsOn(address, port, table)))
   for (const pid of readdirSync('/proc').map(Number)) {
     if (pid > 0 && filesOf(pid).some((file) => sockets.has(file))) return { pid, program: programOf(pid) }
   }
@@ -15,29 +15,29 @@ export function socketOwner(port: number): SocketOwner | undefined {
 }
 
 /** As /proc/PID/fd links to them: `socket:[INODE]`. The columns are those of proc(5). */
-function socketsOn(port: number, table: string): string[] {
+function socketsOn(address: string, port: number, table: string): string[] {
   const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
+  const hexAddress = Buffer.from(address.split('.').map(Number).reverse()).toString('hex').toUpperCase()
+  const wanted = new RegExp(`^(0+|.*${hexAddress}):${hexPort}$`)
   const rows = readOrEmpty(`/proc/net/${table}`).split('\n').slice(1)
   return rows
     .map((row) => row.trim().split(/\s+/))
-    .filter(([, local, remote]) => local?.endsWith(`:${hexPort}`) && remote?.endsWith(':0000'))
+    .filter(([, local, remote]) => wanted.test(local ?? '') && remote?.endsWith(':0000'))
     .map((columns) => `socket:[${columns[9]}]`)
 }
 
-function filesOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
-  } catch {
-    return []
-  }
-}
+const filesOf = (pid: number): string[] =>
+  orElse([], () => readdirSync(`/proc/${pid}/fd`)).map((fd) => orElse('', () => readlinkSync(`/proc/${pid}/fd/${fd}`)))
 
 const programOf = (pid: number): string => readOrEmpty(`/proc/${pid}/comm`).trim() || 'a program'
 
-function readOrEmpty(file: string): string {
+const readOrEmpty = (file: string): string => orElse('', () => readFileSync(file, 'utf8'))
+
+/** Processes and their files come and go while one looks. */
+function orElse<T>(fallback: T, read: () => T): T {
   try {
-    return readFileSync(file, 'utf8')
+    return read()
   } catch {
-    return ''
+    return fallback
   }
 }
