@@ -12,6 +12,7 @@ import Fastify, {
 } from 'fastify'
 import { parseLabel, parseName } from '../model/dns-name.ts'
 import { Problem } from '../model/errors.ts'
+import { UNREADABLE } from './path.ts'
 import { PROBLEM_TYPE, problemBody } from './problem.ts'
 
 export type App = FastifyInstance<
@@ -63,17 +64,28 @@ export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined):
     },
   } as const
   const app = tls ? Fastify({ ...options, https: { ...limits, ...tls } }) : Fastify({ ...options, http: limits })
+  // Node would answer an expectation that it does not know by itself; HTTP lets us pass over it.
+  app.server.on('checkExpectation', app.routing)
   return app.withTypeProvider<TypeBoxTypeProvider>() as unknown as App
 }
 
 const newRequestId = (): string => `req_${randomBytes(10).toString('hex')}`
 
-/** An address that cannot be decoded leads nowhere. No hook has seen the request: it is answered here. */
+/** What the hooks would have set, for answers that no hook sees. */
+const UNHOOKED = {
+  'content-type': PROBLEM_TYPE,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+/** An address that cannot be decoded leads nowhere. No hook has seen the request: it is answered and logged here. */
 function refuseUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const problem = new Problem('not_found', 'There is nothing at this address.')
+  request.log.info({ method: request.method, path: UNREADABLE, status: 404, code: problem.code }, 'request')
   reply
     .status(404)
-    .type(PROBLEM_TYPE)
+    .headers({ ...UNHOOKED, 'x-request-id': request.id })
     .send(JSON.stringify(problemBody(problem, request.id)))
 }
 
@@ -85,6 +97,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const problem = new Problem('invalid_request', 'The request is not HTTP as this service reads it.')
   const body = JSON.stringify(problemBody(problem, newRequestId()))
-  const head = `HTTP/1.1 400 Bad Request\r\ncontent-type: ${PROBLEM_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`
-  socket.end(head + body)
+  const headers = { ...UNHOOKED, 'content-length': Buffer.byteLength(body), connection: 'close' }
+  const head = ['HTTP/1.1 400 Bad Request', ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

@@ -7,6 +7,7 @@ import type { GuardedAction } from '../authorize/flows.ts'
 import type { Budget } from '../config/rate-limits.ts'
 import { Problem } from '../model/errors.ts'
 import type { Gate } from './gate.ts'
+import { isPlain } from './path.ts'
 import type { Spend } from './rate-limit.ts'
 
 declare module 'fastify' {
@@ -35,9 +36,6 @@ interface JudgementParts {
   readonly isClosing: () => boolean
 }
 
-/** Our addresses need no other characters, so no second spelling of one ever reaches the router's answer. */
-const PLAIN_PATH = /^\/[A-Za-z0-9._~/-]*$/
-
 /**
  * What every request goes through before its body is read, in the order the contract promises: Host and Origin, route
  * and method, budget, network. The first that fails answers.
@@ -54,7 +52,7 @@ export function judgeRequests(
     reply.headers({ 'cache-control': 'no-store', 'x-request-id': request.id })
     if (request.caller.unconfiguredProxy) tellOfProxy(request, strangers)
     if (!anyHost) gate.check(request)
-    if (!PLAIN_PATH.test(pathOf(request))) throw nothingHere()
+    if (!isPlain(request)) throw nothingHere()
     if (allow) throw wrongMethod(request, reply, allow)
     if (request.is404) throw nothingHere()
     if (isClosing() && !anyHost) throw new Problem('unavailable', 'The service is shutting down.', { retryAfter: 5 })
@@ -62,8 +60,6 @@ export function judgeRequests(
     if (guarded) admission.knock(request.caller, credentialsOf(request))
   })
 }
-
-export const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 
 /** A header sent twice arrives joined and is then no credential at all: refused, never half read. */
 export function credentialsOf({ headers }: FastifyRequest): Credentials {

@@ -9,7 +9,8 @@ import type { Exposer } from '../exposer.ts'
 import { Problem } from '../model/errors.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
 import { Gate } from './gate.ts'
-import { judgeRequests, pathOf } from './judgement.ts'
+import { judgeRequests } from './judgement.ts'
+import { shownPath } from './path.ts'
 import { createBudgets } from './rate-limit.ts'
 import { answerRefusals } from './refusals.ts'
 import { planRoutes } from './routes/plans.ts'
@@ -43,17 +44,18 @@ export async function createServer(parts: ServerParts): Promise<App> {
   app.addHook('preClose', async () => {
     closing = true
   })
+  // Before the judgement: what it refuses carries these headers, too.
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: CSP },
+    frameguard: { action: 'deny' },
+    strictTransportSecurity: parts.tls !== undefined,
+  })
   const spend = await createBudgets(app, parts.rateLimits)
   const gate = new Gate(parts.publicUrls, parts.tls ? 'https' : 'http')
   judgeRequests(app, { ...parts, gate, spend, isClosing: () => closing })
   answerRefusals(app, parts.trail, spend, parts.now)
   logRequests(app)
   acceptOnlyJson(app)
-  await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: CSP },
-    frameguard: { action: 'deny' },
-    strictTransportSecurity: parts.tls !== undefined,
-  })
   await app.register(underPressure, {
     maxEventLoopDelay: 2000,
     pressureHandler: () => {
@@ -127,7 +129,7 @@ function logRequests(app: App): void {
     request.log.info(
       {
         method: request.method,
-        path: pathOf(request),
+        path: shownPath(request),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         caller: address,
