@@ -42,7 +42,10 @@ describe('a body that is not sent as JSON', () => {
     [
       'a form',
       { 'content-type': 'application/x-www-form-urlencoded' },
-      (body) => new URLSearchParams(Object.entries(body).map(([k, v]) => [k, String(v)])).toString(),
+      (body) =>
+        Object.entries(body)
+          .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+          .join('&'),
     ],
     ['JSON in a form', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['multipart', { 'content-type': `multipart/form-data; boundary=${boundary}` }, multipart],

@@ -34,7 +34,7 @@ export function sendRaw(origin: string, from: string, bytes: string | Buffer): P
 }
 
 function readAnswer(text: string, closed: boolean): RawAnswer {
-  const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status))
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
   const [, body = ''] = text.split('\r\n\r\n')
   return { text, statuses, body: parsed(body), closed }
 }
