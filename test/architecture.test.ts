@@ -13,14 +13,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   certificates: ['model', 'dns/contract.ts'],
   store: ['model', 'audit/chain.ts'],
   audit: ['model', 'store/contract.ts'],
-  observe: ['model', 'plan', 'dns/contract.ts', 'certificates'],
+  observe: ['model', 'plan', 'dns/contract.ts', 'certificates', 'store/contract.ts'],
   authorize: ['model', 'store/contract.ts'],
   config: ['model'],
   'log.ts': ['config/secret.ts', 'authorize/capability.ts'],
   'exposer.ts': ['model', 'plan', 'authorize', 'audit', 'store/contract.ts'],
   'policy.ts': ['model', 'plan', 'config', 'authorize', 'http/schemas.ts'],
-  http: ['model', 'plan', 'authorize', 'audit', 'exposer.ts', 'config/rate-limits.ts', 'log.ts'],
-  ops: ['model', 'audit', 'store/contract.ts', 'config', 'http', 'log.ts', 'policy.ts'],
+  http: ['model', 'plan', 'authorize', 'audit', 'store/contract.ts', 'exposer.ts', 'config/rate-limits.ts', 'log.ts'],
+  ops: ['model', 'audit', 'authorize', 'store/contract.ts', 'config', 'http', 'log.ts', 'policy.ts'],
   'main.ts': ['*'],
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { ERRORS, type FieldError, Problem } from '../model/errors.ts'
 import { badFields } from '../plan/desire.ts'
+import { StoreUnavailable } from '../store/contract.ts'
 
 /** RFC 9457, always: the one shape of every refusal. */
 export interface ProblemBody {
@@ -36,6 +37,8 @@ export function problemBody(problem: Problem, requestId: string): ProblemBody {
 /** Whatever was thrown, as a problem. Only what is listed here is the caller's fault; the rest is ours. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
+  if (error instanceof StoreUnavailable)
+    return new Problem('unavailable', 'The store does not answer.', { retryAfter: 5 })
   const { code, validation, statusCode } = error as Partial<FastifyError>
   if (validation) {
     const errors = fieldErrors(validation)

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AuditTrail } from '../audit/trail.ts'
 import { parseLabel, parseName } from '../model/dns-name.ts'
 import { type ErrorCode, Problem } from '../model/errors.ts'
+import { StoreUnavailable } from '../store/contract.ts'
 import { PROBLEM_TYPE, problemBody, toProblem } from './problem.ts'
 import type { Spend } from './rate-limit.ts'
 
@@ -27,7 +28,9 @@ export function answerRefusals(app: FastifyInstance, trail: AuditTrail, spend: S
   })
   app.setErrorHandler(async (error, request, reply) => {
     let problem = toProblem(error)
-    if (problem.code === 'internal_error') request.log.error({ err: error }, 'A request failed')
+    if (problem.code === 'internal_error' || error instanceof StoreUnavailable) {
+      request.log.error({ err: error }, 'A request failed')
+    }
     problem = await countFailedCredential(problem, request, spend)
     problem = await recordRefusal(problem, request, trail, now())
     request.refusedWith = problem.code

@@ -92,7 +92,7 @@ function judgeCertificate(fact: CertificateFact): Verdict {
     }
     case 'issuable': {
       const { directory, caa } = fact
-      const detail = `No installed certificate covers the name; a new one can be issued. ${caa}`
+      const detail = `No installed certificate covers the name; a new one can be issued: ${caa}.`
       return { check: { name, status: 'passed', detail, source: 'acme', directory } }
     }
     case 'unavailable':

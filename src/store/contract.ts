@@ -35,6 +35,13 @@ export interface Exposure {
   readonly since: number
 }
 
+/** The database did not answer, or could not write. What was asked for may or may not have been done; `cause` is for the log. */
+export class StoreUnavailable extends Error {
+  constructor(cause: unknown) {
+    super('the store does not answer', { cause })
+  }
+}
+
 /** Everything that can be done alone or inside a transaction. Times are milliseconds since 1970 and always passed in. */
 export interface StoreSession {
   insertPlan(plan: Plan): Promise<void>

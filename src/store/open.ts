@@ -1,7 +1,7 @@
 import { Kysely, type Transaction } from 'kysely'
 import { auditLinesIn } from './audit-lines.ts'
 import { capabilitiesIn } from './capabilities.ts'
-import type { Store, StoreSession } from './contract.ts'
+import { type Store, type StoreSession, StoreUnavailable } from './contract.ts'
 import type { Engine } from './dialects/engine.ts'
 import { postgresEngine } from './dialects/postgres.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
@@ -22,7 +22,7 @@ export async function openStore(setting: StoreSetting): Promise<Store> {
   const db = new Kysely<Schema>({ dialect: engine.dialect })
   try {
     await migrate(db, engine)
-    return storeOn(db)
+    return storeOn(db, engine)
   } catch (error) {
     await db.destroy().catch(() => {})
     throw cannotOpen(setting, error)
@@ -40,15 +40,29 @@ function engineOf(setting: StoreSetting): Engine {
   return setting.kind === 'sqlite' ? sqliteEngine(setting.file) : postgresEngine(setting.url)
 }
 
-const storeOn = (db: Kysely<Schema>): Store => ({
-  ...sessionOn(db),
-  transaction: (work) => db.transaction().execute((transaction) => work(sessionOn(transaction))),
-  prune: (limits) => prune(db, limits),
-  ping: async () => {
-    await db.selectFrom('schema_versions').select('version').limit(1).execute()
-  },
-  close: () => db.destroy(),
-})
+function storeOn(db: Kysely<Schema>, engine: Engine): Store {
+  const tell = (error: unknown): never => {
+    throw engine.isFailure(error) ? new StoreUnavailable(error) : error
+  }
+  const store: Store = {
+    ...sessionOn(db),
+    transaction: (work) => db.transaction().execute((transaction) => work(sessionOn(transaction))),
+    prune: (limits) => prune(db, limits),
+    ping: async () => {
+      await db.selectFrom('schema_versions').select('version').limit(1).execute()
+    },
+    close: () => db.destroy(),
+  }
+  return telling(store, tell)
+}
+
+/** The same methods, whose failures go through `tell`. */
+function telling(store: Store, tell: (error: unknown) => never): Store {
+  type Method = (...args: unknown[]) => Promise<unknown>
+  const methods = Object.entries(store as unknown as Record<string, Method>)
+  const told = methods.map(([name, method]) => [name, (...args: unknown[]) => method(...args).catch(tell)])
+  return Object.fromEntries(told) as Store
+}
 
 const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...plansIn(db),

@@ -6,4 +6,6 @@ export interface Engine {
   readonly dialect: Dialect
   /** Inside a transaction: waits until no other instance migrates, and keeps the others out until it ends. */
   lockSchema(transaction: Kysely<Schema>): Promise<void>
+  /** Whether the database failed, and not what was asked of it. */
+  isFailure(error: unknown): boolean
 }

@@ -24,12 +24,16 @@ const PATIENCE = {
   idle_in_transaction_session_timeout: 30_000,
 }
 
+/** Connection, resources, operator intervention, system: https://www.postgresql.org/docs/15/errcodes-appendix.html */
+const OUT_OF_ORDER = /^(08|53|57|58|XX)/
+
 export function postgresEngine(url: string): Engine {
   return {
     dialect: new ForgivingPostgresDialect({ pool: async () => openPool(url) }),
     lockSchema: async (transaction) => {
       await sql`select pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(transaction)
     },
+    isFailure: (error) => (error instanceof pg.DatabaseError ? OUT_OF_ORDER.test(error.code ?? '') : isLost(error)),
   }
 }
 
@@ -59,7 +63,7 @@ class WaryClient implements PostgresPoolClient {
   query<Row>(cursor: PostgresCursor<Row>): never
   async query(text: unknown, parameters: readonly unknown[] = []): Promise<unknown> {
     if (typeof text !== 'string') throw new Error('this store reads without cursors')
-    if (this.#doubtful) throw new Error('the connection to PostgreSQL was lost')
+    if (this.#doubtful) throw new LostConnection('the connection to PostgreSQL was lost')
     try {
       return await this.#client.query(text, [...parameters])
     } catch (error) {
@@ -72,6 +76,14 @@ class WaryClient implements PostgresPoolClient {
     this.#client.release(this.#doubtful)
   }
 }
+
+class LostConnection extends Error {}
+
+/** Node's own errors of sockets, and those of the driver, which have no class of their own. */
+const isLost = (error: unknown): boolean =>
+  error instanceof LostConnection ||
+  error instanceof AggregateError ||
+  (error instanceof Error && ('syscall' in error || /connection|timeout/i.test(error.message)))
 
 class ForgivingPostgresDialect extends PostgresDialect {
   readonly #config: PostgresDialectConfig

@@ -12,6 +12,7 @@ export function sqliteEngine(file: string): Engine {
     dialect: new PatientSqliteDialect({ database: () => openDatabase(file) }),
     // Every transaction begins IMMEDIATE and so is the only writer already.
     lockSchema: async () => {},
+    isFailure: (error) => error instanceof Database.SqliteError && !error.code.startsWith('SQLITE_CONSTRAINT'),
   }
 }
 
