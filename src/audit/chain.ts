@@ -10,7 +10,7 @@ export interface ChainFault {
   readonly sentence: string
 }
 
-export interface ChainHead {
+interface ChainHead {
   readonly seq: number
   readonly hash: string
 }

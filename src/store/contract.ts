@@ -54,7 +54,7 @@ export interface StoreSession {
   spendCapability(presented: PresentedCapability, now: number): Promise<SpendOutcome>
 
   findExposure(host: string): Promise<Exposure | undefined>
-  /** False when another plan holds the host already. */
+  /** False when another plan holds the host already, or its own plan does under a higher fence. */
   insertExposure(exposure: Exposure): Promise<boolean>
   /** Changes nothing (false) when the exposure belongs to another plan or was written under a higher fence. */
   moveExposure(host: string, planId: string, fence: number, to: PlanState, since: number): Promise<boolean>
@@ -67,7 +67,10 @@ export interface StoreSession {
   renewLease(lease: Lease, now: number, lifeMs: number): Promise<boolean>
   releaseLease(lease: Lease): Promise<void>
 
-  /** Appends one line to the chain. Concurrent appenders, here or in another instance, are put in one order. */
+  /**
+   * Appends one line to the chain. Concurrent appenders, here or in another instance, are put in one order: inside a
+   * transaction everybody else waits for its end, so append last.
+   */
   appendAudit(entry: AuditEntry): Promise<AuditLine>
   /** Lines with `seq` > `afterSeq`, oldest first, at most `limit`. */
   readAudit(afterSeq: number, limit: number): Promise<AuditLine[]>
@@ -76,9 +79,13 @@ export interface StoreSession {
 }
 
 export interface Store extends StoreSession {
-  /** All of `work` or nothing of it. Not nested. */
+  /** All of `work` or nothing of it. Not nested: `work` uses its session only, never the store. */
   transaction<T>(work: (session: StoreSession) => Promise<T>): Promise<T>
-  /** Removes plans that never went live and capabilities older than `plansBefore`, and audit lines older than `auditBefore`. */
+  /**
+   * Removes what is older than `plansBefore` and of no more use at `now`: plans that never went live and never will,
+   * capabilities spent or expired. Removes audit lines older than `auditBefore` from the beginning of the chain and
+   * appends a `prune` line that vouches for what is then its beginning.
+   */
   prune(limits: { plansBefore: number; auditBefore: number; now: number }): Promise<void>
   /** Throws when the database does not answer. */
   ping(): Promise<void>

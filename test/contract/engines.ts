@@ -78,7 +78,7 @@ async function createSqliteDatabase(): Promise<TestDatabase> {
   }
 }
 
-export function runSqlite(file: string, statement: string): Rows {
+function runSqlite(file: string, statement: string): Rows {
   const connection = new Database(file)
   try {
     const prepared = connection.prepare<[], Record<string, unknown>>(statement)
