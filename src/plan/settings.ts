@@ -21,7 +21,9 @@ export interface PortPolicy {
 
 export function isPortAllowed(policy: PortPolicy, server: string, port: number): boolean {
   const inRange = policy.allowed.some(([first, last]) => first <= port && port <= last)
-  return inRange && !policy.denied.includes(port) && !(policy.deniedOn[server] ?? []).includes(port)
+  // A server's name is the caller's word: `constructor` must find nothing here.
+  const deniedHere = Object.hasOwn(policy.deniedOn, server) ? (policy.deniedOn[server] ?? []) : []
+  return inRange && !policy.denied.includes(port) && !deniedHere.includes(port)
 }
 
 /** Our own listeners must never become backends: a name that points back at the edge or the API is a loop or a leak. */
