@@ -26,8 +26,11 @@ function canonicalRequest(given: ExposureRequest): ExposureRequest & { host: str
     errors.push({ field: 'subdomain', message: 'must be one letter-digit-hyphen label of at most 63 characters' })
   }
   const host = zone && subdomain ? nameUnder(zone, subdomain) : undefined
-  if (zone && subdomain && !host) errors.push({ field: 'subdomain', message: 'makes a name of over 253 characters' })
-  if (!zone || !subdomain || !host) throw new Problem('invalid_request', badFields(errors), { errors })
+  if (zone && subdomain && !(host && nameUnder(host, '_drawbridge'))) {
+    errors.push({ field: 'subdomain', message: 'makes a name of over 241 characters, which no owner mark fits under' })
+  }
+  if (!zone || !subdomain || !host || errors.length > 0)
+    throw new Problem('invalid_request', badFields(errors), { errors })
   return { ...given, zone, subdomain, host }
 }
 
