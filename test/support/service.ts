@@ -23,6 +23,8 @@ export interface ServiceOptions {
   /** Settings beyond the lab's, as YAML. A setting here replaces the default one of the same name. */
   readonly settings?: string
   readonly dns?: { readonly address: string; readonly port: number }
+  /** All of them on that DNS server. */
+  readonly zones?: readonly string[]
   readonly environment?: Record<string, string>
   readonly folder?: string
   readonly network?: string
@@ -67,7 +69,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
 }
 
 function settingsText(
-  { settings = '', dns = { address: '127.0.0.1', port: 9 } }: ServiceOptions,
+  { settings = '', dns = { address: '127.0.0.1', port: 9 }, zones = ['lab.test'] }: ServiceOptions,
   network: string,
   folder: string,
 ): string {
@@ -77,7 +79,7 @@ function settingsText(
     stateDir: join(folder, 'state'),
     servers: `{ addresses: { 23: ${network}.23, 25: ${network}.25, 253: ${network}.253, 73: ${network}.73 } }`,
     edge: '{ http: 8080, https: 8443 }',
-    zones: `{ lab.test: { primary: "${dns.address}:${dns.port}" } }`,
+    zones: `{ ${zones.map((zone) => `${zone}: { primary: "${dns.address}:${dns.port}" }`).join(', ')} }`,
     acme: '{ directory: "https://127.0.0.1:9/dir" }',
   }
   const replaced = new Set([...settings.matchAll(/^(\w+):/gm)].map(([, key]) => key))

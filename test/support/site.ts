@@ -21,7 +21,8 @@ export interface Site {
 
 export const healthy = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 
-export async function startSite(options: ServiceOptions = {}, zones = ['lab.test']): Promise<Site> {
+export async function startSite(options: ServiceOptions = {}): Promise<Site> {
+  const { zones = ['lab.test'] } = options
   const dns = await startZoneServer(zones.map((name) => ({ name, records: [] })))
   const api = await startService({ dns, ...options })
   const backend = await startBackend((socket) => socket.end(healthy), `${api.network}.25`)
