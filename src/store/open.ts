@@ -32,8 +32,7 @@ export async function openStore(setting: StoreSetting): Promise<Store> {
 /** Names neither the URL nor the error as its cause: both may hold the password. */
 function cannotOpen(setting: StoreSetting, error: unknown): Error {
   const where = setting.kind === 'sqlite' ? setting.file : 'PostgreSQL'
-  const [reason = error] = error instanceof AggregateError ? error.errors : [error]
-  return new Error(`cannot open the store (${where}): ${reason instanceof Error ? reason.message : reason}`)
+  return new Error(`cannot open the store (${where}): ${error instanceof Error ? error.message : error}`)
 }
 
 function engineOf(setting: StoreSetting): Engine {

@@ -24,8 +24,8 @@ const PATIENCE = {
   idle_in_transaction_session_timeout: 30_000,
 }
 
-/** Connection, resources, operator intervention, system: https://www.postgresql.org/docs/15/errcodes-appendix.html */
-const OUT_OF_ORDER = /^(08|53|57|58|XX)/
+/** Connection, session ended, transaction given up, resources, operator, system: https://www.postgresql.org/docs/15/errcodes-appendix.html */
+const OUT_OF_ORDER = /^(08|25P03|40|53|57|58|XX)/
 
 export function postgresEngine(url: string): Engine {
   return {
@@ -33,7 +33,8 @@ export function postgresEngine(url: string): Engine {
     lockSchema: async (transaction) => {
       await sql`select pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(transaction)
     },
-    isFailure: (error) => (error instanceof pg.DatabaseError ? OUT_OF_ORDER.test(error.code ?? '') : isLost(error)),
+    isFailure: (error) =>
+      error instanceof pg.DatabaseError ? OUT_OF_ORDER.test(error.code ?? '') : error instanceof LostConnection,
   }
 }
 
@@ -44,8 +45,27 @@ function openPool(url: string): PostgresPool {
   // A lost connection fails the call that uses it, or the pool replaces it before the next. Unheard, the event would end the service.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  return { connect: async () => new WaryClient(await pool.connect()), end: () => pool.end() }
+  return { connect: () => connect(pool), end: () => pool.end() }
 }
+
+async function connect(pool: pg.Pool): Promise<PostgresPoolClient> {
+  try {
+    return new WaryClient(await pool.connect())
+  } catch (error) {
+    throw asToldByServer(error) ?? new LostConnection(error)
+  }
+}
+
+/** Errors of sockets and of the driver have no class in common: they are known by where they were thrown. */
+class LostConnection extends Error {
+  constructor(cause: unknown) {
+    const [reason = cause] = cause instanceof AggregateError ? cause.errors : [cause]
+    super(reason instanceof Error ? reason.message : String(reason), { cause })
+  }
+}
+
+const asToldByServer = (error: unknown): pg.DatabaseError | undefined =>
+  error instanceof pg.DatabaseError ? error : undefined
 
 /**
  * An error that did not come from the server leaves open what the server did, and perhaps a transaction that has not
@@ -53,7 +73,7 @@ function openPool(url: string): PostgresPool {
  */
 class WaryClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient
-  #doubtful = false
+  #lost: LostConnection | undefined
 
   constructor(client: pg.PoolClient) {
     this.#client = client
@@ -63,27 +83,21 @@ class WaryClient implements PostgresPoolClient {
   query<Row>(cursor: PostgresCursor<Row>): never
   async query(text: unknown, parameters: readonly unknown[] = []): Promise<unknown> {
     if (typeof text !== 'string') throw new Error('this store reads without cursors')
-    if (this.#doubtful) throw new LostConnection('the connection to PostgreSQL was lost')
+    if (this.#lost) throw this.#lost
     try {
       return await this.#client.query(text, [...parameters])
     } catch (error) {
-      this.#doubtful = !(error instanceof pg.DatabaseError)
-      throw error
+      const told = asToldByServer(error)
+      if (told) throw told
+      this.#lost = new LostConnection(error)
+      throw this.#lost
     }
   }
 
   release(): void {
-    this.#client.release(this.#doubtful)
+    this.#client.release(this.#lost)
   }
 }
-
-class LostConnection extends Error {}
-
-/** Node's own errors of sockets, and those of the driver, which have no class of their own. */
-const isLost = (error: unknown): boolean =>
-  error instanceof LostConnection ||
-  error instanceof AggregateError ||
-  (error instanceof Error && ('syscall' in error || /connection|timeout/i.test(error.message)))
 
 class ForgivingPostgresDialect extends PostgresDialect {
   readonly #config: PostgresDialectConfig

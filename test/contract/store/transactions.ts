@@ -48,6 +48,12 @@ export function transactionSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 2, last: 2 })
     })
 
+    it('hands on the error of its work, whatever that one says', async () => {
+      const store = await on.open()
+      const own = Object.assign(new Error('connection timeout'), { syscall: 'connect' })
+      await expect(store.transaction(() => Promise.reject(own))).rejects.toBe(own)
+    })
+
     it('is told why a statement of it failed, and leaves nothing', async () => {
       const store = await on.open()
       await store.insertPlan(samplePlan())
