@@ -4,7 +4,7 @@ import type { Daemon } from './daemon.ts'
 import { describeLab, type LabDescription } from './description.ts'
 import { assertPortFree } from './free-port.ts'
 import { assertNothingLeft, recordProcesses } from './left-overs.ts'
-import { type Stoppable, startParts } from './parts.ts'
+import { allOrFirstError, type PartsOptions, type Stoppable, startAcme, startNetwork } from './parts.ts'
 import { Service } from './service.ts'
 import { type Flow, type ServiceConfig, serviceConfig } from './service-config.ts'
 import { prepareState, type StatePaths, secretIn, statePaths, writeFileAtomically } from './state.ts'
@@ -90,15 +90,15 @@ class LoopbackLab implements Lab {
     prepareState(this.#paths)
     secretIn(this.#paths.adminToken)
     this.#record('lab', process.pid)
-    await startParts({
+    const parts: PartsOptions = {
       addresses: this.#addresses,
       paths: this.#paths,
       records: this.#options.records ?? [],
       keep: (name, daemon) => this.#keep(name, daemon),
       keepRelays: (relays) => this.#parts.push(relays),
       onProgress: (part) => this.#options.onProgress?.(part),
-    })
-    if (this.#options.service !== false) await this.#startService(this.#options.configure)
+    }
+    await allOrFirstError([startAcme(parts), this.#startNetworkAndService(parts)])
     this.#isUp = true
     this.#recordPids()
   }
@@ -119,6 +119,11 @@ class LoopbackLab implements Lab {
     if (this.#pids.size === 0) return
     this.#pids.clear()
     this.#recordPids()
+  }
+
+  async #startNetworkAndService(parts: PartsOptions): Promise<void> {
+    await startNetwork(parts)
+    if (this.#options.service !== false) await this.#startService(this.#options.configure)
   }
 
   async #startService(configure: LabOptions['configure'] = (config) => config): Promise<void> {

@@ -34,11 +34,15 @@ function recordedIn(file: string): RecordedProcess[] {
   }
 }
 
-/** In clock ticks since the machine started: the 22nd column of proc(5)'s stat, counted after the program's name. */
+/**
+ * In clock ticks since the machine started; undefined when it has ended, even if nobody has taken note of its end yet. The
+ * columns are those of proc(5)'s stat, counted after the program's name: the third, state, and the 22nd, starttime.
+ */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const columns = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return columns[0] === 'Z' ? undefined : columns[19]
   } catch {
     return undefined
   }

@@ -22,10 +22,13 @@ export interface PartsOptions {
   readonly onProgress: (part: string) => void
 }
 
-/** Everything but the service, all at once. Waits for all of them even when one fails: what still starts must be stoppable. */
-export async function startParts(options: PartsOptions): Promise<void> {
-  const started = [startDns, startEdges, startAcme, startSamples, startBrowserRelays].map((start) => start(options))
-  const failed = (await Promise.allSettled(started)).find((part) => part.status === 'rejected')
+/** The network that the service looks at. The certificate authority is apart: it is slow to start and needed last. */
+export const startNetwork = (options: PartsOptions): Promise<void> =>
+  allOrFirstError([startDns, startEdges, startSamples, startBrowserRelays].map((start) => start(options)))
+
+/** Waits for all of them even when one fails: what still starts must be there to be stopped. */
+export async function allOrFirstError(parts: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(parts)).find((part) => part.status === 'rejected')
   if (failed) throw failed.reason
 }
 
@@ -51,7 +54,7 @@ async function startEdges({ addresses, paths, keep, onProgress }: PartsOptions):
   onProgress('nginx, the edges 23 and 73')
 }
 
-async function startAcme({ addresses, paths, keep, onProgress }: PartsOptions): Promise<void> {
+export async function startAcme({ addresses, paths, keep, onProgress }: PartsOptions): Promise<void> {
   const pebble = await startPebble({
     folder: paths.pebble,
     ...addresses.acme,

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { addressesAt, listenersOf } from '../../lab/addresses.ts'
 import { isPortFree } from '../../lab/free-port.ts'
 import { startLab } from '../../lab/lab.ts'
@@ -212,12 +212,12 @@ describe('what stands in the way is told in one sentence', () => {
     using folder = tempFolder()
     const place = await freePlace()
     const squatter = createServer().listen(8443, `${place.network}.73`)
+    onTestFinished(() => void squatter.close())
     await once(squatter, 'listening')
     const start = startLab({ state: join(folder.path, 'lab'), place, service: false })
     await expect(start).rejects.toThrow(
       new RegExp(`^Port 8443 on ${place.network}\\.73, which nginx on 73 .* is taken by .* \\(pid ${process.pid}\\)`),
     )
-    squatter.close()
   })
 
   test('processes that an earlier lab left behind, unless their ids belong to others now', async () => {
@@ -226,6 +226,7 @@ describe('what stands in the way is told in one sentence', () => {
     const first = await startLab(options)
     await first.stop()
     const sleeper = spawn('sleep', ['60'])
+    onTestFinished(() => void sleeper.kill())
     const ticks = readFileSync(`/proc/${sleeper.pid}/stat`, 'utf8').split(' ')[21]
     const record = (startedAt: string | undefined) =>
       writeFileSync(
@@ -237,7 +238,6 @@ describe('what stands in the way is told in one sentence', () => {
     record('1')
     const second = await startLab(options)
     await second.stop()
-    sleeper.kill()
   })
 
   test('a service that cannot start, with its own words, and nothing stays behind', async () => {
