@@ -20,14 +20,20 @@ export function createLog(level: string, secrets: readonly Secret[], sink?: { wr
   return sink ? pino(options, sink) : pino(options)
 }
 
-/** Replaces every capability and every configured secret, as written and as JSON would write it. */
-export function scrubber(secrets: readonly Secret[]): (text: string) => string {
+/**
+ * Replaces every capability and every configured secret in a line of JSON. A secret stands in it as JSON writes it, and
+ * inside a text that was JSON already as JSON writes that. The longest go first: one may be a part of another.
+ */
+function scrubber(secrets: readonly Secret[]): (line: string) => string {
   const literals = secrets
-    .flatMap((secret) => [secret.reveal(), JSON.stringify(secret.reveal()).slice(1, -1)])
+    .flatMap((secret) => [asJson(secret.reveal()), asJson(asJson(secret.reveal()))])
     .filter((literal, index, all) => literal !== '' && all.indexOf(literal) === index)
-  return (text) =>
+    .sort((a, b) => b.length - a.length)
+  return (line) =>
     literals.reduce(
-      (line, literal) => line.replaceAll(literal, '[secret]'),
-      text.replace(CAPABILITY_ANYWHERE, '[capability]'),
+      (scrubbed, literal) => scrubbed.replaceAll(literal, '[secret]'),
+      line.replace(CAPABILITY_ANYWHERE, '[capability]'),
     )
 }
+
+const asJson = (text: string): string => JSON.stringify(text).slice(1, -1)
