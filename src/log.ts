@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { CAPABILITY_ANYWHERE } from './authorize/capability.ts'
+import { hideCapabilities } from './authorize/capability.ts'
 import type { Secret } from './config/secret.ts'
 
 export type Log = ReturnType<typeof createLog>
@@ -30,10 +30,7 @@ function scrubber(secrets: readonly Secret[]): (line: string) => string {
     .filter((literal, index, all) => literal !== '' && all.indexOf(literal) === index)
     .sort((a, b) => b.length - a.length)
   return (line) =>
-    literals.reduce(
-      (scrubbed, literal) => scrubbed.replaceAll(literal, '[secret]'),
-      line.replace(CAPABILITY_ANYWHERE, '[capability]'),
-    )
+    literals.reduce((scrubbed, literal) => scrubbed.replaceAll(literal, '[secret]'), hideCapabilities(line))
 }
 
 const asJson = (text: string): string => JSON.stringify(text).slice(1, -1)

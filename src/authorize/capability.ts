@@ -6,8 +6,10 @@ export const CAPABILITY_TTL_SECONDS = 300
 
 const FORM = /^cap_[A-Za-z0-9_-]{43}$/
 
-/** What the scrubber looks for in every log line. */
-export const CAPABILITY_ANYWHERE = /cap_[A-Za-z0-9_-]{20,}/g
+const ANYWHERE = /cap_[A-Za-z0-9_-]{20,}/g
+
+/** The text without any capability in it, for logs and for answers that repeat what a caller sent. */
+export const hideCapabilities = (text: string): string => text.replace(ANYWHERE, '[capability]')
 
 export const newCapability = (): string => `cap_${randomBytes(32).toString('base64url')}`
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AuditTrail } from '../audit/trail.ts'
+import { hideCapabilities } from '../authorize/capability.ts'
 import { parseLabel, parseName } from '../model/dns-name.ts'
 import { type ErrorCode, Problem } from '../model/errors.ts'
 import { StoreUnavailable } from '../store/contract.ts'
@@ -36,7 +37,11 @@ export function answerRefusals(app: FastifyInstance, trail: AuditTrail, spend: S
     request.refusedWith = problem.code
     const body = problemBody(problem, request.id)
     if (problem.members.retryAfter !== undefined) reply.header('retry-after', String(problem.members.retryAfter))
-    return reply.status(body.status).type(PROBLEM_TYPE).send(JSON.stringify(body))
+    // A problem names the caller's fields, and somebody may have put a capability in such a name.
+    return reply
+      .status(body.status)
+      .type(PROBLEM_TYPE)
+      .send(hideCapabilities(JSON.stringify(body)))
   })
 }
 
