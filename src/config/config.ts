@@ -136,10 +136,20 @@ function readStore(root: Section, path: PathParse, environment: Environment, sta
   const secret =
     file === undefined ? new Secret(environment.DRAWBRIDGE_STORE ?? inline ?? 'sqlite') : readSecretFile(file)
   if (typeof secret === 'string') root.refuse('storeFile', secret)
-  else if (/^postgres(ql)?:\/\//.test(secret.reveal())) return { kind: 'postgres', url: secret }
+  else if (isPostgresUrl(secret.reveal())) return { kind: 'postgres', url: secret }
   else if (secret.reveal() !== 'sqlite')
     root.refuse('store', 'is not allowed; allowed: sqlite or postgres://user@host/database')
   return { kind: 'sqlite', file: resolve(stateDir, 'drawbridge.db') }
+}
+
+/** Whatever cannot be read as a URL is refused here, without showing it: the error of whoever tried later would. */
+function isPostgresUrl(text: string): boolean {
+  try {
+    decodeURIComponent(new URL(text).password)
+    return /^postgres(ql)?:\/\//.test(text)
+  } catch {
+    return false
+  }
 }
 
 function readEdge(section: Section): Config['edge'] {
