@@ -145,8 +145,9 @@ let running
 function run(program, args, environment) {
   return new Promise((settle) => {
     let output = ''
-    const child = spawn(program, args, { cwd: HOUSE, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
-    running = child
+    const stdio = ['ignore', 'pipe', 'pipe']
+    const child = spawn(program, args, { cwd: HOUSE, env: environment, stdio, detached: true })
+    running = { child, program }
     child.stdout.on('data', (text) => (output += text))
     child.stderr.on('data', (text) => (output += text))
     child.once('error', (error) => settle({ code: error.code, output }))
@@ -154,15 +155,26 @@ function run(program, args, environment) {
   })
 }
 
-/** A signal to `npm start` ends the shell between npm and us, and would leave us at work for nobody. */
+/**
+ * A signal to `npm start` ends the shell between npm and us, and would leave us at work for nobody. npm is cut off: its
+ * own tidying would run into the next set-up, which begins from nothing anyway. apt-get is asked, and its lock waited for.
+ */
 function endWithParent() {
   const parent = process.ppid
   const end = () => {
-    running?.kill('SIGTERM')
+    if (running) stopGroup(running.child, running.program === 'apt-get' ? 'SIGINT' : 'SIGKILL')
     process.exit(130)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, end)
-  setInterval(() => process.ppid !== parent && end(), 500).unref()
+  setInterval(() => process.ppid !== parent && end(), 100).unref()
+}
+
+function stopGroup(leader, signal) {
+  try {
+    process.kill(-leader.pid, signal)
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 main(process.argv[2]).catch((error) => {
