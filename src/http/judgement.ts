@@ -8,7 +8,7 @@ import type { Budget } from '../config/rate-limits.ts'
 import { Problem } from '../model/errors.ts'
 import type { Gate } from './gate.ts'
 import { isPlain } from './path.ts'
-import type { Spend } from './rate-limit.ts'
+import type { Budgets } from './rate-limit.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,7 +32,7 @@ interface JudgementParts {
   readonly callers: CallerRules
   readonly gate: Gate
   readonly admission: Admission
-  readonly spend: Spend
+  readonly budgets: Budgets
   readonly isClosing: () => boolean
 }
 
@@ -42,7 +42,7 @@ interface JudgementParts {
  */
 export function judgeRequests(
   app: FastifyInstance,
-  { callers, gate, admission, spend, isClosing }: JudgementParts,
+  { callers, gate, admission, budgets, isClosing }: JudgementParts,
 ): void {
   const strangers = new Set<string>()
 
@@ -56,8 +56,11 @@ export function judgeRequests(
     if (allow) throw wrongMethod(request, reply, allow)
     if (request.is404) throw nothingHere()
     if (isClosing() && !anyHost) throw new Problem('unavailable', 'The service is shutting down.', { retryAfter: 5 })
-    if (budget !== 'free') await spend(request, budget)
-    if (guarded) admission.knock(request.caller, credentialsOf(request))
+    if (budget !== 'free') await budgets.spend(request, budget)
+    if (!guarded) return
+    const credentials = credentialsOf(request)
+    if (credentials.capability !== undefined || credentials.adminToken !== undefined) budgets.refuseGuesser(request)
+    admission.knock(request.caller, credentials)
   })
 }
 

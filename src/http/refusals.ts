@@ -5,7 +5,7 @@ import { parseLabel, parseName } from '../model/dns-name.ts'
 import { type ErrorCode, Problem } from '../model/errors.ts'
 import { StoreUnavailable } from '../store/contract.ts'
 import { PROBLEM_TYPE, problemBody, toProblem } from './problem.ts'
-import type { Spend } from './rate-limit.ts'
+import type { Budgets } from './rate-limit.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +22,7 @@ const FAILED_CREDENTIALS: readonly ErrorCode[] = [
 ]
 
 /** The one place where a request is told no: counted, recorded, logged, answered. */
-export function answerRefusals(app: FastifyInstance, trail: AuditTrail, spend: Spend, now: () => number): void {
+export function answerRefusals(app: FastifyInstance, trail: AuditTrail, budgets: Budgets, now: () => number): void {
   app.decorateRequest('refusedWith', undefined)
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this address.')
@@ -32,7 +32,7 @@ export function answerRefusals(app: FastifyInstance, trail: AuditTrail, spend: S
     if (problem.code === 'internal_error' || error instanceof StoreUnavailable) {
       request.log.error({ err: error }, 'A request failed')
     }
-    problem = await countFailedCredential(problem, request, spend)
+    problem = await countFailedCredential(problem, request, budgets)
     problem = await recordRefusal(problem, request, trail, now())
     request.refusedWith = problem.code
     const body = problemBody(problem, request.id)
@@ -45,9 +45,9 @@ export function answerRefusals(app: FastifyInstance, trail: AuditTrail, spend: S
   })
 }
 
-async function countFailedCredential(problem: Problem, request: FastifyRequest, spend: Spend): Promise<Problem> {
+async function countFailedCredential(problem: Problem, request: FastifyRequest, budgets: Budgets): Promise<Problem> {
   if (!FAILED_CREDENTIALS.includes(problem.code)) return problem
-  return spend(request, 'failedCredential').then(() => problem, toProblem)
+  return budgets.spend(request, 'failedCredential').then(() => problem, toProblem)
 }
 
 /** Nothing is refused unrecorded: when the trail cannot be written the answer says that we are not well. */

@@ -50,10 +50,10 @@ export async function createServer(parts: ServerParts): Promise<App> {
     frameguard: { action: 'deny' },
     strictTransportSecurity: parts.tls !== undefined,
   })
-  const spend = await createBudgets(app, parts.rateLimits)
+  const budgets = await createBudgets(app, parts.rateLimits)
   const gate = new Gate(parts.publicUrls, parts.tls ? 'https' : 'http')
-  judgeRequests(app, { ...parts, gate, spend, isClosing: () => closing })
-  answerRefusals(app, parts.trail, spend, parts.now)
+  judgeRequests(app, { ...parts, gate, budgets, isClosing: () => closing })
+  answerRefusals(app, parts.trail, budgets, parts.now)
   logRequests(app)
   acceptOnlyJson(app)
   await app.register(underPressure, {
