@@ -15,7 +15,7 @@ export const USUAL_PLACE: Place = {
 }
 
 export const ZONE = 'lab.test'
-export const SERVICE_PORT = 8045
+const SERVICE_PORT = 8045
 export const EDGE_PORTS = { http: 8080, https: 8443 }
 const ACME_PORTS = { api: 14_000, management: 15_000 }
 const BACKEND_PORT = 3000

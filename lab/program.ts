@@ -4,16 +4,10 @@ import { delimiter, dirname, join } from 'node:path'
 /** An ordinary user's PATH leaves out the folders that Debian puts servers into. */
 const SERVER_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin']
 
-export class MissingProgram extends Error {
-  constructor(name: string, debianPackage: string) {
-    super(`The program ${name} is missing: install the package ${debianPackage}.`)
-  }
-}
-
 export function findProgram(name: string, debianPackage: string): string {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...SERVER_FOLDERS]
   const path = folders.map((folder) => join(folder, name)).find(isExecutable)
-  if (!path) throw new MissingProgram(name, debianPackage)
+  if (!path) throw new Error(`The program ${name} is missing: install the package ${debianPackage}.`)
   return path
 }
 
