@@ -7,7 +7,7 @@ export interface AuditEntry {
   readonly actor: string
   readonly network: 'internal' | 'public' | 'self'
   readonly action: AuditAction
-  readonly outcome: 'ok' | 'refused'
+  readonly outcome: AuditOutcome
   readonly code?: string | undefined
   readonly planId?: string | undefined
   readonly host?: string | undefined
@@ -15,8 +15,25 @@ export interface AuditEntry {
   readonly facts?: Readonly<Record<string, string | number | boolean>> | undefined
 }
 
-/** `request` is one refused before it was known what it wanted; `refusals` counts what was not written one by one. */
-export type AuditAction = 'plan' | 'token' | 'request' | 'refusals' | 'prune'
+/**
+ * `request` is one refused before it was known what it wanted; `refusals` counts what was not written one by one.
+ * `expire` and `recover` are what the service begins by itself: the end of an exposure's life, a run left behind.
+ */
+export type AuditAction =
+  | 'plan'
+  | 'token'
+  | 'apply'
+  | 'remove'
+  | 'extend'
+  | 'expire'
+  | 'recover'
+  | 'resolve'
+  | 'request'
+  | 'refusals'
+  | 'prune'
+
+/** `failed` and `rolled_back` tell of a change that did not come to be, `blocked` of one that could not be put back. */
+type AuditOutcome = 'ok' | 'refused' | 'failed' | 'rolled_back' | 'blocked'
 
 /** An entry in its place in the chain. `hash` covers the entry, its place and the line before. */
 export interface AuditLine extends AuditEntry {

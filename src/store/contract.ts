@@ -1,5 +1,6 @@
 import type { AuditEntry, AuditLine } from '../model/audit.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
+import type { JournalEntry, Run, RunState } from '../model/run.ts'
 
 /** One-time right to run one plan once. Only the hash of its value is ever stored. */
 export interface CapabilityRecord {
@@ -33,7 +34,24 @@ export interface Exposure {
   readonly state: PlanState
   readonly fence: number
   readonly since: number
+  /** What the apply created, and so what its removal removes. JSON. */
+  readonly receipt?: unknown
+  /** When the exposure removes itself. */
+  readonly expiresAt?: number | undefined
 }
+
+/** An ACME order that was placed, so that a crash resumes it instead of ordering again. The key is in a file. */
+export interface OrderRecord {
+  /** The names joined by a comma: at most one order under way for the same names at the same directory. */
+  readonly names: string
+  readonly directory: string
+  readonly url: string
+  readonly keyFile: string
+  readonly createdAt: number
+}
+
+/** Where a list of plans goes on: the last one seen. */
+export type PlanPlace = Pick<Plan, 'createdAt' | 'planId'>
 
 /** The database did not answer, or could not write. What was asked for may or may not have been done; `cause` is for the log. */
 export class StoreUnavailable extends Error {
@@ -42,10 +60,19 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** Somebody who lost the lease still acts for a run that was adopted since. Nothing was written; stop. */
+export class StaleFence extends Error {
+  constructor(runId: string, shown: number, present: number) {
+    super(`run ${runId} goes on under fence ${present}: nothing happens under ${shown} any more`)
+  }
+}
+
 /** Everything that can be done alone or inside a transaction. Times are milliseconds since 1970 and always passed in. */
 export interface StoreSession {
   insertPlan(plan: Plan): Promise<void>
   findPlan(planId: string): Promise<Plan | undefined>
+  /** Newest first, at most `limit`, those after `before` only. */
+  listPlans(page: { before?: PlanPlace | undefined; limit: number }): Promise<Plan[]>
   /** Moves a plan on only if it is still in one of `from`. False when it is not. */
   movePlan(planId: string, from: readonly PlanState[], to: PlanState): Promise<boolean>
 
@@ -54,11 +81,43 @@ export interface StoreSession {
   spendCapability(presented: PresentedCapability, now: number): Promise<SpendOutcome>
 
   findExposure(host: string): Promise<Exposure | undefined>
-  /** False when another plan holds the host already, or its own plan does under a higher fence. */
+  /**
+   * False when another plan holds the host already, or its own plan does under a higher fence. Its own plan may claim it
+   * again, and what it then leaves out of receipt and end stays as it was.
+   */
   insertExposure(exposure: Exposure): Promise<boolean>
   /** Changes nothing (false) when the exposure belongs to another plan or was written under a higher fence. */
   moveExposure(host: string, planId: string, fence: number, to: PlanState, since: number): Promise<boolean>
   deleteExposure(host: string, planId: string, fence: number): Promise<boolean>
+  /** By host. */
+  listExposures(): Promise<Exposure[]>
+  /** The applied ones whose life is over at `now`, longest over first. */
+  exposuresDue(now: number): Promise<Exposure[]>
+  /** False when the plan no longer holds the host. */
+  setExposureExpiry(host: string, planId: string, expiresAt: number | undefined): Promise<boolean>
+  /** False like `moveExposure`. */
+  setExposureReceipt(host: string, planId: string, receipt: unknown, fence: number): Promise<boolean>
+
+  /** Rejects while another run of the same host is unfinished. */
+  insertRun(run: Run): Promise<void>
+  findRun(runId: string): Promise<Run | undefined>
+  /** Oldest first. */
+  runsOf(planId: string): Promise<Run[]>
+  /** Oldest first. */
+  unfinishedRuns(): Promise<Run[]>
+  /** Another instance takes over what its holder left behind. False when it is not running any more, or not under a lower fence. */
+  adoptRun(runId: string, holder: string, fence: number): Promise<boolean>
+  /** False when it was finished before. Rejects with StaleFence under a fence older than the run's. */
+  finishRun(runId: string, state: Exclude<RunState, 'running'>, at: number, fence: number): Promise<boolean>
+  /** Durable when it resolves; gives the entry its place. Rejects with StaleFence under a fence older than the run's. */
+  appendJournal(entry: Omit<JournalEntry, 'seq'>, fence: number): Promise<JournalEntry>
+  /** Entries with `seq` > `afterSeq`, in order. */
+  readJournal(runId: string, afterSeq: number): Promise<JournalEntry[]>
+
+  findOrder(names: string, directory: string): Promise<OrderRecord | undefined>
+  /** Replaces an earlier one for the same names and directory. */
+  putOrder(order: OrderRecord): Promise<void>
+  deleteOrder(names: string, directory: string): Promise<void>
 
   /** The lease, or undefined while somebody else's has not run out. Its own holder may take it again: a new fence. */
   takeLease(name: string, holder: string, now: number, lifeMs: number): Promise<Lease | undefined>
@@ -83,7 +142,7 @@ export interface Store extends StoreSession {
   transaction<T>(work: (session: StoreSession) => Promise<T>): Promise<T>
   /**
    * Removes what is older than `plansBefore` and of no more use at `now`: plans that never went live and never will,
-   * capabilities spent or expired. Removes audit lines older than `auditBefore` from the beginning of the chain and
+   * with their runs and journals, and capabilities spent or expired. Removes audit lines older than `auditBefore` from the beginning of the chain and
    * appends a `prune` line that vouches for what is then its beginning.
    */
   prune(limits: { plansBefore: number; auditBefore: number; now: number }): Promise<void>

@@ -6,10 +6,13 @@ import type { Engine } from './dialects/engine.ts'
 import { postgresEngine } from './dialects/postgres.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
 import { exposuresIn } from './exposures.ts'
+import { journalIn } from './journal.ts'
 import { leasesIn } from './leases.ts'
 import { migrate } from './migrations.ts'
+import { ordersIn } from './orders.ts'
 import { plansIn } from './plans.ts'
 import { prune } from './prune.ts'
+import { runsIn } from './runs.ts'
 import type { Schema } from './schema.ts'
 
 export type StoreSetting =
@@ -67,6 +70,9 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...plansIn(db),
   ...capabilitiesIn(db),
   ...exposuresIn(db),
+  ...runsIn(db),
+  ...journalIn(db),
+  ...ordersIn(db),
   ...leasesIn(db),
   ...auditLinesIn(db),
 })

@@ -3,7 +3,7 @@ import type { Plan } from '../model/exposure.ts'
 import type { StoreSession } from './contract.ts'
 import type { PlanRow, Schema } from './schema.ts'
 
-type Plans = Pick<StoreSession, 'insertPlan' | 'findPlan' | 'movePlan'>
+type Plans = Pick<StoreSession, 'insertPlan' | 'findPlan' | 'listPlans' | 'movePlan'>
 
 export const plansIn = (db: Kysely<Schema>): Plans => ({
   async insertPlan(plan) {
@@ -13,6 +13,19 @@ export const plansIn = (db: Kysely<Schema>): Plans => ({
   async findPlan(planId) {
     const row = await db.selectFrom('plans').selectAll().where('plan_id', '=', planId).executeTakeFirst()
     return row && toPlan(row)
+  },
+
+  async listPlans({ before, limit }) {
+    const newest = db
+      .selectFrom('plans')
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('plan_id', 'desc')
+      .limit(limit)
+    const page = before
+      ? newest.where((eb) => eb(eb.refTuple('created_at', 'plan_id'), '<', eb.tuple(before.createdAt, before.planId)))
+      : newest
+    return (await page.execute()).map(toPlan)
   },
 
   async movePlan(planId, from, to) {

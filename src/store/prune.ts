@@ -18,15 +18,18 @@ export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
   })
 }
 
-/** Capabilities go with their plan. */
+/** Capabilities go with their plan, a journal with its run. A run that begins meanwhile holds its plan by reference. */
 async function prunePlans(transaction: Kysely<Schema>, { plansBefore, now }: Limits): Promise<void> {
-  await transaction
-    .deleteFrom('plans')
+  const ofNoUse = transaction
+    .selectFrom('plans')
+    .select('plan_id')
     .where('created_at', '<', plansBefore)
     .where('expires_at', '<=', now)
     .where('state', 'in', NEVER_LIVE)
     .where('plan_id', 'not in', transaction.selectFrom('exposures').select('plan_id'))
-    .execute()
+    .where('plan_id', 'not in', transaction.selectFrom('runs').select('plan_id').where('state', '=', 'running'))
+  await transaction.deleteFrom('runs').where('state', '<>', 'running').where('plan_id', 'in', ofNoUse).execute()
+  await transaction.deleteFrom('plans').where('plan_id', 'in', ofNoUse).execute()
 }
 
 /** A spent one is kept as long as a plan is, so that its second use can be told from an invention. */

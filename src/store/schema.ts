@@ -1,11 +1,15 @@
 import type { AuditAction } from '../model/audit.ts'
 import type { PlanState } from '../model/exposure.ts'
+import type { JournalMark, RunAction, RunState } from '../model/run.ts'
 
 /** The tables as the newest migration leaves them. Times are milliseconds since 1970; documents are JSON text. */
 export interface Schema {
   plans: PlanRow
   capabilities: CapabilityRow
   exposures: ExposureRow
+  runs: RunRow
+  journal: JournalRow
+  orders: OrderRow
   leases: LeaseRow
   audit_lines: AuditLineRow
   audit_head: AuditHeadRow
@@ -37,12 +41,47 @@ interface CapabilityRow {
   used_at: number | null
 }
 
-interface ExposureRow {
+export interface ExposureRow {
   host: string
   plan_id: string
   state: PlanState
   fence: number
   since: number
+  receipt: string | null
+  expires_at: number | null
+}
+
+export interface RunRow {
+  run_id: string
+  plan_id: string
+  host: string
+  action: RunAction
+  state: RunState
+  holder: string
+  fence: number
+  actor: string
+  started_at: number
+  finished_at: number | null
+  /** How many entries its journal has: the place of the last one. */
+  entries: number
+}
+
+export interface JournalRow {
+  run_id: string
+  seq: number
+  at: number
+  step: string
+  mark: JournalMark
+  /** Image and detail, where there are any. */
+  content: string
+}
+
+interface OrderRow {
+  names: string
+  directory: string
+  url: string
+  key_file: string
+  created_at: number
 }
 
 /** A row outlives its lease, with no holder, so that its fence never repeats. */

@@ -1,0 +1,37 @@
+/** One execution of a plan, and the journal from which a crash is understood. */
+export type RunAction = 'apply' | 'remove'
+export type RunState = 'running' | 'succeeded' | 'rolled_back' | 'blocked'
+
+export interface Run {
+  readonly runId: string
+  readonly planId: string
+  readonly host: string
+  readonly action: RunAction
+  readonly state: RunState
+  /** The instance that runs it, under this fencing number. */
+  readonly holder: string
+  readonly fence: number
+  /** Who asked for it, for the audit. */
+  readonly actor: string
+  readonly startedAt: number
+  readonly finishedAt?: number | undefined
+}
+
+/**
+ * Before an effect: `intent`, with the before-image. After it: `done` or `failed`. A crash between the two leaves
+ * "unknown". `verdict`: verified on the Primary, from here only forward. The same again, backwards, for undoing.
+ */
+export type JournalMark = 'intent' | 'done' | 'failed' | 'verdict' | 'undo_intent' | 'undone' | 'undo_failed'
+
+export interface JournalEntry {
+  readonly runId: string
+  /** 1, 2, 3… within the run. */
+  readonly seq: number
+  readonly at: number
+  readonly step: string
+  readonly mark: JournalMark
+  /** JSON. Never a secret: keys are named by file, not held here. */
+  readonly image?: unknown
+  /** A sentence, where there is something to say. */
+  readonly detail?: string | undefined
+}

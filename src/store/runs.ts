@@ -1,0 +1,85 @@
+import type { Kysely } from 'kysely'
+import type { Run } from '../model/run.ts'
+import { StaleFence, type StoreSession } from './contract.ts'
+import type { RunRow, Schema } from './schema.ts'
+
+type Runs = Pick<StoreSession, 'insertRun' | 'findRun' | 'runsOf' | 'unfinishedRuns' | 'adoptRun' | 'finishRun'>
+
+export const runsIn = (db: Kysely<Schema>): Runs => ({
+  async insertRun(run) {
+    await db.insertInto('runs').values(toRow(run)).execute()
+  },
+
+  async findRun(runId) {
+    const row = await db.selectFrom('runs').selectAll().where('run_id', '=', runId).executeTakeFirst()
+    return row && toRun(row)
+  },
+
+  async runsOf(planId) {
+    const rows = await oldestFirst(db).where('plan_id', '=', planId).execute()
+    return rows.map(toRun)
+  },
+
+  async unfinishedRuns() {
+    const rows = await oldestFirst(db).where('state', '=', 'running').execute()
+    return rows.map(toRun)
+  },
+
+  async adoptRun(runId, holder, fence) {
+    const { numUpdatedRows } = await db
+      .updateTable('runs')
+      .set({ holder, fence })
+      .where('run_id', '=', runId)
+      .where('state', '=', 'running')
+      .where('fence', '<', fence)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  },
+
+  async finishRun(runId, state, at, fence) {
+    const { numUpdatedRows } = await db
+      .updateTable('runs')
+      .set({ state, finished_at: at })
+      .where('run_id', '=', runId)
+      .where('state', '=', 'running')
+      .where('fence', '<=', fence)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) await refuseStale(db, runId, fence)
+    return numUpdatedRows === 1n
+  },
+})
+
+/** Only words a refusal that one conditional statement made before. */
+export async function refuseStale(db: Kysely<Schema>, runId: string, shown: number): Promise<void> {
+  const run = await db.selectFrom('runs').select('fence').where('run_id', '=', runId).executeTakeFirst()
+  if (run && run.fence > shown) throw new StaleFence(runId, shown, run.fence)
+}
+
+const oldestFirst = (db: Kysely<Schema>) => db.selectFrom('runs').selectAll().orderBy('started_at').orderBy('run_id')
+
+const toRow = (run: Run): RunRow => ({
+  run_id: run.runId,
+  plan_id: run.planId,
+  host: run.host,
+  action: run.action,
+  state: run.state,
+  holder: run.holder,
+  fence: run.fence,
+  actor: run.actor,
+  started_at: run.startedAt,
+  finished_at: run.finishedAt ?? null,
+  entries: 0,
+})
+
+const toRun = (row: RunRow): Run => ({
+  runId: row.run_id,
+  planId: row.plan_id,
+  host: row.host,
+  action: row.action,
+  state: row.state,
+  holder: row.holder,
+  fence: row.fence,
+  actor: row.actor,
+  startedAt: row.started_at,
+  ...(row.finished_at !== null && { finishedAt: row.finished_at }),
+})
