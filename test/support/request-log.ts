@@ -1,0 +1,24 @@
+import type { TestService } from './service.ts'
+
+export interface RequestLine {
+  readonly requestId: string
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly ms: number
+  readonly code?: string
+}
+
+/** The lines that a service logged of its requests. */
+export const requestLog = (api: TestService): RequestLine[] =>
+  api
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"msg":"request"'))
+    .map((line) => JSON.parse(line))
+
+/** The value that the given share of all is not above. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
+}
