@@ -51,3 +51,41 @@ export interface DnsReader {
    */
   ask(questions: readonly DnsQuestion[], since?: number): Promise<readonly DnsOutcome[]>
 }
+
+/**
+ * A record to be written. Names canonical, the value of a CNAME among them; the value of a TXT is its text as it stands,
+ * of any length.
+ */
+export interface ZoneRecord {
+  readonly name: string
+  readonly type: 'A' | 'AAAA' | 'CNAME' | 'TXT'
+  readonly ttl: number
+  readonly value: string
+}
+
+/**
+ * `refused`: nothing changed, since the server said no or nothing could be sent to it. `unknown`: no genuine answer came
+ * (silence, a lost connection, an answer that is not signed with our key); the change may or may not have been made: look.
+ */
+export class DnsWriteFault extends Error {
+  readonly kind: 'refused' | 'unknown'
+
+  constructor(kind: DnsWriteFault['kind'], sentence: string) {
+    super(sentence)
+    this.kind = kind
+  }
+}
+
+/** Changes one zone on its primary. Each call is one signed UPDATE: all of it or nothing. Rejects with DnsWriteFault. */
+export interface DnsProvider {
+  /** Adds all records, only if none of their names is in use. */
+  create(records: readonly ZoneRecord[]): Promise<'created' | 'in_use'>
+  /** Removes exactly these records, only if each name's set of that type is exactly what is given. */
+  remove(records: readonly ZoneRecord[]): Promise<'removed' | 'changed'>
+  /** Adds one value to whatever stands there; twice is once. For challenges. */
+  addValue(record: ZoneRecord): Promise<void>
+  /** Takes away that value only; a value that is not there is fine. */
+  removeValue(record: ZoneRecord): Promise<void>
+  /** A signed update that changes nothing because its prerequisite cannot hold: proves key, clock and rights. */
+  rehearse(): Promise<void>
+}

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { DnsAnswer, DnsQuestion } from './contract.ts'
-import { MalformedMessage } from './wire/cursor.ts'
-import { CLASS_IN, decodeMessage, encodeQuery, type Message } from './wire/message.ts'
+import { decodeMessageOrUndefined, encodeQuery, type Message } from './wire/message.ts'
+import { CLASS_IN } from './wire/record-classes.ts'
 
 /** A question made ready to send. */
 export interface Query {
@@ -23,7 +23,7 @@ export type Heard = DnsAnswer | 'truncated' | 'malformed' | 'foreign'
 
 export function hear(query: Query, bytes: Buffer): Heard {
   if (bytes.length < 2 || bytes.readUInt16BE(0) !== query.id) return 'foreign'
-  const message = decodeOrUndefined(bytes)
+  const message = decodeMessageOrUndefined(bytes)
   if (!message) return 'malformed'
   if (!message.response || message.opcode !== 0 || !echoes(message, query.question)) return 'foreign'
   if (message.truncated) return 'truncated'
@@ -35,13 +35,4 @@ export function hear(query: Query, bytes: Buffer): Heard {
 function echoes({ questions: [echo, ...more] }: Message, asked: DnsQuestion): boolean {
   const sameName = echo?.name === asked.name.toLowerCase()
   return sameName && echo?.type === asked.type && echo.class === CLASS_IN && more.length === 0
-}
-
-function decodeOrUndefined(bytes: Buffer): Message | undefined {
-  try {
-    return decodeMessage(bytes)
-  } catch (error) {
-    if (error instanceof MalformedMessage) return undefined
-    throw error
-  }
 }

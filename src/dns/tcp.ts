@@ -2,36 +2,47 @@ import { connect } from 'node:net'
 import type { Endpoint } from '../model/address.ts'
 import type { DnsOutcome, NoAnswer } from './contract.ts'
 import { hear, type Query } from './query.ts'
+import { u16 } from './wire/uint.ts'
 
-const noAnswer = (reason: NoAnswer['reason']): NoAnswer => ({ kind: 'no_answer', reason })
+/** `sent`: whether the server may have received our message. */
+export type TcpOutcome =
+  | { readonly kind: 'message'; readonly bytes: Buffer }
+  | { readonly kind: 'no_message'; readonly reason: 'timeout' | 'unreachable'; readonly sent: boolean }
 
-/** One query over one connection. Only the first message is read: its two length octets bound it to 64 KiB. */
-export function askOverTcp(server: Endpoint, query: Query, deadline: number): Promise<DnsOutcome> {
-  const { promise, resolve } = Promise.withResolvers<DnsOutcome>()
+/** One query over one connection. */
+export async function askOverTcp(server: Endpoint, query: Query, deadline: number): Promise<DnsOutcome> {
+  const outcome = await exchangeOverTcp(server, query.wire, deadline)
+  if (outcome.kind === 'no_message') return noAnswer(outcome.reason)
+  const heard = hear(query, outcome.bytes)
+  return typeof heard === 'string' ? noAnswer('malformed') : heard
+}
+
+/** One message each way. Only the first that comes is read: its two length octets bound it to 64 KiB. */
+export function exchangeOverTcp(server: Endpoint, wire: Buffer, deadline: number): Promise<TcpOutcome> {
+  const { promise, resolve } = Promise.withResolvers<TcpOutcome>()
   const socket = connect({ port: server.port, host: server.address })
-  const end = setTimeout(() => settle(noAnswer('timeout')), Math.max(0, deadline - performance.now()))
-  const settle = (outcome: DnsOutcome) => {
+  const end = setTimeout(() => fail('timeout'), Math.max(0, deadline - performance.now()))
+  let sent = false
+  const settle = (outcome: TcpOutcome) => {
     clearTimeout(end)
     socket.destroy()
     resolve(outcome)
   }
+  const fail = (reason: 'timeout' | 'unreachable') => settle({ kind: 'no_message', reason, sent })
 
   let received = Buffer.alloc(0)
-  socket.on('connect', () => socket.write(framed(query.wire)))
+  socket.on('connect', () => {
+    sent = true
+    socket.write(Buffer.concat([u16(wire.length), wire]))
+  })
   socket.on('data', (chunk) => {
     received = Buffer.concat([received, chunk])
     const length = received.length < 2 ? Number.POSITIVE_INFINITY : received.readUInt16BE(0)
-    if (received.length < 2 + length) return
-    const heard = hear(query, received.subarray(2, 2 + length))
-    settle(typeof heard === 'string' ? noAnswer('malformed') : heard)
+    if (received.length >= 2 + length) settle({ kind: 'message', bytes: received.subarray(2, 2 + length) })
   })
-  socket.on('error', () => settle(noAnswer('unreachable')))
-  socket.on('close', () => settle(noAnswer('unreachable')))
+  socket.on('error', () => fail('unreachable'))
+  socket.on('close', () => fail('unreachable'))
   return promise
 }
 
-function framed(wire: Buffer): Buffer {
-  const length = Buffer.alloc(2)
-  length.writeUInt16BE(wire.length)
-  return Buffer.concat([length, wire])
-}
+const noAnswer = (reason: NoAnswer['reason']): NoAnswer => ({ kind: 'no_answer', reason })

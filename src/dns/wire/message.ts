@@ -1,9 +1,9 @@
-import { Cursor } from './cursor.ts'
+import { Cursor, MalformedMessage } from './cursor.ts'
 import { encodeName, readName } from './name.ts'
 import { readRecord, type WireRecord } from './record.ts'
+import { CLASS_IN } from './record-classes.ts'
 import { typeName, typeNumber } from './record-types.ts'
-
-export const CLASS_IN = 1
+import { u16 } from './uint.ts'
 
 const RCODES = [
   'NOERROR',
@@ -55,7 +55,7 @@ export interface Query {
 /** Throws `UnaskableName` for what no message can ask. */
 export function encodeQuery({ id, name, type, recursive }: Query): Buffer {
   const flags = recursive ? RECURSION_DESIRED : 0
-  return Buffer.concat([u16s(id, flags, 1, 0, 0, 0), encodeName(name), u16s(typeNumber(type), CLASS_IN)])
+  return Buffer.concat([u16(id, flags, 1, 0, 0, 0), encodeName(name), u16(typeNumber(type), CLASS_IN)])
 }
 
 /**
@@ -84,6 +84,16 @@ export function decodeMessage(bytes: Buffer): Message {
   }
 }
 
+/** Undefined for bytes that are no message. */
+export function decodeMessageOrUndefined(bytes: Buffer): Message | undefined {
+  try {
+    return decodeMessage(bytes)
+  } catch (error) {
+    if (error instanceof MalformedMessage) return undefined
+    throw error
+  }
+}
+
 function readQuestion(cursor: Cursor): Question {
   return { name: readName(cursor), type: typeName(cursor.u16()), class: cursor.u16() }
 }
@@ -93,10 +103,4 @@ function readEach<T>(count: number, read: () => T): T[] {
   const entries: T[] = []
   for (let i = 0; i < count; i += 1) entries.push(read())
   return entries
-}
-
-function u16s(...numbers: number[]): Buffer {
-  const bytes = Buffer.alloc(numbers.length * 2)
-  for (const [i, number] of numbers.entries()) bytes.writeUInt16BE(number, i * 2)
-  return bytes
 }

@@ -1,8 +1,9 @@
 import type { DnsRecord } from '../contract.ts'
 import { decodeCaa } from './caa.ts'
 import { type Cursor, MalformedMessage } from './cursor.ts'
-import { readName, readNameBytes } from './name.ts'
-import { typeName } from './record-types.ts'
+import { encodeName, readName, readNameBytes } from './name.ts'
+import { typeName, typeNumber } from './record-types.ts'
+import { u16, u32 } from './uint.ts'
 
 export interface WireRecord extends DnsRecord {
   readonly class: number
@@ -28,6 +29,21 @@ const NAMES_IN_RDATA: Readonly<Record<string, { before: number; names: number }>
   SRV: { before: 6, names: 1 },
   KX: { before: 2, names: 1 },
   DNAME: { before: 0, names: 1 },
+}
+
+/** A record to be sent; in an UPDATE its class says what is meant by it. */
+export interface OutgoingRecord {
+  readonly owner: string
+  readonly type: string
+  readonly class: number
+  readonly ttl: number
+  readonly rdata: Buffer
+}
+
+/** Throws `UnaskableName` for an owner that no message can carry. */
+export function encodeRecord({ owner, type, class: recordClass, ttl, rdata }: OutgoingRecord): Buffer {
+  const head = [encodeName(owner), u16(typeNumber(type), recordClass), u32(ttl), u16(rdata.length)]
+  return Buffer.concat([...head, rdata])
 }
 
 export function readRecord(cursor: Cursor): WireRecord {

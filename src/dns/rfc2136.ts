@@ -1,0 +1,90 @@
+import { randomInt } from 'node:crypto'
+import { type Endpoint, formatEndpoint } from '../model/address.ts'
+import { type DnsProvider, DnsWriteFault } from './contract.ts'
+import { exchangeOverTcp } from './tcp.ts'
+import { type SignedRequest, signRequest, TsigKey, type TsigKeySettings } from './tsig.ts'
+import { judgeUpdate } from './update-verdict.ts'
+import { UnaskableName } from './wire/name.ts'
+import { UnwritableValue } from './wire/rdata.ts'
+import { adds, encodeUpdate, isNotInUse, isWithout, stands, takesAway, type Update } from './wire/update.ts'
+
+const LONGEST_MESSAGE = 0xffff
+
+export interface Rfc2136Options {
+  readonly zone: string
+  readonly primary: Endpoint
+  readonly key: TsigKeySettings
+  readonly limitMs?: number
+  /** Milliseconds since 1970. */
+  readonly now?: () => number
+}
+
+/** Changes one zone by signed UPDATE messages (RFC 2136, RFC 8945). */
+export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
+  const { zone } = options
+  const update = updaterOf(options)
+  return {
+    async create(records) {
+      const names = [...new Set(records.map(({ name }) => name))]
+      const request = () => ({ zone, prerequisites: names.map(isNotInUse), changes: records.map(adds) })
+      return (await update(request, 'YXDOMAIN')) ? 'created' : 'in_use'
+    },
+    async remove(records) {
+      const request = () => ({ zone, prerequisites: records.map(stands), changes: records.map(takesAway) })
+      return (await update(request, 'NXRRSET')) ? 'removed' : 'changed'
+    },
+    async addValue(record) {
+      // A server says NOERROR to an addition beside a CNAME and ignores it (RFC 2136 section 3.4.2.2).
+      const request = () => ({ zone, prerequisites: [isWithout(record.name, 'CNAME')], changes: [adds(record)] })
+      if (await update(request, 'YXRRSET')) return
+      throw new DnsWriteFault('refused', `a CNAME stands at ${record.name}, and no ${record.type} can stand beside it`)
+    },
+    async removeValue(record) {
+      await update(() => ({ zone, prerequisites: [], changes: [takesAway(record)] }))
+    },
+    async rehearse() {
+      // The zone's own name is always in use. The change is there for servers that judge rights by it; were it made after
+      // all, it would take away what nobody has.
+      const nobodys = { name: `_drawbridge-rehearsal.${zone}`, type: 'TXT', ttl: 0, value: 'rehearsal' } as const
+      if (await update(() => ({ zone, prerequisites: [isNotInUse(zone)], changes: [takesAway(nobodys)] }), 'YXDOMAIN'))
+        throw new DnsWriteFault(
+          'refused',
+          `${formatEndpoint(options.primary)} ignores what an update requires: it cannot be used`,
+        )
+    },
+  }
+}
+
+/**
+ * Sends one UPDATE. True: the change was made. False: it was not, because its prerequisite failed with the rcode
+ * `unmet`. Everything else rejects with DnsWriteFault.
+ */
+type Updater = (update: () => Update, unmet?: string) => Promise<boolean>
+
+function updaterOf({ zone, primary, key: settings, limitMs = 5_000, now = Date.now }: Rfc2136Options): Updater {
+  const key = new TsigKey(settings)
+  const server = formatEndpoint(primary)
+  const seconds = () => Math.floor(now() / 1000)
+  return async (update, unmet) => {
+    const id = randomInt(0x10000)
+    const { wire, mac } = writable(zone, () => signRequest(encodeUpdate(id, update()), key, seconds()))
+    const outcome = await exchangeOverTcp(primary, wire, performance.now() + limitMs)
+    const verdict = judgeUpdate({ id, mac, key, zone, server }, outcome, seconds())
+    if (verdict instanceof DnsWriteFault) throw verdict
+    if (verdict === 'NOERROR') return true
+    if (verdict === unmet) return false
+    throw new DnsWriteFault('refused', `${server} refused an update of ${zone} with an unexpected ${verdict}`)
+  }
+}
+
+/** What no message can carry is refused before anything is sent. */
+function writable(zone: string, write: () => SignedRequest): SignedRequest {
+  try {
+    const request = write()
+    if (request.wire.length > LONGEST_MESSAGE) throw new UnwritableValue('too much for one message')
+    return request
+  } catch (error) {
+    if (!(error instanceof UnaskableName || error instanceof UnwritableValue)) throw error
+    throw new DnsWriteFault('refused', `no update of ${zone} was sent: ${error.message}`)
+  }
+}

@@ -1,0 +1,82 @@
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { MalformedMessage } from './wire/cursor.ts'
+import { appendTsig, type TakenApart, takeOffTsig, tsigVariables } from './wire/tsig.ts'
+import { u16 } from './wire/uint.ts'
+
+/** How far the two clocks may be apart, in seconds: what RFC 8945 section 10 recommends. */
+const FUDGE = 300
+const HASHES = { 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const
+const ERRORS: Readonly<Record<number, string>> = { 16: 'BADSIG', 17: 'BADKEY', 18: 'BADTIME', 22: 'BADTRUNC' }
+
+export interface TsigKeySettings {
+  readonly name: string
+  readonly algorithm: keyof typeof HASHES
+  /** In base64. */
+  readonly secret: string
+}
+
+/** A key that can sign and shows its secret to nobody: not in JSON, not in a log, not in an error. */
+export class TsigKey {
+  readonly name: string
+  readonly algorithm: TsigKeySettings['algorithm']
+  readonly #secret: KeyObject
+
+  constructor({ name, algorithm, secret }: TsigKeySettings) {
+    this.name = name.replace(/\.$/, '').toLowerCase()
+    this.algorithm = algorithm
+    this.#secret = createSecretKey(Buffer.from(secret, 'base64'))
+  }
+
+  mac(...parts: readonly Buffer[]): Buffer {
+    return createHmac(HASHES[this.algorithm], this.#secret).update(Buffer.concat(parts)).digest()
+  }
+}
+
+export interface SignedRequest {
+  readonly wire: Buffer
+  readonly mac: Buffer
+}
+
+/** `seconds`: the time since 1970. */
+export function signRequest(message: Buffer, key: TsigKey, seconds: number): SignedRequest {
+  const { name, algorithm } = key
+  const signing = { key: name, algorithm, time: seconds, fudge: FUDGE, error: 0, other: Buffer.alloc(0) }
+  const mac = key.mac(message, tsigVariables(signing))
+  return { wire: appendTsig(message, { ...signing, mac, originalId: message.readUInt16BE(0) }), mac }
+}
+
+/** How far an answer can be believed. */
+export type Authenticity =
+  /** Signed with our key, in answer to this very request, now. `error`: what the server found wrong with our own TSIG. */
+  | { readonly kind: 'genuine'; readonly error: string | undefined }
+  /** The server says that it could not accept our signature, and so cannot sign its answer either. */
+  | { readonly kind: 'complaint'; readonly error: string }
+  /** Nothing in it can be relied on. */
+  | { readonly kind: 'unproven'; readonly reason: string }
+
+/** Judges the answer to a request whose MAC is given (RFC 8945 section 5.3). Never throws. */
+export function authenticate(answer: Buffer, requestMac: Buffer, key: TsigKey, seconds: number): Authenticity {
+  const parts = takeOffOrReason(answer)
+  if (typeof parts === 'string') return unproven(parts)
+  const { message, tsig } = parts
+  const error = tsig.error === 0 ? undefined : (ERRORS[tsig.error] ?? `TSIG error ${tsig.error}`)
+  if (tsig.key !== key.name || tsig.algorithm !== key.algorithm) return unproven('is signed with another key')
+  if (error && tsig.mac.length === 0) return { kind: 'complaint', error }
+  const expected = key.mac(u16(requestMac.length), requestMac, message, tsigVariables(tsig))
+  // A MAC that was cut short is never right here: we do not offer truncation, so an honest server does not use it.
+  if (tsig.mac.length !== expected.length || !timingSafeEqual(tsig.mac, expected))
+    return unproven('carries a signature that is not right')
+  if (Math.abs(seconds - tsig.time) > tsig.fudge) return unproven('was signed at another time')
+  return { kind: 'genuine', error }
+}
+
+function takeOffOrReason(answer: Buffer): TakenApart | string {
+  try {
+    return takeOffTsig(answer) ?? 'is not signed'
+  } catch (error) {
+    if (error instanceof MalformedMessage) return 'cannot be read'
+    throw error
+  }
+}
+
+const unproven = (reason: string): Authenticity => ({ kind: 'unproven', reason })

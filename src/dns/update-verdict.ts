@@ -1,0 +1,82 @@
+import { DnsWriteFault } from './contract.ts'
+import type { TcpOutcome } from './tcp.ts'
+import { authenticate, type TsigKey } from './tsig.ts'
+import { decodeMessageOrUndefined, type Message } from './wire/message.ts'
+import { OPCODE_UPDATE } from './wire/update.ts'
+
+/** An UPDATE that went out, as far as its answer is judged by it. */
+export interface SentUpdate {
+  readonly id: number
+  readonly mac: Buffer
+  readonly key: TsigKey
+  readonly zone: string
+  /** The server's address and port, for sentences. */
+  readonly server: string
+}
+
+/**
+ * The rcode of a genuine answer, or the fault that stands in its place. Nothing but an answer signed with our key, to this
+ * very request, says that a change was made or that a prerequisite failed. `seconds`: the time since 1970.
+ */
+export function judgeUpdate(sent: SentUpdate, outcome: TcpOutcome, seconds: number): string | DnsWriteFault {
+  if (outcome.kind === 'no_message') return withoutMessage(sent, outcome)
+  const message = decodeMessageOrUndefined(outcome.bytes)
+  if (!message || !answers(message, sent)) return unknown(sent, 'sent something that is no answer to')
+  const authenticity = authenticate(outcome.bytes, sent.mac, sent.key, seconds)
+  switch (authenticity.kind) {
+    case 'unproven':
+      // Whatever it says, anyone may have said it, and the server may have done otherwise. That holds for an unsigned
+      // REFUSED too, by which PowerDNS turns away a key that it does not accept: a look at the zone costs little.
+      return unknown(sent, `gave an answer (${message.rcode}) that ${authenticity.reason} to`)
+    case 'complaint':
+      // A server that finds the key unknown or the signature wrong can sign nothing, and must not act (RFC 8945 section
+      // 5.2): nothing changed. Whoever could forge this on the connection could as well forge what a look would show.
+      if (message.rcode !== 'NOTAUTH') return unknown(sent, `gave an unsigned answer (${message.rcode}) to`)
+      return refusal(sent, authenticity.error)
+    case 'genuine':
+      // BADTIME is signed: the server knows the key but not the time, and does not act either.
+      if (authenticity.error) return refusal(sent, authenticity.error)
+      return PREREQUISITES_JUDGED.has(message.rcode) ? message.rcode : refusal(sent, message.rcode)
+  }
+}
+
+/** Genuine answers that say what became of the prerequisites. Every other one is a refusal, after which the zone is as before. */
+const PREREQUISITES_JUDGED = new Set(['NOERROR', 'NXDOMAIN', 'YXDOMAIN', 'NXRRSET', 'YXRRSET'])
+
+function withoutMessage(sent: SentUpdate, { reason, sent: wasSent }: Extract<TcpOutcome, { kind: 'no_message' }>) {
+  if (!wasSent) {
+    const sentence = `${sent.server} could not be reached, so no update of ${sent.zone} was sent: check that the DNS server runs there and takes TCP`
+    return new DnsWriteFault('refused', sentence)
+  }
+  // Silence, and a connection that ends, come before the change, in its midst or after it.
+  return unknown(
+    sent,
+    reason === 'timeout' ? 'gave no answer in time to' : 'closed the connection without an answer to',
+  )
+}
+
+const answers = ({ id, response, opcode }: Message, sent: SentUpdate): boolean =>
+  id === sent.id && response && opcode === OPCODE_UPDATE
+
+const unknown = ({ server, zone }: SentUpdate, did: string): DnsWriteFault =>
+  new DnsWriteFault(
+    'unknown',
+    `${server} ${did} an update of ${zone}; whether it was made only a look at the zone can tell`,
+  )
+
+function refusal({ server, zone, key }: SentUpdate, code: string): DnsWriteFault {
+  const advice = (ADVICE[code] ?? "see the DNS server's log").replace('KEY', key.name)
+  return new DnsWriteFault(
+    'refused',
+    `${server} refused an update of ${zone} (${code}), and nothing changed: ${advice}`,
+  )
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  BADKEY: 'it knows no key KEY with this algorithm; compare the key on both sides',
+  BADSIG: 'its secret of the key KEY is another one; compare the key on both sides',
+  BADTIME: 'the clocks differ by more than five minutes; set them right on both sides',
+  REFUSED: 'give the key KEY the right to update the zone',
+  NOTAUTH: 'it is not the primary of this zone, or the key KEY may not update it',
+  NOTZONE: 'a name lies outside the zone',
+}

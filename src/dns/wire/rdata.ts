@@ -1,0 +1,63 @@
+import { isIPv4 } from 'node:net'
+import { parseAddress } from '../../model/address.ts'
+import type { ZoneRecord } from '../contract.ts'
+import { encodeName } from './name.ts'
+import { u16 } from './uint.ts'
+
+const LONGEST_STRING = 255
+const LONGEST_RDATA = 0xffff
+
+/** A value that its record type cannot hold, such as a name where an address belongs. */
+export class UnwritableValue extends Error {
+  override readonly name = 'UnwritableValue'
+}
+
+/** The rdata of a record, comparable with what a reader gives. Throws `UnwritableValue` or `UnaskableName`. */
+export function encodeRdata({ type, value }: Pick<ZoneRecord, 'type' | 'value'>): Buffer {
+  switch (type) {
+    case 'A':
+      return ipv4(value)
+    case 'AAAA':
+      return ipv6(value)
+    case 'CNAME':
+      return encodeName(value)
+    case 'TXT':
+      return strings(Buffer.from(value))
+  }
+}
+
+/** The text of a TXT record: how it is cut into strings carries no meaning. Undefined for rdata that is none. */
+export function textOf(rdata: Buffer): Buffer | undefined {
+  const parts: Buffer[] = []
+  for (let at = 0; at < rdata.length; ) {
+    const end = at + 1 + rdata.readUInt8(at)
+    if (end > rdata.length) return undefined
+    parts.push(rdata.subarray(at + 1, end))
+    at = end
+  }
+  return parts.length === 0 ? undefined : Buffer.concat(parts)
+}
+
+function ipv4(value: string): Buffer {
+  if (!isIPv4(value)) throw new UnwritableValue(`not an IPv4 address: ${JSON.stringify(value)}`)
+  return Buffer.from(value.split('.').map(Number))
+}
+
+function ipv6(value: string): Buffer {
+  const address = parseAddress(value)
+  if (!address?.includes(':')) throw new UnwritableValue(`not an IPv6 address: ${JSON.stringify(value)}`)
+  const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
+  return u16(...[...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16)))
+}
+
+function strings(text: Buffer): Buffer {
+  const count = Math.max(1, Math.ceil(text.length / LONGEST_STRING))
+  const parts = Array.from({ length: count }, (_, i) => {
+    const part = text.subarray(i * LONGEST_STRING, (i + 1) * LONGEST_STRING)
+    return Buffer.concat([Buffer.from([part.length]), part])
+  })
+  const rdata = Buffer.concat(parts)
+  if (rdata.length > LONGEST_RDATA) throw new UnwritableValue(`a text of ${text.length} octets fits no record`)
+  return rdata
+}
