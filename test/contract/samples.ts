@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../src/model/audit.ts'
 import type { Plan } from '../../src/model/exposure.ts'
-import type { CapabilityRecord, PresentedCapability } from '../../src/store/contract.ts'
+import type { JournalEntry, Run } from '../../src/model/run.ts'
+import type { CapabilityRecord, Exposure, PresentedCapability } from '../../src/store/contract.ts'
 
 export const NOW = 1_790_000_000_000
 export const DAY = 86_400_000
@@ -49,6 +50,36 @@ export const presented = (change: Partial<PresentedCapability> = {}): PresentedC
   const { hash, planId, digest, action, ip } = sampleCapability(change)
   return { hash, planId, digest, action, ip }
 }
+
+export const sampleExposure = (change: Partial<Exposure> = {}): Exposure => ({
+  host: samplePlan().host,
+  planId: samplePlan().planId,
+  state: 'applying',
+  fence: 1,
+  since: NOW,
+  ...change,
+})
+
+export const sampleRun = (change: Partial<Run> = {}): Run => ({
+  runId: 'run_1',
+  planId: samplePlan().planId,
+  host: samplePlan().host,
+  action: 'apply',
+  state: 'running',
+  holder: 'one',
+  fence: 1,
+  actor: '127.0.45.10',
+  startedAt: NOW,
+  ...change,
+})
+
+export const sampleStep = (change: Partial<JournalEntry> = {}): Omit<JournalEntry, 'seq'> => ({
+  runId: sampleRun().runId,
+  at: NOW,
+  step: 'proxy',
+  mark: 'intent',
+  ...change,
+})
 
 export const sampleEntry = (change: Partial<AuditEntry> = {}): AuditEntry => ({
   at: NOW,

@@ -1,14 +1,18 @@
 import { describe } from 'vitest'
 import { onPostgres, onSqlite } from './engines.ts'
 import { auditSuite } from './store/audit.ts'
+import { beginningSuite } from './store/beginning.ts'
 import { capabilitySuite } from './store/capabilities.ts'
 import { durabilitySuite } from './store/durability.ts'
 import { exposureSuite } from './store/exposures.ts'
+import { journalSuite } from './store/journal.ts'
 import { leaseSuite } from './store/leases.ts'
 import { migrationSuite } from './store/migrations.ts'
+import { orderSuite } from './store/orders.ts'
 import { planSuite } from './store/plans.ts'
 import { postgresSuite } from './store/postgres.ts'
 import { pruneSuite } from './store/prune.ts'
+import { runSuite } from './store/runs.ts'
 import { sqliteSuite } from './store/sqlite.ts'
 import { transactionSuite } from './store/transactions.ts'
 
@@ -21,7 +25,11 @@ describe.each([
   capabilitySuite(on)
   exposureSuite(on)
   leaseSuite(on)
+  runSuite(on)
+  journalSuite(on)
+  orderSuite(on)
   transactionSuite(on)
+  beginningSuite(on)
   auditSuite(on)
   pruneSuite(on)
   migrationSuite(on)

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { PLAN_STATES, type PlanState } from '../../../src/model/exposure.ts'
 import type { Exposure, Store } from '../../../src/store/contract.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, samplePlan } from '../samples.ts'
@@ -18,6 +19,13 @@ export function exposureSuite(on: Bench): void {
       expect(await store.findExposure(host)).toBeUndefined()
       expect(await store.insertExposure(mine)).toBe(true)
       expect(await store.findExposure(host)).toStrictEqual(mine)
+    })
+
+    it('come back with their receipt and their end, whatever the receipt says', async () => {
+      const full = { ...mine, receipt: { files: ['a\u0000b\ud800 🌉'], mark: null }, expiresAt: NOW + 1 }
+      await store.insertExposure(full)
+      expect(await store.findExposure(host)).toStrictEqual(full)
+      expect(await store.listExposures()).toStrictEqual([full])
     })
 
     it('hold a host against every other plan', async () => {
@@ -42,6 +50,15 @@ export function exposureSuite(on: Bench): void {
       expect(await store.findExposure(host)).toStrictEqual({ ...mine, fence: 4, since: NOW + 1 })
     })
 
+    it('keep receipt and end when their plan claims them again without', async () => {
+      const full = { ...mine, receipt: ['a record'], expiresAt: NOW + 1 }
+      await store.insertExposure(full)
+      await store.insertExposure({ ...mine, fence: 4 })
+      expect(await store.findExposure(host)).toStrictEqual({ ...full, fence: 4 })
+      await store.insertExposure({ ...mine, fence: 5, receipt: [], expiresAt: NOW + 2 })
+      expect(await store.findExposure(host)).toStrictEqual({ ...mine, fence: 5, receipt: [], expiresAt: NOW + 2 })
+    })
+
     it('move only for their plan and not under an older fence', async () => {
       await store.insertExposure(mine)
       expect(await store.moveExposure(host, 'plan_other', 9, 'applied', NOW + 1)).toBe(false)
@@ -60,6 +77,49 @@ export function exposureSuite(on: Bench): void {
       expect(await store.findExposure(host)).toStrictEqual(mine)
       expect(await store.deleteExposure(host, 'plan_mine', 3)).toBe(true)
       expect(await store.findExposure(host)).toBeUndefined()
+    })
+
+    it('are listed by host', async () => {
+      expect(await store.listExposures()).toStrictEqual([])
+      const all = ['a', 'b', 'c'].map((name) => ({ ...mine, host: name }))
+      for (const i of [1, 2, 0]) await store.insertExposure(all[i] ?? mine)
+      expect(await store.listExposures()).toStrictEqual(all)
+    })
+
+    it('get and lose an end, for their own plan only', async () => {
+      await store.insertExposure(mine)
+      expect(await store.setExposureExpiry(host, 'plan_other', NOW + 1)).toBe(false)
+      expect(await store.setExposureExpiry('other.lab.test', 'plan_mine', NOW + 1)).toBe(false)
+      expect(await store.findExposure(host)).toStrictEqual(mine)
+      expect(await store.setExposureExpiry(host, 'plan_mine', NOW + 1)).toBe(true)
+      expect(await store.findExposure(host)).toStrictEqual({ ...mine, expiresAt: NOW + 1 })
+      expect(await store.setExposureExpiry(host, 'plan_mine', undefined)).toBe(true)
+      expect(await store.findExposure(host)).toStrictEqual(mine)
+    })
+
+    it('get a receipt only for their plan and not under an older fence', async () => {
+      await store.insertExposure(mine)
+      expect(await store.setExposureReceipt(host, 'plan_other', [], 9)).toBe(false)
+      expect(await store.setExposureReceipt(host, 'plan_mine', [], 2)).toBe(false)
+      expect(await store.findExposure(host)).toStrictEqual(mine)
+      expect(await store.setExposureReceipt(host, 'plan_mine', { record: 'A' }, 3)).toBe(true)
+      expect(await store.setExposureReceipt(host, 'plan_mine', { record: 'AAAA' }, 4)).toBe(true)
+      expect(await store.setExposureReceipt(host, 'plan_mine', { record: 'A' }, 3)).toBe(false)
+      expect(await store.findExposure(host)).toStrictEqual({ ...mine, fence: 4, receipt: { record: 'AAAA' } })
+    })
+
+    it('are due from their end on while they are applied, longest over first', async () => {
+      const insert = (name: string, expiresAt: number | undefined, state: PlanState) =>
+        store.insertExposure({ ...mine, host: name, state, expiresAt })
+      const due = async (now: number) => (await store.exposuresDue(now)).map((exposure) => exposure.host)
+      for (const state of PLAN_STATES) await insert(state, NOW, state)
+      await insert('earlier', NOW - 1, 'applied')
+      await insert('later', NOW + 1, 'applied')
+      await insert('endless', undefined, 'applied')
+      expect(await due(NOW - 2)).toStrictEqual([])
+      expect(await due(NOW)).toStrictEqual(['earlier', 'applied'])
+      expect(await due(NOW + 1)).toStrictEqual(['earlier', 'applied', 'later'])
+      expect((await store.exposuresDue(NOW - 1))[0]).toStrictEqual(await store.findExposure('earlier'))
     })
   })
 }

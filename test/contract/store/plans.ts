@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Bench } from '../engines.ts'
-import { samplePlan } from '../samples.ts'
+import { NOW, samplePlan } from '../samples.ts'
 
 export function planSuite(on: Bench): void {
   describe('plans', () => {
@@ -27,6 +27,22 @@ export function planSuite(on: Bench): void {
       expect(await store.movePlan(planId, ['rolled_back', 'planned'], 'applying')).toBe(true)
       expect(await store.findPlan(planId)).toStrictEqual(samplePlan({ state: 'applying' }))
       expect(await store.movePlan('plan_another', ['planned'], 'applying')).toBe(false)
+    })
+
+    it('are listed in pages, newest first, those of one moment in a fixed order', async () => {
+      const store = await on.open()
+      expect(await store.listPlans({ limit: 10 })).toStrictEqual([])
+      const plans = [NOW + 2, NOW + 1, NOW + 1, NOW + 1, NOW].map((createdAt, i) =>
+        samplePlan({ planId: `plan_${9 - i}`, createdAt }),
+      )
+      for (const i of [3, 0, 4, 2, 1]) await store.insertPlan(plans[i] ?? samplePlan())
+      expect(await store.listPlans({ limit: 10 })).toStrictEqual(plans)
+      for (const [i, before] of plans.entries()) {
+        expect(await store.listPlans({ before, limit: 2 })).toStrictEqual(plans.slice(i + 1, i + 3))
+      }
+      expect(await store.listPlans({ before: { createdAt: NOW + 1, planId: 'plan_gone' }, limit: 1 })).toStrictEqual([
+        plans[1],
+      ])
     })
 
     it('are moved by one of many that try at once', async () => {

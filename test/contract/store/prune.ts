@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { PLAN_STATES } from '../../../src/model/exposure.ts'
 import { verifyAudit } from '../../../src/ops/audit-verify.ts'
 import type { Store } from '../../../src/store/contract.ts'
 import type { Bench } from '../engines.ts'
-import { DAY, NOW, presented, sampleCapability, sampleEntry, samplePlan } from '../samples.ts'
+import { DAY, NOW, presented, sampleCapability, sampleEntry, samplePlan, sampleRun, sampleStep } from '../samples.ts'
 
 export function pruneSuite(on: Bench): void {
   const LATER = NOW + 30 * DAY
@@ -33,6 +34,49 @@ export function pruneSuite(on: Bench): void {
       await prunePlans(store, NOW + 1)
       const left = (await on.sql('select plan_id from plans order by plan_id')).map((row) => row.plan_id)
       expect(left).toStrictEqual(['plan_exposed', 'plan_living', 'plan_young'])
+    })
+
+    it('removes the runs and journals of the plans it removes, and no others', async () => {
+      const store = await on.open()
+      for (const [name, state] of [
+        ['old', 'rolled_back'],
+        ['kept', 'removed'],
+      ] as const) {
+        const run = sampleRun({ runId: `run_${name}`, planId: `plan_${name}`, host: name, state: 'rolled_back' })
+        await store.insertPlan(samplePlan({ planId: run.planId, state }))
+        await store.insertRun(run)
+        await store.appendJournal(sampleStep({ runId: run.runId }), 1)
+      }
+      await prunePlans(store, NOW + 1)
+      expect(await on.sql('select plan_id from plans')).toStrictEqual([{ plan_id: 'plan_kept' }])
+      expect(await on.sql('select run_id from runs')).toStrictEqual([{ run_id: 'run_kept' }])
+      expect(await on.sql('select run_id from journal')).toStrictEqual([{ run_id: 'run_kept' }])
+    })
+
+    it('never removes a plan with an unfinished run, whatever its state says, nor its earlier runs', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan({ state: 'rolled_back' }))
+      await store.insertRun(sampleRun({ runId: 'run_0', state: 'rolled_back' }))
+      await store.insertRun(sampleRun())
+      await prunePlans(store, NOW + 1)
+      expect(await store.runsOf(samplePlan().planId)).toHaveLength(2)
+      await store.finishRun('run_1', 'rolled_back', NOW, 1)
+      await prunePlans(store, NOW + 1)
+      expect(await on.sql('select * from plans')).toStrictEqual([])
+    })
+
+    it('never removes a plan for which a run begins meanwhile', async () => {
+      const [one, two] = [await on.open(), await on.open()]
+      await one.insertPlan(samplePlan({ state: 'rolled_back' }))
+      const pruned = one.transaction(async (session) => {
+        await session.insertRun(sampleRun())
+        const pruning = prunePlans(two, NOW + 1).catch(() => 'failed as a whole')
+        await sleep(50)
+        return () => pruning
+      })
+      await (await pruned)()
+      expect(await one.findPlan(samplePlan().planId)).toBeDefined()
+      expect(await one.unfinishedRuns()).toStrictEqual([sampleRun()])
     })
 
     it('removes old capabilities that are spent or expired, and those of removed plans', async () => {

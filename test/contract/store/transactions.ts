@@ -2,19 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { verifyAudit } from '../../../src/ops/audit-verify.ts'
 import type { StoreSession } from '../../../src/store/contract.ts'
 import type { Bench } from '../engines.ts'
-import { NOW, sampleCapability, sampleEntry, samplePlan } from '../samples.ts'
+import { NOW, sampleCapability, sampleEntry, sampleExposure, samplePlan } from '../samples.ts'
 
 export function transactionSuite(on: Bench): void {
   const everything = async (session: StoreSession) => {
     await session.insertPlan(samplePlan())
     await session.insertCapability(sampleCapability())
-    await session.insertExposure({
-      host: 'shop.lab.test',
-      planId: samplePlan().planId,
-      state: 'applying',
-      fence: 1,
-      since: NOW,
-    })
+    await session.insertExposure(sampleExposure())
     await session.takeLease('host/shop.lab.test', 'one', NOW, 1_000)
     await session.appendAudit(sampleEntry())
   }

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import type { OrderRecord } from '../../../src/store/contract.ts'
+import type { Bench } from '../engines.ts'
+import { NOW } from '../samples.ts'
+
+export function orderSuite(on: Bench): void {
+  const order: OrderRecord = {
+    names: 'shop.lab.test,www.shop.lab.test',
+    directory: 'https://ca.test/dir',
+    url: 'https://ca.test/order/1',
+    keyFile: 'keys/1.pem',
+    createdAt: NOW,
+  }
+
+  describe('orders', () => {
+    it('come back as they were put in, for their names at their directory', async () => {
+      const store = await on.open()
+      await store.putOrder(order)
+      expect(await store.findOrder(order.names, order.directory)).toStrictEqual(order)
+      expect(await store.findOrder('shop.lab.test', order.directory)).toBeUndefined()
+      expect(await store.findOrder(order.names, 'https://other.test/dir')).toBeUndefined()
+    })
+
+    it('replace the earlier one for the same names and directory, and no other', async () => {
+      const store = await on.open()
+      const elsewhere = { ...order, directory: 'https://other.test/dir' }
+      const later = { ...order, url: 'https://ca.test/order/2', keyFile: 'keys/2.pem', createdAt: NOW + 1 }
+      for (const each of [order, elsewhere, later]) await store.putOrder(each)
+      expect(await store.findOrder(order.names, order.directory)).toStrictEqual(later)
+      expect(await store.findOrder(order.names, elsewhere.directory)).toStrictEqual(elsewhere)
+    })
+
+    it('are gone when deleted, which may be repeated', async () => {
+      const store = await on.open()
+      const elsewhere = { ...order, directory: 'https://other.test/dir' }
+      await store.putOrder(order)
+      await store.putOrder(elsewhere)
+      for (let i = 0; i < 2; i++) await store.deleteOrder(order.names, order.directory)
+      expect(await store.findOrder(order.names, order.directory)).toBeUndefined()
+      expect(await store.findOrder(elsewhere.names, elsewhere.directory)).toStrictEqual(elsewhere)
+    })
+  })
+}

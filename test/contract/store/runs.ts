@@ -1,0 +1,93 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { StaleFence, type Store } from '../../../src/store/contract.ts'
+import type { Bench } from '../engines.ts'
+import { NOW, samplePlan, sampleRun } from '../samples.ts'
+
+export function runSuite(on: Bench): void {
+  describe('runs', () => {
+    const { runId, planId } = sampleRun()
+    let store: Store
+    beforeEach(async () => {
+      store = await on.open()
+      await store.insertPlan(samplePlan())
+    })
+
+    it('come back exactly as they were put in', async () => {
+      const finished = sampleRun({ runId: 'run_2', action: 'remove', state: 'blocked', finishedAt: NOW + 1 })
+      await store.insertRun(sampleRun())
+      await store.insertRun(finished)
+      expect(await store.findRun(runId)).toStrictEqual(sampleRun())
+      expect(await store.findRun('run_2')).toStrictEqual(finished)
+      expect(await store.findRun('run_3')).toBeUndefined()
+    })
+
+    it('belong to a plan that exists, and are never overwritten', async () => {
+      await expect(store.insertRun(sampleRun({ planId: 'plan_another' }))).rejects.toThrow()
+      await store.insertRun(sampleRun())
+      await expect(store.insertRun(sampleRun({ host: 'other.lab.test' }))).rejects.toThrow()
+      expect(await store.runsOf(planId)).toStrictEqual([sampleRun()])
+    })
+
+    it('are listed by plan and by being unfinished, oldest first', async () => {
+      await store.insertPlan(samplePlan({ planId: 'plan_other' }))
+      const runs = [
+        sampleRun({ runId: 'run_c', startedAt: NOW, state: 'rolled_back', finishedAt: NOW + 1 }),
+        sampleRun({ runId: 'run_a', startedAt: NOW + 2, host: 'a.test', planId: 'plan_other' }),
+        sampleRun({ runId: 'run_b', startedAt: NOW + 3 }),
+      ]
+      for (const run of runs.toReversed()) await store.insertRun(run)
+      expect(await store.runsOf(planId)).toStrictEqual([runs[0], runs[2]])
+      expect(await store.unfinishedRuns()).toStrictEqual([runs[1], runs[2]])
+      expect(await store.runsOf('plan_none')).toStrictEqual([])
+    })
+
+    it('are never two live ones of one host', async () => {
+      const second = await on.open()
+      const runs = ['run_1', 'run_2', 'run_3', 'run_4'].map((id) => sampleRun({ runId: id }))
+      const begun = await Promise.allSettled(runs.map((run, i) => (i % 2 ? store : second).insertRun(run)))
+      expect(begun.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      const [live] = await store.unfinishedRuns()
+      await store.finishRun(live?.runId ?? '', 'rolled_back', NOW, 1)
+      await store.insertRun(sampleRun({ runId: 'run_5' }))
+    })
+
+    it('are finished once', async () => {
+      await store.insertRun(sampleRun())
+      expect(await store.finishRun(runId, 'succeeded', NOW + 5, 1)).toBe(true)
+      expect(await store.finishRun(runId, 'blocked', NOW + 6, 1)).toBe(false)
+      expect(await store.findRun(runId)).toStrictEqual(sampleRun({ state: 'succeeded', finishedAt: NOW + 5 }))
+      expect(await store.unfinishedRuns()).toStrictEqual([])
+      expect(await store.finishRun('run_none', 'succeeded', NOW, 1)).toBe(false)
+    })
+
+    it('are adopted under a higher fence only, and finished only under theirs', async () => {
+      await store.insertRun(sampleRun({ fence: 3 }))
+      expect(await store.adoptRun(runId, 'two', 3)).toBe(false)
+      expect(await store.adoptRun(runId, 'two', 2)).toBe(false)
+      expect(await store.findRun(runId)).toStrictEqual(sampleRun({ fence: 3 }))
+      expect(await store.adoptRun(runId, 'two', 4)).toBe(true)
+      const adopted = sampleRun({ fence: 4, holder: 'two' })
+      expect(await store.findRun(runId)).toStrictEqual(adopted)
+      await expect(store.finishRun(runId, 'succeeded', NOW, 3)).rejects.toThrow(StaleFence)
+      expect(await store.findRun(runId)).toStrictEqual(adopted)
+      expect(await store.finishRun(runId, 'rolled_back', NOW, 4)).toBe(true)
+    })
+
+    it('that are finished cannot be adopted, and what never was neither', async () => {
+      await store.insertRun(sampleRun())
+      await store.finishRun(runId, 'succeeded', NOW, 1)
+      expect(await store.adoptRun(runId, 'two', 9)).toBe(false)
+      expect(await store.adoptRun('run_none', 'two', 9)).toBe(false)
+      expect(await store.findRun(runId)).toMatchObject({ holder: 'one', fence: 1 })
+    })
+
+    it('are adopted by one of many that show the same fence at once', async () => {
+      const second = await on.open()
+      await store.insertRun(sampleRun())
+      const adoptions = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => (i % 2 ? store : second).adoptRun(runId, `holder ${i}`, 2)),
+      )
+      expect(adoptions.filter(Boolean)).toHaveLength(1)
+    })
+  })
+}
