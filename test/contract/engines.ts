@@ -39,8 +39,8 @@ export function onPostgres(): Bench {
   afterAll(() => cluster?.stop())
   return benchOn(async () => {
     if (!cluster) throw new Error('PostgreSQL did not start')
-    const url = await cluster.createDatabase()
-    return { setting: { kind: 'postgres', url }, sql: (statement) => runSql(url, statement), remove: async () => {} }
+    const { url, empty } = cluster
+    return { setting: { kind: 'postgres', url }, sql: (statement) => runSql(url, statement), remove: empty }
   })
 }
 

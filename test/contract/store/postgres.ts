@@ -2,11 +2,9 @@ import { connect, createServer, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { StoreUnavailable } from '../../../src/store/contract.ts'
 import { openStore, type StoreSetting } from '../../../src/store/open.ts'
+import { KILL_OTHERS } from '../../support/postgres.ts'
 import type { Bench } from '../engines.ts'
 import { sampleEntry, samplePlan } from '../samples.ts'
-
-const KILL_OTHERS = `select pg_terminate_backend(pid) from pg_stat_activity
-  where datname = current_database() and pid <> pg_backend_pid()`
 
 export function postgresSuite(on: Bench): void {
   const url = (): string => {

@@ -1,5 +1,4 @@
-import { describe } from 'vitest'
-import { onPostgres, onSqlite } from './engines.ts'
+import type { Bench } from './engines.ts'
 import { auditSuite } from './store/audit.ts'
 import { beginningSuite } from './store/beginning.ts'
 import { capabilitySuite } from './store/capabilities.ts'
@@ -10,17 +9,12 @@ import { leaseSuite } from './store/leases.ts'
 import { migrationSuite } from './store/migrations.ts'
 import { orderSuite } from './store/orders.ts'
 import { planSuite } from './store/plans.ts'
-import { postgresSuite } from './store/postgres.ts'
 import { pruneSuite } from './store/prune.ts'
 import { runSuite } from './store/runs.ts'
-import { sqliteSuite } from './store/sqlite.ts'
 import { transactionSuite } from './store/transactions.ts'
 
-describe.each([
-  { name: 'SQLite', bench: onSqlite, ownSuite: sqliteSuite },
-  { name: 'PostgreSQL', bench: onPostgres, ownSuite: postgresSuite },
-])('the store on $name', ({ bench, ownSuite }) => {
-  const on = bench()
+/** What a store must do on every engine. Each has a test file of its own, so that they run at the same time. */
+export function storeSuite(on: Bench): void {
   planSuite(on)
   capabilitySuite(on)
   exposureSuite(on)
@@ -34,5 +28,4 @@ describe.each([
   pruneSuite(on)
   migrationSuite(on)
   durabilitySuite(on)
-  ownSuite(on)
-})
+}
