@@ -1,7 +1,7 @@
 import { type Addresses, EDGE_PORTS, relayUrl, ZONE } from './addresses.ts'
 import { acmeDirectory } from './description.ts'
 import { apiCertificateFile } from './pebble.ts'
-import type { StatePaths } from './state.ts'
+import { type StatePaths, tsigKey } from './state.ts'
 
 export type Flow = 'capability' | 'legacy'
 
@@ -18,7 +18,7 @@ export function serviceConfig(addresses: Addresses, paths: StatePaths, flow: Flo
     stateDir: paths.service,
     servers: { addresses: addresses.servers, targets: ['23', '25', '253'], primary: '23', secondary: '73' },
     edge: EDGE_PORTS,
-    zones: { [ZONE]: { primary: `${addresses.dns.primary.address}:${addresses.dns.primary.port}`, ttl: 60 } },
+    zones: { [ZONE]: zoneConfig(addresses, paths) },
     acme: {
       directory: acmeDirectory(addresses),
       caFile: apiCertificateFile(paths.pebble),
@@ -26,4 +26,11 @@ export function serviceConfig(addresses: Addresses, paths: StatePaths, flow: Flo
     },
     certificates: [paths.certificates],
   }
+}
+
+function zoneConfig({ dns }: Addresses, paths: StatePaths): ServiceConfig {
+  const [primary, secondary] = [dns.primary, dns.secondary].map(({ address, port }) => `${address}:${port}`)
+  const { name, algorithm } = tsigKey(paths)
+  const tsig = { name, algorithm, secretFile: paths.tsigSecret }
+  return { primary, nameServers: [primary, secondary], ttl: 60, tsig }
 }

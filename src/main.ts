@@ -102,8 +102,9 @@ const open = ({ store }: Config): Promise<Store> =>
   openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() })
 
 /** What no log line may show. */
-export function secretsOf({ adminTokenValue, store }: Config): Secret[] {
-  const secrets = adminTokenValue ? [adminTokenValue] : []
+export function secretsOf({ adminTokenValue, store, zones }: Config): Secret[] {
+  const keys = [...zones.values()].flatMap(({ tsig }) => (tsig ? [tsig.secret] : []))
+  const secrets = adminTokenValue ? [adminTokenValue, ...keys] : keys
   if (store.kind === 'sqlite') return secrets
   const { password } = new URL(store.url.reveal())
   return [...secrets, store.url, new Secret(password), new Secret(decodeURIComponent(password))]

@@ -6,13 +6,7 @@ import { readSecretFile, Secret } from './secret.ts'
 import { ConfigError, openConfiguration, type Section } from './section.ts'
 import { readServers, type Servers } from './servers.ts'
 import * as value from './values.ts'
-
-interface Zone {
-  readonly name: string
-  /** The authoritative server that is asked. */
-  readonly primary: Endpoint
-  readonly ttl: number
-}
+import { readZones, type Zone } from './zones.ts'
 
 type StoreSetting = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: Secret }
 
@@ -76,7 +70,7 @@ export function readConfig(text: string, file: string, environment: Environment)
     store: readStore(root, path, environment, stateDir),
     servers: readServers(root.section('servers')),
     edge: readEdge(root.section('edge')),
-    zones: readZones(root),
+    zones: readZones(root, { path, environment }),
     resolver: root.read('resolver', undefined, value.endpoint(53), 'an IP address, with :port where it is not 53'),
     acme: readAcme(root.section('acme'), path),
     certificates: root.list('certificates', [], path, 'paths of folders'),
@@ -157,30 +151,6 @@ function readEdge(section: Section): Config['edge'] {
     http: section.read('http', 80, value.port, 'a port, 1 to 65535'),
     https: section.read('https', 443, value.port, 'a port, 1 to 65535'),
   }
-}
-
-function readZones(root: Section): ReadonlyMap<string, Zone> {
-  if (!root.has('zones'))
-    root.refuse(
-      'zones',
-      'is missing: each zone with its DNS server, such as zones: { example.test: { primary: 192.168.45.253 } }',
-    )
-  const zones = root.section('zones')
-  const found = new Map<string, Zone>()
-  for (const key of zones.keys()) {
-    const section = zones.section(key)
-    const name = value.dnsName(key)
-    if (!name || found.has(name)) zones.refuse(key, 'is not allowed; allowed: each DNS zone once, by its name')
-    const primary = section.required(
-      'primary',
-      value.endpoint(53),
-      { address: '', port: 53 },
-      'the IP address of the DNS server, with :port where it is not 53',
-    )
-    const ttl = section.read('ttl', 60, value.whole(1, 86_400), 'whole seconds, 1 to 86400')
-    found.set(name ?? key, { name: name ?? key, primary, ttl })
-  }
-  return found
 }
 
 function readAcme(section: Section, path: PathParse): Config['acme'] {
