@@ -11,7 +11,7 @@ const BUILD = join(HOUSE, 'dist')
 const BUILD_MARK = join(BUILD, '.built-from.json')
 const SHOWN_ON_FAILURE = 15
 
-/** Debian package -> a program that proves it is there. */
+/** Debian package -> a program, or another file of it, that proves it is there. */
 const LAB_PACKAGES = {
   nginx: 'nginx',
   bind9: 'named',
@@ -20,7 +20,13 @@ const LAB_PACKAGES = {
   openssl: 'openssl',
   curl: 'curl',
 }
-const PACKAGES = { start: LAB_PACKAGES, test: { ...LAB_PACKAGES, postgresql: 'initdb' } }
+const TEST_PACKAGES = {
+  postgresql: 'initdb',
+  knot: 'knotd',
+  'pdns-server': 'pdns_server',
+  'pdns-backend-sqlite3': 'schema.sqlite3.sql',
+}
+const PACKAGES = { start: LAB_PACKAGES, test: { ...LAB_PACKAGES, ...TEST_PACKAGES } }
 
 class Failure extends Error {}
 
@@ -37,7 +43,8 @@ async function main(goal) {
 function missingPackages(packages) {
   const postgres = '/usr/lib/postgresql'
   const versions = existsSync(postgres) ? readdirSync(postgres).map((version) => join(postgres, version, 'bin')) : []
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin', ...versions]
+  const elsewhere = ['/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/share/pdns-backend-sqlite3/schema', ...versions]
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...elsewhere]
   const isThere = (program) => folders.some((folder) => existsSync(join(folder, program)))
   return Object.keys(packages).filter((name) => !isThere(packages[name]))
 }

@@ -21,26 +21,27 @@ export interface SentUpdate {
 export function judgeUpdate(sent: SentUpdate, outcome: TcpOutcome, seconds: number): string | DnsWriteFault {
   if (outcome.kind === 'no_message') return withoutMessage(sent, outcome)
   const message = decodeMessageOrUndefined(outcome.bytes)
-  if (!message || !answers(message, sent)) return unknown(sent, 'sent something that is no answer to')
+  if (!message || !answers(message, sent)) return unknown(sent, 'sent something that is no answer to it')
   const authenticity = authenticate(outcome.bytes, sent.mac, sent.key, seconds)
-  switch (authenticity.kind) {
-    case 'unproven':
-      // Whatever it says, anyone may have said it, and the server may have done otherwise. That holds for an unsigned
-      // REFUSED too, by which PowerDNS turns away a key that it does not accept: a look at the zone costs little.
-      return unknown(sent, `gave an answer (${message.rcode}) that ${authenticity.reason} to`)
-    case 'complaint':
-      // A server that finds the key unknown or the signature wrong can sign nothing, and must not act (RFC 8945 section
-      // 5.2): nothing changed. Whoever could forge this on the connection could as well forge what a look would show.
-      if (message.rcode !== 'NOTAUTH') return unknown(sent, `gave an unsigned answer (${message.rcode}) to`)
-      return refusal(sent, authenticity.error)
-    case 'genuine':
-      // BADTIME is signed: the server knows the key but not the time, and does not act either.
-      if (authenticity.error) return refusal(sent, authenticity.error)
-      return PREREQUISITES_JUDGED.has(message.rcode) ? message.rcode : refusal(sent, message.rcode)
+  if (authenticity.kind === 'unproven') {
+    // Whatever it says, anyone may have said it, and the server may have done otherwise. That holds for an unsigned
+    // REFUSED too, by which PowerDNS turns away a key that it does not accept: a look at the zone costs little.
+    return unknown(sent, `answered ${message.rcode}, which ${authenticity.reason}`)
   }
+  if (authenticity.error) {
+    // The server did not accept our signature, and then must not act (RFC 8945 section 5.2): nothing changed. BADTIME is
+    // signed; BADKEY and BADSIG cannot be, but whoever forges them on our connection could as well forge what a look shows.
+    const { error } = authenticity
+    return message.rcode === 'NOTAUTH' ? refusal(sent, error) : unknown(sent, `answered ${message.rcode} and ${error}`)
+  }
+  return PREREQUISITES_JUDGED.has(message.rcode) ? message.rcode : refusal(sent, message.rcode)
 }
 
-/** Genuine answers that say what became of the prerequisites. Every other one is a refusal, after which the zone is as before. */
+/**
+ * Genuine answers that say what became of the prerequisites. Every other one is a refusal, and the zone is as before: so
+ * for FORMERR, NOTIMP, NOTAUTH, NOTZONE and REFUSED, which come before any change, and for SERVFAIL, before which a server
+ * must have put everything back (RFC 2136 section 3.4.2.7 and 3.5).
+ */
 const PREREQUISITES_JUDGED = new Set(['NOERROR', 'NXDOMAIN', 'YXDOMAIN', 'NXRRSET', 'YXRRSET'])
 
 function withoutMessage(sent: SentUpdate, { reason, sent: wasSent }: Extract<TcpOutcome, { kind: 'no_message' }>) {
@@ -49,20 +50,14 @@ function withoutMessage(sent: SentUpdate, { reason, sent: wasSent }: Extract<Tcp
     return new DnsWriteFault('refused', sentence)
   }
   // Silence, and a connection that ends, come before the change, in its midst or after it.
-  return unknown(
-    sent,
-    reason === 'timeout' ? 'gave no answer in time to' : 'closed the connection without an answer to',
-  )
+  return unknown(sent, reason === 'timeout' ? 'gave no answer in time' : 'closed the connection without an answer')
 }
 
 const answers = ({ id, response, opcode }: Message, sent: SentUpdate): boolean =>
   id === sent.id && response && opcode === OPCODE_UPDATE
 
 const unknown = ({ server, zone }: SentUpdate, did: string): DnsWriteFault =>
-  new DnsWriteFault(
-    'unknown',
-    `${server} ${did} an update of ${zone}; whether it was made only a look at the zone can tell`,
-  )
+  new DnsWriteFault('unknown', `${server} ${did}: only a look at ${zone} tells whether the update was made`)
 
 function refusal({ server, zone, key }: SentUpdate, code: string): DnsWriteFault {
   const advice = (ADVICE[code] ?? "see the DNS server's log").replace('KEY', key.name)
@@ -73,7 +68,7 @@ function refusal({ server, zone, key }: SentUpdate, code: string): DnsWriteFault
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  BADKEY: 'it knows no key KEY with this algorithm; compare the key on both sides',
+  BADKEY: 'it does not accept the key KEY; compare its name and algorithm on both sides, and its rights there',
   BADSIG: 'its secret of the key KEY is another one; compare the key on both sides',
   BADTIME: 'the clocks differ by more than five minutes; set them right on both sides',
   REFUSED: 'give the key KEY the right to update the zone',
