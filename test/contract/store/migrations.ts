@@ -4,8 +4,12 @@ import { verifyAudit } from '../../../src/ops/audit-verify.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../../src/store/migrations.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import type { Bench } from '../engines.ts'
-import { NOW, samplePlan } from '../samples.ts'
+import { NOW, samplePlan, sampleRun, sampleStep } from '../samples.ts'
 import { VERSION_1 } from './version-1.ts'
+import { VERSION_2 } from './version-2.ts'
+
+/** What each version laid on top of the one before. */
+const RELEASED = [VERSION_1, VERSION_2]
 
 /** Those that refer to others come before them. */
 const TABLES = [
@@ -27,10 +31,10 @@ export function migrationSuite(on: Bench): void {
     return work(db).finally(() => db.destroy())
   }
   const migrateTo = (migrations: readonly Migration[]) => withKysely((db) => migrate(db, on.engine(), migrations))
-  const layVersion1 = async () => {
+  const layVersion = async (version: number) => {
     // Only an opened SQLite store has made its folder.
     await withKysely((db) => db.introspection.getTables())
-    for (const statement of VERSION_1) await on.sql(statement)
+    for (const statement of RELEASED.slice(0, version).flat()) await on.sql(statement)
   }
   const versions = async () =>
     (await on.sql('select version from schema_versions order by version')).map((row) => Number(row.version))
@@ -56,30 +60,62 @@ export function migrationSuite(on: Bench): void {
       expect(await versions()).toStrictEqual(everyVersion)
     })
 
-    it('bring a database of version 1 up to date with everything in it', async () => {
-      await layVersion1()
+    it.each([1, 2])(
+      'bring a database of version %i up to date with everything that was in version 1',
+      async (version) => {
+        await layVersion(version)
+        const store = await on.open()
+        expect(await versions()).toStrictEqual(everyVersion)
+        expect(await store.findPlan('plan_v1')).toMatchObject({
+          state: 'applied',
+          request: { port: 3000 },
+          createdAt: NOW,
+        })
+        expect(await store.findExposure('shop.lab.test')).toMatchObject({ planId: 'plan_v1', fence: 4 })
+        expect((await store.takeLease('host/shop.lab.test', 'one', NOW, 1))?.fence).toBe(5)
+        const capability = {
+          hash: 'hash',
+          planId: 'plan_v1',
+          digest: 'digest',
+          action: 'remove',
+          ip: '127.0.45.10',
+        } as const
+        expect(await store.spendCapability(capability, NOW)).toBe('spent')
+        expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 1 })
+      },
+    )
+
+    it('leave what version 1 did not know absent, and usable', async () => {
+      await layVersion(1)
       const store = await on.open()
-      expect(await versions()).toStrictEqual(everyVersion)
-      expect(await store.findPlan('plan_v1')).toMatchObject({
-        state: 'applied',
-        request: { port: 3000 },
-        createdAt: NOW,
-      })
-      expect(await store.findExposure('shop.lab.test')).toMatchObject({ planId: 'plan_v1', fence: 4 })
-      expect((await store.takeLease('host/shop.lab.test', 'one', NOW, 1))?.fence).toBe(5)
-      const capability = {
-        hash: 'hash',
-        planId: 'plan_v1',
-        digest: 'digest',
-        action: 'remove',
-        ip: '127.0.45.10',
-      } as const
-      expect(await store.spendCapability(capability, NOW)).toBe('spent')
-      expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 1 })
+      const exposure = { host: 'shop.lab.test', planId: 'plan_v1', state: 'applied', fence: 4, since: NOW } as const
+      expect(await store.listExposures()).toStrictEqual([exposure])
+      expect(await store.exposuresDue(NOW)).toStrictEqual([])
+      expect(await store.setExposureExpiry('shop.lab.test', 'plan_v1', NOW)).toBe(true)
+      expect(await store.exposuresDue(NOW)).toStrictEqual([{ ...exposure, expiresAt: NOW }])
+      await store.insertRun(sampleRun({ planId: 'plan_v1', action: 'remove', fence: 5 }))
+      expect((await store.appendJournal(sampleStep(), 5)).seq).toBe(1)
     })
 
-    it('lead from version 1 to the same tables as a fresh database has', async () => {
-      await layVersion1()
+    it('keep what version 2 knew', async () => {
+      await layVersion(2)
+      const store = await on.open()
+      expect(await store.findExposure('shop.lab.test')).toMatchObject({
+        receipt: { record: 'A' },
+        expiresAt: NOW + 600_000,
+      })
+      const run = sampleRun({ runId: 'run_v2', planId: 'plan_v1', action: 'remove', fence: 4 })
+      expect(await store.unfinishedRuns()).toStrictEqual([run])
+      const entry = await store.appendJournal(sampleStep({ runId: 'run_v2', mark: 'done' }), 4)
+      expect(await store.readJournal('run_v2', 0)).toStrictEqual([
+        { ...sampleStep({ runId: 'run_v2', step: 'dns', image: { ttl: 60 }, detail: 'so far' }), seq: 1 },
+        { ...entry, seq: 2 },
+      ])
+      expect(await store.findOrder('shop.lab.test', 'https://ca.test/dir')).toMatchObject({ keyFile: 'keys/1.pem' })
+    })
+
+    it.each([1, 2])('lead from version %i to the same tables as a fresh database has', async (version) => {
+      await layVersion(version)
       await on.open()
       const migrated = await withKysely((db) => db.introspection.getTables())
       for (const table of TABLES) await on.sql(`drop table ${table}`)
@@ -89,14 +125,14 @@ export function migrationSuite(on: Bench): void {
     })
 
     it('go on from where a database stands, once, when two instances start at once', async () => {
-      await layVersion1()
+      await layVersion(1)
       await Promise.all([migrateTo([...MIGRATIONS, addColour]), migrateTo([...MIGRATIONS, addColour])])
       expect(await versions()).toStrictEqual([...everyVersion, MIGRATIONS.length + 1])
       expect(await on.sql('select colour from plans')).toStrictEqual([{ colour: 'red' }])
     })
 
     it('that fail leave the database as it was', async () => {
-      await layVersion1()
+      await layVersion(1)
       const failing: Migration = async () => {
         throw new Error('no disk left')
       }
