@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Client } from 'undici'
+import { reasonOf } from './acme-problem.ts'
 import type { AcmeDirectory, DirectoryLook } from './contract.ts'
 
 export interface AcmeDirectoryOptions {
@@ -78,11 +79,3 @@ function parseObject(content: string): { newOrder?: unknown; meta?: unknown } | 
 }
 
 const unavailable = (reason: string): DirectoryLook => ({ kind: 'unavailable', reason })
-
-/** A name for the failure, never the message: it may hold what the other side sent. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'it could not be asked'
-  if (error.name === 'TimeoutError') return 'it did not answer in time'
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
-  return `it could not be asked (${code})`
-}

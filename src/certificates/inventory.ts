@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import type { CertificateInventory, CoveringCertificate, InstalledCertificate, PassedOver } from './contract.ts'
+import { coveringName, describeLeaf } from './leaf.ts'
 import { type PemFile, publicKeyDigest, readPemFile, UnusablePemFile } from './pem-file.ts'
 import { type FileStamp, listFiles } from './pem-folder.ts'
 
@@ -68,30 +69,17 @@ function pair(files: readonly ReadFile[]): Pair[] {
     const x509 = content.certificates[0]
     const keyFile = x509 && keyFiles.get(publicKeyDigest(x509.publicKey))
     if (!x509 || !keyFile || pairs.has(x509.fingerprint256) || !isForServers(x509)) continue
-    pairs.set(x509.fingerprint256, { x509, ...describe(x509), certificateFile: path, keyFile })
+    pairs.set(x509.fingerprint256, { x509, ...describeLeaf(x509), certificateFile: path, keyFile })
   }
   return [...pairs.values()]
 }
 
 const isForServers = ({ keyUsage }: X509Certificate): boolean => keyUsage?.includes(SERVER_AUTHENTICATION) ?? true
 
-const describe = (x509: X509Certificate) => ({
-  names: dnsNames(x509),
-  notBefore: x509.validFromDate,
-  notAfter: x509.validToDate,
-  fingerprint: x509.fingerprint256,
-})
-
-/** For showing only: what a certificate covers is decided by `checkHost`. Quotes stand around names that mean to deceive. */
-const dnsNames = ({ subjectAltName = '' }: X509Certificate): string[] =>
-  subjectAltName.includes('"')
-    ? []
-    : subjectAltName.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4).toLowerCase()] : []))
-
 /** An exact name before a wildcard, then whichever lasts longest. */
 function best(pairs: readonly Pair[], host: string, now: number): CoveringCertificate | undefined {
   const covering = pairs.flatMap(({ x509, ...certificate }) => {
-    const name = x509.checkHost(host, { subject: 'never', partialWildcards: false })
+    const name = coveringName(x509, host)
     const inTime = certificate.notBefore.getTime() <= now && now <= certificate.notAfter.getTime()
     return name && inTime ? [{ ...certificate, byWildcard: name.startsWith('*.') }] : []
   })

@@ -16,18 +16,34 @@ export class UnusablePemFile extends Error {
   override readonly name = 'UnusablePemFile'
 }
 
+/** PEM texts as they stand, by what they are. */
+export interface PemTexts {
+  readonly certificates: readonly string[]
+  readonly keys: readonly string[]
+}
+
 /** A file without PEM in it is empty, not unusable. Throws `UnusablePemFile` with a sentence that repeats no content. */
 export async function readPemFile(path: string): Promise<PemFile> {
-  const content = await readBounded(path)
+  const { certificates, keys } = await readPemTexts(path)
+  return { certificates: certificates.map(parseCertificate), keyDigests: keys.map(keyDigest) }
+}
+
+export const readPemTexts = async (path: string): Promise<PemTexts> => splitPem(await readBounded(path))
+
+export function splitPem(content: string): PemTexts {
   const blocks = [...content.matchAll(BLOCK)].map(([text, label = '']) => ({ text, label }))
   if (content.split('-----BEGIN ').length - 1 > blocks.length) throw new UnusablePemFile('holds PEM that is cut off')
-  const certificates = blocks.filter(({ label }) => label === 'CERTIFICATE')
-  const keys = blocks.filter(({ label }) => label.endsWith('PRIVATE KEY'))
   return {
-    certificates: certificates.map(({ text }) => parse('certificate', () => new X509Certificate(text))),
-    keyDigests: keys.map(({ text }) => parse('private key', () => publicKeyDigest(createPublicKey(readKey(text))))),
+    certificates: blocks.flatMap(({ text, label }) => (label === 'CERTIFICATE' ? [text] : [])),
+    keys: blocks.flatMap(({ text, label }) => (label.endsWith('PRIVATE KEY') ? [text] : [])),
   }
 }
+
+export const parseCertificate = (text: string): X509Certificate => parse('certificate', () => new X509Certificate(text))
+
+/** That of the key's public half. */
+export const keyDigest = (text: string): string =>
+  parse('private key', () => publicKeyDigest(createPublicKey(readKey(text))))
 
 /** The same for a private key's public half and for the certificate that was issued for it. */
 export const publicKeyDigest = (key: KeyObject): string =>

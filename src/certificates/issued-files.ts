@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makePrivateFolder, syncFolder, writePrivateFile } from './private-file.ts'
+
+/** Where the files of one order lie, below the state folder. Every folder is for us alone. */
+export interface OrderFiles {
+  /** Only the order's own. */
+  readonly folder: string
+  /** Made before the order is placed, so that no certificate is ever issued for a key that is lost. */
+  readonly key: string
+}
+
+const ISSUED = 'certificates'
+
+/** What was issued lies here, in a folder per first name: the inventory is to read it. */
+export const issuedFolder = (stateDir: string): string => join(stateDir, ISSUED)
+
+export const accountKeyFile = async (stateDir: string, directory: string): Promise<string> =>
+  join(await makePrivateFolder(stateDir, 'acme', digest(directory)), 'account.key')
+
+export async function orderFiles(stateDir: string, directory: string, names: string): Promise<OrderFiles> {
+  const folder = await makePrivateFolder(stateDir, 'acme', digest(directory), 'orders', digest(names))
+  return { folder, key: join(folder, 'privkey.pem') }
+}
+
+/** Apart from the order's folder, which it outlives while a proof could not be taken away. */
+export const proofsFile = async (stateDir: string, directory: string, names: string): Promise<string> =>
+  join(await makePrivateFolder(stateDir, 'acme', digest(directory), 'proofs'), `${digest(names)}.json`)
+
+/** Whoever looks finds the old pair or the new one, each in a folder and whole, also after a crash at any point. */
+export async function installPair(
+  stateDir: string,
+  order: OrderFiles,
+  name: string,
+  pair: { readonly certificatePem: string; readonly keyPem: string },
+): Promise<{ certificateFile: string; keyFile: string }> {
+  const staged = await makePrivateFolder(order.folder, 'issued')
+  await writePrivateFile(join(staged, 'fullchain.pem'), pair.certificatePem)
+  await writePrivateFile(join(staged, 'privkey.pem'), pair.keyPem)
+  const issued = await makePrivateFolder(stateDir, ISSUED)
+  const live = join(issued, name.replace('*', '_wildcard'))
+  await replaceFolder(staged, live, join(issued, `.previous-${digest(name)}`))
+  await syncFolder(issued)
+  return { certificateFile: join(live, 'fullchain.pem'), keyFile: join(live, 'privkey.pem') }
+}
+
+/** What stands there is put aside, where it is still found, until the new one has taken its place. */
+async function replaceFolder(from: string, to: string, aside: string): Promise<void> {
+  if (existsSync(to)) {
+    await rm(aside, { recursive: true, force: true })
+    await rename(to, aside)
+  }
+  await rename(from, to)
+  await rm(aside, { recursive: true, force: true })
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)

@@ -1,0 +1,54 @@
+import { constants } from 'node:fs'
+import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/** Makes each of the folders below `root`, one in the other, for us alone, whatever the umask says. */
+export async function makePrivateFolder(root: string, ...below: readonly string[]): Promise<string> {
+  let folder = root
+  for (const name of below) {
+    const parent = folder
+    folder = join(parent, name)
+    const made = await mkdir(folder, { mode: 0o700 }).then(() => true, unless('EEXIST', false))
+    await chmod(folder, 0o700)
+    if (made) await syncFolder(parent)
+  }
+  return folder
+}
+
+/** A reader sees the old text or the new one, and after a power loss too. A draft that a crash left is replaced. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`
+  await rm(draft, { force: true })
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  try {
+    await file.chmod(0o600)
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+  await syncFolder(dirname(path))
+}
+
+/** Its text, or undefined when there is no such file. */
+export const readIfThere = (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').catch(unless('ENOENT', undefined))
+
+/** Makes what was renamed or removed in it durable. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+const unless =
+  <T>(code: string, value: T) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (error.code !== code) throw error
+    return value
+  }
