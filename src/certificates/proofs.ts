@@ -50,6 +50,7 @@ async function withdraw(responder: ChallengeResponder, proof: Proof): Promise<st
   )
 }
 
-const sentence = (error: unknown): string => (error instanceof Error ? error.message : 'for an unknown reason.')
+const sentence = (error: unknown): string =>
+  error instanceof Error ? `${error.message.replace(/\.$/, '')}.` : 'the reason is unknown.'
 
 const parse = (text: string | undefined): readonly Proof[] => (text === undefined ? [] : JSON.parse(text))

@@ -30,6 +30,9 @@ export interface Config {
     readonly directory: string
     readonly caFile: string | undefined
     readonly caaIdentities: readonly string[]
+    readonly challenge: 'dns-01' | 'http-01'
+    /** E-mail addresses. */
+    readonly contact: readonly string[]
   }
   readonly certificates: readonly string[]
   readonly plan: { readonly ttlSeconds: number }
@@ -163,6 +166,8 @@ function readAcme(section: Section, path: PathParse): Config['acme'] {
     ),
     caFile: section.read('caFile', undefined, path, 'the path of a PEM file'),
     caaIdentities: section.list('caaIdentities', [], value.dnsName, 'names such as letsencrypt.org'),
+    challenge: section.read('challenge', 'dns-01', value.oneOf('dns-01', 'http-01'), 'dns-01 or http-01'),
+    contact: section.list('contact', [], value.mailAddress, 'e-mail addresses'),
   }
 }
 

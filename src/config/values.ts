@@ -48,6 +48,9 @@ export const origin = textThat((value) => {
   return bare && /^https?:$/.test(url.protocol) ? url.origin : undefined
 })
 
+/** One plain address: an ACME server takes no header fields, and no comma, in it. */
+export const mailAddress = textThat((value) => (/^[\w.+-]{1,64}@[a-z0-9.-]{1,253}$/i.test(value) ? value : undefined))
+
 const DIRECTORIES: Record<string, string> = {
   letsencrypt: 'https://acme-v02.api.letsencrypt.org/directory',
   'letsencrypt-staging': 'https://acme-staging-v02.api.letsencrypt.org/directory',

@@ -66,6 +66,8 @@ describe('a wrong setting names file, line, field and what is allowed', () => {
     ['publicUrls: [https://a.test/path]', 2, 'publicUrls[0]', 'without a path'],
     ['servers: { targets: ["99"] }', 2, 'servers.targets', '23, 25, 73, 253'],
     ['acme: { directory: http://ca.test }', 2, 'acme.directory', 'letsencrypt, letsencrypt-staging'],
+    ['acme: { challenge: tls-alpn-01 }', 2, 'acme.challenge', 'dns-01 or http-01'],
+    ['acme: { contact: [a@b.test, "a@b.test?cc=c"] }', 2, 'acme.contact[1]', 'e-mail addresses'],
     ['store: mysql', 2, 'store', 'postgres://'],
     ['flwo: legacy', 2, 'flwo', 'allowed here: '],
     ['listen: { tls: { keyFile: k.pem } }', 2, 'listen.tls.certificateFile', 'PEM'],
