@@ -40,7 +40,7 @@ export function judgeUpdate(sent: SentUpdate, outcome: TcpOutcome, seconds: numb
 /**
  * Genuine answers that say what became of the prerequisites. Every other one is a refusal, and the zone is as before: so
  * for FORMERR, NOTIMP, NOTAUTH, NOTZONE and REFUSED, which come before any change, and for SERVFAIL, before which a server
- * must have put everything back (RFC 2136 section 3.4.2.7 and 3.5).
+ * must have put everything back (RFC 2136 section 3.4.2.1).
  */
 const PREREQUISITES_JUDGED = new Set(['NOERROR', 'NXDOMAIN', 'YXDOMAIN', 'NXRRSET', 'YXRRSET'])
 

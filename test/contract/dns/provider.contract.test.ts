@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest'
+import { holdsExactly } from '../../../src/dns/read-back.ts'
+import { startBindHost } from '../../support/bind.ts'
+import { startKnot } from '../../support/knot.ts'
+import { startPowerDns } from '../../support/powerdns.ts'
+import { benchOn, exposure, freshName } from './bench.ts'
+import { changeSuite } from './changes.ts'
+import { readBackSuite } from './read-back.ts'
+import { refusalSuite } from './refusals.ts'
+
+describe.each([
+  { name: 'BIND', start: startBindHost, complains: true },
+  { name: 'Knot', start: startKnot, complains: true },
+  { name: 'PowerDNS', start: startPowerDns, complains: false },
+])('RFC 2136 on $name', ({ start, complains }) => {
+  const on = benchOn(start)
+  changeSuite(on)
+  refusalSuite(on, complains)
+  readBackSuite(on)
+
+  describe('with a key for hmac-sha512', () => {
+    const onLongHash = benchOn(start, 'hmac-sha512')
+
+    test('changes are made and undone', async () => {
+      const { provider, reader } = onLongHash()
+      const records = exposure(freshName())
+      await provider.rehearse()
+      expect(await provider.create(records)).toBe('created')
+      expect(await holdsExactly(reader, records)).toBe('yes')
+      expect(await provider.remove(records)).toBe('removed')
+    })
+  })
+})
