@@ -36,8 +36,18 @@ export interface ServiceOptions {
 
 /** The whole service in this program, on loopback, with a SQLite store of its own. Only the DNS server is left to the caller. */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
-  const own = options.folder === undefined ? tempFolder() : undefined
-  const folder = options.folder ?? own?.path ?? ''
+  if (options.folder !== undefined) return startIn(options.folder, options)
+  const own = tempFolder()
+  try {
+    const api = await startIn(own.path, options)
+    return { ...api, stop: () => api.stop().finally(() => own[Symbol.dispose]()) }
+  } catch (error) {
+    own[Symbol.dispose]()
+    throw error
+  }
+}
+
+async function startIn(folder: string, options: ServiceOptions): Promise<TestService> {
   const network = options.network ?? `127.${randomInt(1, 250)}.${randomInt(1, 250)}`
   const lines: string[] = []
   const config = readConfig(
@@ -63,7 +73,6 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       await service.app.close()
       await service.trail.finish(Date.now())
       await service.store.close()
-      own?.[Symbol.dispose]()
     },
   }
 }

@@ -24,7 +24,10 @@ export const healthy = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   const { zones = ['lab.test'] } = options
   const dns = await startZoneServer(zones.map((name) => ({ name, records: [] })))
-  const api = await startService({ dns, ...options })
+  const api = await startService({ dns, ...options }).catch(async (error: unknown) => {
+    await dns.stop()
+    throw error
+  })
   const backend = await startBackend((socket) => socket.end(healthy), `${api.network}.25`)
   const request: Site['request'] = (overrides = {}) => ({
     zone: 'lab.test',
