@@ -73,7 +73,7 @@ function describeEdge(name: Edge, server: '23' | '73', addresses: Addresses, pat
     ...EDGE_PORTS,
     prefix,
     config: join(prefix, 'nginx.conf'),
-    hosts: join(prefix, 'hosts'),
+    hosts: join(prefix, 'drawbridge', 'hosts'),
     errorLog: join(prefix, 'logs', 'error.log'),
     pidFile: join(prefix, 'nginx.pid'),
   }

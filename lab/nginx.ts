@@ -1,29 +1,44 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { localEdge } from '../src/edge/local.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import type { EdgeDescription } from './description.ts'
 import { nginxConfig } from './nginx-config.ts'
 import { canAnyoneReach, findProgram, isRoot } from './program.ts'
-import { httpStatus } from './web-question.ts'
 
-/** A real nginx with its own prefix. Files in its hosts folder are kept from one start to the next. */
-export function startEdge(edge: EdgeDescription): Promise<Daemon> {
-  prepareFolders(edge)
+/** A real nginx with its own prefix, prepared to serve. What is in its hosts folder is kept from one start to the next. */
+export async function startEdge(edge: EdgeDescription): Promise<Daemon> {
+  mkdirSync(edge.prefix, { recursive: true, mode: 0o711 })
+  for (const folder of [dirname(edge.errorLog), join(edge.prefix, 'temp')]) mkdirSync(folder, { recursive: true })
   writeFileSync(edge.config, nginxConfig(edge, workerUser(edge.prefix)))
-  return startDaemon({
+  rmSync(edge.pidFile, { force: true })
+  const binary = findProgram('nginx', 'nginx')
+  const daemon = await startDaemon({
     name: `nginx on ${edge.server}`,
-    program: findProgram('nginx', 'nginx'),
+    program: binary,
     args: ['-e', edge.errorLog, '-p', edge.prefix, '-c', edge.config, '-g', 'daemon off;'],
     logFile: join(dirname(edge.errorLog), 'output.log'),
-    isReady: async () => (await httpStatus(`http://${edge.address}:${edge.http}/`)) === 404,
+    isReady: async () => hasContent(edge.pidFile),
   })
+  try {
+    await prepare(edge, binary)
+    return daemon
+  } catch (error) {
+    await daemon.stop()
+    throw error
+  }
 }
 
-function prepareFolders(edge: EdgeDescription): void {
-  mkdirSync(edge.prefix, { recursive: true, mode: 0o711 })
-  for (const folder of [edge.hosts, dirname(edge.errorLog), join(edge.prefix, 'temp')])
-    mkdirSync(folder, { recursive: true })
+/** As the service does when it starts: a lab without it has edges that refuse unknown names, too. */
+function prepare(edge: EdgeDescription, binary: string): Promise<void> {
+  const { server, address, http, https } = edge
+  return localEdge({ server, ...edgeFiles(edge), binary, address, listen: [address], ports: { http, https } }).prepare()
+}
+
+/** Where an edge's files are, as the service's configuration names them. */
+export function edgeFiles({ config, hosts, prefix, pidFile, errorLog }: EdgeDescription) {
+  return { config, folder: dirname(hosts), prefix, pidFile, errorLog }
 }
 
 function workerUser(prefix: string): string | undefined {
@@ -31,4 +46,12 @@ function workerUser(prefix: string): string | undefined {
   return canAnyoneReach(prefix)
     ? `nobody ${execFileSync('id', ['-gn', 'nobody'], { encoding: 'utf8' }).trim()}`
     : 'root'
+}
+
+function hasContent(file: string): boolean {
+  try {
+    return readFileSync(file, 'utf8') !== ''
+  } catch {
+    return false
+  }
 }

@@ -1,7 +1,9 @@
 import { type Addresses, EDGE_PORTS, relayUrl, ZONE } from './addresses.ts'
-import { acmeDirectory } from './description.ts'
+import { acmeDirectory, describeLab } from './description.ts'
+import { edgeFiles } from './nginx.ts'
 import { apiCertificateFile } from './pebble.ts'
-import { type StatePaths, tsigKey } from './state.ts'
+import { findProgram } from './program.ts'
+import { type Edge, type StatePaths, tsigKey } from './state.ts'
 
 export type Flow = 'capability' | 'legacy'
 
@@ -9,6 +11,9 @@ export type Flow = 'capability' | 'legacy'
 export type ServiceConfig = Readonly<Record<string, unknown>>
 
 export function serviceConfig(addresses: Addresses, paths: StatePaths, flow: Flow): ServiceConfig {
+  const { edges } = describeLab(addresses, paths, {})
+  const binary = findProgram('nginx', 'nginx')
+  const edge = (name: Edge) => [edges[name].server, { ...edgeFiles(edges[name]), binary }] as const
   return {
     listen: addresses.service,
     publicUrls: [relayUrl(addresses.relays.outside), relayUrl(addresses.relays.inside)],
@@ -18,6 +23,7 @@ export function serviceConfig(addresses: Addresses, paths: StatePaths, flow: Flo
     stateDir: paths.service,
     servers: { addresses: addresses.servers, targets: ['23', '25', '253'], primary: '23', secondary: '73' },
     edge: EDGE_PORTS,
+    edges: Object.fromEntries([edge('primary'), edge('secondary')]),
     zones: { [ZONE]: zoneConfig(addresses, paths) },
     acme: {
       directory: acmeDirectory(addresses),

@@ -10,6 +10,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   model: [],
   plan: ['model'],
   dns: ['model'],
+  edge: ['model'],
   certificates: ['model', 'dns/contract.ts'],
   store: ['model', 'audit/chain.ts'],
   audit: ['model', 'store/contract.ts'],
@@ -27,6 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** Only these may open sockets, start programs or write files. */
 const MAY_REACH_OUT = [
   'dns',
+  'edge',
   'certificates',
   'observe/health-probe.ts',
   'store/dialects',

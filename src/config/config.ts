@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Endpoint } from '../model/address.ts'
+import { type Edges, readEdges } from './edges.ts'
 import { type RateLimits, readRateLimits } from './rate-limits.ts'
 import { readSecretFile, Secret } from './secret.ts'
 import { ConfigError, openConfiguration, type Section } from './section.ts'
@@ -24,6 +25,7 @@ export interface Config {
   readonly store: StoreSetting
   readonly servers: Servers
   readonly edge: { readonly http: number; readonly https: number }
+  readonly edges: Edges
   readonly zones: ReadonlyMap<string, Zone>
   readonly resolver: Endpoint | undefined
   readonly acme: {
@@ -38,6 +40,7 @@ export interface Config {
   readonly plan: { readonly ttlSeconds: number }
   readonly ports: { readonly allowed: readonly (readonly [number, number])[] }
   readonly rateLimits: RateLimits
+  readonly backups: { readonly keepRuns: number }
   readonly retention: { readonly planDays: number; readonly auditDays: number }
   readonly log: { readonly level: string }
 }
@@ -56,6 +59,7 @@ export function readConfig(text: string, file: string, environment: Environment)
     return relative === undefined ? undefined : resolve(dirname(file), relative)
   }
   const stateDir = root.read('stateDir', '/var/lib/drawbridge', path, 'the path of a folder')
+  const servers = readServers(root.section('servers'))
   const config: Config = {
     listen: readListen(root.section('listen'), path),
     publicUrls: root.list('publicUrls', [], value.origin, 'http:// or https:// addresses without a path'),
@@ -71,8 +75,9 @@ export function readConfig(text: string, file: string, environment: Environment)
     adminTokenValue: readAdminToken(root, path, environment),
     stateDir,
     store: readStore(root, path, environment, stateDir),
-    servers: readServers(root.section('servers')),
+    servers,
     edge: readEdge(root.section('edge')),
+    edges: readEdges(root, path, servers),
     zones: readZones(root, { path, environment }),
     resolver: root.read('resolver', undefined, value.endpoint(53), 'an IP address, with :port where it is not 53'),
     acme: readAcme(root.section('acme'), path),
@@ -88,6 +93,11 @@ export function readConfig(text: string, file: string, environment: Environment)
         .list('allowed', DEFAULT_PORTS, value.portRange, 'ports (80) or ranges (1024-65535)'),
     },
     rateLimits: readRateLimits(root.section('rateLimits')),
+    backups: {
+      keepRuns: root
+        .section('backups')
+        .read('keepRuns', 50, value.whole(1, 10_000), 'a whole number of runs, 1 to 10000'),
+    },
     retention: readRetention(root.section('retention')),
     log: { level: root.section('log').read('level', 'info', value.oneOf(...LOG_LEVELS), LOG_LEVELS.join(', ')) },
   }

@@ -1,0 +1,69 @@
+import type { X509Certificate } from 'node:crypto'
+import { type ClientRequest, request as requestPlainly } from 'node:http'
+import { request as requestSecurely } from 'node:https'
+import { TLSSocket } from 'node:tls'
+import type { EdgeAnswer, EdgeQuestion } from './contract.ts'
+import { codeOf } from './files.ts'
+import type { EdgeSettings } from './settings.ts'
+
+const PATIENCE_MS = 5_000
+
+type NoAnswer = Extract<EdgeAnswer, { kind: 'no_answer' }>
+type Served = Extract<EdgeAnswer, { kind: 'answer' }>['certificate']
+
+/** One GET to the edge's own address under the host's name. Redirects are not followed and no body is taken in. */
+export function askEdge(
+  { address, ports }: Pick<EdgeSettings, 'address' | 'ports'>,
+  question: EdgeQuestion,
+): Promise<EdgeAnswer> {
+  const { host, path, tls } = question
+  const started = performance.now()
+  const options = { host: address, path, headers: { host, 'user-agent': 'drawbridge' }, agent: false as const }
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  // Whom the certificate is from is not the question here, but whether it is the one that was installed.
+  const asking = tls
+    ? requestSecurely({ ...options, port: ports.https, servername: host, rejectUnauthorized: false, signal })
+    : requestPlainly({ ...options, port: ports.http, signal })
+  return new Promise((resolve) => {
+    asking.once('response', (response) => {
+      const certificate = tls ? servedBy(asking) : undefined
+      const latencyMs = Math.round(performance.now() - started)
+      resolve({ kind: 'answer', httpStatus: response.statusCode ?? 0, latencyMs, ...(certificate && { certificate }) })
+      response.on('error', () => undefined)
+      asking.destroy()
+    })
+    asking.on('error', (error) => resolve({ kind: 'no_answer', reason: reasonOf(error, isHandshaking(asking)) }))
+    asking.end()
+  })
+}
+
+function servedBy({ socket }: ClientRequest): Served {
+  const x509 = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
+  return x509 && { fingerprint: x509.fingerprint256, names: namesOf(x509), notAfter: x509.validToDate.toISOString() }
+}
+
+const namesOf = ({ subjectAltName = '' }: X509Certificate): string[] =>
+  subjectAltName.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4).toLowerCase()] : []))
+
+/** Connected, and not agreed on a cipher yet. */
+const isHandshaking = ({ socket }: ClientRequest): boolean =>
+  socket instanceof TLSSocket && socket.getProtocol() === null
+
+const UNREACHABLE = [
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EINVAL',
+  'EACCES',
+  'EPERM',
+]
+
+function reasonOf(error: Error, handshaking: boolean): NoAnswer['reason'] {
+  const code = codeOf(error)
+  if (error.name === 'TimeoutError' || error.name === 'AbortError' || code === 'ETIMEDOUT') return 'timeout'
+  if (code === 'ECONNREFUSED') return 'refused'
+  if (code !== undefined && UNREACHABLE.includes(code)) return 'unreachable'
+  return handshaking ? 'handshake_refused' : 'not_http'
+}

@@ -1,0 +1,113 @@
+import { Fault } from '../model/fault.ts'
+
+/** What an edge serves for one exposure. */
+export interface Site {
+  readonly host: string
+  readonly planId: string
+  /** `http://address:port`, from the registry; never a caller's text. */
+  readonly target: string
+  /** Present exactly when the site is served over HTTPS (and http redirects to it). */
+  readonly certificate?: SiteCertificate | undefined
+  /** Serve ACME http-01 answers for this host: token -> key authorization. */
+  readonly challenges?: Readonly<Record<string, string>> | undefined
+}
+
+export interface SiteCertificate {
+  /** Names the pair: the same certificate is stored once for all hosts that use it. */
+  readonly fingerprint: string
+  readonly certificatePem: string
+  readonly keyPem: string
+}
+
+/** `path` is relative to the edge's own folder; `content` null: it must not be there. `secret` ones are 0600. */
+export interface EdgeFile {
+  readonly path: string
+  readonly content: string | null
+  readonly secret: boolean
+}
+
+/** SHA-256 of what stands at a path, in hex; null when nothing does. Whatever is no regular file has no hash of that form. */
+export interface FileHash {
+  readonly path: string
+  readonly hash: string | null
+}
+
+/** `files` replace what stands, which must be `expected` or `files` already: nobody else's edit is ever overwritten. */
+export interface EdgeChange {
+  readonly files: readonly EdgeFile[]
+  readonly expected: readonly FileHash[]
+}
+
+export interface EdgeQuestion {
+  readonly host: string
+  readonly path: string
+  readonly tls: boolean
+}
+
+export type EdgeAnswer =
+  | {
+      readonly kind: 'answer'
+      readonly httpStatus: number
+      readonly latencyMs: number
+      /** With TLS: fingerprint and names of the certificate that was served. */
+      readonly certificate?: {
+        readonly fingerprint: string
+        readonly names: readonly string[]
+        readonly notAfter: string
+      }
+    }
+  | {
+      readonly kind: 'no_answer'
+      readonly reason: 'refused' | 'unreachable' | 'timeout' | 'handshake_refused' | 'not_http'
+    }
+
+/**
+ * `config_broken`: the configuration was invalid before we touched it. `change_invalid`: ours does not pass; nothing live
+ * was touched. `changed_meanwhile`: a file is not what was expected; nothing was written. `write_failed`: disk or rights.
+ * `not_reloaded`: the new configuration stands on disk, but no proof came that it runs. `unavailable`: no such nginx.
+ * The sentence never holds configuration text or a raw log line.
+ */
+export class EdgeFault extends Fault {
+  readonly kind:
+    | 'config_broken'
+    | 'change_invalid'
+    | 'changed_meanwhile'
+    | 'write_failed'
+    | 'not_reloaded'
+    | 'unavailable'
+
+  constructor(kind: EdgeFault['kind'], sentence: string) {
+    super(sentence)
+    this.kind = kind
+  }
+}
+
+/**
+ * One nginx that serves exposures, on this machine or another. All calls may be repeated. Callers hold the edge's lease
+ * from `filesFor` or `filesWithout` until the end of `reload`, and during `prepare`: an edge itself keeps no order among
+ * callers. `look`, `read` and `ask` may be called at any time.
+ */
+export interface Edge {
+  readonly server: string
+  /** Makes sure that our own base files stand, that nginx includes them and, where it runs, that it serves them. */
+  prepare(): Promise<void>
+  /** Rejects with `config_broken` when what is on disk would not load. */
+  assertValid(): Promise<void>
+  /** The files that make up a site here, and those a removal of it takes away. A certificate still used by others stays. */
+  filesFor(site: Site): Promise<readonly EdgeFile[]>
+  filesWithout(host: string): Promise<readonly EdgeFile[]>
+  look(paths: readonly string[]): Promise<readonly FileHash[]>
+  /** For backups and put-backs. */
+  read(paths: readonly string[]): Promise<readonly EdgeFile[]>
+  /**
+   * Tests the change in a shadow configuration. Nothing that is live is touched. Rejects with `config_broken` when what is
+   * on disk would not load even without the change.
+   */
+  validate(change: EdgeChange): Promise<void>
+  /** Puts the files in place, each by atomic rename with fsync of file and folder. Only for what `validate` passed. */
+  swap(change: EdgeChange): Promise<void>
+  /** Loads what is on disk and proves it: old workers gone, the new ones answer. Rejects with `not_reloaded` only. */
+  reload(): Promise<void>
+  /** Asks the edge itself, by its address, as a visitor of the host would. */
+  ask(question: EdgeQuestion): Promise<EdgeAnswer>
+}

@@ -1,0 +1,37 @@
+import { open, stat } from 'node:fs/promises'
+import { refusalIn, refusalSentence } from './nginx-test.ts'
+
+/** Enough for what a failing reload says. */
+const MOST = 256 * 1024
+
+/** How long the log is now: what comes after this is news. Zero when there is none. */
+export const endOfLog = (file: string): Promise<number> =>
+  stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  )
+
+/**
+ * Why the master gave up loading its configuration since then, in our words; undefined when it did not. A port that is
+ * taken is tried again for a while, so only the last word on it counts.
+ */
+export async function refusalSince(file: string, from: number, master: number): Promise<string | undefined> {
+  const lines = (await textSince(file, from)).split('\n').filter((line) => isEmergency(line, master))
+  const isFinal = lines.some((line) => !/ (?:bind|listen)\(\) to .* failed \(98: /.test(line))
+  return isFinal ? refusalSentence(refusalIn(lines.join('\n'))) : undefined
+}
+
+const isEmergency = (line: string, master: number): boolean => line.includes(` [emerg] ${master}#${master}: `)
+
+async function textSince(path: string, from: number): Promise<string> {
+  const file = await open(path, 'r').catch(() => undefined)
+  if (!file) return ''
+  try {
+    const { size } = await file.stat()
+    const start = size < from ? 0 : from // a log that shrank was begun anew
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size - start, MOST)), 0, null, start)
+    return buffer.toString('utf8', 0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}

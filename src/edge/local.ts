@@ -1,0 +1,61 @@
+import { askEdge } from './ask.ts'
+import { certificateOf, sparingUsed } from './certificates-in-use.ts'
+import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
+import { lookAt, readEdgeFile } from './files.ts'
+import { hostEntry, hostFile, isHost, parsePath } from './layout.ts'
+import { refusalSentence, testConfiguration } from './nginx-test.ts'
+import { prepareEdge } from './prepare.ts'
+import { reloadNginx } from './reload.ts'
+import { renderSite } from './render-site.ts'
+import { replaceFiles } from './replace.ts'
+import type { EdgeSettings } from './settings.ts'
+import { testShadow } from './shadow.ts'
+
+/** An nginx on this machine. */
+export function localEdge(settings: EdgeSettings): Edge {
+  const { server, folder } = settings
+
+  const assertValid = async (): Promise<void> => {
+    const refusal = await testConfiguration(settings, settings.config)
+    if (!refusal) return
+    throw new EdgeFault('config_broken', `nginx's configuration on ${server} is broken: ${refusalSentence(refusal)}.`)
+  }
+  const validate = async ({ files }: EdgeChange): Promise<void> => {
+    const refusal = await testShadow(settings, await sparingUsed(folder, files))
+    if (!refusal) return
+    await assertValid()
+    throw new EdgeFault('change_invalid', `nginx on ${server} refuses the change: ${refusalSentence(refusal)}.`)
+  }
+  const swap = async ({ files, expected }: EdgeChange): Promise<void> =>
+    replaceFiles(folder, { files: await sparingUsed(folder, files), expected })
+
+  return {
+    server,
+    assertValid,
+    validate,
+    swap,
+    prepare: () => prepareEdge(settings),
+    reload: () => reloadNginx(settings),
+    ask: (question) => askEdge(settings, question),
+    look: (paths) => Promise.all(paths.map((path) => lookAt(folder, known(path)))),
+    read: (paths) => Promise.all(paths.map((path) => readEdgeFile(folder, known(path)))),
+    async filesFor(site) {
+      const files = renderSite(site, settings)
+      const wanted = new Set(files.map(({ path }) => path))
+      const former = [...(await certificateOf(folder, site.host)), absent(hostEntry(site.host))]
+      return sparingUsed(folder, [...files, ...former.filter(({ path }) => !wanted.has(path))])
+    },
+    async filesWithout(host) {
+      if (!isHost(host)) throw new Error('not the name of a host')
+      const certificate = await certificateOf(folder, host)
+      return sparingUsed(folder, [absent(hostFile(host)), absent(hostEntry(host)), ...certificate])
+    },
+  }
+}
+
+const absent = (path: string): EdgeFile => ({ path, content: null, secret: false })
+
+function known(path: string): string {
+  parsePath(path)
+  return path
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { EdgeFault, type EdgeFile } from './contract.ts'
+import { readEdgeFile, reporting, writeNew } from './files.ts'
+import { BASE_FILE, FOLDERS, SHADOW_PREFIX, STAGING } from './layout.ts'
+import { includePattern, includesOurs, readMainFile } from './main-file.ts'
+import { type Refusal, testConfiguration } from './nginx-test.ts'
+import { rewrite } from './nginx-text.ts'
+import { Overlay } from './overlay.ts'
+import type { EdgeSettings } from './settings.ts'
+
+/**
+ * Tests what the configuration would be with these files while none of them stands where nginx would load it from. The
+ * shadow of the main file stands beside it, because relative paths begin at its folder.
+ */
+export async function testShadow(settings: EdgeSettings, files: readonly EdgeFile[]): Promise<Refusal | undefined> {
+  const main = await readMainFile(settings)
+  const mark = randomBytes(8).toString('hex')
+  const folder = join(settings.folder, STAGING, `shadow-${mark}`)
+  const shadow = join(dirname(settings.config), `${SHADOW_PREFIX}${mark}`)
+  try {
+    await reporting(folder, () => mkdir(folder, { mode: 0o700 }))
+    const overlay = await stage(settings, folder, files)
+    const text = rewrite(main, (directive) =>
+      includesOurs(directive, settings) ? overlay.writtenOut(includePattern(directive, settings) ?? '') : undefined,
+    )
+    await reporting(shadow, () => writeNew(shadow, text, 0o600, false))
+    const refusal = await testConfiguration(settings, shadow)
+    if (refusal?.file === undefined) return refusal
+    return { ...refusal, file: refusal.file === shadow ? settings.config : overlay.liveName(refusal.file) }
+  } finally {
+    await Promise.all([rm(shadow, { force: true }), rm(folder, { recursive: true, force: true })])
+  }
+}
+
+/** Drafts of all files, and of the base file with its includes written out. */
+async function stage(settings: EdgeSettings, folder: string, files: readonly EdgeFile[]): Promise<Overlay> {
+  const changed = new Map<string, string | null>()
+  for (const [index, { path, content }] of files.entries()) {
+    const draft = content === null ? null : join(folder, String(index))
+    if (draft) await reporting(path, () => writeNew(draft, content ?? '', 0o600, false))
+    changed.set(path, draft)
+  }
+  const base = join(folder, BASE_FILE)
+  const text = await baseText(settings, files)
+  const overlay = new Overlay(settings.folder, await standing(settings.folder), changed.set(BASE_FILE, base))
+  const writtenOut = rewrite(text, (directive) => {
+    const pattern = includePattern(directive, settings)
+    return pattern === undefined ? undefined : overlay.writtenOut(pattern)
+  })
+  assertAllSeen(overlay)
+  await reporting(BASE_FILE, () => writeNew(base, writtenOut, 0o600, false))
+  return overlay
+}
+
+async function baseText({ folder, server }: EdgeSettings, files: readonly EdgeFile[]): Promise<string> {
+  const base = files.find(({ path }) => path === BASE_FILE) ?? (await readEdgeFile(folder, BASE_FILE))
+  if (base.content !== null) return base.content
+  throw new EdgeFault('unavailable', `The edge ${server} was not prepared: ${folder}/${BASE_FILE} is missing.`)
+}
+
+function assertAllSeen(overlay: Overlay): void {
+  const unseen = overlay.unused().filter((path) => path !== BASE_FILE)
+  if (unseen.length === 0) return
+  throw new EdgeFault('unavailable', `${BASE_FILE} was changed: it does not include ${unseen.join(', ')}.`)
+}
+
+async function standing(folder: string): Promise<string[]> {
+  const ours = FOLDERS.filter(({ path }) => path !== STAGING)
+  const lists = await Promise.all(
+    ours.map(async ({ path }) => {
+      const names = await reporting(path, () => readdir(join(folder, path)))
+      return names.map((name) => join(path, name))
+    }),
+  )
+  return lists.flat()
+}
