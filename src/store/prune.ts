@@ -28,7 +28,7 @@ async function prunePlans(transaction: Kysely<Schema>, { plansBefore, now }: Lim
     .where('state', 'in', NEVER_LIVE)
     .where('plan_id', 'not in', transaction.selectFrom('exposures').select('plan_id'))
     .where('plan_id', 'not in', transaction.selectFrom('runs').select('plan_id').where('state', '=', 'running'))
-  await transaction.deleteFrom('runs').where('state', '<>', 'running').where('plan_id', 'in', ofNoUse).execute()
+  await transaction.deleteFrom('runs').where('plan_id', 'in', ofNoUse).execute()
   await transaction.deleteFrom('plans').where('plan_id', 'in', ofNoUse).execute()
 }
 

@@ -50,6 +50,13 @@ export function journalSuite(on: Bench): void {
       expect((await store.readJournal(runId, 0)).map((entry) => entry.mark)).toStrictEqual(['intent', 'undo_intent'])
     })
 
+    it('leaves no gap for an entry that could not be written', async () => {
+      await on.sql(`insert into journal values ('${runId}', 1, 1, 'in the way', 'intent', '{}')`)
+      await expect(store.appendJournal(sampleStep(), 1)).rejects.toThrow(/unique/i)
+      await on.sql('delete from journal')
+      expect((await store.appendJournal(sampleStep(), 1)).seq).toBe(1)
+    })
+
     it('lets a stale holder undo a whole transaction by its refusal', async () => {
       await store.adoptRun(runId, 'two', 2)
       const stale = store.transaction(async (session) => {
