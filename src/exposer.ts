@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { type Begun, begin } from './apply/begin.ts'
+import { problemOf } from './apply/ending.ts'
+import type { RunResult, Runs } from './apply/runs.ts'
 import type { AuditTrail } from './audit/trail.ts'
 import type { Admission, Credentials } from './authorize/admission.ts'
 import type { Caller } from './authorize/caller.ts'
@@ -6,20 +9,35 @@ import { CAPABILITY_TTL_SECONDS, hashCapability, newCapability } from './authori
 import { Problem } from './model/errors.ts'
 import { type ExposureRequest, type Plan, stateAt } from './model/exposure.ts'
 import type { Observation } from './model/finding.ts'
+import type { RunAction } from './model/run.ts'
 import { type Desired, desire } from './plan/desire.ts'
-import { propose } from './plan/plan.ts'
+import { moved, propose, withOwner } from './plan/plan.ts'
 import type { PlanSettings } from './plan/settings.ts'
-import type { Store } from './store/contract.ts'
+import { lastRunOf, type RunStory } from './progress.ts'
+import type { Store, StoreSession } from './store/contract.ts'
 
 /** What the use cases stand on. `observe` only looks: planning cannot change a system, having nothing to change it with. */
 export interface ExposerParts {
   readonly settings: PlanSettings
   readonly planTtlSeconds: number
-  readonly observe: (desired: Desired) => Promise<Observation>
+  readonly observe: Observe
   readonly store: Store
   readonly trail: AuditTrail
   readonly admission: Admission
+  readonly runs: Runs
+  /** Rejects when this installation lacks what a run for the zone needs. */
+  readonly assertEquipped: (zone: string) => void
+  readonly instance: string
   readonly now: () => number
+}
+
+/** Looks at the world for a plan; `ownPlan` does not count as holding its own name. */
+export type Observe = (desired: Desired, ownPlan?: string) => Promise<Observation>
+
+/** A run that has begun. Nobody need wait for `result`: it goes on by itself. */
+export interface Started {
+  readonly plan: Plan
+  readonly result: Promise<RunResult>
 }
 
 export interface Grant {
@@ -45,13 +63,15 @@ export class Exposer {
     const observed = await observe(desired)
     const proposal = propose(desired, observed, settings, caller.network)
     const createdAt = now()
+    const planId = newPlanId()
     const plan: Plan = {
-      planId: newPlanId(),
+      planId,
       state: 'planned',
       host: desired.host,
       url: desired.url,
       request: desired.request,
       ...proposal,
+      changes: withOwner(proposal.changes, planId),
       createdAt,
       expiresAt: createdAt + planTtlSeconds * 1000,
       createdBy: caller.address,
@@ -73,14 +93,18 @@ export class Exposer {
     return { ...plan, state: stateAt(plan, this.#parts.now()) }
   }
 
+  /** The newest run of a plan, if there was one. */
+  lastRun(planId: string): Promise<RunStory | undefined> {
+    return lastRunOf(this.#parts.store, planId)
+  }
+
   /** Issues the one-time right to apply or remove a plan. Looks at whether the plan lives, not at its state. */
   async grant(planId: string, action: 'apply' | 'remove', caller: Caller, credentials: Credentials): Promise<Grant> {
     const { store, trail, admission, now } = this.#parts
     const plan = await this.findPlan(planId)
     const at = now()
     await admission.prove('token', plan, caller, credentials, store, at)
-    if (plan.state === 'expired')
-      throw new Problem('plan_expired', `The plan expired at ${new Date(plan.expiresAt).toISOString()}.`)
+    if (plan.state === 'expired') throw expired(plan)
     const capability = newCapability()
     const expiresAt = at + CAPABILITY_TTL_SECONDS * 1000
     const ip = caller.address
@@ -101,7 +125,89 @@ export class Exposer {
     })
     return { capability, planId, action, ip, expiresAt }
   }
+
+  /** Spends the right, takes the host and writes the intent in one transaction; then the run goes on by itself. */
+  apply(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
+    return this.#run('apply', planId, caller, credentials)
+  }
+
+  remove(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
+    return this.#run('remove', planId, caller, credentials)
+  }
+
+  /** What an exposure does to itself when its life is over. */
+  async expire(planId: string): Promise<Started> {
+    const { store } = this.#parts
+    const plan = await this.findPlan(planId)
+    const begun = await store.transaction((session) => this.#begin('remove', plan, 'drawbridge', session))
+    return this.#start(plan, begun)
+  }
+
+  /** Prolongs an exposure's life, counted from now. Authorized like apply. */
+  async extend(planId: string, expiresIn: number, caller: Caller, credentials: Credentials): Promise<number> {
+    const { store, trail, admission, now } = this.#parts
+    const plan = await this.findPlan(planId)
+    const at = now()
+    const expiresAt = at + expiresIn * 1000
+    await store.transaction(async (session) => {
+      await admission.prove('apply', plan, caller, credentials, session, at)
+      const exposure = await session.findExposure(plan.host)
+      if (exposure?.planId !== planId || exposure.state !== 'applied') {
+        throw new Problem('plan_not_applied', `The plan is ${plan.state}; only an applied plan can be prolonged.`)
+      }
+      await session.setExposureExpiry(plan.host, planId, expiresAt)
+      const facts = { expiresAt: new Date(expiresAt).toISOString() }
+      await trail.record(
+        { ...who(caller), at, action: 'extend', outcome: 'ok', planId, host: plan.host, facts },
+        session,
+      )
+    })
+    return expiresAt
+  }
+
+  /** Looks again before a run changes anything: policy, health, name, certificate, and whether they still mean the same changes. */
+  async recheck(plan: Plan): Promise<void> {
+    const { settings, observe } = this.#parts
+    const desired = desire(plan.request, settings)
+    const { changes } = propose(desired, await observe(desired, plan.planId), settings, 'internal')
+    const differences = moved(plan.changes, changes)
+    if (differences.length === 0) return
+    throw new Problem('plan_stale', `Since the plan was made this has changed: ${differences.join('; ')}.`, {
+      moved: differences,
+    })
+  }
+
+  async #run(action: RunAction, planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
+    const { store, admission, now } = this.#parts
+    const plan = await this.findPlan(planId)
+    const begun = await store.transaction(async (session) => {
+      await admission.prove(action, plan, caller, credentials, session, now())
+      if (plan.state === 'expired') throw expired(plan)
+      this.#parts.assertEquipped(plan.request.zone)
+      return this.#begin(action, plan, caller.address, session)
+    })
+    return this.#start(plan, begun)
+  }
+
+  #begin(action: RunAction, plan: Plan, actor: string, session: StoreSession): Promise<Begun> {
+    const { instance, now } = this.#parts
+    return begin({ action, plan, actor, instance, at: now() }, session)
+  }
+
+  #start(plan: Plan, { run, lease }: Begun): Started {
+    return { plan, result: this.#parts.runs.start(plan, run, lease) }
+  }
 }
+
+/** The run's own result, or the problem that its caller is told. */
+export async function succeeded({ plan, result }: Started): Promise<RunResult> {
+  const done = await result
+  if (done.outcome.kind === 'succeeded') return done
+  throw problemOf(done.run.action, plan.host, done.outcome)
+}
+
+const expired = (plan: Plan): Problem =>
+  new Problem('plan_expired', `The plan expired at ${new Date(plan.expiresAt).toISOString()}.`)
 
 const who = (caller: Caller) => ({ actor: caller.address, network: caller.network })
 

@@ -1,27 +1,35 @@
+import { join } from 'node:path'
 import { Command } from 'commander'
 import description from '../package.json' with { type: 'json' }
+import { crashAt } from './apply/crash-points.ts'
+import { Runs } from './apply/runs.ts'
+import { assertEquipped, stepsFor } from './apply/steps.ts'
+import { upkeepOf } from './apply/upkeep.ts'
 import { AuditTrail } from './audit/trail.ts'
 import { Admission } from './authorize/admission.ts'
 import { CallerRules } from './authorize/caller.ts'
 import { acmeDirectory } from './certificates/acme-directory.ts'
+import type { CertificateInventory } from './certificates/contract.ts'
 import { certificateInventory } from './certificates/inventory.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { Secret } from './config/secret.ts'
 import { dnsReader } from './dns/reader.ts'
-import { Exposer } from './exposer.ts'
+import { equip } from './equip.ts'
+import { Exposer, type Observe } from './exposer.ts'
 import { readTlsFiles } from './http/certificate-reload.ts'
 import { createServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
-import type { Observation } from './model/finding.ts'
+import type { Plan } from './model/exposure.ts'
 import { probeHealth } from './observe/health-probe.ts'
 import { nameHolder } from './observe/name-holder.ts'
 import { type ObserveParts, observe } from './observe/observe.ts'
 import { auditReport, verifyAudit } from './ops/audit-verify.ts'
+import { claimInstanceName } from './ops/instance.ts'
 import { type Service, serve } from './ops/serve.ts'
 import { claimStateFolder } from './ops/state-folder.ts'
-import type { Desired } from './plan/desire.ts'
 import { denyOwnListeners, HEALTH_TIMEOUT_SECONDS, type PlanSettings } from './plan/settings.ts'
 import { describePolicy } from './policy.ts'
+import { PlanProgress } from './progress.ts'
 import type { Store } from './store/contract.ts'
 import { openStore } from './store/open.ts'
 
@@ -32,18 +40,36 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   const trail = new AuditTrail(store)
   const settings = planSettings(config)
   const admission = new Admission(config, config.adminTokenValue?.reveal())
-  const exposer = new Exposer({
+  const instance = claimInstanceName(config.stateDir)
+  const inventory = certificateInventory([join(config.stateDir, 'certificates'), ...config.certificates])
+  const reach = crashAt(process.env.DRAWBRIDGE_CRASH_AT)
+  const equipment = equip({ config, store, inventory, instance, reach, now })
+  const steps = { ...equipment, recheck: (plan: Plan) => exposer.recheck(plan) }
+  const runs = new Runs({
+    store,
+    trail,
+    log,
+    instance,
+    reach,
+    now,
+    stepsFor: (plan, run) => stepsFor(steps, plan, run),
+  })
+  const exposer: Exposer = new Exposer({
     settings,
     planTtlSeconds: config.plan.ttlSeconds,
-    observe: observerOf(config, store, now),
+    observe: observerOf(config, store, inventory, now),
     store,
     trail,
     admission,
+    runs,
+    assertEquipped: (zone) => assertEquipped(equipment, zone),
+    instance,
     now,
   })
   const app = await createServer({
     version: VERSION,
     exposer,
+    progress: new PlanProgress(store, runs),
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
     callers: new CallerRules(config.internalNetworks, config.trustedProxies),
     admission,
@@ -59,7 +85,8 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     log,
     tls: config.listen.tls && readTlsFiles(config.listen.tls),
   })
-  return { app, store, trail, admission, log }
+  const upkeep = upkeepOf({ ...equipment, store, runs, exposer, instance, log, now })
+  return { app, store, trail, admission, upkeep, log }
 }
 
 /** The command line of the server itself. */
@@ -111,9 +138,9 @@ export function secretsOf({ adminTokenValue, store, zones }: Config): Secret[] {
 }
 
 /** Looks at the world for a plan. Every part of it can only read. */
-function observerOf(config: Config, store: Store, now: () => number): (desired: Desired) => Promise<Observation> {
+function observerOf(config: Config, store: Store, inventory: CertificateInventory, now: () => number): Observe {
   const readers = new Map([...config.zones.values()].map(({ name, primary }) => [name, dnsReader(primary)]))
-  const parts: ObserveParts = {
+  const parts: Omit<ObserveParts, 'holder'> = {
     readerFor: (zone) => {
       const reader = readers.get(zone)
       if (!reader) throw new Error(`zone ${zone} has no reader`)
@@ -121,12 +148,11 @@ function observerOf(config: Config, store: Store, now: () => number): (desired: 
     },
     resolver: config.resolver && dnsReader(config.resolver, { recursive: true }),
     probe: (target) => probeHealth(target, HEALTH_TIMEOUT_SECONDS * 1000),
-    holder: (host) => nameHolder(store, host, now()),
-    inventory: certificateInventory(config.certificates),
+    inventory,
     directory: acmeDirectory({ url: config.acme.directory, caFile: config.acme.caFile }),
     caaIdentities: config.acme.caaIdentities,
   }
-  return (desired) => observe(parts, desired)
+  return (desired, ownPlan) => observe({ ...parts, holder: (host) => nameHolder(store, host, now(), ownPlan) }, desired)
 }
 
 function planSettings({ servers, zones, edge, ports, listen }: Config): PlanSettings {

@@ -1,3 +1,5 @@
+import { Fault } from '../model/fault.ts'
+
 /** A certificate in one of the configured folders whose private key is there too. */
 export interface InstalledCertificate {
   /** The DNS names it was issued for, lower case, wildcards with their asterisk. */
@@ -85,10 +87,10 @@ export interface ChallengeResponder {
  * `rejected`: it said no. `rate_limited` carries the seconds to wait. `challenge_failed`: the proof was not seen, or could
  * not be shown. `local`: our own disk. The sentence holds nothing the authority said but the type of its problem.
  */
-export class IssueFault extends Error {
+export class IssueFault extends Fault {
   override readonly name = 'IssueFault'
   readonly kind: 'unavailable' | 'rejected' | 'rate_limited' | 'challenge_failed' | 'local'
-  readonly retryAfter: number | undefined
+  override readonly retryAfter: number | undefined
 
   constructor(kind: IssueFault['kind'], sentence: string, retryAfter?: number) {
     super(sentence)

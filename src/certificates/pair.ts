@@ -32,7 +32,9 @@ export function checkIssued(chainPem: string, keyPem: string, names: readonly st
  * The texts of a certificate that the inventory found or the issuer wrote. They are read and checked anew, since files may
  * have been replaced meanwhile. Rejects with IssueFault.
  */
-export async function loadPair(installed: InstalledCertificate): Promise<PemPair> {
+export async function loadPair(
+  installed: Pick<InstalledCertificate, 'certificateFile' | 'keyFile' | 'fingerprint'>,
+): Promise<PemPair> {
   const { certificateFile, keyFile, fingerprint } = installed
   const { certificates } = await readTexts(certificateFile)
   const { keys } = await readTexts(keyFile)

@@ -1,3 +1,5 @@
+import { Fault } from '../model/fault.ts'
+
 /** A question to one DNS server. `type` is a mnemonic or `TYPEnnn`; `over: 'tcp'` skips UDP. */
 export interface DnsQuestion {
   readonly name: string
@@ -67,7 +69,7 @@ export interface ZoneRecord {
  * `refused`: nothing changed, since the server said no or nothing could be sent to it. `unknown`: no genuine answer came
  * (silence, a lost connection, an answer that is not signed with our key); the change may or may not have been made: look.
  */
-export class DnsWriteFault extends Error {
+export class DnsWriteFault extends Fault {
   readonly kind: 'refused' | 'unknown'
 
   constructor(kind: DnsWriteFault['kind'], sentence: string) {

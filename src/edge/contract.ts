@@ -68,6 +68,7 @@ export type EdgeAnswer =
  * The sentence never holds configuration text or a raw log line.
  */
 export class EdgeFault extends Fault {
+  override readonly code: Fault['code']
   readonly kind:
     | 'config_broken'
     | 'change_invalid'
@@ -79,6 +80,7 @@ export class EdgeFault extends Fault {
   constructor(kind: EdgeFault['kind'], sentence: string) {
     super(sentence)
     this.kind = kind
+    this.code = kind === 'config_broken' ? 'proxy_config_broken' : undefined
   }
 }
 

@@ -20,7 +20,7 @@ declare module 'fastify' {
     /** Only callers who may do this get past the network's gate. */
     guarded?: GuardedAction
     /** Refusals of this route go to the audit trail under this name. */
-    audited?: 'plan' | 'token'
+    audited?: 'plan' | 'token' | 'apply' | 'remove' | 'extend'
     /** A probe of the machine's own: asked under any Host. */
     anyHost?: boolean
     /** Set on the stand-ins for methods that an address does not take: those it does. */

@@ -3,15 +3,10 @@ import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import { PLAN_STATES } from '../model/exposure.ts'
 import { CONFLICTING_TYPES } from '../model/finding.ts'
 import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desire.ts'
+import { LastRunBody } from './run-schemas.ts'
+import { closed, oneOf, open, Time } from './schema-parts.ts'
 
 /** Every body, in and out. These schemas validate requests, shape answers and are the OpenAPI document. */
-const closed = { additionalProperties: false }
-const open = { additionalProperties: true }
-
-const oneOf = <const T extends readonly string[]>(values: T, options = {}) =>
-  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options })
-
-const Time = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] })
 const Address = Type.String({ examples: ['192.168.45.10'] })
 
 export const ExposureRequestBody = Type.Object(
@@ -81,6 +76,7 @@ export const PlanBody = Type.Object(
     digest: Type.String({ description: 'Covers the request and the changes: an apply does exactly this.' }),
     createdAt: Time,
     expiresAt: Time,
+    lastRun: Type.Optional(LastRunBody),
   },
   closed,
 )

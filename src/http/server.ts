@@ -7,15 +7,18 @@ import type { Caller, CallerRules } from '../authorize/caller.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import type { Exposer } from '../exposer.ts'
 import { Problem } from '../model/errors.ts'
+import type { PlanProgress } from '../progress.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
 import { Gate } from './gate.ts'
 import { judgeRequests } from './judgement.ts'
 import { shownPath } from './path.ts'
 import { createBudgets } from './rate-limit.ts'
 import { answerRefusals } from './refusals.ts'
+import { planEventRoutes } from './routes/plan-events.ts'
 import { planRoutes } from './routes/plans.ts'
 import { policyRoutes } from './routes/policy.ts'
 import { describeApi, referenceRoutes } from './routes/reference.ts'
+import { runRoutes } from './routes/runs.ts'
 import { systemRoutes } from './routes/system.ts'
 import { tokenRoutes } from './routes/token.ts'
 import type { PolicyBody } from './schemas.ts'
@@ -24,6 +27,7 @@ import { parseStrictJson } from './strict-json.ts'
 export interface ServerParts {
   readonly version: string
   readonly exposer: Exposer
+  readonly progress: PlanProgress
   readonly policy: (caller: Caller) => PolicyBody
   readonly callers: CallerRules
   readonly admission: Admission
@@ -67,6 +71,8 @@ export async function createServer(parts: ServerParts): Promise<App> {
     policyRoutes(app, parts.policy)
     planRoutes(app, parts.exposer)
     tokenRoutes(app, parts.exposer)
+    runRoutes(app, parts.exposer)
+    planEventRoutes(app, parts.progress)
     systemRoutes(app, async () => !closing && (await parts.isReady()))
     referenceRoutes(app)
   })

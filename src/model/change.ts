@@ -10,7 +10,7 @@ interface CertificateChange {
   readonly directory?: string
 }
 
-interface ProxyChange {
+export interface ProxyChange {
   readonly kind: 'proxy'
   readonly action: 'create'
   readonly serverName: string
@@ -18,7 +18,7 @@ interface ProxyChange {
   readonly https: boolean
 }
 
-interface DnsChange {
+export interface DnsChange {
   readonly kind: 'dns'
   readonly action: 'create'
   readonly name: string

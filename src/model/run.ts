@@ -35,3 +35,9 @@ export interface JournalEntry {
   /** A sentence, where there is something to say. */
   readonly detail?: string | undefined
 }
+
+/** The lease that a run takes on its host. */
+export const hostLease = (host: string): string => `host ${host}`
+
+/** A run's own name as a holder: the same instance may take up its own run again at once, and no other run. */
+export const runHolder = (instance: string, runId: string): string => `${instance} ${runId}`

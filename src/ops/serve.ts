@@ -15,16 +15,34 @@ export interface Service {
   readonly store: Store
   readonly trail: AuditTrail
   readonly admission: Admission
+  readonly upkeep: Upkeep
   readonly log: Log
+}
+
+/** What the service does by itself, beside answering. */
+export interface Upkeep {
+  /** Once, before anything is answered: base files on the edges, runs that were left behind, a look at what differs. */
+  begin(): Promise<void>
+  /** Runs whose instance is gone. */
+  recover(): Promise<unknown>
+  /** Exposures whose life is over. */
+  expire(): Promise<void>
+  /** Waits for the runs under way. */
+  drain(limitMs: number): Promise<void>
 }
 
 const FLUSH_MS = 5_000
 const PRUNE_MS = 3_600_000
+const RECOVER_MS = 10_000
+const EXPIRE_MS = 2_000
+/** How long runs under way may take to end once we were told to. What takes longer is taken up again at the next start. */
+const DRAIN_MS = 25_000
 const DAY_MS = 86_400_000
 
 /** Listens until SIGTERM or SIGINT; then refuses new requests, finishes those under way, and ends. */
 export async function serve(service: Service, config: Config): Promise<void> {
-  const { app, store, trail, log } = service
+  const { app, store, trail, upkeep, log } = service
+  await upkeep.begin()
   await app.listen({ host: config.listen.address, port: config.listen.port })
   warnOfOpenDoors(config, log)
   const { tls } = config.listen
@@ -32,6 +50,8 @@ export async function serve(service: Service, config: Config): Promise<void> {
   const loops = [
     every(FLUSH_MS, log, () => trail.flush(Date.now())),
     every(PRUNE_MS, log, () => pruneOld(store, config, Date.now())),
+    every(RECOVER_MS, log, () => upkeep.recover()),
+    every(EXPIRE_MS, log, () => upkeep.expire()),
   ]
   log.info(
     { address: `${tls ? 'https' : 'http'}://${formatEndpoint(config.listen)}`, flow: config.flow },
@@ -41,7 +61,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
   log.info({ signal }, 'Drawbridge ends: requests under way are finished, new ones refused')
   stopWatching()
   for (const stop of loops) stop()
-  await app.close()
+  await Promise.all([app.close(), upkeep.drain(DRAIN_MS)])
   await trail.finish(Date.now())
   await store.close()
 }

@@ -35,6 +35,32 @@ export function propose(
 
 const takenTypes = (check: Check | undefined) => (check?.types === undefined ? {} : { types: check.types })
 
+/** Stands in the changes until the plan has its id; so the digest is of what is asked, not of when. */
+const OWNER_MARK = 'drawbridge'
+
+/** The owner mark names the plan whose exposure the record belongs to. */
+export const withOwner = (changes: readonly Change[], planId: string): Change[] =>
+  changes.map((change) =>
+    change.kind === 'dns' && change.type === 'TXT' ? { ...change, value: `${OWNER_MARK} ${planId}` } : change,
+  )
+
+/** What differs between the changes that were reviewed and those that would be made now, in words; a certificate that need not be issued any more is no harm. */
+export function moved(reviewed: readonly Change[], now: readonly Change[]): string[] {
+  const words: string[] = []
+  const find = <K extends Change['kind']>(changes: readonly Change[], kind: K) =>
+    changes.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind)
+  const [before, after] = [find(reviewed, 'certificate')[0], find(now, 'certificate')[0]]
+  if (before?.action !== after?.action && after?.action !== 'reuse')
+    words.push('the certificate that was to be used is gone')
+  if (find(reviewed, 'proxy')[0]?.target !== find(now, 'proxy')[0]?.target) words.push("the backend's address")
+  const records = (changes: readonly Change[]) =>
+    find(changes, 'dns')
+      .map(({ name, type, ttl, value }) => `${name} ${ttl} ${type} ${type === 'TXT' ? '' : value}`)
+      .join()
+  if (records(reviewed) !== records(now)) words.push('the DNS records that would be made')
+  return words
+}
+
 /** Certificate, then proxy, then DNS: the name comes last, so that it never points at an edge that does not serve it. */
 function changesFor(
   { host, request, backend }: Desired,
@@ -49,7 +75,7 @@ function changesFor(
     ...certificateChange(host, certificate),
     { kind: 'proxy', action: 'create', serverName: host, target, https: request.tls },
     { kind: 'dns', action: 'create', name: host, type, ttl, value: settings.edgeAddress },
-    { kind: 'dns', action: 'create', name: `_drawbridge.${host}`, type: 'TXT', ttl, value: 'owner mark' },
+    { kind: 'dns', action: 'create', name: `_drawbridge.${host}`, type: 'TXT', ttl, value: OWNER_MARK },
   ]
 }
 

@@ -189,8 +189,12 @@ describe('the rest', () => {
     const { body } = await api.call({ path: '/api/openapi.json' })
     expect(body.openapi).toBe('3.1.0')
     expect(Object.keys(body.paths).sort()).toEqual([
+      '/api/deploy/apply',
+      '/api/deploy/extend',
       '/api/deploy/plan',
       '/api/deploy/plans/{planId}',
+      '/api/deploy/plans/{planId}/events',
+      '/api/deploy/remove',
       '/api/internal/token',
       '/api/policy',
       '/livez',

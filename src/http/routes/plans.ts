@@ -1,6 +1,8 @@
 import type { Exposer } from '../../exposer.ts'
 import type { Plan } from '../../model/exposure.ts'
+import type { RunStory } from '../../progress.ts'
 import type { App } from '../app.ts'
+import type { LastRunBody } from '../run-schemas.ts'
 import { ExposureRequestBody, PlanBody, PlanIdParams, problems } from '../schemas.ts'
 
 export function planRoutes(app: App, exposer: Exposer): void {
@@ -46,7 +48,11 @@ export function planRoutes(app: App, exposer: Exposer): void {
         response: { 200: PlanBody, ...problems('plan_not_found') },
       },
     },
-    async (request) => planBody(await exposer.findPlan(request.params.planId)),
+    async (request) => {
+      const { planId } = request.params
+      const [plan, run] = await Promise.all([exposer.findPlan(planId), exposer.lastRun(planId)])
+      return { ...planBody(plan), ...(run && { lastRun: lastRunBody(run) }) }
+    },
   )
 }
 
@@ -59,3 +65,11 @@ function planBody({ createdBy: _private, createdAt, expiresAt, ...plan }: Plan):
     expiresAt: new Date(expiresAt).toISOString(),
   }
 }
+
+const lastRunBody = ({ run, steps }: RunStory): LastRunBody => ({
+  action: run.action,
+  state: run.state,
+  startedAt: new Date(run.startedAt).toISOString(),
+  finishedAt: run.finishedAt === undefined ? null : new Date(run.finishedAt).toISOString(),
+  steps: [...steps],
+})

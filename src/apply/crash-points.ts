@@ -1,0 +1,36 @@
+/**
+ * Every place at which a run can be cut short, by name: before and after each journal write and each effect. The tests
+ * walk this table and kill the service at each. In service nothing is reached unless DRAWBRIDGE_CRASH_AT names it.
+ */
+const STEPS = {
+  apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'],
+  remove: ['backup', 'dns', 'proxy'],
+} as const
+
+const FORWARD = ['before-intent', 'after-intent', 'after-effect', 'after-done'] as const
+const BACKWARD = ['before-undo-intent', 'after-undo-intent', 'after-undo', 'after-undone'] as const
+
+const EDGES = ['begun', 'before-finish', 'after-finish'] as const
+
+/** Inside effects that have more than one part. */
+const INSIDE = ['apply proxy swapped', 'remove proxy swapped', 'apply certificate challenge-set'] as const
+
+export const CRASH_POINTS: readonly string[] = [
+  ...Object.entries(STEPS).flatMap(([action, steps]) => [
+    ...EDGES.map((moment) => `${action} run ${moment}`),
+    ...steps.flatMap((step) => [...FORWARD, ...BACKWARD].map((moment) => `${action} ${step} ${moment}`)),
+  ]),
+  ...INSIDE,
+]
+
+/** Called at each point with its name. */
+export type Reach = (point: string) => void
+
+/** Ends the program at the named point as a power loss would. */
+export function crashAt(point: string | undefined): Reach {
+  if (point === undefined) return () => undefined
+  if (!CRASH_POINTS.includes(point)) throw new Error(`DRAWBRIDGE_CRASH_AT names no crash point: ${point}`)
+  return (reached) => {
+    if (reached === point) process.kill(process.pid, 'SIGKILL')
+  }
+}

@@ -1,0 +1,61 @@
+import type { AuditEntry } from '../model/audit.ts'
+import { type ErrorCode, Problem } from '../model/errors.ts'
+import type { PlanState } from '../model/exposure.ts'
+import { Fault, sentenceOf } from '../model/fault.ts'
+import type { RunAction, RunState } from '../model/run.ts'
+import type { SagaOutcome } from './saga.ts'
+
+/** What an outcome means for the books. `exposure`: the state it goes on in, or null when the name is free again. */
+export interface Ending {
+  readonly run: Exclude<RunState, 'running'>
+  readonly plan: PlanState
+  readonly exposure: PlanState | null
+  readonly audit: AuditEntry['outcome']
+}
+
+const ENDINGS: Record<RunAction, Record<SagaOutcome['kind'], Ending>> = {
+  apply: {
+    succeeded: { run: 'succeeded', plan: 'applied', exposure: 'applied', audit: 'ok' },
+    rolled_back: { run: 'rolled_back', plan: 'rolled_back', exposure: null, audit: 'rolled_back' },
+    blocked: { run: 'blocked', plan: 'blocked', exposure: 'blocked', audit: 'blocked' },
+  },
+  remove: {
+    succeeded: { run: 'succeeded', plan: 'removed', exposure: null, audit: 'ok' },
+    rolled_back: { run: 'rolled_back', plan: 'applied', exposure: 'applied', audit: 'rolled_back' },
+    blocked: { run: 'blocked', plan: 'blocked', exposure: 'blocked', audit: 'blocked' },
+  },
+}
+
+export const endingOf = (action: RunAction, outcome: SagaOutcome): Ending => ENDINGS[action][outcome.kind]
+
+/** What the caller is told of a run that did not succeed: the check's own code, or that a step failed, with every step and every undo. */
+export function problemOf(
+  action: RunAction,
+  host: string,
+  outcome: Exclude<SagaOutcome, { kind: 'succeeded' }>,
+): Problem {
+  const { steps, rollback, fault } = outcome
+  const reason = fault instanceof Problem ? fault.message : sentenceOf(fault)
+  if (outcome.kind === 'blocked') {
+    const stuck = rollback.at(-1)
+    return new Problem(
+      'rollback_blocked',
+      `${reason} Putting back failed too, at ${stuck?.name}: ${stuck?.detail} ${host} is frozen.`,
+      { steps, rollback },
+    )
+  }
+  const members = fault instanceof Problem ? fault.members : {}
+  const retryAfter = fault instanceof Fault ? fault.retryAfter : undefined
+  return new Problem(codeOf(action, fault), reason, {
+    ...members,
+    ...(retryAfter !== undefined && { retryAfter }),
+    steps,
+    rollback,
+  })
+}
+
+function codeOf(action: RunAction, fault: unknown): ErrorCode {
+  if (fault instanceof Problem) return fault.code
+  if (fault instanceof Fault && fault.code) return fault.code
+  return action === 'apply' ? 'apply_failed' : 'remove_failed'
+}

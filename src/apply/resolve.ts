@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import { Problem } from '../model/errors.ts'
+import { hostLease, type JournalEntry, type Run, runHolder } from '../model/run.ts'
+import type { Store } from '../store/contract.ts'
+import { LEASE_MS, type RunResult, type Runs } from './runs.ts'
+
+interface ResolveParts {
+  readonly store: Store
+  readonly runs: Runs
+  readonly instance: string
+  readonly now: () => number
+}
+
+/** What a blocked plan's run left standing: steps that were begun and not undone, newest first. */
+export async function leftOvers(store: Store, planId: string): Promise<readonly JournalEntry[]> {
+  const run = await blockedRun(store, planId)
+  const entries = await store.readJournal(run.runId, 0)
+  const steps = [...new Set(entries.map(({ step }) => step))].filter((step) => step !== 'run')
+  return steps
+    .toReversed()
+    .filter((step) => !entries.some((entry) => entry.step === step && entry.mark === 'undone'))
+    .flatMap((step) => entries.findLast((entry) => entry.step === step) ?? [])
+}
+
+/** Puts back what could not be put back before, under a run of its own. */
+export async function resolve(planId: string, { store, runs, instance, now }: ResolveParts): Promise<RunResult> {
+  const blocked = await blockedRun(store, planId)
+  const plan = await store.findPlan(planId)
+  if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
+  const entries = await store.readJournal(blocked.runId, 0)
+  const runId = `run_${randomBytes(13).toString('hex')}`
+  const lease = await store.takeLease(hostLease(plan.host), runHolder(instance, runId), now(), LEASE_MS)
+  if (!lease) throw new Problem('plan_busy', `Another run for ${plan.host} is under way.`)
+  const run: Run = {
+    ...blocked,
+    runId,
+    state: 'running',
+    holder: instance,
+    fence: lease.fence,
+    actor: 'drawbridge',
+    startedAt: now(),
+  }
+  await store.insertRun({ ...run, finishedAt: undefined })
+  return runs.resume(plan, run, lease, entries)
+}
+
+async function blockedRun(store: Store, planId: string): Promise<Run> {
+  const run = (await store.runsOf(planId)).at(-1)
+  if (run?.state === 'blocked') return run
+  throw new Problem('plan_busy', `The plan ${planId} is not blocked: there is nothing to resolve.`)
+}

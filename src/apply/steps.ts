@@ -1,0 +1,106 @@
+import type { CertificateInventory, CertificateIssuer, ChallengeResponder } from '../certificates/contract.ts'
+import type { DnsProvider, ZoneRecord } from '../dns/contract.ts'
+import type { Edge, FileHash, SiteCertificate } from '../edge/contract.ts'
+import type { DnsChange, ProxyChange } from '../model/change.ts'
+import { Problem } from '../model/errors.ts'
+import type { Plan } from '../model/exposure.ts'
+import type { Run } from '../model/run.ts'
+import type { BackupShelf } from './backups.ts'
+import type { Reach } from './crash-points.ts'
+import type { Afters, Step } from './step.ts'
+import { backupStep } from './steps/backup.ts'
+import { type ChosenCertificate, certificateStep } from './steps/certificate.ts'
+import { checkStep } from './steps/check.ts'
+import { claimNameStep, type DnsParts, type Held, releaseNameStep } from './steps/dns.ts'
+import { type ProxyParts, proxyStep } from './steps/proxy.ts'
+import { verifyStep } from './steps/verify.ts'
+import type { Turns } from './turns.ts'
+
+/** Everything a run works with, each behind its contract. */
+export interface StepParts {
+  readonly primary: Edge | undefined
+  readonly secondary: Edge | undefined
+  readonly turns: Turns
+  readonly shelf: BackupShelf
+  /** Undefined for a zone that can be read but not written. */
+  readonly providerFor: (zone: string) => DnsProvider | undefined
+  readonly look: (zone: string, records: readonly ZoneRecord[]) => Promise<Held>
+  readonly inventory: CertificateInventory
+  readonly issuer: CertificateIssuer
+  readonly loadPair: (chosen: ChosenCertificate) => Promise<SiteCertificate>
+  readonly responderFor: (zone: string, provider: DnsProvider) => ChallengeResponder
+  readonly recheck: (plan: Plan) => Promise<unknown>
+  readonly reach: Reach
+  readonly now: () => number
+}
+
+const DNS_PATIENCE_MS = 8_000
+
+/** The steps of a run, in the order in which the bridge is lowered, or raised: the name comes last, and goes first. */
+export function stepsFor(parts: StepParts, plan: Plan, run: Run): readonly Step[] {
+  const { secondary, turns, reach } = parts
+  const { zone, health, tls } = plan.request
+  const { primary, provider } = assertEquipped(parts, zone)
+  const { host } = plan
+  const look = (records: readonly ZoneRecord[]) => parts.look(zone, records)
+  const dns: DnsParts = { provider, look, patienceMs: DNS_PATIENCE_MS }
+  const records = recordsOf(plan)
+  const proxy: ProxyParts = {
+    primary,
+    secondary,
+    alone: (edge, work) => turns.alone(edge, work),
+    swapped: () => reach(`${run.action} proxy swapped`),
+  }
+  const isServed = async (edge: Edge) => (await edge.ask({ host, path: '/', tls: false })).kind === 'answer'
+  const backup = backupStep(run.runId, host, primary, parts.shelf)
+
+  if (run.action === 'remove') {
+    const restored = (_edge: Edge, before: readonly FileHash[]) => fromBackup(parts.shelf, run.runId, before)
+    const gone = proxyStep(proxy, { wanted: (edge) => edge.filesWithout(host), restored, isServed })
+    return [backup, releaseNameStep(host, records, dns), gone]
+  }
+
+  const target = plan.changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? ''
+  const site = async (edge: Edge, afters: Afters) => {
+    const chosen = afters.get('certificate') as ChosenCertificate | undefined
+    const certificate = chosen && (await parts.loadPair(chosen))
+    return edge.filesFor({ host, planId: plan.planId, target, certificate })
+  }
+  const certificate = certificateStep(host, {
+    ...parts,
+    responder: parts.responderFor(zone, provider),
+    challengeSet: () => reach('apply certificate challenge-set'),
+  })
+  return [
+    checkStep(plan, parts.recheck),
+    backup,
+    ...(tls ? [certificate] : []),
+    proxyStep(proxy, { wanted: site, restored: (edge) => edge.filesWithout(host), isServed }),
+    claimNameStep(host, records, dns),
+    verifyStep({ host, health, tls }, records, { primary, secondary, look }),
+  ]
+}
+
+/** Only what stood before the run comes back, as the backup holds it. */
+async function fromBackup(shelf: BackupShelf, runId: string, before: readonly FileHash[]) {
+  const stood = new Set(before.filter(({ hash }) => hash !== null).map(({ path }) => path))
+  return (await shelf.load(runId)).filter(({ path }) => stood.has(path))
+}
+
+export const recordsOf = ({ changes }: Plan): ZoneRecord[] =>
+  changes
+    .filter((change): change is DnsChange => change.kind === 'dns')
+    .map(({ name, type, ttl, value }) => ({ name, type, ttl, value }))
+
+/** What a run cannot do without. Asked before it begins, and again for its steps. */
+export function assertEquipped(
+  { primary, providerFor }: Pick<StepParts, 'primary' | 'providerFor'>,
+  zone: string,
+): { primary: Edge; provider: DnsProvider } {
+  const provider = providerFor(zone)
+  if (primary && provider) return { primary, provider }
+  const missing = primary ? `zone ${zone} has no tsig key` : 'no edge is configured for the Primary'
+  throw new Problem('unavailable', `This installation can only plan: ${missing}.`, {
+    nextAction: `Configure ${primary ? `zones.${zone}.tsig` : 'edges'} and start the service again.`,
+  })
+}

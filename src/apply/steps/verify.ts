@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ZoneRecord } from '../../dns/contract.ts'
+import type { Edge, EdgeAnswer } from '../../edge/contract.ts'
+import { type Afters, type Step, StepFault } from '../step.ts'
+import type { ChosenCertificate } from './certificate.ts'
+import type { Held } from './dns.ts'
+
+/** What one edge answered for the host. */
+export interface EdgeVerdict {
+  readonly server: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly httpStatus?: number
+  readonly latencyMs?: number
+}
+
+export interface Verification {
+  readonly primary: EdgeVerdict
+  readonly secondary: (EdgeVerdict & { readonly optional: true }) | null
+}
+
+export interface VerifyParts {
+  readonly primary: Edge
+  readonly secondary: Edge | undefined
+  readonly look: (records: readonly ZoneRecord[]) => Promise<Held>
+}
+
+const ATTEMPTS = 3
+const PAUSE_MS = 150
+
+/** The verdict: the name answers with our record and the Primary serves the host. The Secondary is asked too and never decides. */
+export function verifyStep(
+  question: { host: string; health: string; tls: boolean },
+  records: readonly ZoneRecord[],
+  { primary, secondary, look }: VerifyParts,
+): Step {
+  const judgeEdge = async (edge: Edge, afters: Afters): Promise<EdgeVerdict> => {
+    const { host, health: path, tls } = question
+    const answer = await edge.ask({ host, path, tls })
+    const expected = tls ? (afters.get('certificate') as ChosenCertificate | undefined)?.fingerprint : undefined
+    return { server: edge.server, ...verdictOn(answer, expected) }
+  }
+  return {
+    name: 'verify',
+    decides: true,
+    before: async () => null,
+    async do(_before, afters): Promise<Verification> {
+      const [held, verdict, second] = await Promise.all([
+        look(records),
+        insist(() => judgeEdge(primary, afters)),
+        secondary ? judgeEdge(secondary, afters) : undefined,
+      ])
+      if (held !== 'yes') throw new StepFault(`The DNS server does not answer with our record (${held}).`)
+      if (!verdict.ok) throw new StepFault(verdict.detail)
+      return { primary: verdict, secondary: second ? { ...second, optional: true } : null }
+    },
+    undo: async () => undefined,
+  }
+}
+
+/** One unlucky moment is no verdict. */
+async function insist(judge: () => Promise<EdgeVerdict>): Promise<EdgeVerdict> {
+  for (let attempt = 1; ; attempt += 1) {
+    const verdict = await judge()
+    if (verdict.ok || attempt === ATTEMPTS) return verdict
+    await sleep(PAUSE_MS)
+  }
+}
+
+function verdictOn(answer: EdgeAnswer, expectedFingerprint: string | undefined): Omit<EdgeVerdict, 'server'> {
+  if (answer.kind === 'no_answer')
+    return { ok: false, detail: `The edge gave no answer for the host (${answer.reason}).` }
+  const { httpStatus, latencyMs, certificate } = answer
+  const measured = { httpStatus, latencyMs }
+  if (httpStatus < 200 || httpStatus > 299) {
+    return { ok: false, detail: `Through the edge the health path answered HTTP ${httpStatus}.`, ...measured }
+  }
+  if (expectedFingerprint !== undefined && certificate?.fingerprint !== expectedFingerprint) {
+    return { ok: false, detail: 'The edge serves another certificate than the one installed.', ...measured }
+  }
+  return { ok: true, detail: `Through the edge the health path answered HTTP ${httpStatus}.`, ...measured }
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Edge } from '../edge/contract.ts'
+import { Fault } from '../model/fault.ts'
+import type { Lease, Store } from '../store/contract.ts'
+
+const LIFE_MS = 60_000
+const PATIENCE_MS = 120_000
+const PAUSE_MS = 20
+
+/** Applies of different hosts are never refused because of each other: they wait for their turn at the edge, here and across instances. */
+export class Turns {
+  readonly #store: Store
+  readonly #instance: string
+  readonly #queues = new Map<string, Promise<unknown>>()
+
+  constructor(store: Store, instance: string) {
+    this.#store = store
+    this.#instance = instance
+  }
+
+  alone<T>({ server }: Edge, work: () => Promise<T>): Promise<T> {
+    const previous = this.#queues.get(server) ?? Promise.resolve()
+    const turn = previous.then(() => this.#underLease(server, work))
+    this.#queues.set(
+      server,
+      turn.catch(() => undefined),
+    )
+    return turn
+  }
+
+  async #underLease<T>(server: string, work: () => Promise<T>): Promise<T> {
+    const lease = await this.#take(server)
+    return work().finally(() => this.#store.releaseLease(lease))
+  }
+
+  async #take(server: string): Promise<Lease> {
+    const deadline = Date.now() + PATIENCE_MS
+    while (Date.now() < deadline) {
+      const lease = await this.#store.takeLease(`edge ${server}`, this.#instance, Date.now(), LIFE_MS)
+      if (lease) return lease
+      await sleep(PAUSE_MS)
+    }
+    throw new Fault(`The edge on server ${server} was busy for two minutes.`)
+  }
+}

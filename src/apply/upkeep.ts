@@ -1,0 +1,40 @@
+import type { Log } from '../log.ts'
+import type { Store } from '../store/contract.ts'
+import { recover } from './recover.ts'
+import type { Runs } from './runs.ts'
+import type { StepParts } from './steps.ts'
+import { sweep } from './sweep.ts'
+
+interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns' | 'look'> {
+  readonly store: Store
+  readonly runs: Runs
+  readonly exposer: { expire(planId: string): Promise<{ readonly result: Promise<unknown> }> }
+  readonly instance: string
+  readonly log: Log
+  readonly now: () => number
+}
+
+/** What the service does by itself: makes ready, takes up what was left behind, ends what has lived its life. */
+export function upkeepOf(parts: UpkeepParts) {
+  const { primary, secondary, turns, store, runs, exposer, log, now } = parts
+  return {
+    async begin(): Promise<void> {
+      for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
+        await turns
+          .alone(edge, () => edge.prepare())
+          .catch((error: unknown) => log.error({ err: error, server: edge.server }, 'An edge is not ready'))
+      }
+      await recover(parts)
+      for (const drift of await sweep(parts)) log.warn({ ...drift }, 'The world differs from what was applied')
+    },
+    recover: () => recover(parts),
+    async expire(): Promise<void> {
+      for (const { planId, host } of await store.exposuresDue(now())) {
+        log.info({ planId, host }, "An exposure's life is over; it is removed")
+        const { result } = await exposer.expire(planId)
+        await result
+      }
+    },
+    drain: (limitMs: number) => runs.drain(limitMs),
+  }
+}

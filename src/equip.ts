@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import type { Reach } from './apply/crash-points.ts'
+import type { StepParts } from './apply/steps.ts'
+import { Turns } from './apply/turns.ts'
+import { acmeIssuer } from './certificates/acme-issuer.ts'
+import { dnsResponder } from './certificates/challenge-responders.ts'
+import type { CertificateInventory } from './certificates/contract.ts'
+import { loadPair } from './certificates/pair.ts'
+import type { Config } from './config/config.ts'
+import type { DnsProvider, DnsReader, ZoneRecord } from './dns/contract.ts'
+import { awaitPropagation } from './dns/propagation.ts'
+import { holdsExactly } from './dns/read-back.ts'
+import { dnsReader } from './dns/reader.ts'
+import { rfc2136Provider } from './dns/rfc2136.ts'
+import { localEdge } from './edge/local.ts'
+import { Fault } from './model/fault.ts'
+import { backupShelf } from './ops/backup-shelf.ts'
+import type { Store } from './store/contract.ts'
+
+/** Everything that can change the world, built from the configuration: edges, zones, certificates, backups. */
+export interface Equipment extends Omit<StepParts, 'recheck'> {}
+
+interface EquipmentParts {
+  readonly config: Config
+  readonly store: Store
+  readonly inventory: CertificateInventory
+  readonly instance: string
+  readonly reach: Reach
+  readonly now: () => number
+}
+
+export function equip({ config, store, inventory, instance, reach, now }: EquipmentParts): Equipment {
+  const { servers, edges, zones, acme, stateDir } = config
+  const edgeOf = (server: string | undefined) => {
+    const setting = server === undefined ? undefined : edges[server]
+    return server === undefined || !setting ? undefined : localEdge({ ...setting, server, ports: config.edge })
+  }
+  const providers = new Map<string, DnsProvider>()
+  const readers = new Map<string, readonly DnsReader[]>()
+  for (const { name, primary, nameServers, tsig } of zones.values()) {
+    readers.set(
+      name,
+      [primary, ...nameServers].map((server) => dnsReader(server)),
+    )
+    if (tsig)
+      providers.set(name, rfc2136Provider({ zone: name, primary, key: { ...tsig, secret: tsig.secret.reveal() } }))
+  }
+  return {
+    primary: edgeOf(servers.primary),
+    secondary: edgeOf(servers.secondary),
+    turns: new Turns(store, instance),
+    shelf: backupShelf(join(stateDir, 'backups'), config.backups.keepRuns, now),
+    providerFor: (zone) => providers.get(zone),
+    look: async (zone, records) => {
+      const [primary] = readers.get(zone) ?? []
+      return primary ? holdsExactly(primary, records) : 'unknown'
+    },
+    inventory,
+    issuer: acmeIssuer({ ...acme, stateDir, orders: store, now }),
+    loadPair,
+    responderFor: (zone, provider) =>
+      dnsResponder({
+        provider,
+        zone,
+        ttl: zones.get(zone)?.ttl ?? 60,
+        waitUntilServed: (record) => waitUntilServed(readers.get(zone) ?? [], record),
+      }),
+    reach,
+    now,
+  }
+}
+
+async function waitUntilServed(servers: readonly DnsReader[], record: ZoneRecord): Promise<void> {
+  const arrived = await awaitPropagation(servers, record, 'served')
+  if (!arrived.ok) throw new Fault(`The challenge is not served by ${arrived.lagging.join(', ')} yet.`)
+}

@@ -1,0 +1,151 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ProxyAfter } from '../../apply/steps/proxy.ts'
+import type { Verification } from '../../apply/steps/verify.ts'
+import { type Exposer, type Started, succeeded } from '../../exposer.ts'
+import type { App } from '../app.ts'
+import { credentialsOf } from '../judgement.ts'
+import {
+  AcceptedBody,
+  AppliedBody,
+  ExtendedBody,
+  ExtendRequestBody,
+  RemovedBody,
+  RunRequestBody,
+} from '../run-schemas.ts'
+import { problems } from '../schemas.ts'
+
+const REFUSALS = [
+  'invalid_request',
+  'payload_too_large',
+  'internal_network_required',
+  'plan_not_found',
+  'capability_required',
+  'capability_invalid',
+  'capability_expired',
+  'capability_used',
+  'admin_token_invalid',
+  'plan_busy',
+] as const
+
+export function runRoutes(app: App, exposer: Exposer): void {
+  app.post(
+    '/api/deploy/apply',
+    {
+      config: { guarded: 'apply', audited: 'apply' },
+      schema: {
+        operationId: 'applyPlan',
+        tags: ['deploy'],
+        summary: 'Make a plan real: certificate, proxy and DNS together, verified on the Primary, or put back',
+        body: RunRequestBody,
+        response: {
+          200: AppliedBody,
+          202: AcceptedBody,
+          ...problems(
+            ...REFUSALS,
+            'plan_expired',
+            'plan_already_applied',
+            'plan_stale',
+            'server_not_allowed',
+            'zone_not_managed',
+            'port_not_allowed',
+            'backend_unhealthy',
+            'dns_name_taken',
+            'dns_unavailable',
+            'certificate_unavailable',
+            'proxy_config_broken',
+            'apply_failed',
+            'rollback_blocked',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const started = await exposer.apply(request.body.planId, request.caller, credentialsOf(request))
+      if (wantsNoAnswer(request)) return accepted(reply, started)
+      const { plan } = started
+      const { outcome, afters, finishedAt } = await succeeded(started)
+      const verification = afters.get('verify') as Verification
+      const secondary = (afters.get('proxy') as ProxyAfter | undefined)?.secondary
+      return reply.send({
+        planId: plan.planId,
+        state: 'applied',
+        host: plan.host,
+        url: plan.url,
+        steps: [...outcome.steps],
+        verification,
+        warnings: [secondary, verification.secondary].flatMap((second) =>
+          second && !second.ok ? [second.detail] : [],
+        ),
+        appliedAt: new Date(finishedAt).toISOString(),
+      })
+    },
+  )
+
+  app.post(
+    '/api/deploy/remove',
+    {
+      config: { guarded: 'remove', audited: 'remove' },
+      schema: {
+        operationId: 'removeExposure',
+        tags: ['deploy'],
+        summary: 'Take an applied plan off the air: DNS first, then the proxy',
+        body: RunRequestBody,
+        response: {
+          200: RemovedBody,
+          202: AcceptedBody,
+          ...problems(...REFUSALS, 'plan_not_applied', 'proxy_config_broken', 'remove_failed', 'rollback_blocked'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const started = await exposer.remove(request.body.planId, request.caller, credentialsOf(request))
+      if (wantsNoAnswer(request)) return accepted(reply, started)
+      const { plan } = started
+      const { outcome, finishedAt } = await succeeded(started)
+      return reply.send({
+        planId: plan.planId,
+        state: 'removed',
+        host: plan.host,
+        steps: [...outcome.steps],
+        removedAt: new Date(finishedAt).toISOString(),
+      })
+    },
+  )
+
+  app.post(
+    '/api/deploy/extend',
+    {
+      config: { guarded: 'apply', audited: 'extend' },
+      schema: {
+        operationId: 'extendExposure',
+        tags: ['deploy'],
+        summary: 'Prolong the life of an applied plan, counted from now; authorized like apply',
+        body: ExtendRequestBody,
+        response: { 200: ExtendedBody, ...problems(...REFUSALS, 'plan_not_applied') },
+      },
+    },
+    async (request) => {
+      const { planId, expiresIn } = request.body
+      const expiresAt = await exposer.extend(planId, expiresIn, request.caller, credentialsOf(request))
+      return { planId, expiresAt: new Date(expiresAt).toISOString() }
+    },
+  )
+}
+
+const wantsNoAnswer = ({ headers }: FastifyRequest): boolean =>
+  [headers.prefer ?? []]
+    .flat()
+    .join()
+    .toLowerCase()
+    .split(',')
+    .some((preference) => preference.trim() === 'respond-async')
+
+function accepted(reply: FastifyReply, { plan, result }: Started): FastifyReply {
+  result.catch(() => undefined)
+  const { planId, host } = plan
+  const path = `/api/deploy/plans/${planId}`
+  return reply
+    .code(202)
+    .headers({ location: path, 'preference-applied': 'respond-async' })
+    .send({ planId, host, progress: `${path}/events` })
+}

@@ -1,0 +1,71 @@
+import { type Static, Type } from 'typebox'
+import { closed, oneOf, open, Time } from './schema-parts.ts'
+
+/** Bodies of apply, remove and extend. */
+const PlanId = Type.String({ maxLength: 128, examples: ['plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'] })
+const Host = Type.String({ examples: ['hello.lab.test'] })
+
+export const RunRequestBody = Type.Object({ planId: PlanId }, closed)
+
+export const ExtendRequestBody = Type.Object(
+  {
+    planId: PlanId,
+    expiresIn: Type.Integer({ minimum: 300, maximum: 2_592_000, description: 'Seconds from now.' }),
+  },
+  closed,
+)
+
+const StepBody = Type.Object(
+  {
+    name: Type.String({ examples: ['proxy'] }),
+    status: oneOf(['done', 'failed', 'undone', 'undo_failed']),
+    ms: Type.Number(),
+    detail: Type.Optional(Type.String()),
+  },
+  closed,
+)
+
+const EdgeVerdictBody = Type.Object({ server: Type.String(), ok: Type.Boolean(), detail: Type.String() }, open)
+
+export const AppliedBody = Type.Object(
+  {
+    planId: PlanId,
+    state: Type.Literal('applied'),
+    host: Host,
+    url: Type.String({ examples: ['https://hello.lab.test/'] }),
+    steps: Type.Array(StepBody),
+    verification: Type.Object(
+      { primary: EdgeVerdictBody, secondary: Type.Union([EdgeVerdictBody, Type.Null()]) },
+      closed,
+    ),
+    warnings: Type.Array(Type.String()),
+    appliedAt: Time,
+  },
+  closed,
+)
+
+export const RemovedBody = Type.Object(
+  { planId: PlanId, state: Type.Literal('removed'), host: Host, steps: Type.Array(StepBody), removedAt: Time },
+  closed,
+)
+
+export const AcceptedBody = Type.Object(
+  { planId: PlanId, host: Host, progress: Type.String({ description: 'Where the steps can be followed.' }) },
+  closed,
+)
+
+export const ExtendedBody = Type.Object({ planId: PlanId, expiresAt: Time }, closed)
+
+export const LastRunBody = Type.Object(
+  {
+    action: oneOf(['apply', 'remove']),
+    state: oneOf(['running', 'succeeded', 'rolled_back', 'blocked']),
+    startedAt: Time,
+    finishedAt: Type.Union([Time, Type.Null()]),
+    steps: Type.Array(
+      Type.Object({ name: Type.String(), status: Type.String(), detail: Type.Optional(Type.String()) }, closed),
+    ),
+  },
+  closed,
+)
+export type LastRunBody = Static<typeof LastRunBody>

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BackupManifest, BackupShelf } from '../apply/backups.ts'
+import type { EdgeFile } from '../edge/contract.ts'
+import { Fault } from '../model/fault.ts'
+
+/** Backups below the state folder, one folder each, for the owner alone. The newest `keepRuns` stay. */
+export function backupShelf(folder: string, keepRuns: number, now: () => number): BackupShelf {
+  const list = async (): Promise<readonly BackupManifest[]> => {
+    const names = await readdir(folder).catch(() => [])
+    const manifests = await Promise.all(
+      names.filter((name) => name.startsWith('run_')).map((name) => readManifest(folder, name)),
+    )
+    return manifests.filter((manifest) => manifest !== undefined).toSorted((a, b) => b.at.localeCompare(a.at))
+  }
+  return {
+    list,
+    async keep(about, files) {
+      const manifest = { ...about, at: new Date(now()).toISOString(), files: files.map(describe) }
+      await write(folder, manifest, files).catch((error: unknown) => {
+        throw new Fault(
+          `The backup could not be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
+        )
+      })
+      for (const { runId } of (await list()).slice(keepRuns))
+        await rm(join(folder, runId), { recursive: true, force: true })
+      return manifest
+    },
+    async load(runId) {
+      const manifest = await readManifest(folder, runId)
+      if (!manifest) throw new Fault(`There is no backup of ${runId}.`)
+      return Promise.all(manifest.files.map((file, i) => loadFile(folder, runId, file, i)))
+    },
+  }
+}
+
+const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex')
+
+const describe = ({ path, content, secret }: EdgeFile): BackupManifest['files'][number] => ({
+  path,
+  hash: content === null ? null : sha256(content),
+  secret,
+})
+
+/** The manifest comes last and by rename: a backup that has one is whole. */
+async function write(folder: string, manifest: BackupManifest, files: readonly EdgeFile[]): Promise<void> {
+  const target = join(folder, manifest.runId)
+  await mkdir(target, { recursive: true, mode: 0o700 })
+  for (const [i, { content }] of files.entries()) {
+    if (content !== null) await writeDurably(join(target, String(i)), content)
+  }
+  await writeDurably(join(target, 'manifest.new'), JSON.stringify(manifest, null, 2))
+  await rename(join(target, 'manifest.new'), join(target, 'manifest.json'))
+  await syncFolder(target)
+}
+
+async function writeDurably(path: string, content: string): Promise<void> {
+  const file = await open(path, 'w', 0o600)
+  try {
+    await file.chmod(0o600)
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  await folder.sync().finally(() => folder.close())
+}
+
+async function readManifest(folder: string, runId: string): Promise<BackupManifest | undefined> {
+  if (!/^run_[0-9a-f]+$/.test(runId)) return undefined
+  const text = await readFile(join(folder, runId, 'manifest.json'), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : (JSON.parse(text) as BackupManifest)
+}
+
+async function loadFile(
+  folder: string,
+  runId: string,
+  file: BackupManifest['files'][number],
+  i: number,
+): Promise<EdgeFile> {
+  const { path, hash, secret } = file
+  if (hash === null) return { path, content: null, secret }
+  const content = await readFile(join(folder, runId, String(i)), 'utf8')
+  if (sha256(content) !== hash) throw new Fault(`The backup of ${path} in ${runId} is damaged.`)
+  return { path, content, secret }
+}

@@ -1,0 +1,106 @@
+import type { Runs } from './apply/runs.ts'
+import { Problem } from './model/errors.ts'
+import type { JournalEntry, JournalMark, Run } from './model/run.ts'
+import type { Store } from './store/contract.ts'
+
+/** One thing that happened in a run. `id` is where to go on from. */
+export interface ProgressEvent {
+  readonly id: string
+  readonly name: 'started' | 'done' | 'failed' | 'undoing' | 'undone' | 'undo_failed' | 'end'
+  readonly action: Run['action']
+  readonly step: string
+  readonly at: string
+  readonly detail?: string
+  readonly state?: string
+}
+
+const NAMES: Record<JournalMark, ProgressEvent['name']> = {
+  intent: 'started',
+  done: 'done',
+  verdict: 'done',
+  failed: 'failed',
+  undo_intent: 'undoing',
+  undone: 'undone',
+  undo_failed: 'undo_failed',
+}
+
+/** A run and how far each of its steps came. */
+export interface RunStory {
+  readonly run: Run
+  readonly steps: readonly { readonly name: string; readonly status: string; readonly detail?: string }[]
+}
+
+export async function lastRunOf(store: Store, planId: string): Promise<RunStory | undefined> {
+  const run = (await store.runsOf(planId)).at(-1)
+  if (!run) return undefined
+  const entries = (await store.readJournal(run.runId, 0)).filter(({ step }) => step !== 'run')
+  const newest = new Map(entries.map((entry) => [entry.step, entry]))
+  const steps = [...newest.values()].map(({ step, mark, detail }) => ({
+    name: step,
+    status: NAMES[mark],
+    ...(detail !== undefined && { detail }),
+  }))
+  return { run, steps }
+}
+
+/** Runs of other instances are found by looking again. */
+const LOOK_AGAIN_MS = 500
+
+/** Follows a plan's newest run through its journal, from any instance, from any place in it. */
+export class PlanProgress {
+  readonly #store: Store
+  readonly #runs: Runs
+
+  constructor(store: Store, runs: Runs) {
+    this.#store = store
+    this.#runs = runs
+  }
+
+  /** Events after `lastId`, until the run has ended. A plan without a run has none yet: they come when it begins. */
+  async follow(planId: string, lastId: string | undefined): Promise<AsyncGenerator<ProgressEvent, void>> {
+    if (!(await this.#store.findPlan(planId))) throw new Problem('plan_not_found', 'No plan has this id.')
+    return this.#events(planId, lastId)
+  }
+
+  async *#events(planId: string, lastId: string | undefined): AsyncGenerator<ProgressEvent, void> {
+    const [lastRun, lastSeq] = (lastId ?? '').split('.')
+    let wake: () => void = () => undefined
+    const stop = this.#runs.listen(() => wake())
+    try {
+      for (let seen = 0, current = ''; ; ) {
+        const woken = new Promise<void>((resolve) => {
+          wake = resolve
+          setTimeout(resolve, LOOK_AGAIN_MS).unref()
+        })
+        const run = (await this.#store.runsOf(planId)).at(-1)
+        if (run && run.runId !== current) {
+          current = run.runId
+          seen = run.runId === lastRun ? Number(lastSeq) || 0 : 0
+        }
+        if (run) {
+          for (const entry of await this.#store.readJournal(run.runId, seen)) {
+            seen = entry.seq
+            yield eventOf(run, entry)
+          }
+          if (run.state !== 'running') return
+        }
+        await woken
+      }
+    } finally {
+      stop()
+    }
+  }
+}
+
+function eventOf({ action, runId }: Run, { seq, at, step, mark, image, detail }: JournalEntry): ProgressEvent {
+  const state = step === 'run' && mark === 'done' ? (image as { state?: string }).state : undefined
+  return {
+    id: `${runId}.${seq}`,
+    name: state === undefined ? NAMES[mark] : 'end',
+    action,
+    step,
+    at: new Date(at).toISOString(),
+    ...(detail !== undefined && { detail }),
+    ...(state !== undefined && { state }),
+  }
+}
