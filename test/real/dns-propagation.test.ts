@@ -101,3 +101,8 @@ describe('an answer that is not certain', () => {
     expect(await awaitPropagation([reader], challenge('a'), 'served', 100)).toMatchObject({ ok: false })
   })
 })
+
+test('a text that a server cuts into other strings than we do is the same text', async () => {
+  await using liar = await startLiar(({ query }) => [withAnswer(query, 16, Buffer.from('\x02to\x00\x03ken'))])
+  expect(await awaitPropagation([dnsReader(liar)], challenge('a'), 'served', 500)).toEqual({ ok: true })
+})
