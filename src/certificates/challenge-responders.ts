@@ -8,7 +8,7 @@ export interface DnsResponderOptions {
   /** The zone that the provider changes. */
   readonly zone: string
   readonly ttl: number
-  /** Resolves when every name server of the zone serves the record. Rejects when that takes too long. */
+  /** Resolves when every name server of the zone serves the record. Rejects with a Fault when that takes too long. */
   readonly waitUntilServed: (record: ZoneRecord) => Promise<void>
 }
 

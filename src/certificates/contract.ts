@@ -74,7 +74,7 @@ export interface IssueProgress {
   readonly detail: string
 }
 
-/** Shows the authority that a name is ours, and takes the proof away again whatever happens. Both may be repeated. */
+/** Shows the authority that a name is ours, and takes the proof away again. Both may be repeated and reject with a Fault. */
 export interface ChallengeResponder {
   readonly type: 'dns-01' | 'http-01'
   /** Resolves when the proof can be seen by everyone who may look, within a bounded wait. */

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { sentenceOf } from '../model/fault.ts'
 import { type ChallengeResponder, IssueFault } from './contract.ts'
 import { readIfThere, writePrivateFile } from './private-file.ts'
 
@@ -27,7 +28,7 @@ export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
       const others = (await noted()).filter((other) => JSON.stringify(other) !== JSON.stringify(proof))
       await note([...others, proof])
       await responder.present(host, token, keyAuthorization).catch((error: unknown) => {
-        throw new IssueFault('challenge_failed', `The proof for ${host} could not be shown: ${sentence(error)}`)
+        throw new IssueFault('challenge_failed', `The proof for ${host} could not be shown: ${clause(error)}.`)
       })
     },
     async withdrawAll() {
@@ -46,11 +47,10 @@ async function withdraw(responder: ChallengeResponder, proof: Proof): Promise<st
   if (type !== responder.type) return `${left}: challenges are ${responder.type} now.`
   return responder.withdraw(host, token, keyAuthorization).then(
     () => undefined,
-    (error: unknown) => `${left}: ${sentence(error)}`,
+    (error: unknown) => `${left}: ${clause(error)}.`,
   )
 }
 
-const sentence = (error: unknown): string =>
-  error instanceof Error ? `${error.message.replace(/\.$/, '')}.` : 'the reason is unknown.'
+const clause = (error: unknown): string => sentenceOf(error).replace(/\.$/, '')
 
 const parse = (text: string | undefined): readonly Proof[] => (text === undefined ? [] : JSON.parse(text))

@@ -10,6 +10,7 @@ import { type ChallengeResponder, IssueFault, type OrderBook } from '../../src/c
 import { certificateInventory } from '../../src/certificates/inventory.ts'
 import { issuedFolder } from '../../src/certificates/issued-files.ts'
 import { loadPair } from '../../src/certificates/pair.ts'
+import { DnsWriteFault } from '../../src/dns/contract.ts'
 import { type AcmeFault, type AcmeFaultProxy, startFaultProxy } from '../support/acme-fault-proxy.ts'
 import { type AcmeSite, orderBook, startAcmeSite } from '../support/acme-site.ts'
 import { type TempFolder, tempFolder } from '../support/temp-folder.ts'
@@ -393,7 +394,10 @@ describe('a crash', () => {
 
 describe('our own side', () => {
   test('a proof that cannot be shown', async () => {
-    const failing: ChallengeResponder = { ...site.responder, present: () => Promise.reject(new Error('BIND is down')) }
+    const failing: ChallengeResponder = {
+      ...site.responder,
+      present: () => Promise.reject(new DnsWriteFault('unknown', 'BIND is down')),
+    }
     expect(await faultOf(issuer().issue([HOST], failing))).toMatchObject({
       kind: 'challenge_failed',
       message: `The proof for ${HOST} could not be shown: BIND is down.`,
@@ -404,7 +408,10 @@ describe('our own side', () => {
   })
 
   test('a proof that cannot be taken away: the certificate is good, and it is told until it is done', async () => {
-    const stuck: ChallengeResponder = { ...site.responder, withdraw: () => Promise.reject(new Error('BIND is down')) }
+    const stuck: ChallengeResponder = {
+      ...site.responder,
+      withdraw: () => Promise.reject(new DnsWriteFault('unknown', 'BIND is down')),
+    }
     await issuer().issue([HOST], stuck)
     expect(told.at(-1)).toBe(`challenge_left The dns-01 proof for ${HOST} could not be taken away: BIND is down.`)
     expect(await faultOf(issuer().sweepChallenges([HOST], stuck))).toMatchObject({ kind: 'challenge_failed' })
