@@ -67,7 +67,7 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   }
 }
 
-const DEFAULT_LIMITS = { requestMs: 10_000, decisionMs: 60_000, pollMs: 500 }
+const DEFAULT_LIMITS = { requestMs: 10_000, decisionMs: 60_000, pollMs: 250 }
 
 /** Names become the names of folders, too. */
 function canonical(names: readonly string[]): readonly [string, ...string[]] {

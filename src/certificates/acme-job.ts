@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { Order } from 'acme-client'
-import type { Ask } from './acme-account.ts'
 import {
   authorizeOrder,
   downloadChain,
   finalizeOrder,
   lookAtOrder,
-  type Patience,
+  type OrderParts,
   placeOrder,
   whyInvalid,
 } from './acme-order.ts'
@@ -22,39 +21,35 @@ import { installPair, type OrderFiles } from './issued-files.ts'
 import { checkIssued } from './pair.ts'
 import { UnusablePemFile } from './pem-file.ts'
 import { keyIn } from './private-key.ts'
-import type { Proofs } from './proofs.ts'
 
 /** An order that was left for longer is not worth resuming: its certificate would be old already. */
 const RESUMABLE_MS = 24 * 3_600_000
 
 /** One certificate to be had. */
-interface Job {
-  readonly ask: Ask
+interface Job extends OrderParts {
   readonly directory: string
   readonly stateDir: string
   readonly names: readonly [string, ...string[]]
   readonly files: OrderFiles
-  readonly proofs: Proofs
   readonly orders: OrderBook
-  readonly patience: Patience
   readonly now: () => number
   readonly tell: (progress: IssueProgress) => void
 }
 
 /** Every step may be the last one of a crashed program: the next call goes on from what the order book and the files say. */
 export async function issueCertificate(job: Job, challenge: ChallengeResponder['type']): Promise<InstalledCertificate> {
-  const { ask, names, files, patience } = job
+  const { files } = job
   const resumed = await resume(job)
   const keyPem = await keyIn(files.key)
   const order = resumed ?? (await place(job))
-  const authorized = await authorizeOrder(ask, order, challenge, job.proofs, patience)
-  const ended = await finalizeOrder(ask, authorized, names, keyPem, patience)
+  const authorized = await authorizeOrder(job, order, challenge)
+  const ended = await finalizeOrder(job, authorized, keyPem)
   if (ended.status !== 'valid') {
     await forget(job)
-    throw await whyInvalid(ask, ended)
+    throw await whyInvalid(job, ended)
   }
   job.tell({ kind: 'finalized', detail: ended.url })
-  const installed = await install(job, await downloadChain(ask, ended), keyPem)
+  const installed = await install(job, await downloadChain(job, ended), keyPem)
   await forget(job)
   await rm(files.folder, { recursive: true, force: true })
   return installed
@@ -62,11 +57,11 @@ export async function issueCertificate(job: Job, challenge: ChallengeResponder['
 
 /** The order that an earlier call left, as it stands now, if it can still be brought to an end. */
 async function resume(job: Job): Promise<Order | undefined> {
-  const { ask, names, directory, files, orders, now } = job
+  const { names, directory, files, orders, now } = job
   const known = await orders.findOrder(names.join(','), directory)
   if (!known) return undefined
   const isUsable = now() - known.createdAt < RESUMABLE_MS && known.keyFile === files.key && existsSync(files.key)
-  const order = isUsable ? await lookAtOrder(ask, known.url) : undefined
+  const order = isUsable ? await lookAtOrder(job, known.url) : undefined
   if (!order || order.status === 'invalid') {
     await forget(job)
     return undefined
@@ -75,8 +70,9 @@ async function resume(job: Job): Promise<Order | undefined> {
   return order
 }
 
-async function place({ ask, names, directory, files, orders, now, tell }: Job): Promise<Order> {
-  const order = await placeOrder(ask, names)
+async function place(job: Job): Promise<Order> {
+  const { names, directory, files, orders, now, tell } = job
+  const order = await placeOrder(job)
   await orders.putOrder({ names: names.join(','), directory, url: order.url, keyFile: files.key, createdAt: now() })
   tell({ kind: 'order_placed', detail: order.url })
   return order

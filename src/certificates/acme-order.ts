@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Authorization, crypto, type Order } from 'acme-client'
+import { type Authorization, type Client, crypto, type Order } from 'acme-client'
 import type { Ask } from './acme-account.ts'
 import { AcmeProblem, problemType } from './acme-problem.ts'
+import { isToken, soundAuthorization, soundChain, soundOrder } from './acme-shapes.ts'
 import { type ChallengeResponder, IssueFault } from './contract.ts'
 import type { Proofs } from './proofs.ts'
 
@@ -9,20 +10,21 @@ const SLOWEST_POLL_MS = 5_000
 /** An authority that refuses for these reasons did not look at the proof. */
 const REFUSALS = new Set(['caa', 'rejectedIdentifier'])
 
-export interface Patience {
-  /** How long the authority may take to decide. */
-  readonly decisionMs: number
-  /** The first pause between two looks at an order. */
-  readonly pollMs: number
+export interface OrderParts {
+  readonly ask: Ask
+  readonly names: readonly string[]
+  readonly proofs: Proofs
+  /** Milliseconds: how long the authority may take to decide, and the first pause between two looks. */
+  readonly patience: { readonly decisionMs: number; readonly pollMs: number }
 }
 
-export const placeOrder = (ask: Ask, names: readonly string[]): Promise<Order> =>
-  ask((client) => client.createOrder({ identifiers: names.map((value) => ({ type: 'dns', value })) }))
+export const placeOrder = ({ ask, names }: OrderParts): Promise<Order> =>
+  askForOrder(ask, (client) => client.createOrder({ identifiers: names.map((value) => ({ type: 'dns', value })) }))
 
 /** The order as it stands; undefined when the authority has none for us at that address. */
-export async function lookAtOrder(ask: Ask, url: string): Promise<Order | undefined> {
+export async function lookAtOrder({ ask }: OrderParts, url: string): Promise<Order | undefined> {
   try {
-    return await ask((client) => client.getOrder({ url } as Order))
+    return await askForOrder(ask, (client) => client.getOrder({ url } as Order))
   } catch (error) {
     const isGone = error instanceof AcmeProblem && [400, 403, 404].includes(error.status)
     if (isGone) return undefined
@@ -32,86 +34,86 @@ export async function lookAtOrder(ask: Ask, url: string): Promise<Order | undefi
 
 /** Shows a proof for each name that still needs one and waits for the verdict. */
 export async function authorizeOrder(
-  ask: Ask,
+  parts: OrderParts,
   order: Order,
   type: ChallengeResponder['type'],
-  shown: Proofs,
-  patience: Patience,
 ): Promise<Order> {
+  const { ask, names, proofs } = parts
   if (order.status !== 'pending') return order
-  const authorizations = await authorizationsOf(ask, order)
-  const open = authorizations.filter(({ status }) => status === 'pending')
-  const challenges = open.map((authorization) => challengeOf(authorization, type))
+  const open = (await authorizationsOf(ask, order)).filter(({ status }) => status === 'pending')
+  const challenges = open.map((authorization) => challengeOf(authorization, type, names))
   for (const { host, challenge } of challenges) {
     // The key authorization is the same for every type; asked for dns-01, acme-client gives its digest.
     const keyAuthorization = await ask((client) =>
       client.getChallengeKeyAuthorization({ ...challenge, type: 'http-01' }),
     )
-    await shown.show(host, challenge.token, keyAuthorization)
+    await proofs.show(host, challenge.token, keyAuthorization)
   }
   for (const { challenge } of challenges) {
     if (challenge.status === 'pending') await ask((client) => client.completeChallenge(challenge))
   }
-  return untilDecided(ask, order, 'pending', patience)
+  return untilDecided(parts, order)
 }
 
-/** From `ready` (or later) to `valid`. */
-export async function finalizeOrder(
-  ask: Ask,
-  order: Order,
-  names: readonly string[],
-  keyPem: string,
-  patience: Patience,
-): Promise<Order> {
-  if (order.status === 'ready') {
-    const [, csr] = await crypto.createCsr({ altNames: [...names] }, keyPem)
-    const finalized = await ask((client) => client.finalizeOrder(order, csr))
-    return untilDecided(ask, finalized, 'processing', patience)
-  }
-  return order.status === 'processing' ? untilDecided(ask, order, 'processing', patience) : order
+/** From `ready`, or from where a crash left it, to `valid`. */
+export async function finalizeOrder(parts: OrderParts, order: Order, keyPem: string): Promise<Order> {
+  if (order.status !== 'ready') return untilDecided(parts, order)
+  const [, csr] = await crypto.createCsr({ altNames: [...parts.names] }, keyPem)
+  return untilDecided(parts, await askForOrder(parts.ask, (client) => client.finalizeOrder(order, csr)))
 }
 
-export const downloadChain = (ask: Ask, order: Order): Promise<string> => ask((client) => client.getCertificate(order))
+export const downloadChain = ({ ask }: OrderParts, order: Order): Promise<string> =>
+  ask(async (client) => soundChain(await client.getCertificate(order)))
 
 /** Why an order that ended `invalid` did. */
-export async function whyInvalid(ask: Ask, order: Order): Promise<IssueFault> {
-  const authorizations = await authorizationsOf(ask, order)
-  const failed = authorizations.find(({ status }) => status === 'invalid')
+export async function whyInvalid({ ask, names }: OrderParts, order: Order): Promise<IssueFault> {
+  const failed = (await authorizationsOf(ask, order)).find(({ status }) => status === 'invalid')
   const reason = problemType(failed?.challenges.find(({ error }) => error)?.error ?? order.error) ?? 'no reason given'
-  const names = failed?.identifier.value ?? order.identifiers.map(({ value }) => value).join(', ')
+  const what = names.join(', ')
   return failed && !REFUSALS.has(reason)
-    ? new IssueFault('challenge_failed', `The certificate authority did not see the proof for ${names} (${reason}).`)
-    : new IssueFault('rejected', `The certificate authority refuses a certificate for ${names} (${reason}).`)
+    ? new IssueFault('challenge_failed', `The certificate authority did not see the proof for ${what} (${reason}).`)
+    : new IssueFault('rejected', `The certificate authority refuses a certificate for ${what} (${reason}).`)
 }
+
+const askForOrder = (ask: Ask, question: (client: Client) => Promise<Order>): Promise<Order> =>
+  ask(async (client) => soundOrder(await question(client)))
 
 async function authorizationsOf(ask: Ask, order: Order): Promise<Authorization[]> {
   const each = order.authorizations.map((url) =>
-    ask((client) => client.getAuthorizations({ ...order, authorizations: [url] })),
+    ask(async (client) => {
+      const authorizations = await client.getAuthorizations({ ...order, authorizations: [url] })
+      return authorizations.map(soundAuthorization)
+    }),
   )
   return (await Promise.all(each)).flat()
 }
 
-/** Tokens go into file names, addresses and configuration: nothing but RFC 8555's alphabet may. */
-function challengeOf({ identifier, challenges }: Authorization, type: ChallengeResponder['type']) {
-  const challenge = challenges.find((candidate) => candidate.type === type)
-  if (!challenge || !/^[\w-]{1,256}$/.test(challenge.token))
-    throw new IssueFault('rejected', `The certificate authority offers no ${type} challenge for ${identifier.value}.`)
-  return { host: identifier.value, challenge }
+/** Only for a name that was ordered: the authority is not to choose what is written into the zone. */
+function challengeOf(
+  { identifier, challenges }: Authorization,
+  type: ChallengeResponder['type'],
+  names: readonly string[],
+) {
+  const host = names.map((name) => name.replace(/^\*\./, '')).find((name) => name === identifier.value)
+  const challenge = challenges.find((candidate) => candidate.type === type && isToken(candidate.token))
+  if (!host || !challenge)
+    throw new IssueFault('rejected', `The certificate authority offers no ${type} challenge for ${names.join(', ')}.`)
+  return { host, challenge }
 }
 
-async function untilDecided(ask: Ask, order: Order, undecided: Order['status'], patience: Patience): Promise<Order> {
+/** Waits as long as the order is where only the authority can move it on from. */
+async function untilDecided({ ask, patience }: OrderParts, order: Order): Promise<Order> {
   const giveUpAt = performance.now() + patience.decisionMs
   let pause = patience.pollMs
   let latest = order
-  while (latest.status === undecided) {
-    if (performance.now() + pause > giveUpAt)
-      throw new IssueFault(
-        'unavailable',
-        `The certificate authority did not decide on its order within ${patience.decisionMs / 1000} s.`,
-      )
+  while (latest.status === 'pending' || latest.status === 'processing') {
+    if (performance.now() + pause > giveUpAt) throw undecided(patience.decisionMs)
     await sleep(pause)
-    latest = await ask((client) => client.getOrder(order))
+    latest = await askForOrder(ask, (client) => client.getOrder(order))
     pause = Math.min(pause * 1.5, SLOWEST_POLL_MS)
   }
   return latest
 }
+
+const undecided = (limitMs: number): IssueFault =>
+  new IssueFault('unavailable', `The certificate authority did not decide on the order within ${limitMs / 1000} s.`)

@@ -211,6 +211,14 @@ describe('an authority that says no', () => {
     headers: { 'content-type': 'application/problem+json', ...headers },
     body: JSON.stringify({ type: `urn:ietf:params:acme:error:${type}`, detail: 'canary-of-the-authority', status }),
   })
+  const authorization = (value: string, token: string): AcmeFault => ({
+    status: 200,
+    body: JSON.stringify({
+      status: 'pending',
+      identifier: { type: 'dns', value },
+      challenges: [{ type: 'dns-01', status: 'pending', url: 'https://127.0.0.1:9/', token }],
+    }),
+  })
   const faultWhen = async (path: string, fault: AcmeFault, more: Partial<AcmeIssuerOptions> = {}) => {
     proxy.goWrong((asked) => (asked.startsWith(path) ? fault : undefined))
     const refused = await faultOf(issuer(more).issue([HOST], site.responder))
@@ -242,6 +250,15 @@ describe('an authority that says no', () => {
     ],
     ['in no words', '/order-plz', { status: 400, body: 'canary' }, { kind: 'rejected' }],
     ['in strange words', '/order-plz', { status: 201, body: 'canary' }, { kind: 'unavailable' }],
+    [
+      'with no order',
+      '/order-plz',
+      { status: 201, headers: { location: 'https://ca.test/1' }, body: '{}' },
+      { kind: 'unavailable' },
+    ],
+    ['with a token that is a path', '/authZ', authorization(HOST, '../canary'), { kind: 'rejected' }],
+    ['with a challenge for another name', '/authZ', authorization(`www.${ZONE}`, 'token'), { kind: 'rejected' }],
+    ['with no certificate', '/certZ', { status: 200, body: '{"canary":1}' }, { kind: 'unavailable' }],
     ['as no directory', '/dir', { status: 200, body: '{"canary":1}' }, { kind: 'unavailable' }],
   ])('%s', async (_, path, answer, expected) => {
     expect(await faultWhen(path, answer)).toMatchObject(expected)
