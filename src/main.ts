@@ -52,7 +52,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     instance,
     reach,
     now,
-    stepsFor: (plan, run) => stepsFor(steps, plan, run),
+    stepsFor: async (plan, run) => stepsFor(steps, plan, run, (await store.findExposure(plan.host))?.receipt),
   })
   const exposer: Exposer = new Exposer({
     settings,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../model/errors.ts'
 import { hostLease, type JournalEntry, type Run, runHolder } from '../model/run.ts'
-import type { Store } from '../store/contract.ts'
+import type { Store, StoreSession } from '../store/contract.ts'
 import { LEASE_MS, type RunResult, type Runs } from './runs.ts'
 
 interface ResolveParts {
@@ -29,18 +29,23 @@ export async function resolve(planId: string, { store, runs, instance, now }: Re
   if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
   const entries = await store.readJournal(blocked.runId, 0)
   const runId = `run_${randomBytes(13).toString('hex')}`
-  const lease = await store.takeLease(hostLease(plan.host), runHolder(instance, runId), now(), LEASE_MS)
-  if (!lease) throw new Problem('plan_busy', `Another run for ${plan.host} is under way.`)
-  const run: Run = {
-    ...blocked,
-    runId,
-    state: 'running',
-    holder: instance,
-    fence: lease.fence,
-    actor: 'drawbridge',
-    startedAt: now(),
+  const begin = async (session: StoreSession) => {
+    const lease = await session.takeLease(hostLease(plan.host), runHolder(instance, runId), now(), LEASE_MS)
+    if (!lease) throw new Problem('plan_busy', `Another run for ${plan.host} is under way.`)
+    const { finishedAt: _end, ...same } = blocked
+    const run: Run = {
+      ...same,
+      runId,
+      state: 'running',
+      holder: instance,
+      fence: lease.fence,
+      actor: 'drawbridge',
+      startedAt: now(),
+    }
+    await session.insertRun(run)
+    return { run, lease }
   }
-  await store.insertRun({ ...run, finishedAt: undefined })
+  const { run, lease } = await store.transaction(begin)
   return runs.resume(plan, run, lease, entries)
 }
 

@@ -18,7 +18,7 @@ export interface RunsParts {
   readonly trail: AuditTrail
   readonly log: Log
   /** The steps of a run, the same every time it is asked for. */
-  readonly stepsFor: (plan: Plan, run: Run) => readonly Step[]
+  readonly stepsFor: (plan: Plan, run: Run) => Promise<readonly Step[]>
   readonly instance: string
   readonly reach: Reach
   readonly now: () => number
@@ -44,7 +44,7 @@ export class Runs {
   /** Begins a run whose first transaction is done. */
   start(plan: Plan, run: Run, lease: Lease): Promise<RunResult> {
     return this.#track(plan, run, lease, async (journal) => {
-      const steps = this.#parts.stepsFor(plan, run)
+      const steps = await this.#parts.stepsFor(plan, run)
       return new Saga(run.action, steps, journal, this.#parts.reach).forward()
     })
   }
@@ -59,7 +59,7 @@ export class Runs {
       run,
       lease,
       async (journal) => {
-        const steps = this.#parts.stepsFor(plan, run)
+        const steps = await this.#parts.stepsFor(plan, run)
         const saga = new Saga(run.action, steps, journal, this.#parts.reach)
         const decided = entries.some(({ mark }) => mark === 'verdict')
         const turnedRound = entries.some(({ mark }) => mark === 'failed' || mark === 'undo_intent')
@@ -117,7 +117,8 @@ export class Runs {
     if (outcome.kind !== 'succeeded')
       log.error({ err: outcome.fault, runId: run.runId, outcome: outcome.kind }, 'A run did not succeed')
     reach(`${run.action} run before-finish`)
-    this.#tell(await this.#insistently(() => this.#book(plan, run, lease, outcome, afters, finishedAt)))
+    const last = await this.#insistently(() => this.#book(plan, run, lease, outcome, afters, finishedAt))
+    if (last) this.#tell(last)
     reach(`${run.action} run after-finish`)
     return { run, outcome, afters, finishedAt }
   }
@@ -130,14 +131,15 @@ export class Runs {
     outcome: SagaOutcome,
     afters: ReadonlyMap<string, unknown>,
     at: number,
-  ): Promise<JournalEntry> {
+  ): Promise<JournalEntry | undefined> {
     const { store, trail } = this.#parts
     const { planId, host, action, fence, runId } = run
     const ending = endingOf(action, outcome)
     return store.transaction(async (session) => {
+      // An attempt whose answer was lost may have booked it all.
+      if (!(await session.finishRun(runId, ending.run, at, fence))) return undefined
       const image = { state: ending.plan }
       const last = await session.appendJournal({ runId, at, step: 'run', mark: 'done', image }, fence)
-      await session.finishRun(runId, ending.run, at, fence)
       await session.movePlan(planId, ['applying', 'removing', 'blocked'], ending.plan)
       if (ending.exposure === null) await session.deleteExposure(host, planId, fence)
       else await session.moveExposure(host, planId, fence, ending.exposure, at)

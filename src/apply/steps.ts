@@ -12,7 +12,7 @@ import { backupStep } from './steps/backup.ts'
 import { type ChosenCertificate, certificateStep } from './steps/certificate.ts'
 import { checkStep } from './steps/check.ts'
 import { claimNameStep, type DnsParts, type Held, releaseNameStep } from './steps/dns.ts'
-import { type ProxyParts, proxyStep } from './steps/proxy.ts'
+import { type ProxyAfter, type ProxyParts, proxyStep } from './steps/proxy.ts'
 import { verifyStep } from './steps/verify.ts'
 import type { Turns } from './turns.ts'
 
@@ -37,7 +37,7 @@ export interface StepParts {
 const DNS_PATIENCE_MS = 8_000
 
 /** The steps of a run, in the order in which the bridge is lowered, or raised: the name comes last, and goes first. */
-export function stepsFor(parts: StepParts, plan: Plan, run: Run): readonly Step[] {
+export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknown): readonly Step[] {
   const { secondary, turns, reach } = parts
   const { zone, health, tls } = plan.request
   const { primary, provider } = assertEquipped(parts, zone)
@@ -52,11 +52,11 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run): readonly Step[
     swapped: () => reach(`${run.action} proxy swapped`),
   }
   const isServed = async (edge: Edge) => (await edge.ask({ host, path: '/', tls: false })).kind === 'answer'
-  const backup = backupStep(run.runId, host, primary, parts.shelf)
+  const backup = backupStep(run.runId, host, primary, parts.shelf, appliedFiles(receipt))
 
   if (run.action === 'remove') {
     const restored = (_edge: Edge, before: readonly FileHash[]) => fromBackup(parts.shelf, run.runId, before)
-    const gone = proxyStep(proxy, { wanted: (edge) => edge.filesWithout(host), restored, isServed })
+    const gone = proxyStep(proxy, { creates: false, wanted: (edge) => edge.filesWithout(host), restored, isServed })
     return [backup, releaseNameStep(host, records, dns), gone]
   }
 
@@ -75,7 +75,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run): readonly Step[
     checkStep(plan, parts.recheck),
     backup,
     ...(tls ? [certificate] : []),
-    proxyStep(proxy, { wanted: site, restored: (edge) => edge.filesWithout(host), isServed }),
+    proxyStep(proxy, { creates: true, wanted: site, restored: (edge) => edge.filesWithout(host), isServed }),
     claimNameStep(host, records, dns),
     verifyStep({ host, health, tls }, records, { primary, secondary, look }),
   ]
@@ -86,6 +86,10 @@ async function fromBackup(shelf: BackupShelf, runId: string, before: readonly Fi
   const stood = new Set(before.filter(({ hash }) => hash !== null).map(({ path }) => path))
   return (await shelf.load(runId)).filter(({ path }) => stood.has(path))
 }
+
+/** What the apply wrote, by its receipt. */
+export const appliedFiles = (receipt: unknown): readonly FileHash[] =>
+  (receipt as { proxy?: Partial<ProxyAfter> } | undefined)?.proxy?.files ?? []
 
 export const recordsOf = ({ changes }: Plan): ZoneRecord[] =>
   changes

@@ -1,7 +1,7 @@
-import type { Edge, FileHash } from '../edge/contract.ts'
+import type { Edge } from '../edge/contract.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { Exposure, Store } from '../store/contract.ts'
-import { recordsOf, type StepParts } from './steps.ts'
+import { appliedFiles, recordsOf, type StepParts } from './steps.ts'
 
 /** One way in which the world differs from what was applied. Told, never touched. */
 export interface Drift {
@@ -42,7 +42,7 @@ async function driftOf(exposure: Exposure, plan: Plan, { primary, look }: SweepP
 }
 
 async function editedFiles(edge: Edge, { receipt }: Exposure): Promise<string[]> {
-  const applied = (receipt as { proxy?: { files?: readonly FileHash[] } } | undefined)?.proxy?.files ?? []
+  const applied = appliedFiles(receipt)
   const now = await edge.look(applied.map(({ path }) => path))
   return applied
     .filter(({ path, hash }) => now.find((file) => file.path === path)?.hash !== hash)

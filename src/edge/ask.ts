@@ -4,6 +4,7 @@ import { request as requestSecurely } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import type { EdgeAnswer, EdgeQuestion } from './contract.ts'
 import { codeOf } from './files.ts'
+import { UNKNOWN_HOST } from './render-base.ts'
 import type { EdgeSettings } from './settings.ts'
 
 const PATIENCE_MS = 5_000
@@ -26,6 +27,9 @@ export function askEdge(
     : requestPlainly({ ...options, port: ports.http, signal })
   return new Promise((resolve) => {
     asking.once('response', (response) => {
+      if (response.headers[UNKNOWN_HOST.header.toLowerCase()] === UNKNOWN_HOST.value) {
+        resolve({ kind: 'no_answer', reason: 'unknown_host' })
+      }
       const certificate = tls ? servedBy(asking) : undefined
       const latencyMs = Math.round(performance.now() - started)
       resolve({ kind: 'answer', httpStatus: response.statusCode ?? 0, latencyMs, ...(certificate && { certificate }) })
@@ -35,6 +39,12 @@ export function askEdge(
     asking.on('error', (error) => resolve({ kind: 'no_answer', reason: reasonOf(error, isHandshaking(asking)) }))
     asking.end()
   })
+}
+
+/** Asked for a name that no host has: only our own default server answers so. */
+export async function defaultServerAnswers(settings: Pick<EdgeSettings, 'address' | 'ports'>): Promise<boolean> {
+  const answer = await askEdge(settings, { host: 'nobody.invalid', path: '/', tls: false })
+  return answer.kind === 'no_answer' && answer.reason === 'unknown_host'
 }
 
 function servedBy({ socket }: ClientRequest): Served {

@@ -58,7 +58,7 @@ export type EdgeAnswer =
     }
   | {
       readonly kind: 'no_answer'
-      readonly reason: 'refused' | 'unreachable' | 'timeout' | 'handshake_refused' | 'not_http'
+      readonly reason: 'refused' | 'unreachable' | 'timeout' | 'handshake_refused' | 'not_http' | 'unknown_host'
     }
 
 /**

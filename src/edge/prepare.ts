@@ -1,13 +1,13 @@
 import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { askEdge } from './ask.ts'
+import { defaultServerAnswers } from './ask.ts'
 import { EdgeFault, type EdgeFile } from './contract.ts'
 import { hashOf, readEdgeFile, reporting } from './files.ts'
 import { BASE_FILE, FOLDERS, SHADOW_PREFIX, STAGING } from './layout.ts'
 import { readMainFile } from './main-file.ts'
 import { refusalSentence } from './nginx-test.ts'
 import { masterIn } from './nginx-workers.ts'
-import { NOBODY, reloadNginx } from './reload.ts'
+import { reloadNginx } from './reload.ts'
 import { ROOM_FOR_NAMES, renderBase } from './render-base.ts'
 import { replaceFiles } from './replace.ts'
 import type { EdgeSettings } from './settings.ts'
@@ -19,7 +19,7 @@ export async function prepareEdge(settings: EdgeSettings): Promise<void> {
   for (const { path, mode } of FOLDERS) await makeFolder(join(settings.folder, path), mode)
   await removeLeftOvers(settings)
   await replaceBase(settings)
-  if ((await isRunning(settings)) && !(await answers(settings))) await reloadNginx(settings)
+  if ((await isRunning(settings)) && !(await defaultServerAnswers(settings))) await reloadNginx(settings)
 }
 
 async function makeFolder(path: string, mode: number): Promise<void> {
@@ -76,6 +76,3 @@ async function acceptableBase(settings: EdgeSettings, leftOut: readonly string[]
 }
 
 const isRunning = async ({ pidFile }: EdgeSettings): Promise<boolean> => (await masterIn(pidFile)) !== undefined
-
-const answers = async (settings: EdgeSettings): Promise<boolean> =>
-  (await askEdge(settings, { host: NOBODY, path: '/', tls: false })).kind === 'answer'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { askEdge } from './ask.ts'
+import { defaultServerAnswers } from './ask.ts'
 import { EdgeFault } from './contract.ts'
 import { endOfLog, refusalSince } from './error-log.ts'
 import { isServing, masterIn, servingWorkers } from './nginx-workers.ts'
@@ -7,8 +7,6 @@ import type { EdgeSettings } from './settings.ts'
 
 const PATIENCE_MS = 10_000
 const POLL_MS = 4
-/** No host has this name: the default server answers. */
-export const NOBODY = 'nobody.invalid'
 
 /** nginx accepts a reload and reports success before it knows: only workers that came, went and answer are proof. */
 export async function reloadNginx(settings: EdgeSettings): Promise<void> {
@@ -25,8 +23,7 @@ export async function reloadNginx(settings: EdgeSettings): Promise<void> {
     if (performance.now() > giveUpAt) throw notReloaded('its former workers were not replaced in time')
     await sleep(POLL_MS)
   }
-  const answer = await askEdge(settings, { host: NOBODY, path: '/', tls: false })
-  if (answer.kind === 'no_answer') throw notReloaded(`its new workers do not answer (${answer.reason})`)
+  if (!(await defaultServerAnswers(settings))) throw notReloaded('its new workers do not answer')
 }
 
 async function isReplaced(former: readonly number[], master: number): Promise<boolean> {

@@ -2,6 +2,9 @@ import { formatEndpoint } from '../model/address.ts'
 import { hostEntry, hostFile, MOST_PARTS, type PemKind, pemGlob } from './layout.ts'
 import type { EdgeSettings } from './settings.ts'
 
+/** How the default server says that it answers for nobody: whoever asks the edge tells it from a backend's own 404. */
+export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host' }
+
 /** Where an edge listens. */
 export type Listening = Pick<EdgeSettings, 'listen' | 'ports'>
 
@@ -29,6 +32,7 @@ ${pemMaps(folder, 'key')}
 server {
 ${listenLines(settings, ports.http, ' default_server')}
   default_type text/plain;
+  add_header ${UNKNOWN_HOST.header} ${UNKNOWN_HOST.value} always;
   return 404 "No such host on this edge.\\n";
 }
 

@@ -1,7 +1,7 @@
 import { formatEndpoint, parseEndpoint } from '../model/address.ts'
 import type { EdgeFile, Site } from './contract.ts'
 import { hostFile, isHost } from './layout.ts'
-import { type Listening, listenLines } from './render-base.ts'
+import { type Listening, listenLines, UNKNOWN_HOST } from './render-base.ts'
 import { renderCertificate } from './render-certificate.ts'
 
 const PLAN_ID = /^plan_[0-9a-z]{26,64}$/
@@ -76,6 +76,7 @@ const proxy = (
     proxy_set_header X-Forwarded-Proto ${scheme};
     proxy_set_header Forwarded "";
     proxy_set_header Proxy "";
+    proxy_hide_header ${UNKNOWN_HOST.header};
   }
 `
 

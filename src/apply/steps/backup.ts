@@ -1,19 +1,37 @@
-import type { Edge } from '../../edge/contract.ts'
+import type { Edge, FileHash } from '../../edge/contract.ts'
 import type { BackupShelf } from '../backups.ts'
-import type { Step } from '../step.ts'
+import { type Step, StepFault } from '../step.ts'
 
-/** The edge must be sound before it is touched; then what will be touched is kept, with its hashes. */
-export function backupStep(runId: string, host: string, edge: Edge, shelf: BackupShelf): Step {
+/**
+ * The edge must be sound before it is touched, and what was applied must stand as it was applied: a file that somebody
+ * edited since is theirs. Then what will be touched is kept, with its hashes.
+ */
+export function backupStep(
+  runId: string,
+  host: string,
+  edge: Edge,
+  shelf: BackupShelf,
+  applied: readonly FileHash[],
+): Step {
   const keep = async () => {
     const touched = await edge.filesWithout(host)
     const files = await edge.read(['drawbridge.conf', ...touched.map(({ path }) => path)])
     return shelf.keep({ runId, host, server: edge.server }, files)
   }
+  const assertUnedited = async () => {
+    const now = await edge.look(applied.map(({ path }) => path))
+    const edited = applied.filter(({ path, hash }) => now.some((file) => file.path === path && file.hash !== hash))
+    if (edited.length === 0) return
+    const paths = edited.map(({ path }) => path).join(', ')
+    throw new StepFault(`Somebody changed ${paths} since it was applied; put it back, then try again.`, {
+      untouched: true,
+    })
+  }
   return {
     name: 'backup',
     before: async () => null,
     do: async () => {
-      const [manifest] = await Promise.all([keep(), edge.assertValid()])
+      const [manifest] = await Promise.all([keep(), edge.assertValid(), assertUnedited()])
       return manifest
     },
     undo: async () => undefined,

@@ -15,6 +15,8 @@ export interface ProxyParts {
 
 /** One host's files on an edge: as they shall stand, as they stood, and whether the host is served. */
 export interface ProxyTarget {
+  /** Whether this puts a host on the air: then nothing may stand there yet, and taking it back means that it is served no more. */
+  readonly creates: boolean
   readonly wanted: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
   /** The files that take an edge back to `before`. */
   readonly restored: (edge: Edge, before: readonly FileHash[]) => Promise<readonly EdgeFile[]>
@@ -32,26 +34,45 @@ export interface ProxyAfter {
   readonly secondary: { readonly ok: boolean; readonly detail: string } | null
 }
 
-/** Changes a host's files on both edges, each validated before it stands and proven to run after. */
+/**
+ * Changes a host's files on both edges, each validated before it stands and proven to run after. What is to stand is only
+ * known once it is our turn at the edge: others may share a certificate with this host and come or go until then.
+ */
 export function proxyStep({ primary, secondary, alone, swapped }: ProxyParts, target: ProxyTarget): Step {
   const place = (
     edge: Edge,
-    files: readonly EdgeFile[],
-    expected: readonly FileHash[],
+    afters: Afters,
+    known: (image: ProxyImage) => Promise<ProxyImage>,
     meanwhile: () => Promise<void>,
   ) =>
     alone(edge, async () => {
+      const files = await target.wanted(edge, afters)
+      const expected = await edge.look(files.map(({ path }) => path))
+      const image = { before: expected, after: files.map(hashOf) }
+      if (target.creates)
+        refuseForeign(
+          expected,
+          expected.map(({ path }) => ({ path, hash: null })),
+          image.after,
+        )
+      const { after } = await known(image)
       await edge.validate({ files, expected })
       await edge.swap({ files, expected })
       await Promise.all([edge.reload(), meanwhile()])
+      return after
     })
 
-  const placeOnSecondary = async (afters: Afters): Promise<ProxyAfter['secondary']> => {
-    if (!secondary) return null
-    const files = await target.wanted(secondary, afters)
-    const expected = await secondary.look(files.map(({ path }) => path))
-    return reported(place(secondary, files, expected, async () => undefined))
-  }
+  const placeOnSecondary = async (afters: Afters): Promise<ProxyAfter['secondary']> =>
+    secondary
+      ? reported(
+          place(
+            secondary,
+            afters,
+            async (image) => image,
+            async () => undefined,
+          ),
+        )
+      : null
 
   const putBack = (edge: Edge, { before, after }: ProxyImage) =>
     alone(edge, async () => {
@@ -60,37 +81,37 @@ export function proxyStep({ primary, secondary, alone, swapped }: ProxyParts, ta
       const files = (await target.restored(edge, before)).filter((file) => hashOf(file).hash !== hashIn(now, file.path))
       if (files.length > 0)
         await edge.swap({ files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })) })
-      // nginx may never have loaded what was put back; then nothing is left to load, even where somebody else's file forbids it.
-      const shouldServe = before.some(({ hash }) => hash !== null)
-      if ((await target.isServed(edge)) !== shouldServe) await edge.reload()
+      // nginx may never have loaded what was taken away; then nothing is left to load, even where somebody else's file forbids it.
+      if ((await target.isServed(edge)) === target.creates) await edge.reload()
     })
 
   return {
     name: 'proxy',
-    async before(afters): Promise<ProxyImage> {
-      const files = await target.wanted(primary, afters)
-      return { before: await primary.look(files.map(({ path }) => path)), after: files.map(hashOf) }
-    },
-    async do(image, afters): Promise<ProxyAfter> {
-      const { before, after } = image as ProxyImage
+    before: async () => null,
+    async do(earlier, afters, note): Promise<ProxyAfter> {
       let second: ProxyAfter['secondary'] = null
-      const files = await target.wanted(primary, afters)
-      await place(primary, files, before, async () => {
+      const known = async (seen: ProxyImage): Promise<ProxyImage> => {
+        // After a crash the world may be changed already: what counts is what stood at first.
+        const image = { ...seen, before: (earlier as ProxyImage | null)?.before ?? seen.before }
+        await note(image)
+        return image
+      }
+      const files = await place(primary, afters, known, async () => {
         swapped()
         second = await placeOnSecondary(afters)
       }).catch(tellUntouched)
-      return { files: after, secondary: second }
+      return { files, secondary: second }
     },
     async undo(image) {
-      const hashes = image as ProxyImage
-      await putBack(primary, hashes)
-      if (secondary) await reported(putBack(secondary, hashes))
+      if (image === null) return
+      await putBack(primary, image as ProxyImage)
+      if (secondary) await reported(putBack(secondary, image as ProxyImage))
     },
   }
 }
 
 /** The Secondary is reported and never decides. */
-async function reported(work: Promise<void>): Promise<{ ok: boolean; detail: string }> {
+async function reported(work: Promise<unknown>): Promise<{ ok: boolean; detail: string }> {
   return work.then(
     () => ({ ok: true, detail: 'The Secondary has the same files and runs them.' }),
     (error: unknown) => ({ ok: false, detail: `The Secondary could not be changed: ${sentenceOf(error)}` }),
@@ -100,7 +121,8 @@ async function reported(work: Promise<void>): Promise<{ ok: boolean; detail: str
 function refuseForeign(now: readonly FileHash[], before: readonly FileHash[], after: readonly FileHash[]): void {
   const foreign = now.filter(({ path, hash }) => hash !== hashIn(before, path) && hash !== hashIn(after, path))
   if (foreign.length === 0) return
-  throw new StepFault(`Somebody changed ${foreign.map(({ path }) => path).join(', ')} meanwhile; it was left alone.`)
+  const paths = foreign.map(({ path }) => path).join(', ')
+  throw new StepFault(`Somebody else's hand is in ${paths}; it was left alone.`)
 }
 
 /** Faults before anything live was touched leave nothing to undo. */
