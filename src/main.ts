@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { Command } from 'commander'
 import description from '../package.json' with { type: 'json' }
 import { crashAt } from './apply/crash-points.ts'
 import { Runs } from './apply/runs.ts'
@@ -11,21 +10,20 @@ import { CallerRules } from './authorize/caller.ts'
 import { acmeDirectory } from './certificates/acme-directory.ts'
 import type { CertificateInventory } from './certificates/contract.ts'
 import { certificateInventory } from './certificates/inventory.ts'
-import { type Config, loadConfig } from './config/config.ts'
+import type { Config } from './config/config.ts'
 import { Secret } from './config/secret.ts'
 import { dnsReader } from './dns/reader.ts'
-import { equip } from './equip.ts'
+import { type Equipment, equip } from './equip.ts'
 import { Exposer, type Observe } from './exposer.ts'
 import { readTlsFiles } from './http/certificate-reload.ts'
 import { createServer } from './http/server.ts'
-import { createLog, type Log } from './log.ts'
+import type { Log } from './log.ts'
 import type { Plan } from './model/exposure.ts'
 import { probeHealth } from './observe/health-probe.ts'
 import { nameHolder } from './observe/name-holder.ts'
 import { type ObserveParts, observe } from './observe/observe.ts'
-import { auditReport, verifyAudit } from './ops/audit-verify.ts'
 import { claimInstanceName } from './ops/instance.ts'
-import { type Service, serve } from './ops/serve.ts'
+import type { Service } from './ops/serve.ts'
 import { claimStateFolder } from './ops/state-folder.ts'
 import { denyOwnListeners, HEALTH_TIMEOUT_SECONDS, type PlanSettings } from './plan/settings.ts'
 import { describePolicy } from './policy.ts'
@@ -33,8 +31,12 @@ import { PlanProgress } from './progress.ts'
 import type { Store } from './store/contract.ts'
 import { openStore } from './store/open.ts'
 
-/** The composition root: the only file that builds concrete parts and ties them. `now` is the one clock of what is decided. */
-export async function assemble(config: Config, log: Log, now: () => number = Date.now): Promise<Service> {
+/** The service and what the commands on this machine work with. */
+export type Assembly = Service &
+  Equipment & { readonly runs: Runs; readonly instance: string; readonly now: () => number }
+
+/** The composition root: with equip.ts the only file that builds concrete parts and ties them. `now` is the one clock of what is decided. */
+export async function assemble(config: Config, log: Log, now: () => number = Date.now): Promise<Assembly> {
   claimStateFolder(config.stateDir)
   const store = await open(config)
   const trail = new AuditTrail(store)
@@ -85,47 +87,13 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     log,
     tls: config.listen.tls && readTlsFiles(config.listen.tls),
   })
-  const upkeep = upkeepOf({ ...equipment, store, runs, exposer, instance, log, now })
-  return { app, store, trail, admission, upkeep, log }
+  const parts = { ...equipment, store, runs, exposer, instance, log, now }
+  return { ...parts, app, trail, admission, upkeep: upkeepOf(parts) }
 }
 
-/** The command line of the server itself. */
-export async function run(argv: readonly string[]): Promise<void> {
-  const program = new Command('drawbridge')
-    .description('Puts a service on the air: DNS name, reverse proxy and certificate together, or not at all.')
-    .version(VERSION)
-  const configured = (command: Command) =>
-    command.requiredOption('--config <file>', 'the configuration, as in drawbridge.example.yaml')
+export const VERSION = description.version
 
-  configured(program.command('serve'))
-    .description('run the service')
-    .option('--check', 'only read the configuration and say whether it is right')
-    .action(async ({ config: file, check }: { config: string; check?: boolean }) => {
-      const config = loadConfig(file, process.env)
-      if (check) process.stdout.write(`${file} is right.\n`)
-      else await serve(await assemble(config, createLog(config.log.level, secretsOf(config))), config)
-    })
-
-  configured(program.command('audit').command('verify'))
-    .description('follow the audit chain and find a changed or missing line')
-    .action(async ({ config: file }: { config: string }) => {
-      const store = await open(loadConfig(file, process.env))
-      const verdict = await verifyAudit(store).finally(() => store.close())
-      process.stdout.write(`${auditReport(verdict)}\n`)
-      process.exitCode = verdict.ok ? 0 : 1
-    })
-
-  try {
-    await program.parseAsync([...argv])
-  } catch (error) {
-    process.stderr.write(`drawbridge: ${error instanceof Error ? error.message : String(error)}\n`)
-    process.exitCode = 1
-  }
-}
-
-const VERSION = description.version
-
-const open = ({ store }: Config): Promise<Store> =>
+export const open = ({ store }: Config): Promise<Store> =>
   openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() })
 
 /** What no log line may show. */

@@ -55,7 +55,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'log.ts',
     'policy.ts',
   ],
+  cli: [],
   'main.ts': ['*'],
+  'command-line.ts': ['*'],
 }
 
 /** Only these may open sockets, start programs or write files. */

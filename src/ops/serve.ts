@@ -20,7 +20,7 @@ export interface Service {
 }
 
 /** What the service does by itself, beside answering. */
-export interface Upkeep {
+interface Upkeep {
   /** Once, before anything is answered: base files on the edges, runs that were left behind, a look at what differs. */
   begin(): Promise<void>
   /** Runs whose instance is gone. */

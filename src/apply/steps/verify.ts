@@ -6,7 +6,7 @@ import type { ChosenCertificate } from './certificate.ts'
 import type { Held } from './dns.ts'
 
 /** What one edge answered for the host. */
-export interface EdgeVerdict {
+interface EdgeVerdict {
   readonly server: string
   readonly ok: boolean
   readonly detail: string
