@@ -70,6 +70,16 @@ async function faultOf(issuing: Promise<unknown>): Promise<IssueFault> {
 }
 const isKeyText = (line: string): boolean => line !== '' && !line.startsWith('-----')
 
+/** A challenge whose address leads nowhere. */
+const authorization = (value: string, token: string, status = 'pending'): AcmeFault => ({
+  status: 200,
+  body: JSON.stringify({
+    status: 'pending',
+    identifier: { type: 'dns', value },
+    challenges: [{ type: 'dns-01', status, url: 'https://127.0.0.1:9/', token }],
+  }),
+})
+
 describe('a certificate is issued', () => {
   test('by dns-01, is found by the inventory, and leaves no challenge behind', async () => {
     const issued = await issuer().issue([HOST], site.responder)
@@ -180,11 +190,19 @@ describe('an authority that is in a bad way', () => {
     expect(ordersPlaced()).toBe(1)
   })
 
-  test('has a valid authorization already: no proof is shown', async () => {
+  test('has a valid authorization for one name already: only for the other a proof is shown', async () => {
     await site.startPebble({ ...STEADY, PEBBLE_AUTHZREUSE: '100' })
-    await issuer().issue([HOST], site.responder)
-    const never: ChallengeResponder = { ...site.responder, present: () => Promise.reject(new Error('shown')) }
-    expect((await issuer().issue([HOST], never)).names).toEqual([HOST])
+    const hosts: string[] = []
+    const noting: ChallengeResponder = {
+      ...site.responder,
+      present: (host, ...proof) => {
+        hosts.push(host)
+        return site.responder.present(host, ...proof)
+      },
+    }
+    await issuer().issue([HOST], noting)
+    await issuer().issue([HOST, `www.${ZONE}`], noting)
+    expect(hosts).toEqual([HOST, `www.${ZONE}`])
   })
 
   test('was restarted and has forgotten the account: it is registered again', async () => {
@@ -210,14 +228,6 @@ describe('an authority that says no', () => {
     status,
     headers: { 'content-type': 'application/problem+json', ...headers },
     body: JSON.stringify({ type: `urn:ietf:params:acme:error:${type}`, detail: 'canary-of-the-authority', status }),
-  })
-  const authorization = (value: string, token: string): AcmeFault => ({
-    status: 200,
-    body: JSON.stringify({
-      status: 'pending',
-      identifier: { type: 'dns', value },
-      challenges: [{ type: 'dns-01', status: 'pending', url: 'https://127.0.0.1:9/', token }],
-    }),
   })
   const faultWhen = async (path: string, fault: AcmeFault, more: Partial<AcmeIssuerOptions> = {}) => {
     proxy.goWrong((asked) => (asked.startsWith(path) ? fault : undefined))
@@ -368,6 +378,20 @@ describe('a crash', () => {
     expect(await site.challengesOf(HOST)).toBe(0)
     expect(orders.records.size).toBe(0)
     expect(keyUnderWay()).toBeUndefined()
+  })
+
+  test('while the authority looks for the proof: it is shown, but not handed in again', async () => {
+    await crash(dieAtRequest('/my-order', 'hang'))
+    const { origin } = new URL(proxy.directory)
+    const order = { status: 'pending', authorizations: [`${origin}/authZ/1`], finalize: `${origin}/finalize` }
+    let looks = 0
+    proxy.goWrong((path) => {
+      if (path === '/authZ/1') return authorization(HOST, 'token', 'processing')
+      if (!path.startsWith('/my-order') || looks++ > 0) return undefined
+      return { status: 200, body: JSON.stringify(order) }
+    })
+    expect((await issuer().issue([HOST], site.responder)).names).toEqual([HOST])
+    expect(ordersPlaced()).toBe(1)
   })
 
   test('and a lost answer: the finalized order is resumed, a new order is not repeated', async () => {
