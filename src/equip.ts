@@ -58,7 +58,8 @@ export function equip({ config, store, inventory, instance, reach, now }: Equipm
     inventory,
     issuer: acmeIssuer({ ...acme, stateDir, orders: store, now }),
     loadPair,
-    responderFor: (zone, provider) =>
+    challenge: acme.challenge,
+    dnsResponder: (zone, provider) =>
       dnsResponder({
         provider,
         zone,

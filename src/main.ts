@@ -124,12 +124,13 @@ function observerOf(config: Config, store: Store, inventory: CertificateInventor
 }
 
 function planSettings({ servers, zones, edge, ports, listen }: Config): PlanSettings {
+  const address = servers.addresses[servers.primary] ?? ''
+  const toPrimary = { type: address.includes(':') ? 'AAAA' : 'A', value: address } as const
   const edgeServers = [servers.primary, ...(servers.secondary ? [servers.secondary] : [])]
   return {
     targets: servers.targets,
     addresses: servers.addresses,
-    edgeAddress: servers.addresses[servers.primary] ?? '',
-    zones,
+    zones: new Map([...zones].map(([name, { ttl, publish = [toPrimary] }]) => [name, { ttl, publish }])),
     edge,
     ports: denyOwnListeners(ports.allowed, listen.port, edge, edgeServers),
   }

@@ -3,7 +3,7 @@
  * walk this table and kill the service at each. In service nothing is reached unless DRAWBRIDGE_CRASH_AT names it.
  */
 const STEPS = {
-  apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'],
+  apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],
   remove: ['backup', 'dns', 'proxy'],
 } as const
 

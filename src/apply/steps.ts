@@ -12,7 +12,8 @@ import { backupStep } from './steps/backup.ts'
 import { type ChosenCertificate, certificateStep } from './steps/certificate.ts'
 import { checkStep } from './steps/check.ts'
 import { claimNameStep, type DnsParts, type Held, releaseNameStep } from './steps/dns.ts'
-import { type ProxyAfter, type ProxyParts, proxyStep } from './steps/proxy.ts'
+import { edgeResponder } from './steps/edge-responder.ts'
+import { type ProxyAfter, type ProxyParts, type ProxyTarget, proxyStep } from './steps/proxy.ts'
 import { verifyStep } from './steps/verify.ts'
 import type { Turns } from './turns.ts'
 
@@ -28,7 +29,8 @@ export interface StepParts {
   readonly inventory: CertificateInventory
   readonly issuer: CertificateIssuer
   readonly loadPair: (chosen: ChosenCertificate) => Promise<SiteCertificate>
-  readonly responderFor: (zone: string, provider: DnsProvider) => ChallengeResponder
+  readonly challenge: ChallengeResponder['type']
+  readonly dnsResponder: (zone: string, provider: DnsProvider) => ChallengeResponder
   readonly recheck: (plan: Plan) => Promise<unknown>
   readonly reach: Reach
   readonly now: () => number
@@ -55,30 +57,51 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const backup = backupStep(run.runId, host, primary, parts.shelf, appliedFiles(receipt))
 
   if (run.action === 'remove') {
-    const restored = (_edge: Edge, before: readonly FileHash[]) => fromBackup(parts.shelf, run.runId, before)
-    const gone = proxyStep(proxy, { creates: false, wanted: (edge) => edge.filesWithout(host), restored, isServed })
+    const gone = proxyStep(proxy, {
+      name: 'proxy',
+      fresh: false,
+      wanted: (edge) => edge.filesWithout(host),
+      restored: (_edge, before) => fromBackup(parts.shelf, run.runId, before),
+      isRestored: isServed,
+    })
     return [backup, releaseNameStep(host, records, dns), gone]
   }
 
   const target = plan.changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? ''
-  const site = async (edge: Edge, afters: Afters) => {
+  const plainSite = { host, planId: plan.planId, target }
+  const secureFiles = async (edge: Edge, afters: Afters) => {
     const chosen = afters.get('certificate') as ChosenCertificate | undefined
-    const certificate = chosen && (await parts.loadPair(chosen))
-    return edge.filesFor({ host, planId: plan.planId, target, certificate })
+    return edge.filesFor({ ...plainSite, certificate: chosen && (await parts.loadPair(chosen)) })
   }
+  const lower = (wanted: ProxyTarget['wanted']) =>
+    proxyStep(proxy, {
+      name: 'proxy',
+      fresh: true,
+      wanted,
+      restored: (edge) => edge.filesWithout(host),
+      isRestored: async (edge) => !(await isServed(edge)),
+    })
+  const check = checkStep(plan, parts.recheck)
+  const claim = claimNameStep(host, records, dns)
+  const verify = verifyStep({ host, health, tls }, records, { primary, secondary, look })
+  if (!tls) return [check, backup, lower((edge) => edge.filesFor(plainSite)), claim, verify]
+
   const certificate = certificateStep(host, {
     ...parts,
-    responder: parts.responderFor(zone, provider),
+    responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : edgeResponder(plainSite, proxy),
     challengeSet: () => reach('apply certificate challenge-set'),
   })
-  return [
-    checkStep(plan, parts.recheck),
-    backup,
-    ...(tls ? [certificate] : []),
-    proxyStep(proxy, { creates: true, wanted: site, restored: (edge) => edge.filesWithout(host), isServed }),
-    claimNameStep(host, records, dns),
-    verifyStep({ host, health, tls }, records, { primary, secondary, look }),
-  ]
+  if (parts.challenge === 'dns-01') return [check, backup, certificate, lower(secureFiles), claim, verify]
+
+  // By http-01 the authority comes through the name and the edge: both must stand before there is a certificate.
+  const secure = proxyStep(proxy, {
+    name: 'proxy-tls',
+    fresh: false,
+    wanted: secureFiles,
+    restored: (edge) => edge.filesFor(plainSite),
+    isRestored: async () => false,
+  })
+  return [check, backup, lower((edge) => edge.filesFor(plainSite)), claim, certificate, secure, verify]
 }
 
 /** Only what stood before the run comes back, as the backup holds it. */
@@ -87,9 +110,11 @@ async function fromBackup(shelf: BackupShelf, runId: string, before: readonly Fi
   return (await shelf.load(runId)).filter(({ path }) => stood.has(path))
 }
 
-/** What the apply wrote, by its receipt. */
-export const appliedFiles = (receipt: unknown): readonly FileHash[] =>
-  (receipt as { proxy?: Partial<ProxyAfter> } | undefined)?.proxy?.files ?? []
+/** What the apply last wrote, by its receipt. */
+export function appliedFiles(receipt: unknown): readonly FileHash[] {
+  const { proxy, 'proxy-tls': secured } = (receipt ?? {}) as Partial<Record<ProxyTarget['name'], ProxyAfter>>
+  return (secured ?? proxy)?.files ?? []
+}
 
 export const recordsOf = ({ changes }: Plan): ZoneRecord[] =>
   changes

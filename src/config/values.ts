@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import { parseAddress, parseCidr, parseEndpoint } from '../model/address.ts'
 import { parseName } from '../model/dns-name.ts'
 import type { Parse } from './section.ts'
@@ -10,6 +11,8 @@ const textThat =
 
 export const text = textThat((value) => (value === '' ? undefined : value))
 export const address = textThat(parseAddress)
+export const address4 = textThat((value) => (isIPv4(value) ? value : undefined))
+export const address6 = textThat((value) => (isIPv6(value) ? parseAddress(value) : undefined))
 export const network = textThat((value) => (parseCidr(value) ? value : undefined))
 export const endpoint = (defaultPort: number) => textThat((value) => parseEndpoint(value, defaultPort))
 export const dnsName = textThat(parseName)

@@ -10,8 +10,15 @@ export interface Zone {
   /** Every server that must serve a challenge before a certificate authority is told of it. */
   readonly nameServers: readonly Endpoint[]
   readonly ttl: number
+  /** What a host's name is given; undefined: the address of the Primary. */
+  readonly publish: readonly PublishedRecord[] | undefined
   /** Without a key the zone can be planned in, but not changed. */
   readonly tsig: ZoneKey | undefined
+}
+
+export interface PublishedRecord {
+  readonly type: 'A' | 'AAAA' | 'CNAME'
+  readonly value: string
 }
 
 interface ZoneKey {
@@ -50,8 +57,33 @@ function readZone(section: Section, name: string, sources: Sources): Zone {
   const nameServers = section.list('nameServers', [primary], value.endpoint(53), SERVER)
   if (nameServers.length === 0) section.refuse('nameServers', 'is empty; leave it out where only the primary counts')
   const ttl = section.read('ttl', 60, value.whole(1, 86_400), 'whole seconds, 1 to 86400')
+  const publish = readPublish(section)
   const tsig = section.section('tsig')
-  return { name, primary, nameServers, ttl, tsig: section.has('tsig') ? readKey(tsig, name, sources) : undefined }
+  return {
+    name,
+    primary,
+    nameServers,
+    ttl,
+    publish,
+    tsig: section.has('tsig') ? readKey(tsig, name, sources) : undefined,
+  }
+}
+
+/** Addresses, or one name that has them: a CNAME stands alone. */
+function readPublish(zone: Section): readonly PublishedRecord[] | undefined {
+  const section = zone.section('publish')
+  if (!zone.has('publish')) return undefined
+  const v4 = section
+    .list('a', [], value.address4, 'IPv4 addresses')
+    .map((address) => ({ type: 'A', value: address }) as const)
+  const v6 = section
+    .list('aaaa', [], value.address6, 'IPv6 addresses')
+    .map((address) => ({ type: 'AAAA', value: address }) as const)
+  const cname = section.read('cname', undefined, value.dnsName, 'the DNS name of the edge, such as edge.example.test')
+  const addresses = [...v4, ...v6]
+  if ((cname !== undefined) === addresses.length > 0)
+    zone.refuse('publish', 'must have either addresses (a, aaaa) or one cname')
+  return cname === undefined ? addresses : [{ type: 'CNAME', value: cname }]
 }
 
 function readKey(section: Section, zone: string, { path, environment }: Sources): ZoneKey {

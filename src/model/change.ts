@@ -22,7 +22,7 @@ export interface DnsChange {
   readonly kind: 'dns'
   readonly action: 'create'
   readonly name: string
-  readonly type: 'A' | 'AAAA' | 'TXT'
+  readonly type: 'A' | 'AAAA' | 'CNAME' | 'TXT'
   readonly ttl: number
   readonly value: string
 }

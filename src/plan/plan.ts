@@ -69,13 +69,13 @@ function changesFor(
 ): Change[] {
   const { address, port } = backend
   const target = `http://${address.includes(':') ? `[${address}]` : address}:${port}`
-  const ttl = settings.zones.get(request.zone)?.ttl ?? 0
-  const type = settings.edgeAddress.includes(':') ? 'AAAA' : 'A'
+  const { ttl, publish } = settings.zones.get(request.zone) ?? { ttl: 0, publish: [] }
+  const create = { kind: 'dns', action: 'create', ttl } as const
   return [
     ...certificateChange(host, certificate),
     { kind: 'proxy', action: 'create', serverName: host, target, https: request.tls },
-    { kind: 'dns', action: 'create', name: host, type, ttl, value: settings.edgeAddress },
-    { kind: 'dns', action: 'create', name: `_drawbridge.${host}`, type: 'TXT', ttl, value: OWNER_MARK },
+    ...publish.map(({ type, value }) => ({ ...create, name: host, type, value })),
+    { ...create, name: `_drawbridge.${host}`, type: 'TXT', value: OWNER_MARK },
   ]
 }
 

@@ -5,10 +5,15 @@ export const HEALTH_TIMEOUT_SECONDS = 3
 export interface PlanSettings {
   readonly targets: readonly string[]
   readonly addresses: Readonly<Record<string, string>>
-  readonly edgeAddress: string
-  readonly zones: ReadonlyMap<string, { readonly ttl: number }>
+  readonly zones: ReadonlyMap<string, ZoneSettings>
   readonly edge: { readonly http: number; readonly https: number }
   readonly ports: PortPolicy
+}
+
+/** What a host's name is given in a zone. */
+export interface ZoneSettings {
+  readonly ttl: number
+  readonly publish: readonly { readonly type: 'A' | 'AAAA' | 'CNAME'; readonly value: string }[]
 }
 
 export interface PortPolicy {

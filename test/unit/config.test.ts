@@ -79,6 +79,15 @@ describe('a wrong setting names file, line, field and what is allowed', () => {
     expect(fault).toContain(allowed)
   })
 
+  test.each([
+    ['publish: {}', 'either addresses'],
+    ['publish: { a: [192.0.2.1], cname: edge.test }', 'either addresses'],
+    ['publish: { a: ["2001:db8::1"] }', 'IPv4'],
+    ['publish: { aaaa: [192.0.2.1] }', 'IPv6'],
+  ])('zone %s', (publish, allowed) => {
+    expect(faultsOf(`zones: { example.test: { primary: 192.0.2.9, ${publish} } }`).join()).toContain(allowed)
+  })
+
   test('all at once', () => {
     expect(faultsOf('flow: open\nport: 1\n')).toHaveLength(3)
   })

@@ -3,14 +3,13 @@ import { Problem } from '../../src/model/errors.ts'
 import type { ExposureRequest } from '../../src/model/exposure.ts'
 import type { Observation } from '../../src/model/finding.ts'
 import { desire, HEALTH_GRAMMAR } from '../../src/plan/desire.ts'
-import { propose } from '../../src/plan/plan.ts'
+import { moved, propose, withOwner } from '../../src/plan/plan.ts'
 import { denyOwnListeners, isPortAllowed, type PlanSettings } from '../../src/plan/settings.ts'
 
 const SETTINGS: PlanSettings = {
   targets: ['23', '25', '253'],
   addresses: { '23': '192.168.45.23', '25': '192.168.45.25', '253': '192.168.45.253', '73': '192.168.45.73' },
-  edgeAddress: '192.168.45.23',
-  zones: new Map([['lab.test', { ttl: 60 }]]),
+  zones: new Map([['lab.test', { ttl: 60, publish: [{ type: 'A', value: '192.168.45.23' }] }]]),
   edge: { http: 80, https: 443 },
   ports: denyOwnListeners(
     [
@@ -157,6 +156,62 @@ describe('checks', () => {
     })
     expect(new Set(shown).size).toBe(1)
     expect(refusal(() => planFor({}, { health: answers[3] }, 'internal')).message).toContain('HTTP 500')
+  })
+})
+
+describe('what a zone publishes', () => {
+  const records = (publish: { type: 'A' | 'AAAA' | 'CNAME'; value: string }[]) => {
+    const settings = { ...SETTINGS, zones: new Map([['lab.test', { ttl: 60, publish }]]) }
+    const { changes } = propose(desire(REQUEST, settings), WELL, settings, 'internal')
+    return changes.flatMap((change) => (change.kind === 'dns' ? [`${change.name} ${change.type} ${change.value}`] : []))
+  }
+
+  test('addresses of both kinds, or a name; the owner mark beside either', () => {
+    expect(
+      records([
+        { type: 'A', value: '192.0.2.1' },
+        { type: 'AAAA', value: '2001:db8::1' },
+      ]),
+    ).toEqual([
+      'hello.lab.test A 192.0.2.1',
+      'hello.lab.test AAAA 2001:db8::1',
+      '_drawbridge.hello.lab.test TXT drawbridge',
+    ])
+    expect(records([{ type: 'CNAME', value: 'edge.lab.test' }])[0]).toBe('hello.lab.test CNAME edge.lab.test')
+  })
+})
+
+describe('what has moved since the plan', () => {
+  const { changes } = planFor()
+  const now = (difference: Partial<Observation>, settings = SETTINGS) =>
+    moved(
+      withOwner(changes, 'plan_1'),
+      propose(desire(REQUEST, settings), { ...WELL, ...difference }, settings, 'internal').changes,
+    )
+
+  test('nothing, and a certificate that is there by now is no harm', () => {
+    expect(now({})).toEqual([])
+    const installed = {
+      kind: 'installed',
+      names: ['*.lab.test'],
+      wildcard: true,
+      notAfter: '2030-01-01',
+      fingerprint: 'F',
+    } as const
+    expect(now({ certificate: installed })).toEqual([])
+    expect(
+      moved(
+        propose(desire(REQUEST, SETTINGS), { ...WELL, certificate: installed }, SETTINGS, 'internal').changes,
+        changes,
+      ),
+    ).toHaveLength(1)
+  })
+
+  test('the records and the backend', () => {
+    const zones = new Map([['lab.test', { ttl: 61, publish: [{ type: 'A' as const, value: '192.168.45.23' }] }]])
+    expect(now({}, { ...SETTINGS, zones })).toEqual(['the DNS records that would be made'])
+    const addresses = { ...SETTINGS.addresses, '25': '192.168.45.26' }
+    expect(now({}, { ...SETTINGS, addresses })).toEqual(["the backend's address"])
   })
 })
 

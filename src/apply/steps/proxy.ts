@@ -13,14 +13,16 @@ export interface ProxyParts {
   readonly swapped: () => void
 }
 
-/** One host's files on an edge: as they shall stand, as they stood, and whether the host is served. */
+/** One host's files on an edge: as they shall stand, and the way back. */
 export interface ProxyTarget {
-  /** Whether this puts a host on the air: then nothing may stand there yet, and taking it back means that it is served no more. */
-  readonly creates: boolean
+  readonly name: 'proxy' | 'proxy-tls'
+  /** Nothing of this host may stand there yet. */
+  readonly fresh: boolean
   readonly wanted: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
   /** The files that take an edge back to `before`. */
   readonly restored: (edge: Edge, before: readonly FileHash[]) => Promise<readonly EdgeFile[]>
-  readonly isServed: (edge: Edge) => Promise<boolean>
+  /** Whether what nginx runs is what was before, so that nothing need be loaded. */
+  readonly isRestored: (edge: Edge) => Promise<boolean>
 }
 
 /** Hashes only: what stood before is in the backup. */
@@ -49,7 +51,7 @@ export function proxyStep({ primary, secondary, alone, swapped }: ProxyParts, ta
       const files = await target.wanted(edge, afters)
       const expected = await edge.look(files.map(({ path }) => path))
       const image = { before: expected, after: files.map(hashOf) }
-      if (target.creates)
+      if (target.fresh)
         refuseForeign(
           expected,
           expected.map(({ path }) => ({ path, hash: null })),
@@ -82,11 +84,11 @@ export function proxyStep({ primary, secondary, alone, swapped }: ProxyParts, ta
       if (files.length > 0)
         await edge.swap({ files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })) })
       // nginx may never have loaded what was taken away; then nothing is left to load, even where somebody else's file forbids it.
-      if ((await target.isServed(edge)) === target.creates) await edge.reload()
+      if (!(await target.isRestored(edge))) await edge.reload()
     })
 
   return {
-    name: 'proxy',
+    name: target.name,
     before: async () => null,
     async do(earlier, afters, note): Promise<ProxyAfter> {
       let second: ProxyAfter['secondary'] = null

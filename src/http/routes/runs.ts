@@ -65,7 +65,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
       const { plan } = started
       const { outcome, afters, finishedAt } = await succeeded(started)
       const verification = afters.get('verify') as Verification
-      const secondary = (afters.get('proxy') as ProxyAfter | undefined)?.secondary
+      const { secondary } = (afters.get('proxy-tls') ?? afters.get('proxy')) as ProxyAfter
       return reply.send({
         planId: plan.planId,
         state: 'applied',
