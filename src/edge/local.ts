@@ -21,13 +21,13 @@ export function localEdge(settings: EdgeSettings): Edge {
     throw new EdgeFault('config_broken', `nginx's configuration on ${server} is broken: ${refusalSentence(refusal)}.`)
   }
   const validate = async ({ files }: EdgeChange): Promise<void> => {
-    const refusal = await testShadow(settings, await sparingUsed(folder, files))
+    const refusal = await testShadow(settings, await sparingUsed(folder, ours(files)))
     if (!refusal) return
     await assertValid()
     throw new EdgeFault('change_invalid', `nginx on ${server} refuses the change: ${refusalSentence(refusal)}.`)
   }
   const swap = async ({ files, expected }: EdgeChange): Promise<void> =>
-    replaceFiles(folder, { files: await sparingUsed(folder, files), expected })
+    replaceFiles(folder, { files: await sparingUsed(folder, ours(files)), expected })
 
   return {
     server,
@@ -37,8 +37,8 @@ export function localEdge(settings: EdgeSettings): Edge {
     prepare: () => prepareEdge(settings),
     reload: () => reloadNginx(settings),
     ask: (question) => askEdge(settings, question),
-    look: (paths) => Promise.all(paths.map((path) => lookAt(folder, known(path)))),
-    read: (paths) => Promise.all(paths.map((path) => readEdgeFile(folder, known(path)))),
+    look: async (paths) => Promise.all(paths.map((path) => lookAt(folder, known(path)))),
+    read: async (paths) => Promise.all(paths.map((path) => readEdgeFile(folder, known(path)))),
     async filesFor(site) {
       const files = renderSite(site, settings)
       const wanted = new Set(files.map(({ path }) => path))
@@ -54,6 +54,12 @@ export function localEdge(settings: EdgeSettings): Edge {
 }
 
 const absent = (path: string): EdgeFile => ({ path, content: null, secret: false })
+
+/** A change may come from a journal or a backup: no path in it leads out of the folder. */
+function ours(files: readonly EdgeFile[]): readonly EdgeFile[] {
+  for (const { path } of files) parsePath(path)
+  return files
+}
 
 function known(path: string): string {
   parsePath(path)

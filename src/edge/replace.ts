@@ -3,7 +3,7 @@ import { link, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
 import { hashOf, lookAt, NO_FILE, reporting, standsInTheWay, syncFolder, writeNew } from './files.ts'
-import { byOrder, STAGING } from './layout.ts'
+import { byOrder, isSecret, STAGING } from './layout.ts'
 
 /**
  * Puts files in place and takes others away: all of it or, unless the program dies meanwhile, nothing. Looks at
@@ -50,8 +50,8 @@ const changedMeanwhile = (path: string): EdgeFault =>
 
 const newDraft = (): string => join(STAGING, `draft-${randomBytes(8).toString('hex')}`)
 
-const writeDraft = (folder: string, { path, content, secret }: EdgeFile, draft: string): Promise<void> =>
-  reporting(path, () => writeNew(join(folder, draft), content ?? '', secret ? 0o600 : 0o644, true))
+const writeDraft = (folder: string, { path, content }: EdgeFile, draft: string): Promise<void> =>
+  reporting(path, () => writeNew(join(folder, draft), content ?? '', isSecret(path) ? 0o600 : 0o644, true))
 
 type Undo = () => Promise<void>
 

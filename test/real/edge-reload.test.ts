@@ -1,0 +1,186 @@
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { Agent, createServer, get, type Server } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { localEdge } from '../../src/edge/local.ts'
+import { servingWorkers } from '../../src/edge/nginx-workers.ts'
+import { PLAN_ID, startTestEdge, type TestEdge } from '../support/edge.ts'
+
+let at: TestEdge
+let backend: Server
+let target: string
+beforeAll(async () => {
+  at = await startTestEdge()
+  backend = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1')
+  await once(backend, 'listening')
+  target = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`
+  await at.place({ host: 'neighbour.lab.test', planId: PLAN_ID, target })
+})
+afterAll(async () => {
+  backend?.close()
+  backend?.closeAllConnections()
+  await at?.stop()
+})
+afterEach(async () => {
+  expect(at.leftOvers()).toEqual([])
+  expect(await statusOf('neighbour.lab.test')).toBe(200)
+})
+
+const foreign = () => join(at.folder, 'foreign.conf')
+const statusOf = async (host: string) => {
+  const answer = await at.edge.ask({ host, path: '/', tls: false })
+  return answer.kind === 'answer' ? answer.httpStatus : answer.reason
+}
+const newHost = async (host: string) => {
+  const files = await at.edge.filesFor({ host, planId: PLAN_ID, target })
+  return { files, expected: await at.edge.look(files.map(({ path }) => path)) }
+}
+
+describe('a reload', () => {
+  test('is done when the former workers are gone and new ones answer', async () => {
+    const former = await servingWorkers(at.pid)
+    expect(former.length).toBeGreaterThan(0)
+    await at.edge.reload()
+    const now = await servingWorkers(at.pid)
+    expect(now.length).toBeGreaterThan(0)
+    expect(now.filter((pid) => former.includes(pid))).toEqual([])
+  })
+
+  test("is refused by somebody else's file that broke between test and reload; the former workers go on", async () => {
+    const change = await newHost('late.lab.test')
+    await at.edge.validate(change)
+    await at.edge.swap(change)
+    writeFileSync(foreign(), 'secret_canary on;\n')
+    const former = await servingWorkers(at.pid)
+    const reload = at.edge.reload()
+    await expect(reload).rejects.toMatchObject({
+      kind: 'not_reloaded',
+      message: expect.stringContaining(`there is a directive that it does not know (${foreign()}, line 1)`),
+    })
+    await expect(reload).rejects.not.toThrow('canary')
+    expect(await servingWorkers(at.pid)).toEqual(former)
+    expect(await statusOf('late.lab.test')).toBe('unknown_host')
+    rmSync(foreign())
+    await at.edge.reload()
+    expect(await statusOf('late.lab.test')).toBe(200)
+  })
+
+  test('is refused when an address to listen on is taken, though nginx finds nothing wrong', async () => {
+    const squatter = createTcpServer().listen(0, at.address)
+    await once(squatter, 'listening')
+    const { port } = squatter.address() as AddressInfo
+    writeFileSync(foreign(), `server { listen ${at.address}:${port}; }\n`)
+    await at.edge.assertValid()
+    await expect(at.edge.reload()).rejects.toMatchObject({
+      kind: 'not_reloaded',
+      message: expect.stringContaining('taken by another program'),
+    })
+    squatter.close()
+    rmSync(foreign())
+    await at.edge.reload()
+  })
+
+  test('without an nginx, or with a stranger under its number, signals nobody', async () => {
+    const pidFile = join(at.folder, '..', 'other.pid')
+    const stranded = localEdge({ ...at, pidFile })
+    for (const pid of ['', '0', '-1', String(process.pid), '99999999']) {
+      writeFileSync(pidFile, pid)
+      await expect(stranded.reload()).rejects.toMatchObject({ kind: 'not_reloaded' })
+    }
+    rmSync(pidFile)
+    await expect(stranded.reload()).rejects.toMatchObject({ kind: 'not_reloaded' })
+  })
+
+  test('that no answer follows is not proven', async () => {
+    const elsewhere = localEdge({ ...at, ports: { ...at.ports, http: 9 } })
+    await expect(elsewhere.reload()).rejects.toMatchObject({
+      kind: 'not_reloaded',
+      message: expect.stringContaining('do not answer'),
+    })
+  })
+})
+
+describe('a neighbour under load', () => {
+  test('sees no failed request while hosts come and go', async () => {
+    const load = startLoad('neighbour.lab.test')
+    for (let round = 0; round < 10; round++) {
+      await at.place({ host: 'comes.lab.test', planId: PLAN_ID, target })
+      expect(await statusOf('comes.lab.test')).toBe(200)
+      await at.remove('comes.lab.test')
+      expect(await statusOf('comes.lab.test')).toBe('unknown_host')
+    }
+    const { good, failures } = await load.stop()
+    expect(failures).toEqual([])
+    expect(good).toBeGreaterThan(100)
+  })
+})
+
+describe('questions', () => {
+  test.each([
+    ['refused', {}],
+    ['timeout', { silent: true }],
+    ['not_http', { speech: 'SSH-2.0-x\r\n' }],
+  ])('%s', async (reason, { silent = false, speech = '' }: { silent?: boolean; speech?: string }) => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => undefined)
+      if (!silent) socket.end(speech)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    if (reason === 'refused') server.close()
+    const edge = localEdge({ ...at, address: '127.0.0.1', ports: { http: port, https: port } })
+    expect(await edge.ask({ host: 'x.lab.test', path: '/', tls: false })).toEqual({ kind: 'no_answer', reason })
+    if (reason === 'not_http') {
+      const answer = await edge.ask({ host: 'x.lab.test', path: '/', tls: true })
+      expect(answer).toEqual({ kind: 'no_answer', reason: 'handshake_refused' })
+    }
+    server.close()
+  })
+})
+
+/** Visitors with kept-alive and with fresh connections, until it is stopped. */
+function startLoad(host: string) {
+  const failures: string[] = []
+  let good = 0
+  let isWanted = true
+  const kept = new Agent({ keepAlive: true, maxSockets: 1 })
+  const visitors = [kept, kept, false as const, false as const].map(async (agent) => {
+    while (isWanted) {
+      const outcome = await visit(host, agent)
+      if (outcome === 'here') good += 1
+      else failures.push(outcome)
+    }
+  })
+  return {
+    async stop() {
+      isWanted = false
+      await Promise.all(visitors)
+      kept.destroy()
+      return { good, failures }
+    },
+  }
+}
+
+/**
+ * What a browser does, too: a connection that was kept and that the server closes at the moment of the next request is
+ * no failure (RFC 9112, 9.3.1); the request is sent once more on a fresh one.
+ */
+function visit(host: string, agent: Agent | false): Promise<string> {
+  return new Promise((resolve) => {
+    const asking = get(
+      { host: at.address, port: at.ports.http, headers: { host }, agent, timeout: 5_000 },
+      (response) => {
+        let text = ''
+        response.on('data', (part) => {
+          text += part
+        })
+        response.once('end', () => resolve(response.statusCode === 200 ? text : `HTTP ${response.statusCode}`))
+        response.once('error', (error) => resolve(error.message))
+      },
+    )
+    asking.once('timeout', () => asking.destroy(new Error('timeout')))
+    asking.once('error', (error) => (asking.reusedSocket ? resolve(visit(host, false)) : resolve(error.message)))
+  })
+}
