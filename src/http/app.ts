@@ -31,6 +31,12 @@ export interface ListenerTls {
 
 const LARGEST_BODY = 16 * 1024
 
+/** The grammar of names, for the schemas of requests and answers. */
+const FORMATS = {
+  'dns-zone': (text: string) => parseName(text) !== undefined,
+  'dns-label': (text: string) => parseLabel(text) !== undefined,
+}
+
 /** Fastify with our limits, our grammar and our words for what is not even HTTP. */
 export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined): App {
   const limits = {
@@ -50,16 +56,14 @@ export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined):
     forceCloseConnections: 'idle' as const,
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: refuseUnroutable,
+    serializerOpts: { ajv: { formats: FORMATS } },
     ajv: {
       customOptions: {
         allErrors: true,
         coerceTypes: false,
         removeAdditional: false,
         useDefaults: false,
-        formats: {
-          'dns-zone': (text: string) => parseName(text) !== undefined,
-          'dns-label': (text: string) => parseLabel(text) !== undefined,
-        },
+        formats: FORMATS,
       },
     },
   } as const

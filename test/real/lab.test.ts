@@ -118,17 +118,20 @@ describe('a running lab', () => {
   test('the tour works as it is printed', () => {
     const script = tour(lab.description, lab.state)
       .split('\n')
-      .filter((line) => /^(API=|PLAN=|curl )/.test(line))
-    const answers = execFileSync('sh', { input: script.join('\n'), encoding: 'utf8' })
-      .trim()
-      .split('\n')
-    const [policy, plan, token, refusal, unhealthy] = answers.map((answer) => JSON.parse(answer))
-    expect(policy).toMatchObject({ flow: 'capability', zones: ['lab.test'] })
-    expect(plan).toMatchObject({ state: 'planned', host: 'hello.lab.test' })
-    expect(token).toMatchObject({ planId: plan.planId, boundTo: { ip: lab.description.callers.internal } })
-    expect(refusal).toMatchObject({ code: 'internal_network_required' })
-    expect(unhealthy).toMatchObject({ code: 'backend_unhealthy' })
-    expect(answers).toHaveLength(5)
+      .filter((line) => /^(API=|PLAN=|RIGHT=|curl )/.test(line))
+    const printed = execFileSync('sh', { input: script.join('\n'), encoding: 'utf8' })
+    const [policy, plan, refusal, applied, page, removed, unhealthy] = printed.split('\n').filter((line) => line !== '')
+    expect(JSON.parse(policy ?? '')).toMatchObject({ flow: 'capability', zones: ['lab.test'] })
+    expect(JSON.parse(plan ?? '')).toMatchObject({ state: 'planned', host: 'hello.lab.test' })
+    expect(JSON.parse(refusal ?? '')).toMatchObject({ code: 'internal_network_required' })
+    expect(JSON.parse(applied ?? '')).toMatchObject({
+      state: 'applied',
+      verification: { primary: { server: '23', ok: true } },
+    })
+    expect(page).toContain('the sample backend on server 25')
+    expect(JSON.parse(removed ?? '')).toMatchObject({ state: 'removed', host: 'hello.lab.test' })
+    expect(JSON.parse(unhealthy ?? '')).toMatchObject({ code: 'backend_unhealthy' })
+    expect(printed).not.toContain('cap_')
   })
 
   test('a service that dies is started again on the same state', async () => {
