@@ -49,8 +49,7 @@ async function removeLeftOvers({ config, folder }: EdgeSettings): Promise<void> 
 async function replaceBase(settings: EdgeSettings): Promise<void> {
   const { folder } = settings
   const former = await readEdgeFile(folder, BASE_FILE)
-  if (former.content === renderBase(settings, new Set())) return
-  const base = await acceptableBase(settings)
+  const base = await acceptableBase(settings, former)
   if (former.content === base.content) return
   await replaceFiles(folder, { files: [base], expected: [{ path: BASE_FILE, hash: hashOf(former.content) }] })
   try {
@@ -62,15 +61,23 @@ async function replaceBase(settings: EdgeSettings): Promise<void> {
   }
 }
 
-/** With as much room for long names as the administrator's own settings leave to us. */
-async function acceptableBase(settings: EdgeSettings, leftOut: readonly string[] = []): Promise<EdgeFile> {
-  const base = { path: BASE_FILE, content: renderBase(settings, new Set(leftOut)), secret: false }
+/**
+ * With as much room for long names as the administrator's own settings leave to us. Where somebody else's fault hides
+ * whether nginx would take it, one that stands already is good enough.
+ */
+async function acceptableBase(
+  settings: EdgeSettings,
+  former: EdgeFile,
+  leftOut: readonly string[] = [],
+): Promise<EdgeFile> {
+  const base = { ...former, content: renderBase(settings, new Set(leftOut)) }
   const refusal = await testShadow(settings, [base])
   if (!refusal) return base
   const { duplicate } = refusal
   if (duplicate !== undefined && ROOM_FOR_NAMES.includes(duplicate) && !leftOut.includes(duplicate)) {
-    return acceptableBase(settings, [...leftOut, duplicate])
+    return acceptableBase(settings, former, [...leftOut, duplicate])
   }
+  if (former.content === base.content) return former
   const sentence = `nginx on ${settings.server} refuses our base file or was broken before: ${refusalSentence(refusal)}.`
   throw new EdgeFault('config_broken', sentence)
 }

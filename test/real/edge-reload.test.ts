@@ -145,8 +145,8 @@ function startLoad(host: string) {
   const failures: string[] = []
   let good = 0
   let isWanted = true
-  const kept = new Agent({ keepAlive: true, maxSockets: 1 })
-  const visitors = [kept, kept, false as const, false as const].map(async (agent) => {
+  const kept = [1, 2].map(() => new Agent({ keepAlive: true }))
+  const visitors = [...kept, false as const, false as const].map(async (agent) => {
     while (isWanted) {
       const outcome = await visit(host, agent)
       if (outcome === 'here') good += 1
@@ -157,7 +157,7 @@ function startLoad(host: string) {
     async stop() {
       isWanted = false
       await Promise.all(visitors)
-      kept.destroy()
+      for (const agent of kept) agent.destroy()
       return { good, failures }
     },
   }
