@@ -66,3 +66,13 @@ export async function startFaultProxy(pebbleFolder: string, pebblePort: number):
     },
   }
 }
+
+/** An authorization with one dns-01 challenge, whose address leads nowhere. */
+export const authorizationAnswer = (host: string, token: string, challengeStatus = 'pending'): AcmeFault => ({
+  status: 200,
+  body: JSON.stringify({
+    status: 'pending',
+    identifier: { type: 'dns', value: host },
+    challenges: [{ type: 'dns-01', status: challengeStatus, url: 'https://127.0.0.1:9/', token }],
+  }),
+})
