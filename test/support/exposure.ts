@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Answer } from './call.ts'
+import { listing } from './edge-folder.ts'
 import type { TestLab } from './lab.ts'
+import { zoneRecords } from './zone-transfer.ts'
 
 export { invariants } from './invariants.ts'
 
@@ -66,4 +70,14 @@ export const planOf = async (lab: TestLab, planId: string): Promise<Answer['body
 export function expected(answer: Answer, status: number): Answer['body'] {
   if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`)
   return answer.body
+}
+
+/** Everything that a run may change and a put-back restores, to the byte: the zone and both edges' configuration. */
+export async function world(lab: TestLab): Promise<readonly unknown[]> {
+  const { primary, secondary } = lab.description.edges
+  const files = [primary, secondary].flatMap(({ config, hosts }) => [
+    readFileSync(config, 'utf8'),
+    ...listing(dirname(hosts)),
+  ])
+  return [...(await zoneRecords(lab)), ...files]
 }

@@ -22,3 +22,13 @@ export function rowsOf<Row>(lab: TestLab, query: string): Row[] {
     database.close()
   }
 }
+
+/** Writes where no caller could, as time passing would. */
+export function change(lab: TestLab, statement: string, ...values: (string | number)[]): void {
+  const database = new Database(fileOf(lab), { timeout: 5_000 })
+  try {
+    database.prepare(statement).run(...values)
+  } finally {
+    database.close()
+  }
+}

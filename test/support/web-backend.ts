@@ -1,0 +1,34 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestLab } from './lab.ts'
+
+export interface WebBackend extends AsyncDisposable {
+  readonly port: number
+  /** How many requests came through an edge. */
+  readonly throughEdge: () => number
+}
+
+/** A web server on the lab's server 25. Answers 200 when asked directly; what comes through an edge gets `answer`. */
+export async function startWebBackend({ description }: TestLab, answer: RequestListener): Promise<WebBackend> {
+  const address = description.backends.find(({ server }) => server === '25')?.address
+  let through = 0
+  const server = createServer((request, response) => {
+    if (request.headers['x-forwarded-for'] === undefined) response.end('directly\n')
+    else {
+      through += 1
+      answer(request, response)
+    }
+  })
+  server.listen(0, address)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    throughEdge: () => through,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
