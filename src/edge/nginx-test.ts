@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { EdgeFault } from './contract.ts'
-import { codeOf } from './files.ts'
+import { runNginx } from './nginx-program.ts'
 import type { EdgeSettings } from './settings.ts'
-
-const PATIENCE_MS = 60_000
 
 /** What `nginx -t` found, told without a word of what it printed or read. */
 export interface Refusal {
@@ -17,9 +13,8 @@ export interface Refusal {
 
 /** Undefined: the configuration would load. Rejects with `unavailable` when nginx cannot be asked. */
 export async function testConfiguration(settings: EdgeSettings, config: string): Promise<Refusal | undefined> {
-  const prefix = settings.prefix === undefined ? [] : ['-p', settings.prefix]
-  const { code, output } = await run(settings.binary, ['-t', '-q', '-e', 'stderr', ...prefix, '-c', config])
-  return code === 0 ? undefined : refusalIn(output)
+  const { code, errors } = await runNginx(settings, '-t', config)
+  return code === 0 ? undefined : refusalIn(errors)
 }
 
 /** The first `[emerg]` line is the fault; others follow from it. */
@@ -57,18 +52,3 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/13: Permission denied/, 'a file may not be read or written'],
   [/2: No such file/, 'a file is missing'],
 ]
-
-function run(program: string, args: readonly string[]): Promise<{ code: number; output: string }> {
-  return new Promise((resolve, reject) => {
-    execFile(program, args, { timeout: PATIENCE_MS, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
-      if (!error) resolve({ code: 0, output: '' })
-      else if (typeof error.code === 'number') resolve({ code: error.code, output: `${stdout}${stderr}` })
-      else {
-        const cause = error.killed ? 'it did not end' : (codeOf(error) ?? 'it was stopped')
-        reject(
-          new EdgeFault('unavailable', `nginx could not be asked to test its configuration (${program}: ${cause}).`),
-        )
-      }
-    })
-  })
-}

@@ -5,6 +5,7 @@ import { EdgeFault, type EdgeFile } from './contract.ts'
 import { hashOf, readEdgeFile, reporting } from './files.ts'
 import { BASE_FILE, FOLDERS, SHADOW_PREFIX, STAGING } from './layout.ts'
 import { readMainFile } from './main-file.ts'
+import { assertNobodyShadowed } from './neighbours.ts'
 import { refusalSentence } from './nginx-test.ts'
 import { masterIn } from './nginx-workers.ts'
 import { reloadNginx } from './reload.ts'
@@ -51,6 +52,7 @@ async function replaceBase(settings: EdgeSettings): Promise<void> {
   const former = await readEdgeFile(folder, BASE_FILE)
   const base = await acceptableBase(settings, former)
   if (former.content === base.content) return
+  await assertNobodyShadowed(settings)
   await replaceFiles(folder, { files: [base], expected: [{ path: BASE_FILE, hash: hashOf(former.content) }] })
   try {
     if (await isRunning(settings)) await reloadNginx(settings)

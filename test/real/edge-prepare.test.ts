@@ -91,6 +91,23 @@ test("goes on with its base file beside somebody else's broken file, but does no
   expect(base()).toBe('# an older version\n')
 })
 
+test.each(['8080', '*:8080', '0.0.0.0:8443 ssl'])(
+  "does not take visitors away from an administrator's own server with listen %s",
+  async (listen) => {
+    const own = join(dirname(at.config), 'own.conf')
+    writeFileSync(own, `server { listen ${listen}; ssl_reject_handshake on; }\n`)
+    setMain((text) => text.replace('include drawbridge', 'include own.conf; include drawbridge'))
+    await at.edge.prepare() // it stands already: what shares the port since then is the administrator's own doing
+    rmSync(path('drawbridge.conf'))
+    await expect(at.edge.prepare()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining(own),
+    })
+    expect(readdirSync(at.folder)).not.toContain('drawbridge.conf')
+    await localEdge({ ...at, listen: ['0.0.0.0'], pidFile: path('no.pid') }).prepare()
+  },
+)
+
 test('touches nothing where nginx does not include the folder', async () => {
   setMain((text) => text.replace('include drawbridge/*.conf;', ''))
   rmSync(at.folder, { recursive: true })
