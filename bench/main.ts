@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LabDescription } from '../lab/description.ts'
 import { startLab } from '../lab/lab.ts'
+import { benchApply } from './apply.ts'
 import { benchPlan } from './plan.ts'
 
-const BENCHES: Record<string, (lab: LabDescription) => Promise<void>> = { plan: benchPlan }
+type Bench = (lab: LabDescription, state: string) => Promise<void>
+
+const BENCHES: Record<string, Bench> = { plan: benchPlan, apply: benchApply }
 
 /** `npm run bench -- NAME`: a lab of its own, one benchmark on it, nothing left behind. */
 const [name = ''] = process.argv.slice(2)
@@ -16,11 +19,11 @@ else {
   process.exitCode = 2
 }
 
-async function onOwnLab(work: (lab: LabDescription) => Promise<void>): Promise<void> {
+async function onOwnLab(work: Bench): Promise<void> {
   const state = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
   try {
     const lab = await startLab({ state })
-    await work(lab.description).finally(() => lab.stop())
+    await work(lab.description, state).finally(() => lab.stop())
   } finally {
     rmSync(state, { recursive: true, force: true })
   }

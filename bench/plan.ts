@@ -1,8 +1,8 @@
-import { Agent, request } from 'node:http'
 import type { LabDescription } from '../lab/description.ts'
 import { dnsReader } from '../src/dns/reader.ts'
 import { probeHealth } from '../src/observe/health-probe.ts'
 import { nameInUse } from '../src/observe/name-in-use.ts'
+import { Caller } from './caller.ts'
 import { formatMs, type Samples, summarize, timed } from './measure.ts'
 
 const ROUNDS = 300
@@ -13,7 +13,7 @@ export async function benchPlan(lab: LabDescription): Promise<void> {
   const backend = lab.backends.find(({ server }) => server === '25')
   if (!backend) throw new Error('the lab has no backend on server 25')
   const reader = dnsReader(lab.dns.primary)
-  const agent = new Agent({ keepAlive: true, localAddress: lab.callers.internal })
+  const caller = new Caller(lab)
   const samples = { health: [] as number[], dns: [] as number[], both: [] as number[], plan: [] as number[] }
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
     const host = `bench-${round + WARM_UP}.${lab.zone}`
@@ -22,14 +22,14 @@ export async function benchPlan(lab: LabDescription): Promise<void> {
     const health = await timed(probe)
     const dns = await timed(look)
     const both = await timed(() => Promise.all([probe(), look()]))
-    const plan = await timed(() => planOver(agent, lab, host, backend.port))
+    const plan = await timed(() => caller.post('/api/deploy/plan', requestFor(host, lab.zone, backend.port)))
     if (round < 0) continue
     samples.health.push(health)
     samples.dns.push(dns)
     samples.both.push(both)
     samples.plan.push(plan)
   }
-  agent.destroy()
+  caller.close()
   report(summarize(samples.health), summarize(samples.dns), summarize(samples.both), summarize(samples.plan))
 }
 
@@ -51,18 +51,11 @@ function report(health: Samples, dns: Samples, both: Samples, plan: Samples): vo
   process.exitCode = above <= 5 ? 0 : 1
 }
 
-function planOver(agent: Agent, lab: LabDescription, host: string, port: number): Promise<void> {
-  const [subdomain = ''] = host.split('.')
-  const body = JSON.stringify({ zone: lab.zone, subdomain, server: '25', port, health: '/healthz', tls: false })
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-  return new Promise((done, failed) => {
-    const outgoing = request(`${lab.api}/api/deploy/plan`, { method: 'POST', agent, headers }, (incoming) => {
-      incoming.resume()
-      incoming.on('end', () =>
-        incoming.statusCode === 201 ? done() : failed(new Error(`the plan was answered with ${incoming.statusCode}`)),
-      )
-    })
-    outgoing.on('error', failed)
-    outgoing.end(body)
-  })
-}
+const requestFor = (host: string, zone: string, port: number) => ({
+  zone,
+  subdomain: host.split('.')[0],
+  server: '25',
+  port,
+  health: '/healthz',
+  tls: false,
+})

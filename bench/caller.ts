@@ -1,0 +1,39 @@
+import { Agent, request } from 'node:http'
+import type { LabDescription } from '../lab/description.ts'
+
+/** Calls the lab's service from inside over one kept-alive connection. Anything but a 2xx is a failure. */
+export class Caller {
+  readonly #lab: LabDescription
+  readonly #agent: Agent
+
+  constructor(lab: LabDescription) {
+    this.#lab = lab
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 1, localAddress: lab.callers.internal })
+  }
+
+  post<T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> {
+    const text = JSON.stringify(body)
+    const sent = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers }
+    return new Promise((done, failed) => {
+      const outgoing = request(
+        `${this.#lab.api}${path}`,
+        { method: 'POST', agent: this.#agent, headers: sent },
+        (incoming) => {
+          const chunks: Buffer[] = []
+          incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+          incoming.on('end', () => {
+            const answer = Buffer.concat(chunks).toString()
+            if ((incoming.statusCode ?? 0) < 300) done(JSON.parse(answer) as T)
+            else failed(new Error(`${path} was answered with ${incoming.statusCode}: ${answer}`))
+          })
+        },
+      )
+      outgoing.on('error', failed)
+      outgoing.end(text)
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}
