@@ -7,7 +7,7 @@ const PEM_LINE = /^(?:-----(?:BEGIN|END) (?:CERTIFICATE|(?:EC |RSA )?PRIVATE KEY
 const FINGERPRINT = /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/
 
 /** Half of the fingerprint: still unmistakable, and short enough for nginx's tables as they come. */
-export function certificateId({ fingerprint }: Pick<SiteCertificate, 'fingerprint'>): string {
+function certificateId({ fingerprint }: Pick<SiteCertificate, 'fingerprint'>): string {
   if (!FINGERPRINT.test(fingerprint)) throw new Error('not the SHA-256 fingerprint of a certificate')
   return fingerprint.replaceAll(':', '').slice(0, 32).toLowerCase()
 }

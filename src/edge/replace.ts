@@ -14,7 +14,7 @@ export async function replaceFiles(folder: string, change: EdgeChange): Promise<
   const drafts = coming.map(newDraft)
   const undo: (() => Promise<void>)[] = []
   try {
-    await Promise.all(coming.map((file, index) => writeDraft(folder, file, drafts[index] ?? '')))
+    await allEnded(coming.map((file, index) => writeDraft(folder, file, drafts[index] ?? '')))
     for (const [index, { path }] of coming.entries()) {
       undo.push(await putInPlace(folder, drafts[index] ?? '', path, standing.get(path) === null, drafts))
     }
@@ -52,6 +52,12 @@ const newDraft = (): string => join(STAGING, `draft-${randomBytes(8).toString('h
 
 const writeDraft = (folder: string, { path, content }: EdgeFile, draft: string): Promise<void> =>
   reporting(path, () => writeNew(join(folder, draft), content ?? '', isSecret(path) ? 0o600 : 0o644, true))
+
+/** Waits for all of them even when one fails: a draft still being written could not be taken away. */
+async function allEnded(work: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected')
+  if (failed) throw failed.reason
+}
 
 type Undo = () => Promise<void>
 
