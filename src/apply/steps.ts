@@ -13,7 +13,7 @@ import { type ChosenCertificate, certificateStep } from './steps/certificate.ts'
 import { checkStep } from './steps/check.ts'
 import { claimNameStep, type DnsParts, type Held, releaseNameStep } from './steps/dns.ts'
 import { edgeResponder } from './steps/edge-responder.ts'
-import { type ProxyAfter, type ProxyParts, type ProxyTarget, proxyStep } from './steps/proxy.ts'
+import { type ProxyAfter, type ProxyParts, type ProxyTarget, proxyStep, type SecondaryReport } from './steps/proxy.ts'
 import { verifyStep } from './steps/verify.ts'
 import type { Turns } from './turns.ts'
 
@@ -47,14 +47,30 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const look = (records: readonly ZoneRecord[]) => parts.look(zone, records)
   const dns: DnsParts = { provider, look, patienceMs: DNS_PATIENCE_MS }
   const records = recordsOf(plan)
+  let second: Promise<SecondaryReport> | undefined
   const proxy: ProxyParts = {
     primary,
     secondary,
     alone: (edge, work) => turns.alone(edge, work),
     swapped: () => reach(`${run.action} proxy swapped`),
+    alsoOnSecondary: (report) => {
+      second = report
+    },
   }
   const isServed = async (edge: Edge) => (await edge.ask({ host, path: '/', tls: false })).kind === 'answer'
-  const backup = backupStep(run.runId, host, primary, parts.shelf, appliedFiles(receipt))
+  let tested: Promise<void> | undefined
+  const assertSound = () => {
+    tested ??= primary.assertValid()
+    return tested
+  }
+  const backup = backupStep({
+    runId: run.runId,
+    host,
+    edge: primary,
+    assertSound,
+    shelf: parts.shelf,
+    applied: appliedFiles(receipt),
+  })
 
   if (run.action === 'remove') {
     const gone = proxyStep(proxy, {
@@ -64,7 +80,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
       restored: (_edge, before) => fromBackup(parts.shelf, run.runId, before),
       isRestored: isServed,
     })
-    return [backup, releaseNameStep(host, records, dns), gone]
+    return [backup, releaseNameStep(host, records, dns), waitingFor(gone, () => second)]
   }
 
   const target = plan.changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? ''
@@ -81,9 +97,18 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
       restored: (edge) => edge.filesWithout(host),
       isRestored: async (edge) => !(await isServed(edge)),
     })
-  const check = checkStep(plan, parts.recheck)
+  // Testing the edge only looks, as the checks do: it begins with them, and the backup waits for it.
+  const check = checkStep(() => {
+    assertSound().catch(() => undefined)
+    return parts.recheck(plan)
+  })
   const claim = claimNameStep(host, records, dns)
-  const verify = verifyStep({ host, health, tls }, records, { primary, secondary, look })
+  const verify = verifyStep({ host, health, tls }, records, {
+    primary,
+    secondary,
+    secondaryReady: async () => second,
+    look,
+  })
   if (!tls) return [check, backup, lower((edge) => edge.filesFor(plainSite)), claim, verify]
 
   const certificate = certificateStep(host, {
@@ -103,6 +128,16 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   })
   return [check, backup, lower((edge) => edge.filesFor(plainSite)), claim, certificate, secure, verify]
 }
+
+/** The same step, ended only when the Secondary's part has ended too. */
+const waitingFor = (step: Step, other: () => Promise<unknown> | undefined): Step => ({
+  ...step,
+  do: async (...given) => {
+    const after = await step.do(...given)
+    await other()
+    return after
+  },
+})
 
 /** Only what stood before the run comes back, as the backup holds it. */
 async function fromBackup(shelf: BackupShelf, runId: string, before: readonly FileHash[]) {

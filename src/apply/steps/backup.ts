@@ -2,17 +2,21 @@ import type { Edge, FileHash } from '../../edge/contract.ts'
 import type { BackupShelf } from '../backups.ts'
 import { type Step, StepFault } from '../step.ts'
 
+interface BackupParts {
+  readonly runId: string
+  readonly host: string
+  readonly edge: Edge
+  readonly assertSound: () => Promise<void>
+  readonly shelf: BackupShelf
+  /** What an apply wrote, where one did. */
+  readonly applied: readonly FileHash[]
+}
+
 /**
  * The edge must be sound before it is touched, and what was applied must stand as it was applied: a file that somebody
  * edited since is theirs. Then what will be touched is kept, with its hashes.
  */
-export function backupStep(
-  runId: string,
-  host: string,
-  edge: Edge,
-  shelf: BackupShelf,
-  applied: readonly FileHash[],
-): Step {
+export function backupStep({ runId, host, edge, assertSound, shelf, applied }: BackupParts): Step {
   const keep = async () => {
     const touched = await edge.filesWithout(host)
     const files = await edge.read(['drawbridge.conf', ...touched.map(({ path }) => path)])
@@ -31,7 +35,7 @@ export function backupStep(
     name: 'backup',
     before: async () => null,
     do: async () => {
-      const [manifest] = await Promise.all([keep(), edge.assertValid(), assertUnedited()])
+      const [manifest] = await Promise.all([keep(), assertSound(), assertUnedited()])
       return manifest
     },
     undo: async () => undefined,

@@ -11,6 +11,8 @@ export interface ProxyParts {
   readonly alone: <T>(edge: Edge, work: () => Promise<T>) => Promise<T>
   /** Told when the new files stand and are not loaded yet. */
   readonly swapped: () => void
+  /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
+  readonly alsoOnSecondary: (report: Promise<SecondaryReport>) => void
 }
 
 /** One host's files on an edge: as they shall stand, and the way back. */
@@ -33,48 +35,33 @@ interface ProxyImage {
 
 export interface ProxyAfter {
   readonly files: readonly FileHash[]
-  readonly secondary: { readonly ok: boolean; readonly detail: string } | null
+}
+
+/** What became of the Secondary. */
+export interface SecondaryReport {
+  readonly ok: boolean
+  readonly detail: string
 }
 
 /**
  * Changes a host's files on both edges, each validated before it stands and proven to run after. What is to stand is only
  * known once it is our turn at the edge: others may share a certificate with this host and come or go until then.
  */
-export function proxyStep({ primary, secondary, alone, swapped }: ProxyParts, target: ProxyTarget): Step {
-  const place = (
-    edge: Edge,
-    afters: Afters,
-    known: (image: ProxyImage) => Promise<ProxyImage>,
-    meanwhile: () => Promise<void>,
-  ) =>
+export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
+  const { primary, secondary, alone, swapped, alsoOnSecondary } = parts
+  const place = (edge: Edge, afters: Afters, known: (image: ProxyImage) => Promise<unknown>, placed: () => void) =>
     alone(edge, async () => {
       const files = await target.wanted(edge, afters)
       const expected = await edge.look(files.map(({ path }) => path))
-      const image = { before: expected, after: files.map(hashOf) }
-      if (target.fresh)
-        refuseForeign(
-          expected,
-          expected.map(({ path }) => ({ path, hash: null })),
-          image.after,
-        )
-      const { after } = await known(image)
+      const after = files.map(hashOf)
+      if (target.fresh) refuseForeign(expected, expected.map(nothing), after)
+      await known({ before: expected, after })
       await edge.validate({ files, expected })
       await edge.swap({ files, expected })
-      await Promise.all([edge.reload(), meanwhile()])
+      placed()
+      await edge.reload()
       return after
     })
-
-  const placeOnSecondary = async (afters: Afters): Promise<ProxyAfter['secondary']> =>
-    secondary
-      ? reported(
-          place(
-            secondary,
-            afters,
-            async (image) => image,
-            async () => undefined,
-          ),
-        )
-      : null
 
   const putBack = (edge: Edge, { before, after }: ProxyImage) =>
     alone(edge, async () => {
@@ -91,18 +78,24 @@ export function proxyStep({ primary, secondary, alone, swapped }: ProxyParts, ta
     name: target.name,
     before: async () => null,
     async do(earlier, afters, note): Promise<ProxyAfter> {
-      let second: ProxyAfter['secondary'] = null
-      const known = async (seen: ProxyImage): Promise<ProxyImage> => {
-        // After a crash the world may be changed already: what counts is what stood at first.
-        const image = { ...seen, before: (earlier as ProxyImage | null)?.before ?? seen.before }
-        await note(image)
-        return image
-      }
-      const files = await place(primary, afters, known, async () => {
+      // After a crash the world may be changed already: what counts is what stood at first.
+      const known = ({ before, after }: ProxyImage) =>
+        note({ before: (earlier as ProxyImage | null)?.before ?? before, after })
+      const files = await place(primary, afters, known, () => {
         swapped()
-        second = await placeOnSecondary(afters)
+        if (secondary)
+          alsoOnSecondary(
+            reported(
+              place(
+                secondary,
+                afters,
+                async () => undefined,
+                () => undefined,
+              ),
+            ),
+          )
       }).catch(tellUntouched)
-      return { files, secondary: second }
+      return { files }
     },
     async undo(image) {
       if (image === null) return
@@ -113,7 +106,7 @@ export function proxyStep({ primary, secondary, alone, swapped }: ProxyParts, ta
 }
 
 /** The Secondary is reported and never decides. */
-async function reported(work: Promise<unknown>): Promise<{ ok: boolean; detail: string }> {
+async function reported(work: Promise<unknown>): Promise<SecondaryReport> {
   return work.then(
     () => ({ ok: true, detail: 'The Secondary has the same files and runs them.' }),
     (error: unknown) => ({ ok: false, detail: `The Secondary could not be changed: ${sentenceOf(error)}` }),
@@ -134,6 +127,8 @@ function tellUntouched(error: unknown): never {
 }
 
 const UNTOUCHED: readonly EdgeFault['kind'][] = ['config_broken', 'change_invalid', 'changed_meanwhile', 'unavailable']
+
+const nothing = ({ path }: FileHash): FileHash => ({ path, hash: null })
 
 const hashOf = ({ path, content }: EdgeFile): FileHash => ({
   path,

@@ -4,6 +4,7 @@ import type { Edge, EdgeAnswer } from '../../edge/contract.ts'
 import { type Afters, type Step, StepFault } from '../step.ts'
 import type { ChosenCertificate } from './certificate.ts'
 import type { Held } from './dns.ts'
+import type { SecondaryReport } from './proxy.ts'
 
 /** What one edge answered for the host. */
 interface EdgeVerdict {
@@ -22,6 +23,8 @@ export interface Verification {
 export interface VerifyParts {
   readonly primary: Edge
   readonly secondary: Edge | undefined
+  /** When the Secondary has what the Primary has, or could not be given it. */
+  readonly secondaryReady: () => Promise<SecondaryReport | undefined>
   readonly look: (records: readonly ZoneRecord[]) => Promise<Held>
 }
 
@@ -32,13 +35,17 @@ const PAUSE_MS = 150
 export function verifyStep(
   question: { host: string; health: string; tls: boolean },
   records: readonly ZoneRecord[],
-  { primary, secondary, look }: VerifyParts,
+  { primary, secondary, secondaryReady, look }: VerifyParts,
 ): Step {
   const judgeEdge = async (edge: Edge, afters: Afters): Promise<EdgeVerdict> => {
     const { host, health: path, tls } = question
     const answer = await edge.ask({ host, path, tls })
     const expected = tls ? (afters.get('certificate') as ChosenCertificate | undefined)?.fingerprint : undefined
     return { server: edge.server, ...verdictOn(answer, expected) }
+  }
+  const judgeSecondary = async (edge: Edge, afters: Afters): Promise<EdgeVerdict> => {
+    const report = await secondaryReady()
+    return report && !report.ok ? { server: edge.server, ...report } : judgeEdge(edge, afters)
   }
   return {
     name: 'verify',
@@ -48,7 +55,7 @@ export function verifyStep(
       const [held, verdict, second] = await Promise.all([
         look(records),
         insist(() => judgeEdge(primary, afters)),
-        secondary ? judgeEdge(secondary, afters) : undefined,
+        secondary && judgeSecondary(secondary, afters),
       ])
       if (held !== 'yes') throw new StepFault(`The DNS server does not answer with our record (${held}).`)
       if (!verdict.ok) throw new StepFault(verdict.detail)

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ProxyAfter } from '../../apply/steps/proxy.ts'
 import type { Verification } from '../../apply/steps/verify.ts'
 import { type Exposer, type Started, succeeded } from '../../exposer.ts'
 import type { App } from '../app.ts'
@@ -65,7 +64,6 @@ export function runRoutes(app: App, exposer: Exposer): void {
       const { plan } = started
       const { outcome, afters, finishedAt } = await succeeded(started)
       const verification = afters.get('verify') as Verification
-      const { secondary } = (afters.get('proxy-tls') ?? afters.get('proxy')) as ProxyAfter
       return reply.send({
         planId: plan.planId,
         state: 'applied',
@@ -73,9 +71,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
         url: plan.url,
         steps: [...outcome.steps],
         verification,
-        warnings: [secondary, verification.secondary].flatMap((second) =>
-          second && !second.ok ? [second.detail] : [],
-        ),
+        warnings: verification.secondary && !verification.secondary.ok ? [verification.secondary.detail] : [],
         appliedAt: new Date(finishedAt).toISOString(),
       })
     },
