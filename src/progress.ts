@@ -50,6 +50,7 @@ const LOOK_AGAIN_MS = 500
 export class PlanProgress {
   readonly #store: Store
   readonly #runs: Runs
+  #closing = false
 
   constructor(store: Store, runs: Runs) {
     this.#store = store
@@ -60,6 +61,11 @@ export class PlanProgress {
   async follow(planId: string, lastId: string | undefined): Promise<AsyncGenerator<ProgressEvent, void>> {
     if (!(await this.#store.findPlan(planId))) throw new Problem('plan_not_found', 'No plan has this id.')
     return this.#events(planId, lastId)
+  }
+
+  /** From now on only what is under way here is followed to its end: who waits for a run to begin would wait for ever. */
+  close(): void {
+    this.#closing = true
   }
 
   async *#events(planId: string, lastId: string | undefined): AsyncGenerator<ProgressEvent, void> {
@@ -84,6 +90,7 @@ export class PlanProgress {
           }
           if (run.state !== 'running') return
         }
+        if (this.#closing && !(run && this.#runs.isUnderWay(run.runId))) return
         await woken
       }
     } finally {

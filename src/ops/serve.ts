@@ -43,6 +43,8 @@ const DAY_MS = 86_400_000
 export async function serve(service: Service, config: Config): Promise<void> {
   const { app, store, trail, upkeep, log } = service
   await upkeep.begin()
+  // Before the listener closes: who comes while runs end is told so, not turned away at the door.
+  app.addHook('preClose', () => upkeep.drain(DRAIN_MS))
   await app.listen({ host: config.listen.address, port: config.listen.port })
   warnOfOpenDoors(config, log)
   const { tls } = config.listen
@@ -61,7 +63,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
   log.info({ signal }, 'Drawbridge ends: requests under way are finished, new ones refused')
   stopWatching()
   for (const stop of loops) stop()
-  await Promise.all([app.close(), upkeep.drain(DRAIN_MS)])
+  await app.close()
   await trail.finish(Date.now())
   await store.close()
 }

@@ -7,6 +7,7 @@ const HEARTBEAT_MS = 15_000
 
 /** Each step as it starts and ends, as server-sent events. A client that comes back with Last-Event-ID misses nothing. */
 export function planEventRoutes(app: App, progress: PlanProgress): void {
+  app.addHook('preClose', async () => progress.close())
   app.get(
     '/api/deploy/plans/:planId/events',
     {
@@ -27,6 +28,8 @@ export function planEventRoutes(app: App, progress: PlanProgress): void {
         ...(reply.getHeaders() as Record<string, string>),
         'content-type': 'text/event-stream; charset=utf-8',
       })
+      // Who waits for a run to begin shall know that the stream is open.
+      reply.raw.flushHeaders()
       const beat = setInterval(() => reply.raw.write(': still here\n\n'), HEARTBEAT_MS)
       reply.raw.on('close', () => void events.return(undefined))
       try {
