@@ -31,8 +31,11 @@ export function upkeepOf(parts: UpkeepParts) {
     async expire(): Promise<void> {
       for (const { planId, host } of await store.exposuresDue(now())) {
         log.info({ planId, host }, "An exposure's life is over; it is removed")
-        const { result } = await exposer.expire(planId)
-        await result
+        // One that cannot go yet keeps no other one alive.
+        await exposer
+          .expire(planId)
+          .then(({ result }) => result)
+          .catch((error: unknown) => log.error({ err: error, planId, host }, 'An exposure could not remove itself yet'))
       }
     },
     drain: (limitMs: number) => runs.drain(limitMs),
