@@ -48,7 +48,7 @@ export function equip({ config, store, inventory, instance, reach, now }: Equipm
   return {
     primary: edgeOf(servers.primary),
     secondary: edgeOf(servers.secondary),
-    turns: new Turns(store, instance),
+    turns: new Turns(store, instance, config.instances.takeOverSeconds * 1000),
     shelf: backupShelf(join(stateDir, 'backups'), config.backups.keepRuns, now),
     providerFor: (zone) => providers.get(zone),
     look: async (zone, records) => {

@@ -190,8 +190,8 @@ export class Exposer {
   }
 
   #begin(action: RunAction, plan: Plan, actor: string, session: StoreSession): Promise<Begun> {
-    const { instance, now } = this.#parts
-    return begin({ action, plan, actor, instance, at: now() }, session)
+    const { instance, runs, now } = this.#parts
+    return begin({ action, plan, actor, instance, leaseMs: runs.leaseMs, at: now() }, session)
   }
 
   #start(plan: Plan, { run, lease }: Begun): Started {

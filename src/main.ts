@@ -52,6 +52,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     trail,
     log,
     instance,
+    leaseMs: config.instances.takeOverSeconds * 1000,
     reach,
     now,
     stepsFor: async (plan, run) => stepsFor(steps, plan, run, (await store.findExposure(plan.host))?.receipt),

@@ -12,6 +12,8 @@ export interface BackupManifest {
 /** Where backups are kept. `keep` is durable when it resolves, and lets go of the oldest beyond the configured number. */
 export interface BackupShelf {
   keep(about: Pick<BackupManifest, 'runId' | 'host' | 'server'>, files: readonly EdgeFile[]): Promise<BackupManifest>
+  /** Takes away what a crash left of a backup that was not kept. */
+  tidy(runId: string): Promise<void>
   /** Newest first. */
   list(): Promise<readonly BackupManifest[]>
   /** The files of one backup, their hashes checked. */

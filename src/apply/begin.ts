@@ -3,7 +3,6 @@ import { Problem } from '../model/errors.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import { hostLease, type Run, type RunAction, runHolder } from '../model/run.ts'
 import type { Lease, StoreSession } from '../store/contract.ts'
-import { LEASE_MS } from './runs.ts'
 
 export interface Begun {
   readonly run: Run
@@ -15,6 +14,7 @@ interface Beginning {
   readonly plan: Plan
   readonly actor: string
   readonly instance: string
+  readonly leaseMs: number
   readonly at: number
 }
 
@@ -22,12 +22,13 @@ const FROM: Record<RunAction, readonly PlanState[]> = { apply: ['planned', 'roll
 const UNDER_WAY: Record<RunAction, PlanState> = { apply: 'applying', remove: 'removing' }
 
 /** The rest of a run's first transaction, after the right to it was proven: the plan's state, the host's lease, the intent. */
-export async function begin({ action, plan, actor, instance, at }: Beginning, session: StoreSession): Promise<Begun> {
+export async function begin(beginning: Beginning, session: StoreSession): Promise<Begun> {
+  const { action, plan, actor, instance, leaseMs, at } = beginning
   const { planId, host } = plan
   const moved = await session.movePlan(planId, FROM[action], UNDER_WAY[action])
   if (!moved) throw wrongState(action, (await session.findPlan(planId))?.state ?? plan.state)
   const runId = `run_${randomBytes(13).toString('hex')}`
-  const lease = await session.takeLease(hostLease(host), runHolder(instance, runId), at, LEASE_MS)
+  const lease = await session.takeLease(hostLease(host), runHolder(instance, runId), at, leaseMs)
   if (!lease) throw new Problem('plan_busy', `Another run for ${host} is under way.`)
   const run: Run = {
     runId,

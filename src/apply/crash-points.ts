@@ -31,6 +31,8 @@ export function crashAt(point: string | undefined): Reach {
   if (point === undefined) return () => undefined
   if (!CRASH_POINTS.includes(point)) throw new Error(`DRAWBRIDGE_CRASH_AT names no crash point: ${point}`)
   return (reached) => {
+    if (!CRASH_POINTS.includes(reached))
+      throw new Error(`A crash point that is not in the table was reached: ${reached}`)
     if (reached === point) process.kill(process.pid, 'SIGKILL')
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Problem } from '../model/errors.ts'
 import { hostLease, type JournalEntry, type Run, runHolder } from '../model/run.ts'
 import type { Store, StoreSession } from '../store/contract.ts'
-import { LEASE_MS, type RunResult, type Runs } from './runs.ts'
+import type { RunResult, Runs } from './runs.ts'
 
 interface ResolveParts {
   readonly store: Store
@@ -27,10 +27,12 @@ export async function resolve(planId: string, { store, runs, instance, now }: Re
   const blocked = await blockedRun(store, planId)
   const plan = await store.findPlan(planId)
   if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
-  const entries = await store.readJournal(blocked.runId, 0)
+  const entries = (await store.readJournal(blocked.runId, 0)).filter(
+    ({ step, mark }) => step !== 'run' || mark === 'intent',
+  )
   const runId = `run_${randomBytes(13).toString('hex')}`
   const begin = async (session: StoreSession) => {
-    const lease = await session.takeLease(hostLease(plan.host), runHolder(instance, runId), now(), LEASE_MS)
+    const lease = await session.takeLease(hostLease(plan.host), runHolder(instance, runId), now(), runs.leaseMs)
     if (!lease) throw new Problem('plan_busy', `Another run for ${plan.host} is under way.`)
     const { finishedAt: _end, ...same } = blocked
     const run: Run = {
@@ -43,10 +45,13 @@ export async function resolve(planId: string, { store, runs, instance, now }: Re
       startedAt: now(),
     }
     await session.insertRun(run)
-    return { run, lease }
+    // The new run knows what the old one did from its own journal: a crash now would leave nothing else.
+    const inherited: JournalEntry[] = []
+    for (const entry of entries) inherited.push(await session.appendJournal({ ...entry, runId }, lease.fence))
+    return { run, lease, entries: inherited }
   }
-  const { run, lease } = await store.transaction(begin)
-  return runs.resume(plan, run, lease, entries)
+  const begun = await store.transaction(begin)
+  return runs.resume({ plan, ...begun, patient: false })
 }
 
 async function blockedRun(store: Store, planId: string): Promise<Run> {

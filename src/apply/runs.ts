@@ -3,15 +3,14 @@ import type { AuditTrail } from '../audit/trail.ts'
 import type { Log } from '../log.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { JournalEntry, Run } from '../model/run.ts'
-import { type Lease, StaleFence, type Store, StoreUnavailable } from '../store/contract.ts'
+import { type Lease, StaleFence, type Store } from '../store/contract.ts'
 import type { Reach } from './crash-points.ts'
 import { endingOf } from './ending.ts'
+import { HeldLease, LeaseLost } from './held-lease.ts'
+import { insistently } from './insist.ts'
 import { Journal, type JournalListener } from './journal.ts'
 import { Saga, type SagaOutcome } from './saga.ts'
 import type { Step } from './step.ts'
-
-export const LEASE_MS = 30_000
-const RENEW_MS = 8_000
 
 export interface RunsParts {
   readonly store: Store
@@ -20,8 +19,19 @@ export interface RunsParts {
   /** The steps of a run, the same every time it is asked for. */
   readonly stepsFor: (plan: Plan, run: Run) => Promise<readonly Step[]>
   readonly instance: string
+  /** How long a run's hold on its host outlives a sign of life: after it another instance may take the run up. */
+  readonly leaseMs: number
   readonly reach: Reach
   readonly now: () => number
+}
+
+/** A run that somebody left behind, and what its journal holds. */
+export interface Left {
+  readonly plan: Plan
+  readonly run: Run
+  readonly lease: Lease
+  readonly entries: readonly JournalEntry[]
+  readonly patient: boolean
 }
 
 export interface RunResult {
@@ -37,38 +47,39 @@ export class Runs {
   readonly #underWay = new Map<string, Promise<RunResult>>()
   readonly #listeners = new Set<JournalListener>()
 
+  readonly leaseMs: number
+
   constructor(parts: RunsParts) {
     this.#parts = parts
+    this.leaseMs = parts.leaseMs
   }
 
   /** Begins a run whose first transaction is done. */
   start(plan: Plan, run: Run, lease: Lease): Promise<RunResult> {
+    const { reach, stepsFor } = this.#parts
+    const { action } = run
     return this.#track(plan, run, lease, async (journal) => {
-      const steps = await this.#parts.stepsFor(plan, run)
-      return new Saga(run.action, steps, journal, this.#parts.reach).forward()
+      reach(`${action} run begun`)
+      return new Saga({ action, steps: await stepsFor(plan, run), journal, reach }).forward()
     })
   }
 
   /**
    * Takes up a run that a crash left behind. An apply without a verdict goes back, everything else forward: a half-raised
-   * bridge is raised, so that never a name stands without a server behind it.
+   * bridge is raised, so that never a name stands without a server behind it. `patient`: see Saga.
    */
-  resume(plan: Plan, run: Run, lease: Lease, entries: readonly JournalEntry[]): Promise<RunResult> {
-    return this.#track(
-      plan,
-      run,
-      lease,
-      async (journal) => {
-        const steps = await this.#parts.stepsFor(plan, run)
-        const saga = new Saga(run.action, steps, journal, this.#parts.reach)
-        const decided = entries.some(({ mark }) => mark === 'verdict')
-        const turnedRound = entries.some(({ mark }) => mark === 'failed' || mark === 'undo_intent')
-        if (decided || (run.action === 'remove' && !turnedRound)) return saga.forward()
-        const fault = new Error('the service ended while the run was under way')
-        return { ...(await saga.backward()), steps: [], fault }
-      },
-      entries,
-    )
+  resume({ plan, run, lease, entries, patient }: Left): Promise<RunResult> {
+    const { reach, stepsFor } = this.#parts
+    const { action } = run
+    const goOn = async (journal: Journal): Promise<SagaOutcome> => {
+      const saga = new Saga({ action, steps: await stepsFor(plan, run), journal, reach, patient })
+      const decided = entries.some(({ mark }) => mark === 'verdict')
+      const turnedRound = entries.some(({ mark }) => mark === 'failed' || mark === 'undo_intent')
+      if (decided || (action === 'remove' && !turnedRound)) return saga.forward()
+      const fault = new Error('the service ended while the run was under way')
+      return { ...(await saga.backward()), steps: [], fault }
+    }
+    return this.#track(plan, run, lease, goOn, entries)
   }
 
   isUnderWay = (runId: string): boolean => this.#underWay.has(runId)
@@ -92,17 +103,21 @@ export class Runs {
     work: (journal: Journal) => Promise<SagaOutcome>,
     entries: readonly JournalEntry[] = [],
   ): Promise<RunResult> {
-    const { store, now } = this.#parts
-    const journal = new Journal(store, run, now, (entry) => this.#tell(entry), entries)
-    const beat = setInterval(() => void store.renewLease(lease, now(), LEASE_MS).catch(() => undefined), RENEW_MS)
+    const { store, now, leaseMs, log } = this.#parts
+    const held = new HeldLease(store, lease, leaseMs, now)
+    const assertHeld = () => held.assertHeld()
+    const journal = new Journal({ store, run, now, tell: (entry) => this.#tell(entry), assertHeld, entries })
     const result = work(journal)
       .then((outcome) => this.#finish(plan, run, lease, outcome, journal))
+      .catch((error: unknown) => {
+        throw error instanceof StaleFence ? new LeaseLost(lease.name) : error
+      })
       .finally(() => {
-        clearInterval(beat)
+        held.stop()
         this.#underWay.delete(run.runId)
       })
     this.#underWay.set(run.runId, result)
-    result.catch((error: unknown) => this.#parts.log.error({ err: error, runId: run.runId }, 'A run has no end yet'))
+    result.catch((error: unknown) => log.error({ err: error, runId: run.runId }, 'A run has no end yet'))
     return result
   }
 
@@ -117,7 +132,7 @@ export class Runs {
     if (outcome.kind !== 'succeeded')
       log.error({ err: outcome.fault, runId: run.runId, outcome: outcome.kind }, 'A run did not succeed')
     reach(`${run.action} run before-finish`)
-    const last = await this.#insistently(() => this.#book(plan, run, lease, outcome, afters, finishedAt))
+    const last = await insistently(() => this.#book(plan, run, lease, outcome, afters, finishedAt))
     if (last) this.#tell(last)
     reach(`${run.action} run after-finish`)
     return { run, outcome, afters, finishedAt }
@@ -154,18 +169,6 @@ export class Runs {
       )
       return last
     })
-  }
-
-  /** A store that comes back within its patience loses nothing; otherwise recovery ends the run later. */
-  async #insistently<T>(work: () => Promise<T>): Promise<T> {
-    for (let pause = 100; ; pause *= 2) {
-      try {
-        return await work()
-      } catch (error) {
-        if (error instanceof StaleFence || !(error instanceof StoreUnavailable) || pause > 3_000) throw error
-        await sleep(pause)
-      }
-    }
   }
 }
 

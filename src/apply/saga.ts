@@ -2,7 +2,10 @@ import { sentenceOf } from '../model/fault.ts'
 import type { JournalMark, RunAction } from '../model/run.ts'
 import { StaleFence, StoreUnavailable } from '../store/contract.ts'
 import type { Reach } from './crash-points.ts'
+import { LeaseLost } from './held-lease.ts'
+import { insistently } from './insist.ts'
 import type { Journal } from './journal.ts'
+import { isPassing } from './passing.ts'
 import { type Step, StepFault, type StepReport } from './step.ts'
 
 export type SagaOutcome =
@@ -15,31 +18,52 @@ export type SagaOutcome =
       readonly fault: unknown
     }
 
+/** The store did not say whether it has the verdict, so nobody knows the direction: whoever reads the journal later does. */
+export class Undecided extends StoreUnavailable {}
+
+/** A run that was taken up cannot go on while the world is as it is. Nothing was turned round; try again later. */
+export class NotYet extends Error {
+  constructor(step: string, fault: unknown) {
+    super(`${step} cannot be brought to its end yet: ${sentenceOf(fault)}`, { cause: fault })
+  }
+}
+
+export interface SagaParts {
+  readonly action: RunAction
+  readonly steps: readonly Step[]
+  readonly journal: Journal
+  readonly reach: Reach
+  /** Nobody waits for the outcome: what may pass by itself is waited for (NotYet) instead of turned round or given up. */
+  readonly patient?: boolean
+}
+
 /** Runs steps in order and, when one fails, undoes those that may have changed something, in reverse. Knows only `Step`. */
 export class Saga {
-  readonly #action: RunAction
-  readonly #steps: readonly Step[]
+  readonly #parts: SagaParts
   readonly #journal: Journal
-  readonly #reach: Reach
+  /** Whether a run without a verdict goes back after a crash. If not, turning round must be in the journal before anything is undone. */
+  readonly #backByDefault: boolean
 
-  constructor(action: RunAction, steps: readonly Step[], journal: Journal, reach: Reach) {
-    this.#action = action
-    this.#steps = steps
-    this.#journal = journal
-    this.#reach = reach
+  constructor(parts: SagaParts) {
+    this.#parts = parts
+    this.#journal = parts.journal
+    this.#backByDefault = parts.steps.some(({ decides }) => decides)
   }
 
   /** Forward from the first step that is not done; steps that are done, as the journal knows, are not done again. */
   async forward(): Promise<SagaOutcome> {
     const reports: StepReport[] = []
-    for (const step of this.#steps) {
+    for (const step of this.#parts.steps) {
       if (this.#journal.last(step.name, 'done', 'verdict')) continue
       const started = performance.now()
+      const isFirst = !this.#journal.last(step.name, 'intent')
       try {
         await this.#do(step)
         reports.push({ name: step.name, status: 'done', ms: since(started) })
       } catch (fault) {
-        if (fault instanceof StaleFence) throw fault
+        await this.#stopOrWait(step, 'intent', fault)
+        // That this attempt touched nothing says nothing about one before a crash.
+        await this.#turnRound(step, isFirst && fault instanceof StepFault && fault.untouched, sentenceOf(fault))
         reports.push({ name: step.name, status: 'failed', ms: since(started), detail: sentenceOf(fault) })
         return { ...(await this.backward()), steps: reports, fault }
       }
@@ -50,14 +74,14 @@ export class Saga {
   /** Undoes whatever may have happened, newest first. Stops at the first that cannot be undone: what it rests on must stay. */
   async backward(): Promise<{ kind: 'rolled_back' | 'blocked'; rollback: StepReport[] }> {
     const rollback: StepReport[] = []
-    for (const step of this.#steps.toReversed()) {
+    for (const step of this.#parts.steps.toReversed()) {
       if (!this.#mayHaveChanged(step)) continue
       const started = performance.now()
       try {
         await this.#undo(step)
         rollback.push({ name: step.name, status: 'undone', ms: since(started) })
       } catch (fault) {
-        if (fault instanceof StaleFence) throw fault
+        await this.#stopOrWait(step, 'undo_intent', fault)
         const detail = sentenceOf(fault)
         rollback.push({ name: step.name, status: 'undo_failed', ms: since(started), detail })
         await this.#note(step, 'undo_failed', undefined, detail)
@@ -68,29 +92,22 @@ export class Saga {
   }
 
   async #do(step: Step): Promise<void> {
-    const at = (moment: string) => this.#reach(`${this.#action} ${step.name} ${moment}`)
+    const at = (moment: string) => this.#parts.reach(`${this.#parts.action} ${step.name} ${moment}`)
     const afters = this.#journal.afters()
     const before = this.#journal.last(step.name, 'intent')?.image ?? (await step.before(afters))
     at('before-intent')
-    await this.#journal.write(step.name, 'intent', before)
+    await this.#intend(step, 'intent', before)
     at('after-intent')
-    try {
-      const note = (image: unknown) => this.#journal.write(step.name, 'intent', image)
-      const after = await step.do(before, afters, note)
-      at('after-effect')
-      await this.#journal.write(step.name, step.decides ? 'verdict' : 'done', after)
-      at('after-done')
-    } catch (fault) {
-      const untouched = fault instanceof StepFault && fault.untouched
-      await this.#note(step, 'failed', { untouched }, sentenceOf(fault))
-      throw fault
-    }
+    const after = await step.do(before, afters, (image) => this.#journal.write(step.name, 'intent', image))
+    at('after-effect')
+    await (step.decides ? this.#decide(step, after) : this.#journal.write(step.name, 'done', after))
+    at('after-done')
   }
 
   async #undo(step: Step): Promise<void> {
-    const at = (moment: string) => this.#reach(`${this.#action} ${step.name} ${moment}`)
+    const at = (moment: string) => this.#parts.reach(`${this.#parts.action} ${step.name} ${moment}`)
     at('before-undo-intent')
-    await this.#note(step, 'undo_intent')
+    await tolerating(() => this.#intend(step, 'undo_intent'))
     at('after-undo-intent')
     await step.undo(this.#journal.last(step.name, 'intent')?.image, this.#journal.afters())
     at('after-undo')
@@ -98,17 +115,48 @@ export class Saga {
     at('after-undone')
   }
 
+  /** Once is enough, however often a step is tried. */
+  async #intend(step: Step, mark: 'intent' | 'undo_intent', image?: unknown): Promise<void> {
+    if (this.#journal.newest(step.name)?.mark !== mark) await this.#journal.write(step.name, mark, image)
+  }
+
+  /** The point of no return. A store that may or may not have it leaves no right to go back. */
+  async #decide(step: Step, after: unknown): Promise<void> {
+    await insistently(() => this.#journal.write(step.name, 'verdict', after)).catch((error: unknown) => {
+      throw error instanceof StoreUnavailable ? new Undecided(error) : error
+    })
+  }
+
+  async #turnRound(step: Step, untouched: boolean, detail: string): Promise<void> {
+    const write = () => this.#journal.write(step.name, 'failed', { untouched }, detail)
+    await (this.#backByDefault ? tolerating(write) : write())
+  }
+
+  /** Throws what neither turns a run round nor ends it: a lost hold, an open verdict, and for the patient whatever may pass. */
+  async #stopOrWait(step: Step, mark: 'intent' | 'undo_intent', fault: unknown): Promise<void> {
+    if (fault instanceof StaleFence || fault instanceof LeaseLost || fault instanceof Undecided) throw fault
+    if (!this.#parts.patient || !isPassing(fault)) return
+    const detail = `${sentenceOf(fault)} It is tried again.`
+    const { image, detail: told } = this.#journal.last(step.name, mark) ?? {}
+    if (told !== detail) await this.#note(step, mark, image, detail)
+    throw new NotYet(step.name, fault)
+  }
+
   /** On the way back a store that cannot write stops nobody: the intent that stands tells recovery enough, and undo may be repeated. */
   async #note(step: Step, mark: JournalMark, image?: unknown, detail?: string): Promise<void> {
-    await this.#journal.write(step.name, mark, image, detail).catch((error: unknown) => {
-      if (!(error instanceof StoreUnavailable)) throw error
-    })
+    await tolerating(() => this.#journal.write(step.name, mark, image, detail))
   }
 
   #mayHaveChanged({ name }: Step): boolean {
     const failed = this.#journal.last(name, 'failed')?.image as { untouched?: boolean } | undefined
     return this.#journal.last(name, 'intent') !== undefined && !failed?.untouched && !this.#journal.last(name, 'undone')
   }
+}
+
+async function tolerating(write: () => Promise<void>): Promise<void> {
+  await write().catch((error: unknown) => {
+    if (!(error instanceof StoreUnavailable)) throw error
+  })
 }
 
 const since = (started: number): number => Math.round((performance.now() - started) * 10) / 10

@@ -22,19 +22,31 @@ export interface Step {
   readonly decides?: boolean
 }
 
-/** A step that failed. `untouched`: it is certain that nothing was changed, so there is nothing to undo. */
+/**
+ * A step that failed. `untouched`: it is certain that nothing was changed, so there is nothing to undo. `passing`: what
+ * hindered it may be gone when it is looked at again. `code`: what the caller is told, where the step knows better.
+ */
 export class StepFault extends Fault {
   readonly untouched: boolean
+  readonly passing: boolean
   override readonly code: Fault['code']
   override readonly retryAfter: Fault['retryAfter']
 
-  constructor(sentence: string, options: { untouched?: boolean; cause?: unknown } = {}) {
+  constructor(sentence: string, options: StepFaultOptions = {}) {
     super(sentence, { cause: options.cause })
     this.untouched = options.untouched ?? false
     const cause = options.cause instanceof Fault ? options.cause : undefined
-    this.code = cause?.code
+    this.passing = options.passing ?? false
+    this.code = options.code ?? cause?.code
     this.retryAfter = cause?.retryAfter
   }
+}
+
+interface StepFaultOptions {
+  readonly untouched?: boolean
+  readonly passing?: boolean
+  readonly code?: Fault['code']
+  readonly cause?: unknown
 }
 
 export interface StepReport {

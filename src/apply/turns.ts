@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../edge/contract.ts'
-import { Fault } from '../model/fault.ts'
 import type { Lease, Store } from '../store/contract.ts'
+import { HeldLease } from './held-lease.ts'
+import { StepFault } from './step.ts'
 
-const LIFE_MS = 60_000
 const PATIENCE_MS = 120_000
 const PAUSE_MS = 20
 
@@ -11,11 +11,13 @@ const PAUSE_MS = 20
 export class Turns {
   readonly #store: Store
   readonly #instance: string
+  readonly #leaseMs: number
   readonly #queues = new Map<string, Promise<unknown>>()
 
-  constructor(store: Store, instance: string) {
+  constructor(store: Store, instance: string, leaseMs: number) {
     this.#store = store
     this.#instance = instance
+    this.#leaseMs = leaseMs
   }
 
   alone<T>({ server }: Edge, work: () => Promise<T>): Promise<T> {
@@ -30,16 +32,21 @@ export class Turns {
 
   async #underLease<T>(server: string, work: () => Promise<T>): Promise<T> {
     const lease = await this.#take(server)
-    return work().finally(() => this.#store.releaseLease(lease))
+    const held = new HeldLease(this.#store, lease, this.#leaseMs, Date.now)
+    return work().finally(async () => {
+      held.stop()
+      // One that cannot be released runs out; that is no reason to call the work a failure.
+      await this.#store.releaseLease(lease).catch(() => undefined)
+    })
   }
 
   async #take(server: string): Promise<Lease> {
     const deadline = Date.now() + PATIENCE_MS
     while (Date.now() < deadline) {
-      const lease = await this.#store.takeLease(`edge ${server}`, this.#instance, Date.now(), LIFE_MS)
+      const lease = await this.#store.takeLease(`edge ${server}`, this.#instance, Date.now(), this.#leaseMs)
       if (lease) return lease
       await sleep(PAUSE_MS)
     }
-    throw new Fault(`The edge on server ${server} was busy for two minutes.`)
+    throw new StepFault(`The edge on server ${server} was busy for two minutes.`, { passing: true })
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/contract.ts'
 import { recover } from './recover.ts'
@@ -14,20 +15,33 @@ interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns' 
   readonly now: () => number
 }
 
+const BEGIN_PATIENCE_MS = 12_000
+const JUST_BEGUN_MS = 5_000
+
 /** What the service does by itself: makes ready, takes up what was left behind, ends what has lived its life. */
 export function upkeepOf(parts: UpkeepParts) {
   const { primary, secondary, turns, store, runs, exposer, log, now } = parts
+  const prepare = async () => {
+    for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
+      await turns
+        .alone(edge, () => edge.prepare())
+        .catch((error: unknown) => log.error({ err: error, server: edge.server }, 'An edge is not ready'))
+    }
+  }
+  const tellDrift = async () => {
+    for (const drift of await sweep(parts)) log.warn({ ...drift }, 'The world differs from what was applied')
+  }
   return {
     async begin(): Promise<void> {
-      for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
-        await turns
-          .alone(edge, () => edge.prepare())
-          .catch((error: unknown) => log.error({ err: error, server: edge.server }, 'An edge is not ready'))
-      }
-      await recover(parts)
-      for (const drift of await sweep(parts)) log.warn({ ...drift }, 'The world differs from what was applied')
+      const begun = prepare()
+        .then(() => recover(parts))
+        .then(() => tellDrift())
+        .catch((error: unknown) => log.error({ err: error }, 'Not everything that was left behind could be looked at'))
+      // A world that does not answer keeps nobody from asking: what is left goes on while others are served.
+      await Promise.race([begun, sleep(BEGIN_PATIENCE_MS, undefined, { ref: false })])
     },
-    recover: () => recover(parts),
+    // A run that has just begun may not be known as under way yet.
+    recover: () => recover(parts, now() - JUST_BEGUN_MS),
     async expire(): Promise<void> {
       for (const { planId, host } of await store.exposuresDue(now())) {
         log.info({ planId, host }, "An exposure's life is over; it is removed")

@@ -23,6 +23,8 @@ export interface Config {
   readonly adminTokenValue: Secret | undefined
   readonly stateDir: string
   readonly store: StoreSetting
+  /** How long an instance may give no sign of life before another one takes up its runs. */
+  readonly instances: { readonly takeOverSeconds: number }
   readonly servers: Servers
   readonly edge: { readonly http: number; readonly https: number }
   readonly edges: Edges
@@ -75,6 +77,11 @@ export function readConfig(text: string, file: string, environment: Environment)
     adminTokenValue: readAdminToken(root, path, environment),
     stateDir,
     store: readStore(root, path, environment, stateDir),
+    instances: {
+      takeOverSeconds: root
+        .section('instances')
+        .read('takeOverSeconds', 30, value.whole(3, 3_600), 'whole seconds, 3 to 3600'),
+    },
     servers,
     edge: readEdge(root.section('edge')),
     edges: readEdges(root, path, servers),

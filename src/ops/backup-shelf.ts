@@ -27,6 +27,9 @@ export function backupShelf(folder: string, keepRuns: number, now: () => number)
         await rm(join(folder, runId), { recursive: true, force: true })
       return manifest
     },
+    async tidy(runId) {
+      if (!(await readManifest(folder, runId))) await rm(join(folder, runId), { recursive: true, force: true })
+    },
     async load(runId) {
       const manifest = await readManifest(folder, runId)
       if (!manifest) throw new Fault(`There is no backup of ${runId}.`)
@@ -53,6 +56,7 @@ async function write(folder: string, manifest: BackupManifest, files: readonly E
   await writeDurably(join(target, 'manifest.new'), JSON.stringify(manifest, null, 2))
   await rename(join(target, 'manifest.new'), join(target, 'manifest.json'))
   await syncFolder(target)
+  await syncFolder(folder)
 }
 
 async function writeDurably(path: string, content: string): Promise<void> {

@@ -31,11 +31,12 @@ function readInstance(file: string): Instance | undefined {
   }
 }
 
-/** When a process was started, in the kernel's ticks: with its pid it is one process for certain. */
+/** When a process was started, in the kernel's ticks: with its pid it is one process for certain. A dead one that nobody fetched was never. */
 function bornOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? undefined : fields[19]
   } catch {
     return undefined
   }

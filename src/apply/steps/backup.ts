@@ -38,6 +38,6 @@ export function backupStep({ runId, host, edge, assertSound, shelf, applied }: B
       const [manifest] = await Promise.all([keep(), assertSound(), assertUnedited()])
       return manifest
     },
-    undo: async () => undefined,
+    undo: () => shelf.tidy(runId),
   }
 }

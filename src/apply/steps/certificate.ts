@@ -39,6 +39,7 @@ export function certificateStep(host: string, parts: CertificateParts): Step {
       for (const { host: name, token, keyAuthorization } of noted as Challenge[]) {
         await responder.withdraw(name, token, keyAuthorization)
       }
+      await issuer.sweepChallenges([host], responder)
     },
   }
 }

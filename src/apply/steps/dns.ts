@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DnsProvider, DnsWriteFault, type ZoneRecord } from '../../dns/contract.ts'
-import { Problem } from '../../model/errors.ts'
 import { sentenceOf } from '../../model/fault.ts'
 import { type Step, StepFault } from '../step.ts'
 
@@ -23,8 +22,13 @@ export function claimNameStep(host: string, records: readonly ZoneRecord[], part
       const outcome = await parts.provider.create(records).catch((error: unknown) => uncertain(error))
       const held = await lookUntilCertain(records, parts)
       if (held === 'yes') return { records }
-      if (outcome === 'in_use') throw new Problem('dns_name_taken', `${host} was taken by somebody else meanwhile.`)
-      throw new StepFault(`The records of ${host} were sent, but the DNS server does not serve them (${held}).`)
+      if (outcome === 'in_use') {
+        const sentence = `${host} was taken by somebody else meanwhile.`
+        throw new StepFault(sentence, { untouched: true, code: 'dns_name_taken' })
+      }
+      throw new StepFault(`The records of ${host} were sent, but the DNS server does not serve them (${held}).`, {
+        passing: held === 'unknown',
+      })
     },
     undo: () => withdraw(records, parts),
   }
@@ -42,8 +46,9 @@ export function releaseNameStep(host: string, records: readonly ZoneRecord[], pa
     undo: async () => {
       if ((await lookUntilCertain(records, parts)) === 'yes') return
       await parts.provider.create(records).catch((error: unknown) => uncertain(error))
-      if ((await lookUntilCertain(records, parts)) === 'yes') return
-      throw new StepFault(`The records of ${host} could not be put back.`)
+      const held = await lookUntilCertain(records, parts)
+      if (held === 'yes') return
+      throw new StepFault(`The records of ${host} could not be put back (${held}).`, { passing: held === 'unknown' })
     },
   }
 }
@@ -60,15 +65,21 @@ async function withdraw(records: readonly ZoneRecord[], parts: DnsParts): Promis
   if (held === 'no') return
   if (held === 'partly')
     throw new StepFault(`Somebody changed the records of ${records[0]?.name}; they were left alone.`)
-  if (held === 'unknown') throw new StepFault('The DNS server gives no certain answer, so nothing could be withdrawn.')
+  if (held === 'unknown') {
+    const sentence = 'The DNS server gives no certain answer, so nothing could be withdrawn.'
+    throw new StepFault(sentence, { passing: true })
+  }
   const outcome = await parts.provider.remove(records).catch((error: unknown) => {
     if (error instanceof DnsWriteFault && error.kind === 'unknown') return 'unknown' as const
     throw new StepFault(`The records could not be withdrawn: ${sentenceOf(error)}`, { cause: error })
   })
   if (outcome === 'changed')
     throw new StepFault(`Somebody changed the records of ${records[0]?.name}; they were left alone.`)
-  if ((await lookUntilCertain(records, parts)) !== 'no')
-    throw new StepFault('The records were withdrawn, but are still served.')
+  const still = await lookUntilCertain(records, parts)
+  if (still !== 'no')
+    throw new StepFault(`The records were withdrawn, but may still be served (${still}).`, {
+      passing: still === 'unknown',
+    })
 }
 
 async function lookUntilCertain(records: readonly ZoneRecord[], { look, patienceMs }: DnsParts): Promise<Held> {
