@@ -72,23 +72,27 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     applied: appliedFiles(receipt),
   })
 
-  if (run.action === 'remove') {
-    const gone = proxyStep(proxy, {
-      name: 'proxy',
-      fresh: false,
-      wanted: (edge) => edge.filesWithout(host),
-      restored: (_edge, before) => fromBackup(parts.shelf, run.runId, before),
-      isRestored: isServed,
-    })
-    return [backup, releaseNameStep(host, records, dns), waitingFor(gone, () => second)]
-  }
-
   const target = plan.changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? ''
   const plainSite = { host, planId: plan.planId, target }
   const secureFiles = async (edge: Edge, afters: Afters) => {
     const chosen = afters.get('certificate') as ChosenCertificate | undefined
     return edge.filesFor({ ...plainSite, certificate: chosen && (await parts.loadPair(chosen)) })
   }
+
+  if (run.action === 'remove') {
+    const gone = proxyStep(proxy, {
+      name: 'proxy',
+      fresh: false,
+      wanted: (edge) => edge.filesWithout(host),
+      restored: async (edge, before) =>
+        edge === primary
+          ? fromBackup(parts.shelf, run.runId, before)
+          : secureFiles(edge, new Map(Object.entries(receipt ?? {}))),
+      isRestored: isServed,
+    })
+    return [backup, releaseNameStep(host, records, dns), waitingFor(gone, () => second)]
+  }
+
   const lower = (wanted: ProxyTarget['wanted']) =>
     proxyStep(proxy, {
       name: 'proxy',

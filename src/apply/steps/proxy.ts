@@ -21,7 +21,7 @@ export interface ProxyTarget {
   /** Nothing of this host may stand there yet. */
   readonly fresh: boolean
   readonly wanted: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
-  /** The files that take an edge back to `before`. */
+  /** The files that take the Primary back to `before`, and the Secondary to what is the same there. */
   readonly restored: (edge: Edge, before: readonly FileHash[]) => Promise<readonly EdgeFile[]>
   /** Whether what nginx runs is what was before, so that nothing need be loaded. */
   readonly isRestored: (edge: Edge) => Promise<boolean>
@@ -63,8 +63,9 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       return after
     })
 
-  const putBack = (edge: Edge, { before, after }: ProxyImage) =>
+  const putBack = (edge: Edge, image: () => Promise<ProxyImage>) =>
     alone(edge, async () => {
+      const { before, after } = await image()
       const now = await edge.look(before.map(({ path }) => path))
       refuseForeign(now, before, after)
       const files = (await target.restored(edge, before)).filter((file) => hashOf(file).hash !== hashIn(now, file.path))
@@ -73,6 +74,12 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       // nginx may never have loaded what was taken away; then nothing is left to load, even where somebody else's file forbids it.
       if (!(await target.isRestored(edge))) await edge.reload()
     })
+
+  /** An edge's files name its own addresses, and the Secondary's are not journalled: ours is what would be written there now. */
+  const imageOn = async (edge: Edge, afters: Afters): Promise<ProxyImage> => ({
+    before: (await target.restored(edge, [])).map(hashOf),
+    after: (await target.wanted(edge, afters)).map(hashOf),
+  })
 
   return {
     name: target.name,
@@ -97,10 +104,10 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       }).catch(tellUntouched)
       return { files }
     },
-    async undo(image) {
+    async undo(image, afters) {
       if (image === null) return
-      await putBack(primary, image as ProxyImage)
-      if (secondary) await reported(putBack(secondary, image as ProxyImage))
+      await putBack(primary, async () => image as ProxyImage)
+      if (secondary) await reported(putBack(secondary, () => imageOn(secondary, afters)))
     },
   }
 }
