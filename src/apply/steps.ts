@@ -1,11 +1,11 @@
 import type { CertificateInventory, CertificateIssuer, ChallengeResponder } from '../certificates/contract.ts'
 import type { DnsProvider, ZoneRecord } from '../dns/contract.ts'
-import type { Edge, FileHash, SiteCertificate } from '../edge/contract.ts'
+import type { Edge, EdgeFile, FileHash, SiteCertificate } from '../edge/contract.ts'
 import type { DnsChange, ProxyChange } from '../model/change.ts'
 import { Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { Run } from '../model/run.ts'
-import type { BackupShelf } from './backups.ts'
+import type { BackupManifest, BackupShelf } from './backups.ts'
 import type { Reach } from './crash-points.ts'
 import type { Afters, Step } from './step.ts'
 import { backupStep } from './steps/backup.ts'
@@ -13,7 +13,14 @@ import { type ChosenCertificate, certificateStep } from './steps/certificate.ts'
 import { checkStep } from './steps/check.ts'
 import { claimNameStep, type DnsParts, type Held, releaseNameStep } from './steps/dns.ts'
 import { edgeResponder } from './steps/edge-responder.ts'
-import { type ProxyAfter, type ProxyParts, type ProxyTarget, proxyStep, type SecondaryReport } from './steps/proxy.ts'
+import {
+  absent,
+  type ProxyAfter,
+  type ProxyParts,
+  type ProxyTarget,
+  proxyStep,
+  type SecondaryReport,
+} from './steps/proxy.ts'
 import { verifyStep } from './steps/verify.ts'
 import type { Turns } from './turns.ts'
 
@@ -56,13 +63,12 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     alsoOnSecondary: (report) => {
       second = report
     },
+    secondaryEnded: async () => second,
   }
   const isServed = async (edge: Edge) => (await edge.ask({ host, path: '/', tls: false })).kind === 'answer'
-  let tested: Promise<void> | undefined
-  const assertSound = () => {
-    tested ??= primary.assertValid()
-    return tested
-  }
+  // The proxy step tests the edge before it touches it. What comes before that step must not be done in vain.
+  const issues = plan.changes.some((change) => change.kind === 'certificate' && change.action === 'issue')
+  const assertSound = () => (run.action === 'remove' || issues ? primary.assertValid() : Promise.resolve())
   const backup = backupStep({
     runId: run.runId,
     host,
@@ -80,14 +86,17 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   }
 
   if (run.action === 'remove') {
+    // What a crash in the midst of the removal left of the host's files is known by the receipt alone.
+    const applied = appliedFiles(receipt).map(({ path }) => absent(path))
     const gone = proxyStep(proxy, {
       name: 'proxy',
       fresh: false,
-      wanted: (edge) => edge.filesWithout(host),
-      restored: async (edge, before) =>
-        edge === primary
-          ? fromBackup(parts.shelf, run.runId, before)
-          : secureFiles(edge, new Map(Object.entries(receipt ?? {}))),
+      wanted: async (edge) => byPath([...applied, ...(await edge.filesWithout(host))]),
+      former: async (edge, afters) => {
+        const written = secureFiles(edge, new Map(Object.entries(receipt ?? {})))
+        if (edge !== primary) return written
+        return byPath([...(await written.catch(() => [])), ...(await fromBackup(parts.shelf, run.runId, afters))])
+      },
       isRestored: isServed,
     })
     return [backup, releaseNameStep(host, records, dns), waitingFor(gone, () => second)]
@@ -98,14 +107,10 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
       name: 'proxy',
       fresh: true,
       wanted,
-      restored: (edge) => edge.filesWithout(host),
+      former: async () => [],
       isRestored: async (edge) => !(await isServed(edge)),
     })
-  // Testing the edge only looks, as the checks do: it begins with them, and the backup waits for it.
-  const check = checkStep(() => {
-    assertSound().catch(() => undefined)
-    return parts.recheck(plan)
-  })
+  const check = checkStep(() => parts.recheck(plan))
   const claim = claimNameStep(host, records, dns)
   const verify = verifyStep({ host, health, tls }, records, {
     primary,
@@ -127,7 +132,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     name: 'proxy-tls',
     fresh: false,
     wanted: secureFiles,
-    restored: (edge) => edge.filesFor(plainSite),
+    former: (edge) => edge.filesFor(plainSite),
     isRestored: async () => false,
   })
   return [check, backup, lower((edge) => edge.filesFor(plainSite)), claim, certificate, secure, verify]
@@ -143,11 +148,14 @@ const waitingFor = (step: Step, other: () => Promise<unknown> | undefined): Step
   },
 })
 
-/** Only what stood before the run comes back, as the backup holds it. */
-async function fromBackup(shelf: BackupShelf, runId: string, before: readonly FileHash[]) {
-  const stood = new Set(before.filter(({ hash }) => hash !== null).map(({ path }) => path))
-  return (await shelf.load(runId)).filter(({ path }) => stood.has(path))
+/** What stood before the run; nothing where another instance keeps it. A run that resolves an earlier one goes by that one's backup. */
+async function fromBackup(shelf: BackupShelf, runId: string, afters: Afters): Promise<readonly EdgeFile[]> {
+  const kept = (afters.get('backup') as BackupManifest | undefined)?.runId ?? runId
+  return (await shelf.list()).some((manifest) => manifest.runId === kept) ? shelf.load(kept) : []
 }
+
+/** One file for each path: the last one given. */
+const byPath = (files: readonly EdgeFile[]): EdgeFile[] => [...new Map(files.map((file) => [file.path, file])).values()]
 
 /** What the apply last wrote, by its receipt. */
 export function appliedFiles(receipt: unknown): readonly FileHash[] {

@@ -13,17 +13,18 @@ export interface ProxyParts {
   readonly swapped: () => void
   /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
   readonly alsoOnSecondary: (report: Promise<SecondaryReport>) => void
+  /** Resolves when that work, if there is any, has ended. */
+  readonly secondaryEnded: () => Promise<unknown>
 }
 
-/** One host's files on an edge: as they shall stand, and the way back. */
+/** One host's files on an edge: as they shall stand, and as they stood. */
 export interface ProxyTarget {
   readonly name: 'proxy' | 'proxy-tls'
   /** Nothing of this host may stand there yet. */
   readonly fresh: boolean
   readonly wanted: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
-  /** The files that take the Primary back to `before`, and the Secondary to what is the same there. */
-  readonly restored: (edge: Edge, before: readonly FileHash[]) => Promise<readonly EdgeFile[]>
-  /** Whether what nginx runs is what was before, so that nothing need be loaded. */
+  readonly former: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
+  /** Whether what nginx runs is what was before. */
   readonly isRestored: (edge: Edge) => Promise<boolean>
 }
 
@@ -48,14 +49,15 @@ export interface SecondaryReport {
  * known once it is our turn at the edge: others may share a certificate with this host and come or go until then.
  */
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
-  const { primary, secondary, alone, swapped, alsoOnSecondary } = parts
-  const place = (edge: Edge, afters: Afters, known: (image: ProxyImage) => Promise<unknown>, placed: () => void) =>
+  const { primary, secondary, alone, swapped, alsoOnSecondary, secondaryEnded } = parts
+
+  const place = (edge: Edge, afters: Afters, note: (seen: ProxyImage) => Promise<void>, placed: () => void) =>
     alone(edge, async () => {
       const files = await target.wanted(edge, afters)
       const expected = await edge.look(files.map(({ path }) => path))
       const after = files.map(hashOf)
       if (target.fresh) refuseForeign(expected, expected.map(nothing), after)
-      await known({ before: expected, after })
+      await note({ before: expected, after })
       await edge.validate({ files, expected })
       await edge.swap({ files, expected })
       placed()
@@ -63,51 +65,69 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       return after
     })
 
-  const putBack = (edge: Edge, image: () => Promise<ProxyImage>) =>
+  const placeOnSecondary = (edge: Edge, afters: Afters) =>
+    reported(
+      place(
+        edge,
+        afters,
+        async () => undefined,
+        () => undefined,
+      ),
+    )
+
+  const putBack = (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) =>
     alone(edge, async () => {
       const { before, after } = await image()
       const now = await edge.look(before.map(({ path }) => path))
       refuseForeign(now, before, after)
-      const files = (await target.restored(edge, before)).filter((file) => hashOf(file).hash !== hashIn(now, file.path))
+      const files = (await filesAt(before, edge, afters)).filter((file) => hashOf(file).hash !== hashIn(now, file.path))
       if (files.length > 0)
         await edge.swap({ files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })) })
-      // nginx may never have loaded what was taken away; then nothing is left to load, even where somebody else's file forbids it.
-      if (!(await target.isRestored(edge))) await edge.reload()
+      if (files.length === 0 && (await target.isRestored(edge))) return
+      // nginx may never have loaded what was taken away: then nothing is left to load, even where somebody else's file forbids it.
+      await edge.reload().catch(async (error: unknown) => {
+        if (!(await target.isRestored(edge))) throw error
+      })
     })
 
-  /** An edge's files name its own addresses, and the Secondary's are not journalled: ours is what would be written there now. */
-  const imageOn = async (edge: Edge, afters: Afters): Promise<ProxyImage> => ({
-    before: (await target.restored(edge, [])).map(hashOf),
-    after: (await target.wanted(edge, afters)).map(hashOf),
-  })
+  const filesAt = async (before: readonly FileHash[], edge: Edge, afters: Afters): Promise<EdgeFile[]> => {
+    const came = before.filter(({ hash }) => hash === null).map(({ path }) => absent(path))
+    if (came.length === before.length) return came
+    const former = await target.former(edge, afters)
+    return [...came, ...former.filter(({ path }) => hashIn(before, path) !== null)]
+  }
+
+  /** The Secondary's files are not journalled: they follow from the plan, as the Primary's do, but for where each listens. */
+  const imageOn = async (edge: Edge, afters: Afters): Promise<ProxyImage> => {
+    const [wanted, former] = await Promise.all([target.wanted(edge, afters), target.former(edge, afters)])
+    const paths = [...new Set([...wanted, ...former].map(({ path }) => path))]
+    const hashesOf = (files: readonly EdgeFile[]) => {
+      const hashes = files.map(hashOf)
+      return paths.map((path) => ({ path, hash: hashIn(hashes, path) }))
+    }
+    return { before: hashesOf(former), after: hashesOf(wanted) }
+  }
 
   return {
     name: target.name,
     before: async () => null,
-    async do(earlier, afters, note): Promise<ProxyAfter> {
-      // After a crash the world may be changed already: what counts is what stood at first.
-      const known = ({ before, after }: ProxyImage) =>
-        note({ before: (earlier as ProxyImage | null)?.before ?? before, after })
-      const files = await place(primary, afters, known, () => {
+    async do(image, afters, note): Promise<ProxyAfter> {
+      const earlier = image as ProxyImage | null
+      const noting = async (seen: ProxyImage) => {
+        if (earlier) refuseForeign(sharedWith(earlier.before, seen.before), earlier.before, earlier.after)
+        await note(earlier ? { ...seen, before: firstSeen(earlier.before, seen.before) } : seen)
+      }
+      const files = await place(primary, afters, noting, () => {
         swapped()
-        if (secondary)
-          alsoOnSecondary(
-            reported(
-              place(
-                secondary,
-                afters,
-                async () => undefined,
-                () => undefined,
-              ),
-            ),
-          )
+        if (secondary) alsoOnSecondary(placeOnSecondary(secondary, afters))
       }).catch(tellUntouched)
       return { files }
     },
     async undo(image, afters) {
       if (image === null) return
-      await putBack(primary, async () => image as ProxyImage)
-      if (secondary) await reported(putBack(secondary, () => imageOn(secondary, afters)))
+      await putBack(primary, afters, async () => image as ProxyImage)
+      await secondaryEnded()
+      if (secondary) await reported(putBack(secondary, afters, () => imageOn(secondary, afters)))
     },
   }
 }
@@ -136,6 +156,17 @@ function tellUntouched(error: unknown): never {
 const UNTOUCHED: readonly EdgeFault['kind'][] = ['config_broken', 'change_invalid', 'changed_meanwhile', 'unavailable']
 
 const nothing = ({ path }: FileHash): FileHash => ({ path, hash: null })
+
+export const absent = (path: string): EdgeFile => ({ path, content: null, secret: false })
+
+/** After a crash the world may be changed already: what counts is what stood at first. */
+const firstSeen = (earlier: readonly FileHash[], now: readonly FileHash[]): FileHash[] => [
+  ...earlier,
+  ...now.filter(({ path }) => !earlier.some((first) => first.path === path)),
+]
+
+const sharedWith = (earlier: readonly FileHash[], now: readonly FileHash[]): FileHash[] =>
+  now.filter(({ path }) => earlier.some((first) => first.path === path))
 
 const hashOf = ({ path, content }: EdgeFile): FileHash => ({
   path,
