@@ -24,6 +24,8 @@ export interface LabOptions {
   readonly onProgress?: (part: string) => void
   /** Told when a part has ended by itself. The lab goes on without it: an edge or a DNS server may fail in life, too. */
   readonly onPartLost?: (sentence: string) => void
+  /** How often the service may die within half a minute before it is left alone. */
+  readonly deathsAllowed?: number
   /** Told when the service died too often to be started once more. */
   readonly onServiceLost?: (reason: Error) => void
 }
@@ -34,6 +36,10 @@ export interface Lab {
   readonly description: LabDescription
   /** Kills the service as an accident would; resolves when the lab has started it again and it answers. */
   killService(signal?: NodeJS.Signals): Promise<void>
+  /** Environment variables for the service's next start, and for no later one. */
+  giveServiceNextLife(environment: Readonly<Record<string, string>>): void
+  /** Resolves when the service has died by itself and the lab has started it again. */
+  serviceDeath(): Promise<void>
   /** Stops and starts the service, on another configuration if one is given. */
   restartService(configure?: (config: ServiceConfig) => ServiceConfig): Promise<void>
   /** Stops every process that this lab started, and nothing else. May be called twice. */
@@ -71,6 +77,7 @@ class LoopbackLab implements Lab {
       configFile: this.#paths.config,
       logFile: this.#paths.log,
       listen: this.#addresses.service,
+      deathsAllowed: options.deathsAllowed,
       onStart: ({ pid }) => this.#record('service', pid),
       onGiveUp: (reason) => options.onServiceLost?.(reason),
     })
@@ -105,6 +112,14 @@ class LoopbackLab implements Lab {
 
   killService(signal?: NodeJS.Signals): Promise<void> {
     return this.#service.kill(signal)
+  }
+
+  giveServiceNextLife(environment: Readonly<Record<string, string>>): void {
+    this.#service.giveToNextLife(environment)
+  }
+
+  serviceDeath(): Promise<void> {
+    return this.#service.death()
   }
 
   async restartService(configure = this.#options.configure): Promise<void> {

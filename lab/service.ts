@@ -13,6 +13,7 @@ export interface ServiceOptions {
   readonly configFile: string
   readonly logFile: string
   readonly listen: Endpoint
+  readonly deathsAllowed?: number | undefined
   /** Called after every start, the first included. */
   readonly onStart: (daemon: Daemon) => void
   /** Called when it died too often to be started once more. */
@@ -25,6 +26,7 @@ export class Service {
   #deaths: number[] = []
   #current: Daemon | undefined
   #isWanted = true
+  #nextLife: Readonly<Record<string, string>> = {}
   #revival: Promise<void> = Promise.resolve()
 
   constructor(options: ServiceOptions) {
@@ -43,13 +45,23 @@ export class Service {
     })
   }
 
+  /** Environment variables for its next start, and for no later one. */
+  giveToNextLife(environment: Readonly<Record<string, string>>): void {
+    this.#nextLife = environment
+  }
+
+  /** Resolves when it has died by itself and its successor answers. */
+  async death(): Promise<void> {
+    await this.#current?.exited
+    await this.#revival
+  }
+
   /** Lets it die as in an accident; resolves when its successor answers. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const dying = this.#current
     if (!dying?.isAlive()) throw new Error('The service does not run.')
     process.kill(dying.pid, signal)
-    await dying.exited
-    await this.#revival
+    await this.death()
   }
 
   async stop(): Promise<void> {
@@ -76,7 +88,7 @@ export class Service {
   #countDeath(reason: string): void {
     const now = Date.now()
     this.#deaths = [...this.#deaths.filter((at) => at > now - WINDOW_MS), now]
-    if (this.#deaths.length <= DEATHS_ALLOWED) return
+    if (this.#deaths.length <= (this.#options.deathsAllowed ?? DEATHS_ALLOWED)) return
     const seconds = WINDOW_MS / 1000
     throw new Error(
       `The service died ${this.#deaths.length} times in ${seconds} s and is left alone. Its last words: ${reason}`,
@@ -85,11 +97,14 @@ export class Service {
 
   #launch(): Promise<Daemon> {
     const { configFile, logFile, listen } = this.#options
+    const env = { ...process.env, ...this.#nextLife }
+    this.#nextLife = {}
     return startDaemon({
       name: 'The service',
       program: process.execPath,
       args: [launcher(), 'serve', '--config', configFile],
       logFile,
+      env,
       isReady: async () => (await httpStatus(`${urlOf(listen)}/readyz`)) === 200,
     })
   }
