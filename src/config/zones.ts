@@ -16,7 +16,7 @@ export interface Zone {
   readonly tsig: ZoneKey | undefined
 }
 
-export interface PublishedRecord {
+interface PublishedRecord {
   readonly type: 'A' | 'AAAA' | 'CNAME'
   readonly value: string
 }

@@ -11,7 +11,7 @@ export interface PlanSettings {
 }
 
 /** What a host's name is given in a zone. */
-export interface ZoneSettings {
+interface ZoneSettings {
   readonly ttl: number
   readonly publish: readonly { readonly type: 'A' | 'AAAA' | 'CNAME'; readonly value: string }[]
 }
