@@ -63,24 +63,25 @@ function uncertain(error: unknown): 'unknown' {
 async function withdraw(records: readonly ZoneRecord[], parts: DnsParts): Promise<void> {
   const held = await lookUntilCertain(records, parts)
   if (held === 'no') return
-  if (held === 'partly')
-    throw new StepFault(`Somebody changed the records of ${records[0]?.name}; they were left alone.`)
+  if (held === 'partly') throw changedByOthers(records)
   if (held === 'unknown') {
     const sentence = 'The DNS server gives no certain answer, so nothing could be withdrawn.'
-    throw new StepFault(sentence, { passing: true })
+    throw new StepFault(sentence, { untouched: true, passing: true })
   }
   const outcome = await parts.provider.remove(records).catch((error: unknown) => {
     if (error instanceof DnsWriteFault && error.kind === 'unknown') return 'unknown' as const
-    throw new StepFault(`The records could not be withdrawn: ${sentenceOf(error)}`, { cause: error })
+    throw new StepFault(`The records could not be withdrawn: ${sentenceOf(error)}`, { untouched: true, cause: error })
   })
-  if (outcome === 'changed')
-    throw new StepFault(`Somebody changed the records of ${records[0]?.name}; they were left alone.`)
+  if (outcome === 'changed') throw changedByOthers(records)
   const still = await lookUntilCertain(records, parts)
   if (still !== 'no')
     throw new StepFault(`The records were withdrawn, but may still be served (${still}).`, {
       passing: still === 'unknown',
     })
 }
+
+const changedByOthers = ([record]: readonly ZoneRecord[]): StepFault =>
+  new StepFault(`Somebody changed the records of ${record?.name}; they were left alone.`, { untouched: true })
 
 async function lookUntilCertain(records: readonly ZoneRecord[], { look, patienceMs }: DnsParts): Promise<Held> {
   const deadline = performance.now() + patienceMs
