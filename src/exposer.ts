@@ -178,11 +178,12 @@ export class Exposer {
   }
 
   async #run(action: RunAction, planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
-    const { store, admission, now } = this.#parts
+    const { settings, store, admission, now } = this.#parts
     const plan = await this.findPlan(planId)
     const begun = await store.transaction(async (session) => {
       await admission.prove(action, plan, caller, credentials, session, now())
       if (plan.state === 'expired') throw expired(plan)
+      assertManaged(plan.request.zone, settings)
       this.#parts.assertEquipped(plan.request.zone)
       return this.#begin(action, plan, caller.address, session)
     })
@@ -204,6 +205,11 @@ export async function succeeded({ plan, result }: Started): Promise<RunResult> {
   const done = await result
   if (done.outcome.kind === 'succeeded') return done
   throw problemOf(done.run.action, plan.host, done.outcome)
+}
+
+/** The zone may have been managed when the plan was made. */
+function assertManaged(zone: string, { zones }: PlanSettings): void {
+  if (!zones.has(zone)) throw new Problem('zone_not_managed', `Zone ${zone} is not managed here any more.`)
 }
 
 const expired = (plan: Plan): Problem =>
