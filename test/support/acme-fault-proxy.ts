@@ -21,7 +21,11 @@ export interface AcmeFaultProxy extends AsyncDisposable {
 }
 
 /** Stands before a Pebble and shares its certificate. Pebble makes its addresses from the Host header: they lead here. */
-export async function startFaultProxy(pebbleFolder: string, pebblePort: number): Promise<AcmeFaultProxy> {
+export async function startFaultProxy(
+  pebbleFolder: string,
+  pebblePort: number,
+  address = '127.0.0.1',
+): Promise<AcmeFaultProxy> {
   const cert = readFileSync(apiCertificateFile(pebbleFolder))
   const key = readFileSync(join(pebbleFolder, 'api-key.pem'))
   const seen: { path: string; status: number }[] = []
@@ -42,7 +46,7 @@ export async function startFaultProxy(pebbleFolder: string, pebblePort: number):
   })
   const forward = (incoming: IncomingMessage, outgoing: ServerResponse, loses: boolean) => {
     const { method, headers, url: path } = incoming
-    const onward = request({ host: '127.0.0.1', port: pebblePort, ca: cert, agent: false, method, headers, path })
+    const onward = request({ host: address, port: pebblePort, ca: cert, agent: false, method, headers, path })
     onward.on('error', () => outgoing.destroy())
     onward.on('response', (answer) => {
       seen.push({ path: path ?? '', status: answer.statusCode ?? 0 })
@@ -51,10 +55,10 @@ export async function startFaultProxy(pebbleFolder: string, pebblePort: number):
     })
     incoming.pipe(onward)
   }
-  server.listen(0, '127.0.0.1')
+  server.listen(0, address)
   await once(server, 'listening')
   return {
-    directory: `https://127.0.0.1:${(server.address() as AddressInfo).port}/dir`,
+    directory: `https://${address}:${(server.address() as AddressInfo).port}/dir`,
     seen,
     goWrong: (fault) => {
       faultFor = fault

@@ -9,9 +9,13 @@ export interface WebBackend extends AsyncDisposable {
   readonly throughEdge: () => number
 }
 
-/** A web server on the lab's server 25. Answers 200 when asked directly; what comes through an edge gets `answer`. */
-export async function startWebBackend({ description }: TestLab, answer: RequestListener): Promise<WebBackend> {
-  const address = description.backends.find(({ server }) => server === '25')?.address
+/** A web server, on the lab's server 25 unless told otherwise. Answers 200 when asked directly; what comes through an edge gets `answer`. */
+export async function startWebBackend(
+  { description }: TestLab,
+  answer: RequestListener,
+  address = description.backends.find(({ server }) => server === '25')?.address,
+  port = 0,
+): Promise<WebBackend> {
   let through = 0
   const server = createServer((request, response) => {
     if (request.headers['x-forwarded-for'] === undefined) response.end('directly\n')
@@ -20,7 +24,7 @@ export async function startWebBackend({ description }: TestLab, answer: RequestL
       answer(request, response)
     }
   })
-  server.listen(0, address)
+  server.listen(port, address)
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,

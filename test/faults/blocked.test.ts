@@ -1,0 +1,70 @@
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { applied, invariants, planned, planOf, removed, run } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { startWebBackend } from '../support/web-backend.ts'
+import { zoneRecords } from '../support/zone-transfer.ts'
+
+/** Somebody edits our file while the apply fails: their edit is never overwritten, so putting back is not possible. */
+let lab: TestLab
+let planId: string
+let file: string
+const EDIT = '# somebody was here\n'
+beforeAll(async () => {
+  lab = await startTestLab()
+  file = join(lab.description.edges.primary.hosts, 'edited.lab.test.conf')
+})
+afterAll(() => lab?.stop())
+
+test('putting back fails, and that is told with every step and every undo', async () => {
+  let isEdited = false
+  await using backend = await startWebBackend(lab, (_request, response) => {
+    if (!isEdited) appendFileSync(file, EDIT)
+    isEdited = true
+    response.writeHead(500).end()
+  })
+  planId = (await planned(lab, { subdomain: 'edited', port: backend.port })).planId
+  const answer = await run(lab, planId)
+  expect([answer.status, answer.body.code]).toEqual([500, 'rollback_blocked'])
+  expect(answer.body.steps.at(-1)).toMatchObject({ name: 'verify', status: 'failed' })
+  expect(answer.body.rollback.map(({ name, status }: Record<string, string>) => `${name} ${status}`)).toEqual([
+    'verify undone',
+    'dns undone',
+    'proxy undo_failed',
+  ])
+  expect(answer.body.nextAction).toContain('drawbridge resolve')
+  expect(readFileSync(file, 'utf8')).toContain(EDIT)
+})
+
+test('the plan is blocked, its name withdrawn, and the audit shouts', async () => {
+  const plan = await planOf(lab, planId)
+  expect(plan).toMatchObject({ state: 'blocked', lastRun: { state: 'blocked' } })
+  expect((await zoneRecords(lab)).filter(({ name }) => name.endsWith('edited.lab.test'))).toEqual([])
+  await invariants(lab)
+})
+
+test.each(['apply', 'remove'] as const)('to %s it again is refused: the host is frozen', async (action) => {
+  const answer = await run(lab, planId, action)
+  expect([answer.status, answer.body.code]).toEqual([409, 'plan_busy'])
+  expect(answer.body.nextAction).toContain('drawbridge resolve')
+})
+
+test('another plan for the host is refused as well', async () => {
+  const answer = await lab.call({
+    path: '/api/deploy/plan',
+    body: { zone: 'lab.test', subdomain: 'edited', server: '25', port: 3000, health: '/healthz', tls: false },
+  })
+  expect(answer.status).toBe(409)
+  expect(['dns_name_taken', 'plan_busy']).toContain(answer.body.code)
+})
+
+test('other hosts go on, and a restart changes nothing', async () => {
+  const other = await applied(lab, { subdomain: 'other' })
+  await removed(lab, other.planId)
+  await lab.killService()
+  expect((await planOf(lab, planId)).state).toBe('blocked')
+  expect(readFileSync(file, 'utf8')).toContain(EDIT)
+  await removed(lab, (await applied(lab, { subdomain: 'other' })).planId)
+  await invariants(lab)
+})

@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type AcmeFaultProxy, startFaultProxy } from '../support/acme-fault-proxy.ts'
+import { planned, run, world } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
+import { until } from '../support/until.ts'
+
+/** A Pebble that refuses every second nonce, behind a proxy that fails on demand. */
+let lab: TestLab
+let proxy: AcmeFaultProxy
+beforeAll(async () => {
+  process.env.PEBBLE_WFE_NONCEREJECT = '50'
+  lab = await startTestLab().finally(() => {
+    delete process.env.PEBBLE_WFE_NONCEREJECT
+  })
+  const { hostname, port } = new URL(lab.description.acme.directory)
+  proxy = await startFaultProxy(join(lab.state, 'pebble'), Number(port), hostname)
+  await lab.restartService((config) => ({
+    ...config,
+    acme: { ...(config.acme as object), directory: proxy.directory },
+  }))
+})
+afterAll(async () => {
+  await lab?.stop()
+  await proxy?.[Symbol.asyncDispose]()
+})
+afterEach(() => proxy.goWrong(() => undefined))
+
+const orders = () => proxy.seen.filter(({ path, status }) => path === '/order-plz' && status === 201).length
+
+test('every second nonce refused: the certificate comes all the same, with one order', async () => {
+  const before = orders()
+  const { planId } = await planned(lab, { subdomain: 'nonces', tls: true })
+  await expectApplicable(lab, planId)
+  expect(orders() - before).toBe(1)
+})
+
+test.each([
+  ['denied', 'refuses the order', { status: 403, type: 'rejectedIdentifier' }],
+  ['limited', 'limits the rate', { status: 429, type: 'rateLimited' }],
+  ['broken', 'breaks down', { status: 500, type: 'serverInternal' }],
+])('%s: an authority that %s is told of, and everything put back', async (subdomain, _what, { status, type }) => {
+  const before = await world(lab)
+  const { planId } = await planned(lab, { subdomain, tls: true })
+  const headers = { 'content-type': 'application/problem+json', 'retry-after': '77' }
+  const body = JSON.stringify({ type: `urn:ietf:params:acme:error:${type}`, detail: 'canary-from-the-authority' })
+  proxy.goWrong((path) => (path === '/order-plz' ? { status, headers, body } : undefined))
+  const answer = await run(lab, planId)
+  expectFailure(answer, 502, 'apply_failed', 'certificate')
+  expect(answer.text).not.toContain('canary')
+  if (status === 429) expect(answer.body.retryAfter).toBe(77)
+  await expectPutBack(lab, planId, before)
+  proxy.goWrong(() => undefined)
+  await expectApplicable(lab, planId)
+})
+
+test('an authority that is gone: known at the check, or found out when it is asked', async () => {
+  const before = await world(lab)
+  const plans = await Promise.all(['orphan', 'waif'].map((subdomain) => planned(lab, { subdomain, tls: true })))
+  const [orphan, waif] = plans.map(({ planId }) => planId)
+  process.kill(lab.description.pids.acme ?? 0, 'SIGKILL')
+  await until('Pebble is gone', () => lab.description.pids.acme === undefined)
+  expectFailure(await run(lab, orphan), 502, 'apply_failed', 'certificate')
+  await expectPutBack(lab, orphan, before)
+  await lab.killService()
+  expectFailure(await run(lab, waif), 422, 'certificate_unavailable', 'check')
+  await expectPutBack(lab, waif, before)
+})

@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Answer } from '../support/call.ts'
+import { applied, granted, invariants, planned, planOf, removed, run, runWith, world } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { makeCertificate } from '../support/openssl.ts'
+
+let lab: TestLab
+beforeAll(async () => {
+  lab = await startTestLab()
+  const at = (name: string) => join(lab.state, 'certificates', name)
+  await makeCertificate({ certificate: at('wildcard.pem'), key: at('wildcard.key'), names: ['DNS:*.lab.test'] })
+})
+afterAll(() => lab?.stop())
+
+const verdicts = (answers: readonly Answer[]) => answers.map(({ status, body }) => [status, body.code]).toSorted()
+
+test('two plans for one name, one after the other: the second finds it taken', async () => {
+  const [first, second] = [await planned(lab, { subdomain: 'one' }), await planned(lab, { subdomain: 'one' })]
+  expect((await run(lab, first.planId)).status).toBe(200)
+  const late = await run(lab, second.planId)
+  expect([late.status, late.body.code]).toEqual([409, 'dns_name_taken'])
+  expect((await planOf(lab, first.planId)).state).toBe('applied')
+  await invariants(lab)
+  await removed(lab, first.planId)
+})
+
+test('two plans for one name at once: one applies, the other is refused', async () => {
+  const plans = [await planned(lab, { subdomain: 'both' }), await planned(lab, { subdomain: 'both' })]
+  const answers = await Promise.all(plans.map(({ planId }) => run(lab, planId)))
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+  const refused = answers.find(({ status }) => status === 409)
+  expect(['dns_name_taken', 'plan_busy']).toContain(refused?.body.code)
+  await invariants(lab)
+  await removed(lab, answers.find(({ status }) => status === 200)?.body.planId)
+})
+
+test('two applies of one plan at once, each with its own capability: one runs', async () => {
+  const { planId } = await planned(lab, { subdomain: 'single' })
+  const capabilities = [await granted(lab, planId), await granted(lab, planId)]
+  const answers = await Promise.all(capabilities.map((capability) => runWith(lab, capability, planId)))
+  expect(verdicts(answers)).toEqual([
+    [200, undefined],
+    [409, 'plan_busy'],
+  ])
+  await invariants(lab)
+  await removed(lab, planId)
+})
+
+test('apply and remove at once: one waits or is refused', async () => {
+  const { planId } = await planned(lab, { subdomain: 'torn' })
+  const [toApply, toRemove] = [await granted(lab, planId), await granted(lab, planId, 'remove')]
+  const answers = await Promise.all([runWith(lab, toApply, planId), runWith(lab, toRemove, planId, 'remove')])
+  expect(answers[0]?.status).toBe(200)
+  expect([answers[1]?.status, answers[1]?.body.code]).toEqual([
+    409,
+    expect.stringMatching(/plan_busy|plan_not_applied/),
+  ])
+  await invariants(lab)
+  const both = [await granted(lab, planId), await granted(lab, planId, 'remove')] as const
+  const second = await Promise.all([runWith(lab, both[1], planId, 'remove'), runWith(lab, both[0], planId)])
+  expect(second[0]?.status).toBe(200)
+  expect(second[1]?.status).toBe(409)
+  await invariants(lab)
+})
+
+test('twelve hosts at once, half of them over TLS with one certificate: all are applied, and all removed', async () => {
+  const before = await world(lab)
+  const hosts = Array.from({ length: 12 }, (_, i) => ({ subdomain: `host-${i}`, tls: i % 2 === 0 }))
+  const answers = await Promise.all(hosts.map((host) => applied(lab, host)))
+  expect(answers.map(({ state, warnings }) => [state, warnings])).toEqual(hosts.map(() => ['applied', []]))
+  await invariants(lab)
+  await Promise.all(answers.map(({ planId }) => removed(lab, planId)))
+  expect(await world(lab)).toEqual(before)
+  await invariants(lab)
+})
+
+test('applies and removals of different hosts at once leave what they should', async () => {
+  const standing = await Promise.all(
+    Array.from({ length: 5 }, (_, i) => applied(lab, { subdomain: `old-${i}`, tls: true })),
+  )
+  const [coming] = await Promise.all([
+    Promise.all(Array.from({ length: 5 }, (_, i) => applied(lab, { subdomain: `new-${i}`, tls: true }))),
+    Promise.all(standing.map(({ planId }) => removed(lab, planId))),
+  ])
+  await invariants(lab)
+  await Promise.all(coming.map(({ planId }) => removed(lab, planId)))
+  await invariants(lab)
+})

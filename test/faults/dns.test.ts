@@ -1,0 +1,130 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Bind } from '../../lab/bind.ts'
+import type { ServiceConfig } from '../../lab/service-config.ts'
+import type { Endpoint } from '../../src/model/address.ts'
+import { startAnswerThief } from '../support/answer-thief.ts'
+import { follow } from '../support/event-stream.ts'
+import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { killDns, reviveDns, updateZone } from '../support/lab-dns.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
+import { zoneRecords } from '../support/zone-transfer.ts'
+
+let lab: TestLab
+let revived: Bind | undefined
+beforeAll(async () => {
+  lab = await startTestLab()
+})
+afterAll(async () => {
+  await lab?.stop()
+  await revived?.stop()
+})
+afterEach(() => lab.restartService())
+
+const withZone = (config: ServiceConfig, change: (zone: Record<string, unknown>) => Record<string, unknown>) => {
+  const zones = config.zones as Record<string, Record<string, unknown>>
+  return { ...config, zones: { 'lab.test': { ...zones['lab.test'], ...change(zones['lab.test'] ?? {}) } } }
+}
+
+/** Does something when this step of the plan's run begins, then gives the run's answer. */
+async function during(planId: string, step: string, happens: () => void | Promise<void>) {
+  const stream = follow(lab, `/api/deploy/plans/${planId}/events`)
+  const answering = run(lab, planId)
+  await stream.seen('started', step)
+  await happens()
+  return answering.finally(() => stream.close())
+}
+
+test('the name is taken after the checks: it is left to whoever was first, and ours is put back', async () => {
+  const { planId } = await planned(lab, { subdomain: 'contested' })
+  const answer = await during(planId, 'proxy', () => updateZone(lab, 'add contested.lab.test 60 TXT "first"'))
+  expectFailure(answer, 409, 'dns_name_taken', 'dns')
+  expect((await planOf(lab, planId)).state).toBe('rolled_back')
+  const kept = (await zoneRecords(lab)).filter(({ name }) => name.endsWith('contested.lab.test'))
+  expect(kept).toMatchObject([{ name: 'contested.lab.test', type: 'TXT', value: '"first"' }])
+  await invariants(lab)
+  updateZone(lab, 'delete contested.lab.test')
+  await expectApplicable(lab, planId)
+})
+
+test('a key that the server does not know: refused, and everything put back', async () => {
+  const before = await world(lab)
+  const wrong = join(lab.state, 'secrets', 'wrong')
+  writeFileSync(wrong, Buffer.alloc(32, 7).toString('base64'), { mode: 0o600 })
+  await lab.restartService((config) =>
+    withZone(config, ({ tsig }) => ({ tsig: { ...(tsig as object), secretFile: wrong } })),
+  )
+  const { planId } = await planned(lab, { subdomain: 'unsigned' })
+  expectFailure(await run(lab, planId), 502, 'apply_failed', 'dns')
+  await expectPutBack(lab, planId, before)
+  await lab.restartService()
+  await expectApplicable(lab, planId)
+})
+
+test('the answer to an update is lost: looking shows that it was made', async () => {
+  const before = await world(lab)
+  const { primary } = lab.description.dns
+  await using thief = await startAnswerThief(primary)
+  const relay = await relayQueries(thief.port, primary)
+  await lab.restartService((config) => withZone(config, () => ({ primary: `127.0.0.1:${thief.port}` })))
+  const { planId } = await applied(lab, { subdomain: 'unanswered' })
+  expect(thief.stolen()).toBeGreaterThan(0)
+  await invariants(lab)
+  await removed(lab, planId)
+  expect(await world(lab)).toEqual(before)
+  await invariants(lab)
+  relay.close()
+})
+
+test('somebody changed our record: it is theirs now, and the remove says so', async () => {
+  const { planId } = await applied(lab, { subdomain: 'altered' })
+  updateZone(lab, 'delete altered.lab.test A', 'add altered.lab.test 60 A 127.0.0.9')
+  const before = await world(lab)
+  const answer = await run(lab, planId, 'remove')
+  expectFailure(answer, 502, 'remove_failed', 'dns')
+  expect(await world(lab)).toEqual(before)
+  expect((await planOf(lab, planId)).state).toBe('applied')
+  const { address } = lab.description.edges.primary
+  updateZone(lab, 'delete altered.lab.test A', `add altered.lab.test 60 A ${address}`)
+  await removed(lab, planId)
+  await invariants(lab)
+})
+
+test('the name server is down: unknown is not free', async () => {
+  const before = await world(lab)
+  const [first, second] = [await planned(lab, { subdomain: 'dark' }), await planned(lab, { subdomain: 'dusk' })]
+  const standing = await applied(lab, { subdomain: 'standing' })
+  const answer = await during(second.planId, 'proxy', () => killDns(lab))
+  expectFailure(answer, 502, 'apply_failed', 'dns')
+  expectFailure(await run(lab, first.planId), 503, 'dns_unavailable', 'check')
+  const removal = await run(lab, standing.planId, 'remove')
+  expectFailure(removal, 502, 'remove_failed', 'dns')
+  revived = await reviveDns(lab)
+  expect((await planOf(lab, standing.planId)).state).toBe('applied')
+  await invariants(lab)
+  await removed(lab, standing.planId)
+  for (const { planId } of [first, second]) {
+    await expectPutBack(lab, planId, before)
+    await expectApplicable(lab, planId)
+  }
+})
+
+/** Questions come by UDP to the address that updates go to: they are passed on, and answered. */
+async function relayQueries(port: number, server: Endpoint) {
+  const socket = createSocket('udp4')
+  socket.on('message', (message, client) => {
+    const upstream = createSocket('udp4')
+    upstream.once('message', (answer) => {
+      socket.send(answer, client.port, client.address)
+      upstream.close()
+    })
+    upstream.send(message, server.port, server.address)
+  })
+  socket.bind(port, '127.0.0.1')
+  await once(socket, 'listening')
+  return socket
+}

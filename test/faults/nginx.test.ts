@@ -1,0 +1,109 @@
+import { once } from 'node:events'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { configurationFault } from '../support/edge-folder.ts'
+import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
+import { visit } from '../support/visitor.ts'
+import { startWebBackend } from '../support/web-backend.ts'
+
+/** Somebody else works on the Primary's nginx, too, and not always well. */
+let lab: TestLab
+let foreignFile: string
+beforeAll(async () => {
+  lab = await startTestLab()
+  foreignFile = join(dirname(lab.description.edges.primary.hosts), 'zz-somebody-else.conf')
+})
+afterAll(() => lab?.stop())
+afterEach(() => rmSync(foreignFile, { force: true }))
+
+const BROKEN = 'server { this is no directive of nginx;\n'
+const foreign = (text: string) => writeFileSync(foreignFile, text)
+const primary = () => lab.description.edges.primary
+
+test.each([false, true])('broken before an apply (tls: %s): nothing is changed', async (tls) => {
+  const neighbour = await applied(lab, { subdomain: 'neighbour' })
+  const { planId } = await planned(lab, { subdomain: 'early', tls })
+  foreign(BROKEN)
+  const before = await world(lab)
+  const answer = await run(lab, planId)
+  expect([answer.status, answer.body.code]).toEqual([409, 'proxy_config_broken'])
+  expect(answer.text).not.toContain('this is no directive')
+  await expectPutBack(lab, planId, before, { foreignFault: true })
+  expect((await visit(primary(), { host: neighbour.host })).status).toBe(200)
+  const removal = await run(lab, neighbour.planId, 'remove')
+  expect([removal.status, removal.body.code]).toEqual([409, 'proxy_config_broken'])
+  expect(await world(lab)).toEqual(before)
+  expect((await planOf(lab, neighbour.planId)).state).toBe('applied')
+  rmSync(foreignFile)
+  await expectApplicable(lab, planId)
+  await removed(lab, neighbour.planId)
+})
+
+/** A file that is right as long as ours does not stand where it will be loaded from. */
+const rightUntilOursStands = (host: string) =>
+  `server { listen ${primary().address}:${primary().http}; server_name zz.test; include ${primary().hosts}/${host}*; }\n`
+
+test('broken between the test and the reload: nginx goes on with what it had, and ours is taken away', async () => {
+  const neighbour = await applied(lab, { subdomain: 'neighbour' })
+  const { planId } = await planned(lab, { subdomain: 'between' })
+  foreign(rightUntilOursStands('between'))
+  expect(await configurationFault(primary())).toBe('')
+  const before = await world(lab)
+  const answer = await run(lab, planId)
+  expectFailure(answer, 502, 'apply_failed', 'proxy')
+  await expectPutBack(lab, planId, before)
+  expect((await visit(primary(), { host: neighbour.host })).status).toBe(200)
+  rmSync(foreignFile)
+  await expectApplicable(lab, planId)
+  await removed(lab, neighbour.planId)
+})
+
+test('an address that another program listens on: nginx says yes, its log says no', async () => {
+  const taken = createServer().listen(0, primary().address)
+  await once(taken, 'listening')
+  const { port } = taken.address() as { port: number }
+  const { planId } = await planned(lab, { subdomain: 'taken' })
+  foreign(`server { listen ${primary().address}:${port}; server_name zz.test; }\n`)
+  expect(await configurationFault(primary())).toBe('')
+  const before = await world(lab)
+  const answer = await run(lab, planId)
+  expectFailure(answer, 502, 'apply_failed', 'proxy')
+  await expectPutBack(lab, planId, before)
+  rmSync(foreignFile)
+  taken.close()
+  await once(taken, 'close')
+  await expectApplicable(lab, planId)
+})
+
+test('an nginx that is gone: nothing is left behind', async () => {
+  const { planId } = await planned(lab, { subdomain: 'alone' })
+  const before = await world(lab)
+  const hidden = `${primary().pidFile}.hidden`
+  renameSync(primary().pidFile, hidden)
+  const answer = await run(lab, planId).finally(() => renameSync(hidden, primary().pidFile))
+  expectFailure(answer, 502, 'apply_failed', 'proxy')
+  await expectPutBack(lab, planId, before)
+  await expectApplicable(lab, planId)
+})
+
+test('broken before the way back: the name is withdrawn, the host frozen, and the others go on', async () => {
+  const neighbour = await applied(lab, { subdomain: 'neighbour' })
+  await using backend = await startWebBackend(lab, (_request, response) => {
+    foreign(BROKEN)
+    response.writeHead(500).end()
+  })
+  const { planId } = await planned(lab, { subdomain: 'stuck', port: backend.port })
+  const answer = await run(lab, planId)
+  expect([answer.status, answer.body.code]).toEqual([500, 'rollback_blocked'])
+  expect(answer.body.rollback.at(-1)).toMatchObject({ name: 'proxy', status: 'undo_failed' })
+  expect((await planOf(lab, planId)).state).toBe('blocked')
+  expect((await visit(primary(), { host: neighbour.host })).status).toBe(200)
+  rmSync(foreignFile)
+  await invariants(lab)
+  await removed(lab, neighbour.planId)
+  await invariants(lab)
+})

@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { ServiceConfig } from '../../lab/service-config.ts'
+import { invariants, planned, planOf, run, world } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { updateZone } from '../support/lab-dns.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
+import { startWebBackend } from '../support/web-backend.ts'
+
+/** What the plan saw is no longer so when it is applied. */
+let lab: TestLab
+beforeAll(async () => {
+  lab = await startTestLab()
+})
+afterAll(() => lab?.stop())
+afterEach(() => lab.restartService())
+
+const section = (config: ServiceConfig, name: string) => config[name] as Record<string, unknown>
+const inZone = (config: ServiceConfig, change: Record<string, unknown>): ServiceConfig => {
+  const zones = section(config, 'zones') as Record<string, Record<string, unknown>>
+  return { ...config, zones: { 'lab.test': { ...zones['lab.test'], ...change } } }
+}
+
+test.each([
+  ['its port', 'port_not_allowed', (config: ServiceConfig) => ({ ...config, ports: { allowed: ['4000-5000'] } })],
+  [
+    'its server',
+    'server_not_allowed',
+    (config: ServiceConfig) => ({ ...config, servers: { ...section(config, 'servers'), targets: ['23', '253'] } }),
+  ],
+])('the policy no longer allows %s: %s', async (_what, code, configure) => {
+  const before = await world(lab)
+  const { planId } = await planned(lab, { subdomain: 'forbidden' })
+  await lab.restartService(configure)
+  expectFailure(await run(lab, planId), 422, code, 'check')
+  await expectPutBack(lab, planId, before)
+  await lab.restartService()
+  await expectApplicable(lab, planId)
+})
+
+test('the zone is no longer managed here', async () => {
+  const { planId } = await planned(lab, { subdomain: 'homeless' })
+  await lab.restartService((config) => {
+    const zones = section(config, 'zones') as Record<string, unknown>
+    return { ...config, zones: { 'other.test': zones['lab.test'] } }
+  })
+  const answer = await run(lab, planId)
+  expect([answer.status, answer.body.code]).toEqual([422, 'zone_not_managed'])
+  await invariants(lab)
+})
+
+test('the time that the records live was changed: the plan is stale, and says what moved', async () => {
+  const before = await world(lab)
+  const { planId } = await planned(lab, { subdomain: 'stale' })
+  await lab.restartService((config) => inZone(config, { ttl: 120 }))
+  const answer = await run(lab, planId)
+  expectFailure(answer, 409, 'plan_stale', 'check')
+  expect(answer.body.detail).toContain('DNS records')
+  expect(answer.body.moved).toEqual(['the DNS records that would be made'])
+  await expectPutBack(lab, planId, before)
+})
+
+test('the server has another address now: the plan is stale, and says what moved', async () => {
+  const before = await world(lab)
+  const { planId } = await planned(lab, { subdomain: 'moved' })
+  const elsewhere = `${lab.description.backends[0]?.address}`.replace(/\.25$/, '.26')
+  await using _backend = await startWebBackend(lab, (_request, response) => response.end(), elsewhere, 3000)
+  await lab.restartService((config) => {
+    const servers = section(config, 'servers')
+    const addresses = { ...(servers.addresses as Record<string, string>), '25': elsewhere }
+    return { ...config, servers: { ...servers, addresses } }
+  })
+  const answer = await run(lab, planId)
+  expectFailure(answer, 409, 'plan_stale', 'check')
+  expect(answer.body.moved).toEqual(["the backend's address"])
+  await expectPutBack(lab, planId, before)
+})
+
+test('somebody took the name: it is left to them', async () => {
+  const { planId } = await planned(lab, { subdomain: 'wanted' })
+  updateZone(lab, 'add wanted.lab.test 60 A 127.0.0.9')
+  const before = await world(lab)
+  const answer = await run(lab, planId)
+  expectFailure(answer, 409, 'dns_name_taken', 'check')
+  expect(answer.body.types).toEqual(['A'])
+  await expectPutBack(lab, planId, before)
+  updateZone(lab, 'delete wanted.lab.test')
+  expect((await planOf(lab, planId)).state).toBe('rolled_back')
+  await expectApplicable(lab, planId)
+})
