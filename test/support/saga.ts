@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto'
+import { type Step, StepFault } from '../../src/apply/step.ts'
+import type { Plan } from '../../src/model/exposure.ts'
+import type { Run, RunAction } from '../../src/model/run.ts'
+import type { Store } from '../../src/store/contract.ts'
+
+/** The end of a life, at any moment: nobody catches it but the test. */
+export class PowerLoss extends Error {}
+
+/** A plan and its run, begun under fence 1. */
+export async function newRun(store: Store, action: RunAction): Promise<Run> {
+  const id = randomBytes(13).toString('hex')
+  const plan: Plan = {
+    planId: `plan_${id}`,
+    state: action === 'apply' ? 'applying' : 'removing',
+    host: `${id}.lab.test`,
+    url: `http://${id}.lab.test/`,
+    request: { zone: 'lab.test', subdomain: id, server: '25', port: 3000, health: '/', tls: false },
+    checks: [],
+    changes: [],
+    digest: id,
+    createdAt: 0,
+    expiresAt: 1,
+    createdBy: '127.0.0.1',
+  }
+  const { planId, host } = plan
+  const run: Run = {
+    runId: `run_${id}`,
+    planId,
+    host,
+    action,
+    state: 'running',
+    holder: 'test',
+    fence: 1,
+    actor: '127.0.0.1',
+    startedAt: 0,
+  }
+  await store.insertPlan(plan)
+  await store.insertRun(run)
+  return run
+}
+
+interface Faults {
+  /** The index of the step whose `do` always fails, with or without having changed something. */
+  readonly fails?: number | undefined
+  readonly untouched?: boolean
+  /** The index of the step whose `undo` always fails. */
+  readonly undoFails?: number | undefined
+}
+
+/** A world in which each step is one thing that stands or does not. Steps look at it before they touch it. */
+export class FakeWorld {
+  readonly undone: string[] = []
+  beforeEffect: (step: string) => Promise<void> = async () => undefined
+  /** Reached in the midst of every effect. */
+  beat: () => void = () => undefined
+  /** In the way of every look at DNS. */
+  hindrance: Error | undefined
+  readonly #names: readonly string[]
+  readonly #stands = new Set<string>()
+  readonly #broken: string[] = []
+  readonly #next = new Map<string, Error>()
+  #faults: Faults
+
+  constructor(names: readonly string[], faults: Faults) {
+    this.#names = names
+    this.#faults = faults
+  }
+
+  standing = (): string[] => this.#names.filter((name) => this.#stands.has(name))
+
+  heal(): void {
+    this.#faults = {}
+  }
+
+  failNext(step: string, fault: Error): void {
+    this.#next.set(step, fault)
+  }
+
+  steps(names: readonly string[]): Step[] {
+    return names.map((name, i) => ({
+      name,
+      decides: name === 'verify',
+      before: async () => ({ stood: this.#stands.has(name) }),
+      do: async () => {
+        this.#hinder(name)
+        await this.beforeEffect(name)
+        const fails = this.#faults.fails === i
+        if (fails && this.#faults.untouched) throw new StepFault('refused', { untouched: true })
+        this.#raise(name)
+        this.beat()
+        if (fails) throw new StepFault('failed half way')
+        return { done: name }
+      },
+      undo: async (image) => {
+        this.#hinder(name)
+        if (this.#faults.undoFails === i) throw new StepFault('cannot be undone')
+        if ((image as { stood: boolean }).stood) this.#broken.push(`${name} was undone to what never was`)
+        if (this.#stands.has(name)) this.#lower(name)
+        this.beat()
+      },
+    }))
+  }
+
+  /** Things stood on each other: what came first goes last. */
+  assertOrder(): void {
+    if (this.#broken.length > 0) throw new Error(this.#broken.join('; '))
+  }
+
+  #hinder(name: string): void {
+    if (name === 'dns' && this.hindrance) throw this.hindrance
+    const fault = this.#next.get(name)
+    this.#next.delete(name)
+    if (fault) throw fault
+  }
+
+  #raise(name: string): void {
+    const missing = this.#names.slice(0, this.#names.indexOf(name)).filter((earlier) => !this.#stands.has(earlier))
+    if (missing.length > 0) this.#broken.push(`${name} came before ${missing}`)
+    this.#stands.add(name)
+  }
+
+  #lower(name: string): void {
+    const later = this.#names.slice(this.#names.indexOf(name) + 1).filter((other) => this.#stands.has(other))
+    if (later.length > 0) this.#broken.push(`${name} went before ${later}`)
+    this.#stands.delete(name)
+    this.undone.push(name)
+  }
+}
