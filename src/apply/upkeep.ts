@@ -15,7 +15,7 @@ interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns' 
   readonly now: () => number
 }
 
-const BEGIN_PATIENCE_MS = 12_000
+const BEGIN_PATIENCE_MS = 8_000
 const JUST_BEGUN_MS = 5_000
 
 /** What the service does by itself: makes ready, takes up what was left behind, ends what has lived its life. */
