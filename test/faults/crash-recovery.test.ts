@@ -1,0 +1,131 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { statePaths } from '../../lab/state.ts'
+import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { rowsOf } from '../support/lab-store.ts'
+import { until } from '../support/until.ts'
+
+let lab: TestLab
+let count = 0
+
+beforeAll(async () => {
+  lab = await startTestLab({ deathsAllowed: Number.POSITIVE_INFINITY })
+})
+afterAll(() => lab?.stop())
+
+/** Lets a run die at a point. Resolves when it is dead and its successor, which is to die at `next`, has been started. */
+async function dieAt(
+  point: string,
+  planId: string,
+  before: () => void = () => undefined,
+  next?: string,
+): Promise<void> {
+  const action = point.startsWith('apply ') ? 'apply' : 'remove'
+  lab.giveServiceNextLife({ DRAWBRIDGE_CRASH_AT: point })
+  await lab.restartService()
+  const capability = await granted(lab, planId, action)
+  lab.giveServiceNextLife(next === undefined ? {} : { DRAWBRIDGE_CRASH_AT: next })
+  const death = lab.serviceDeath()
+  before()
+  const answer = await runWith(lab, capability, planId, action).catch(() => undefined)
+  if (answer) throw new Error(`${point} was not reached: ${answer.status} ${answer.text}`)
+  await death
+}
+
+const newPlan = (overrides: Record<string, unknown> = {}) => {
+  count += 1
+  return planned(lab, { subdomain: `back${count}`, ...overrides })
+}
+
+const settled = (planId: string, state: string) =>
+  until(`the plan is ${state}`, async () => (await planOf(lab, planId)).state === state, 45_000)
+
+test('a challenge that a crash left is taken away, and its order is gone on with instead of a second one', async () => {
+  const orders = () =>
+    readFileSync(join(statePaths(lab.state).pebble, 'pebble.log'), 'utf8').split('/order-plz ').length - 1
+  const bare = await world(lab)
+  const { planId } = await newPlan({ tls: true })
+  await dieAt('apply certificate challenge-set', planId)
+  await settled(planId, 'rolled_back')
+  await invariants(lab)
+  expect(await world(lab)).toEqual(bare)
+  expect(orders()).toBe(1)
+  const [order] = rowsOf<{ url: string }>(lab, 'select url from orders')
+  expect(order?.url).toMatch(/^https:/)
+  expected(await run(lab, planId), 200)
+  expect(orders()).toBe(1)
+  expect(rowsOf(lab, 'select url from orders')).toEqual([])
+  expected(await run(lab, planId, 'remove'), 200)
+  await invariants(lab)
+})
+
+test.each([
+  ['apply verify after-effect', 'apply dns after-undo-intent', 'rolled_back'],
+  ['apply dns after-effect', 'apply proxy after-undo', 'rolled_back'],
+  ['apply proxy swapped', 'apply run before-finish', 'rolled_back'],
+  ['remove dns after-effect', 'remove proxy swapped', 'removed'],
+])('killed at "%s", and in its recovery at "%s": the third life ends it', async (first, second, end) => {
+  const { planId } = await newPlan()
+  if (end === 'removed') expected(await run(lab, planId), 200)
+  await dieAt(first, planId, undefined, second)
+  await settled(planId, end)
+  await invariants(lab)
+})
+
+test('with DNS silent at its start the service is ready all the same, says what it waits for, and ends the run when DNS is back', {
+  timeout: 90_000,
+}, async () => {
+  const { planId } = await newPlan()
+  const named = lab.description.pids.dnsPrimary
+  if (named === undefined) throw new Error('the lab has no DNS server')
+  try {
+    await dieAt('apply verify before-intent', planId, () => {
+      // The name is claimed by the time the point is reached; nobody asks about it until the successor does.
+      void untilNamed(planId).then(() => process.kill(named, 'SIGSTOP'))
+    })
+    const { state } = await planOf(lab, planId)
+    expect(state).toBe('applying')
+    await until('the plan says what it waits for', async () => isWaiting(await planOf(lab, planId)), 30_000)
+  } finally {
+    process.kill(named, 'SIGCONT')
+  }
+  await settled(planId, 'rolled_back')
+  await invariants(lab)
+})
+
+test('with no nginx to reload a removal waits, its name already gone, and ends when nginx is back', {
+  timeout: 90_000,
+}, async () => {
+  const { pidFile } = lab.description.edges.primary
+  const { planId } = await newPlan()
+  expected(await run(lab, planId), 200)
+  const pid = readFileSync(pidFile)
+  try {
+    await dieAt('remove dns after-done', planId, () => writeFileSync(pidFile, ''))
+    await until('the plan says what it waits for', async () => isWaiting(await planOf(lab, planId)), 30_000)
+    expect((await planOf(lab, planId)).state).toBe('removing')
+  } finally {
+    writeFileSync(pidFile, pid)
+  }
+  await settled(planId, 'removed')
+  await invariants(lab)
+})
+
+interface LastRun {
+  readonly lastRun?: { readonly steps: readonly { readonly detail?: string }[] }
+}
+
+const isWaiting = ({ lastRun }: LastRun): boolean =>
+  lastRun?.steps.some(({ detail }) => detail?.endsWith('It is tried again.')) ?? false
+
+const untilNamed = (planId: string) =>
+  until(
+    'the DNS step is done',
+    () =>
+      rowsOf(
+        lab,
+        `select 1 from journal j join runs r using (run_id) where r.plan_id = '${planId}' and j.step = 'dns' and j.mark = 'done'`,
+      ).length > 0,
+  )
