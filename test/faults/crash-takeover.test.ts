@@ -1,0 +1,122 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { addressesAt, type Place } from '../../lab/addresses.ts'
+import { launcher } from '../../lab/checkout.ts'
+import { type Daemon, startDaemon } from '../../lab/daemon.ts'
+import { type Lab, startLab } from '../../lab/lab.ts'
+import { serviceConfig } from '../../lab/service-config.ts'
+import { statePaths } from '../../lab/state.ts'
+import { httpStatus } from '../../lab/web-question.ts'
+import { dnsReader } from '../../src/dns/reader.ts'
+import { hostLease } from '../../src/model/run.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openStore } from '../../src/store/open.ts'
+import { call } from '../support/call.ts'
+import { serves, viewOf } from '../support/edge-folder.ts'
+import { freePlace } from '../support/lab.ts'
+import { type PostgresCluster, startPostgres } from '../support/postgres.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { until } from '../support/until.ts'
+
+const TAKE_OVER_SECONDS = 6
+
+const folder = tempFolder()
+let place: Place
+let lab: Lab
+let postgres: PostgresCluster
+let store: Store
+
+beforeAll(async () => {
+  place = await freePlace()
+  ;[lab, postgres] = await Promise.all([
+    startLab({ state: join(folder.path, 'lab'), place, service: false }),
+    startPostgres(),
+  ])
+  store = await openStore({ kind: 'postgres', url: postgres.url })
+})
+afterAll(async () => {
+  await store?.close()
+  await Promise.all([lab?.stop(), postgres?.stop()])
+  folder[Symbol.dispose]()
+})
+
+interface Instance {
+  readonly daemon: Daemon
+  post(path: string, body: unknown, headers?: Record<string, string>): ReturnType<typeof call>
+}
+
+/** One of two services on one database: its own address and state folder, the same edges and zone. */
+async function startInstance(name: string, last: number, environment: Record<string, string> = {}): Promise<Instance> {
+  const listen = { address: `${place.network}.${last}`, port: 8045 }
+  const origin = `http://${listen.address}:${listen.port}`
+  const paths = statePaths(lab.state)
+  const config = {
+    ...serviceConfig(addressesAt(place), paths, 'capability'),
+    listen,
+    stateDir: join(folder.path, name),
+    store: postgres.url,
+    instances: { takeOverSeconds: TAKE_OVER_SECONDS },
+  }
+  const configFile = join(folder.path, `${name}.yaml`)
+  writeFileSync(configFile, stringify(config), { mode: 0o600 })
+  const daemon = await startDaemon({
+    name: `instance ${name}`,
+    program: process.execPath,
+    args: [launcher(), 'serve', '--config', configFile],
+    logFile: join(folder.path, `${name}.log`),
+    env: { ...process.env, ...environment },
+    isReady: async () => (await httpStatus(`${origin}/readyz`)) === 200,
+  })
+  const from = lab.description.callers.internal
+  return { daemon, post: (path, body, headers = {}) => call(origin, { path, body, headers, from }) }
+}
+
+test('an instance that died in a run is followed by another one, once its lease has run out and not before', {
+  timeout: 120_000,
+}, async () => {
+  const dying = await startInstance('first', 23, { DRAWBRIDGE_CRASH_AT: 'apply dns after-effect' })
+  const living = await startInstance('second', 24)
+  try {
+    const request = { zone: 'lab.test', subdomain: 'heir', server: '25', port: 3000, health: '/healthz', tls: false }
+    const { planId, host } = (await dying.post('/api/deploy/plan', request)).body
+    const { capability } = (await dying.post('/api/internal/token', { planId })).body
+    const right = { 'x-deploy-capability': capability }
+    await expect(dying.post('/api/deploy/apply', { planId }, right)).rejects.toThrow()
+    await dying.daemon.exited
+
+    const [left] = await store.unfinishedRuns()
+    const lease = await store.findLease(hostLease(host), Date.now())
+    if (!left || !lease) throw new Error('nothing was left behind')
+    expect((await living.post('/api/deploy/apply', { planId }, right)).body.code).toBe('capability_used')
+    while (Date.now() < lease.expiresAt - 500) {
+      expect(await store.findRun(left.runId)).toEqual(left)
+      await sleep(250)
+    }
+
+    await until('the other instance has ended the run', async () => (await store.unfinishedRuns()).length === 0, 45_000)
+    const ended = await store.findRun(left.runId)
+    expect(ended).toMatchObject({ state: 'rolled_back' })
+    expect(ended?.holder).not.toBe(left.holder)
+    expect(ended?.fence).toBeGreaterThan(left.fence)
+    const undoing = (await store.readJournal(left.runId, 0)).find(({ mark }) => mark === 'undo_intent')
+    expect(undoing?.at).toBeGreaterThanOrEqual(lease.expiresAt)
+
+    expect(await store.findPlan(planId)).toMatchObject({ state: 'rolled_back' })
+    expect(await store.listExposures()).toEqual([])
+    const [name] = await dnsReader(lab.description.dns.primary).ask([{ name: host, type: 'A' }])
+    expect(name).toMatchObject({ kind: 'answer', rcode: 'NXDOMAIN' })
+    for (const edge of Object.values(lab.description.edges)) {
+      expect([...viewOf(edge).hosts.keys()]).toEqual([])
+      expect(await serves(edge, host)).toBe(false)
+    }
+    const again = (await living.post('/api/internal/token', { planId })).body.capability
+    const answer = await living.post('/api/deploy/apply', { planId }, { 'x-deploy-capability': again })
+    expect([answer.status, answer.body.state]).toEqual([200, 'applied'])
+    expect(readFileSync(join(folder.path, 'second.log'), 'utf8')).toContain('A run was left behind')
+  } finally {
+    await Promise.all([dying.daemon.stop(), living.daemon.stop()])
+  }
+})
