@@ -12,7 +12,7 @@ export interface CrashCase {
 /** After these the verdict is in the journal. */
 const DECIDED = ['apply verify after-done', 'apply run before-finish', 'apply run after-finish']
 
-export function caseOf(point: string): CrashCase {
+function caseOf(point: string): CrashCase {
   const action = point.startsWith('apply ') ? 'apply' : 'remove'
   const backward = point.includes('undo') || point.includes('undone')
   if (action === 'remove') return { point, action, backward, end: backward ? 'applied' : 'removed' }
