@@ -11,7 +11,7 @@ import {
   type IssueProgress,
   type OrderBook,
 } from './contract.ts'
-import { accountKeyFile, orderFiles, proofsFile } from './issued-files.ts'
+import { accountKeyFile, makeProofsFolder, orderFiles, proofsFile } from './issued-files.ts'
 import { keyIn } from './private-key.ts'
 import { proofsIn } from './proofs.ts'
 
@@ -41,7 +41,8 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
 
   const issue = async (names: readonly string[], responder: ChallengeResponder): Promise<InstalledCertificate> => {
     const ours = canonical(names)
-    const proofs = proofsIn(await proofsFile(stateDir, directory, ours.join(',')), responder)
+    await makeProofsFolder(stateDir, directory)
+    const proofs = proofsIn(proofsFile(stateDir, directory, ours.join(',')), responder)
     const files = await orderFiles(stateDir, directory, ours.join(','))
     const order = { ask, directory, stateDir, names: ours, files, proofs, orders, patience, now, tell: onProgress }
     try {
@@ -51,7 +52,7 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     }
   }
   const sweep = async (names: readonly string[], responder: ChallengeResponder): Promise<void> => {
-    const proofs = proofsIn(await proofsFile(stateDir, directory, canonical(names).join(',')), responder)
+    const proofs = proofsIn(proofsFile(stateDir, directory, canonical(names).join(',')), responder)
     const left = await proofs.withdrawAll()
     if (left.length > 0) throw new IssueFault('challenge_failed', left.join(' '))
   }

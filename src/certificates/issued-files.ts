@@ -26,8 +26,12 @@ export async function orderFiles(stateDir: string, directory: string, names: str
 }
 
 /** Apart from the order's folder, which it outlives while a proof could not be taken away. */
-export const proofsFile = async (stateDir: string, directory: string, names: string): Promise<string> =>
-  join(await makePrivateFolder(stateDir, 'acme', digest(directory), 'proofs'), `${digest(names)}.json`)
+export const proofsFile = (stateDir: string, directory: string, names: string): string =>
+  join(stateDir, 'acme', digest(directory), 'proofs', `${digest(names)}.json`)
+
+/** Before a proof is noted. Whoever only takes proofs away needs to write nothing where there are none. */
+export const makeProofsFolder = (stateDir: string, directory: string): Promise<string> =>
+  makePrivateFolder(stateDir, 'acme', digest(directory), 'proofs')
 
 /** Whoever looks finds the old pair or the new one, each in a folder and whole, also after a crash at any point. */
 export async function installPair(

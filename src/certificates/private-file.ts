@@ -25,6 +25,10 @@ export async function writePrivateFile(path: string, text: string): Promise<void
     await file.chmod(0o600)
     await file.writeFile(text)
     await file.sync()
+  } catch (error) {
+    await rm(draft, { force: true })
+    // Errors of an open file do not say which: a full disk would be nobody's.
+    throw error instanceof Error ? Object.assign(error, { path }) : error
   } finally {
     await file.close()
   }
