@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { EdgeFault, type EdgeFile, type FileHash } from './contract.ts'
-import { isSecret } from './layout.ts'
+import { isSecret, STAGING } from './layout.ts'
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
@@ -50,6 +50,13 @@ export async function writeNew(path: string, content: string, mode: number, dura
     await file.writeFile(content)
     if (durable) await file.sync()
   })
+}
+
+/** Drafts hold keys, too: they are not written through a link to wherever it leads. */
+export async function assertStaging(folder: string): Promise<void> {
+  const staging = join(folder, STAGING)
+  const found = await reporting(staging, () => lstat(staging))
+  if (!found.isDirectory()) throw new EdgeFault('unavailable', `${staging} must be a folder and no link.`)
 }
 
 export async function syncFolder(path: string): Promise<void> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { link, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
-import { hashOf, lookAt, NO_FILE, reporting, standsInTheWay, syncFolder, writeNew } from './files.ts'
+import { assertStaging, hashOf, lookAt, NO_FILE, reporting, standsInTheWay, syncFolder, writeNew } from './files.ts'
 import { byOrder, isSecret, STAGING } from './layout.ts'
 
 /**
@@ -10,6 +10,7 @@ import { byOrder, isSecret, STAGING } from './layout.ts'
  * everything before it touches anything, and leaves alone what stands already as it shall.
  */
 export async function replaceFiles(folder: string, change: EdgeChange): Promise<void> {
+  await assertStaging(folder)
   const { coming, going, standing } = await compare(folder, change)
   const drafts = coming.map(newDraft)
   const undo: (() => Promise<void>)[] = []

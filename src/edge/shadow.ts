@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { EdgeFault, type EdgeFile } from './contract.ts'
-import { readEdgeFile, reporting, writeNew } from './files.ts'
+import { assertStaging, readEdgeFile, reporting, writeNew } from './files.ts'
 import { BASE_FILE, FOLDERS, SHADOW_PREFIX, STAGING } from './layout.ts'
 import { includePattern, includesOurs, readMainFile } from './main-file.ts'
 import { type Refusal, testConfiguration } from './nginx-test.ts'
@@ -15,6 +15,7 @@ import type { EdgeSettings } from './settings.ts'
  * shadow of the main file stands beside it, because relative paths begin at its folder.
  */
 export async function testShadow(settings: EdgeSettings, files: readonly EdgeFile[]): Promise<Refusal | undefined> {
+  await assertStaging(settings.folder)
   const main = await readMainFile(settings)
   const mark = randomBytes(8).toString('hex')
   const folder = join(settings.folder, STAGING, `shadow-${mark}`)
