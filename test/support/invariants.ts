@@ -163,6 +163,8 @@ function leftInState(lab: TestLab): string[] {
 const tooOpen = (folder: string): string[] => {
   if ((lstatSync(folder).mode & 0o077) !== 0) return [`${folder} is open to others`]
   return listing(folder)
-    .filter((line) => /key/i.test(line) && !/^\S+\/? [0-7]00( |$)/.test(line))
+    .filter(
+      (line) => /(^|\/)(keys|privkey\.pem|account\.key)|\.key-\d/.test(line) && !/^\S+\/? [0-7]00( |$)/.test(line),
+    )
     .map((line) => `${join(folder, line)} is open to others`)
 }

@@ -1,0 +1,113 @@
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { rowsOf } from '../support/lab-store.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
+import { onSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { until } from '../support/until.ts'
+import { startWebBackend } from '../support/web-backend.ts'
+
+/** Disks that are full or may not be written, each a small tmpfs of the test's own. Needs root. */
+const HINDRANCES = [
+  ['full', 'ENOSPC', (disk: SmallDisk) => disk.fill()],
+  ['read-only', 'EROFS', (disk: SmallDisk) => disk.readOnly()],
+] as const
+
+describe('a folder', () => {
+  let lab: TestLab
+  beforeAll(async () => {
+    lab = await startTestLab()
+  })
+  afterAll(() => lab?.stop())
+
+  const inService = (name: string) => join(lab.state, 'service', name)
+
+  /** Applies while the folder is hindered; then the disk is taken away again and all must be as before, and possible. */
+  async function hindered(folder: string, hinder: (disk: SmallDisk) => void, planId: string) {
+    const before = await world(lab)
+    const disk = onSmallDisk(folder, 1024)
+    onTestFinished(() => disk.unmount())
+    hinder(disk)
+    const answer = await run(lab, planId)
+    disk.unmount()
+    await expectPutBack(lab, planId, before)
+    return answer
+  }
+
+  test.each(HINDRANCES)('for backups is %s: nothing is begun', async (name, _reason, hinder) => {
+    const { planId } = await planned(lab, { subdomain: `backup-${name}` })
+    const answer = await hindered(inService('backups'), hinder, planId)
+    expectFailure(answer, 502, 'apply_failed', 'backup')
+    expect(answer.body.detail).toContain('The backup could not be written')
+    await expectApplicable(lab, planId)
+  })
+
+  test.each(HINDRANCES)(
+    'of the edge is %s: nothing is left in it, and neighbours stay',
+    async (name, reason, hinder) => {
+      const neighbour = await applied(lab, { subdomain: 'neighbour', tls: true })
+      const { planId } = await planned(lab, { subdomain: `edge-${name}` })
+      const answer = await hindered(dirname(lab.description.edges.primary.hosts), hinder, planId)
+      expectFailure(answer, 502, 'apply_failed', 'proxy')
+      expect(answer.body.detail).toContain(reason)
+      await expectApplicable(lab, planId)
+      await removed(lab, neighbour.planId)
+    },
+  )
+
+  test.each(HINDRANCES)('for keys is %s: no certificate is ordered', async (name, reason, hinder) => {
+    const { planId } = await planned(lab, { subdomain: `key-${name}`, tls: true })
+    const answer = await hindered(inService('acme'), hinder, planId)
+    expectFailure(answer, 502, 'apply_failed', 'certificate')
+    expect(answer.body.detail).toContain(reason)
+    await expectApplicable(lab, planId)
+  })
+})
+
+describe('the disk of the store', () => {
+  let lab: TestLab
+  let disk: SmallDisk
+  beforeAll(async () => {
+    lab = await startTestLab({ service: false })
+    disk = onSmallDisk(join(lab.state, 'service'), 8 * 1024)
+    await lab.restartService()
+  })
+  afterAll(async () => {
+    disk?.unmount()
+    await lab?.stop()
+  })
+
+  test('is full before an apply: refused, and nothing changes', async () => {
+    const { planId } = await planned(lab, { subdomain: 'full' })
+    const before = await world(lab)
+    disk.fill()
+    const answer = await lab.call({ path: '/api/internal/token', body: { planId } })
+    expect([answer.status, answer.body.code]).toEqual([503, 'unavailable'])
+    disk.free()
+    expect(await world(lab)).toEqual(before)
+    await expectApplicable(lab, planId)
+  })
+
+  test('is full in the middle of a run: it comes to its end once there is room again', async () => {
+    const before = await world(lab)
+    let isFull = false
+    await using backend = await startWebBackend(lab, (_request, response) => {
+      if (!isFull) disk.fill()
+      isFull = true
+      response.end()
+    })
+    const { planId } = await planned(lab, { subdomain: 'midway', port: backend.port })
+    const answer = await run(lab, planId)
+    expect(isFull).toBe(true)
+    expect([200, 502, 503]).toContain(answer.status)
+    disk.free()
+    const running = () => rowsOf(lab, "select run_id from runs where state = 'running'")
+    await until('the run has an end', () => running().length === 0, 45_000)
+    const { state } = await planOf(lab, planId)
+    expect(answer.status === 200 ? ['applied'] : ['applied', 'rolled_back']).toContain(state)
+    await invariants(lab)
+    if (state === 'applied') await removed(lab, planId)
+    expect(await world(lab)).toEqual(before)
+  }, 60_000)
+})

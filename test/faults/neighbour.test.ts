@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync, watch } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { applied, invariants, planned, removed, run } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { startLoad } from '../support/load.ts'
+import { makeCertificate } from '../support/openssl.ts'
+import { startWebBackend } from '../support/web-backend.ts'
+
+/** What others notice of applies and removals: nothing. */
+const ROUNDS = Number(process.env.DRAWBRIDGE_ROUNDS ?? 15)
+let lab: TestLab
+beforeAll(async () => {
+  lab = await startTestLab()
+  const at = (name: string) => join(lab.state, 'certificates', name)
+  await makeCertificate({ certificate: at('wildcard.pem'), key: at('wildcard.key'), names: ['DNS:*.lab.test'] })
+})
+afterAll(() => lab?.stop())
+
+test(
+  `a neighbour under load sees no failed request in ${ROUNDS} rounds of apply, remove and failed applies`,
+  async () => {
+    await applied(lab, { subdomain: 'busy' })
+    await using sick = await startWebBackend(lab, (_request, response) => response.writeHead(500).end())
+    const { primary, secondary } = lab.description.edges
+    const loads = [primary, secondary].map((edge) => startLoad(edge, 'busy.lab.test', '/healthz'))
+    try {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const { planId } = await applied(lab, { subdomain: `round-${round}`, tls: round % 2 === 0 })
+        if (round % 5 === 4) {
+          const failing = await planned(lab, { subdomain: `sick-${round}`, port: sick.port })
+          expect((await run(lab, failing.planId)).status).toBe(502)
+        }
+        await removed(lab, planId)
+      }
+    } finally {
+      for (const load of loads) {
+        const { served, failures } = await load.stop()
+        expect(failures).toEqual([])
+        expect(served).toBeGreaterThan(ROUNDS * 10)
+      }
+    }
+    await invariants(lab)
+  },
+  ROUNDS * 6_000,
+)
+
+test('the folder that nginx loads never holds a file that has not passed: whole, ours, and only under its final name', async () => {
+  const { hosts } = lab.description.edges.primary
+  const seen: string[] = []
+  const watcher = watch(hosts, (_event, name) => {
+    const text = name ? readIfThere(join(hosts, name)) : undefined
+    if (text !== undefined) seen.push(`${name} ${isWhole(text) ? 'whole' : 'torn'}`)
+  })
+  const { planId } = await applied(lab, { subdomain: 'watched' })
+  await using sick = await startWebBackend(lab, (_request, response) => response.writeHead(500).end())
+  const failing = await planned(lab, { subdomain: 'fallen', port: sick.port })
+  await run(lab, failing.planId)
+  await removed(lab, planId)
+  watcher.close()
+  expect(new Set(seen)).toEqual(new Set(['watched.lab.test.conf whole', 'fallen.lab.test.conf whole']))
+  expect(readdirSync(hosts)).toEqual(['busy.lab.test.conf'])
+})
+
+/** Ours from the first word to the last bracket. */
+const isWhole = (text: string) => /^# \S+: made by Drawbridge for plan_/.test(text) && text.endsWith('}\n')
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
