@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { recover } from '../../src/apply/recover.ts'
+import { resolve } from '../../src/apply/resolve.ts'
 import { Runs } from '../../src/apply/runs.ts'
 import { StepFault } from '../../src/apply/step.ts'
 import { AuditTrail } from '../../src/audit/trail.ts'
@@ -120,4 +121,20 @@ test('a run whose lease ran out while it worked stops, undoes nothing, and tells
   expect(world.standing()).toEqual(['backup', 'dns'])
   expect(world.undone).toEqual([])
   expect(await stateOf(run)).toBe('running')
+})
+
+test('a resolve that dies is taken up from its own journal: what the blocked run left is not forgotten', async () => {
+  const run = await leftBy('me')
+  const world = new FakeWorld(STEPS, { fails: 2, undoFails: 1 })
+  await recover(instance('me', new Map([[run.runId, world]])))
+  expect([await stateOf(run), world.standing()]).toEqual(['blocked', ['backup', 'dns']])
+  world.heal()
+  const parts = instance('me', new Map())
+  await expect(resolve(run.planId, parts)).rejects.toThrow('lacks what the run needs')
+  const resolving = (await store.unfinishedRuns()).find(({ planId }) => planId === run.planId)
+  if (!resolving) throw new Error('no run was begun')
+  expect(resolving.runId).not.toBe(run.runId)
+  await recover(instance('me', new Map([[resolving.runId, world]])))
+  expect([await stateOf(resolving), world.standing()]).toEqual(['rolled_back', []])
+  expect(await store.findPlan(run.planId)).toMatchObject({ state: 'applied' })
 })
