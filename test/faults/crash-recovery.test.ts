@@ -1,11 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { statePaths } from '../../lab/state.ts'
 import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
 import { rowsOf } from '../support/lab-store.ts'
 import { until } from '../support/until.ts'
+
+// Every case is two starts of the service and a whole run, and the machine may have other work.
+vi.setConfig({ testTimeout: 90_000 })
 
 let lab: TestLab
 let count = 0
@@ -74,9 +77,7 @@ test.each([
   await invariants(lab)
 })
 
-test('with DNS silent at its start the service is ready all the same, says what it waits for, and ends the run when DNS is back', {
-  timeout: 90_000,
-}, async () => {
+test('with DNS silent at its start the service is ready all the same, says what it waits for, and ends the run when DNS is back', async () => {
   const { planId } = await newPlan()
   const named = lab.description.pids.dnsPrimary
   if (named === undefined) throw new Error('the lab has no DNS server')
@@ -95,9 +96,7 @@ test('with DNS silent at its start the service is ready all the same, says what 
   await invariants(lab)
 })
 
-test('with no nginx to reload a removal waits, its name already gone, and ends when nginx is back', {
-  timeout: 90_000,
-}, async () => {
+test('with no nginx to reload a removal waits, its name already gone, and ends when nginx is back', async () => {
   const { pidFile } = lab.description.edges.primary
   const { planId } = await newPlan()
   expected(await run(lab, planId), 200)

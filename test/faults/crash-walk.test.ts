@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ServiceConfig } from '../../lab/service-config.ts'
 import { statePaths } from '../../lab/state.ts'
 import { CRASH_POINTS } from '../../src/apply/crash-points.ts'
@@ -23,6 +23,9 @@ import { startWebBackend, type WebBackend } from '../support/web-backend.ts'
 /** All points take minutes; `npm run campaign -- crash` walks them. */
 const chosen = (points: string[]): string[] => (process.env.CAMPAIGN ? points : someOf(points))
 const UNDER_WAY = ['applying', 'removing']
+
+// Every case is two starts of the service and a whole run, and the machine may have other work.
+vi.setConfig({ testTimeout: 90_000 })
 
 let lab: TestLab
 let backend: WebBackend
