@@ -2,7 +2,7 @@ import { type ClientRequest, request } from 'node:http'
 import type { TestLab } from './lab.ts'
 import { until } from './until.ts'
 
-export interface StreamedEvent {
+interface StreamedEvent {
   readonly id: string
   readonly event: string
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came

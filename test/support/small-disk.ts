@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRoot } from '../../lab/program.ts'
+import { findProgram, isRoot } from '../../lab/program.ts'
 import { tempFolder } from './temp-folder.ts'
 
 export interface SmallDisk {
@@ -34,12 +34,12 @@ export function onSmallDisk(folder: string, kib: number): SmallDisk {
       isMounted = false
       mount('-o', 'remount,rw', folder)
       free()
-      keeping(folder, () => execFileSync('umount', ['-l', folder], { stdio: 'pipe' }))
+      keeping(folder, () => execFileSync(findProgram('umount', 'mount'), ['-l', folder], { stdio: 'pipe' }))
     },
   }
 }
 
-const mount = (...args: string[]): void => void execFileSync('mount', args, { stdio: 'pipe' })
+const mount = (...args: string[]): void => void execFileSync(findProgram('mount', 'mount'), args, { stdio: 'pipe' })
 
 /** What is in the folder before is in it after, and nothing else. */
 function keeping(folder: string, change: () => void): void {
