@@ -6,7 +6,7 @@ import { Caller } from './caller.ts'
 import { formatMs, type Samples, summarize, timed } from './measure.ts'
 
 const ROUNDS = 300
-const WARM_UP = 30
+const WARM_UP = 200
 
 /** What a plan costs above the slower of its own two probes: measured in turns, in one run. */
 export async function benchPlan(lab: LabDescription): Promise<void> {

@@ -1,5 +1,5 @@
-import { Client } from 'undici'
-import { type Endpoint, formatEndpoint } from '../model/address.ts'
+import { type ClientRequest, request } from 'node:http'
+import type { Endpoint } from '../model/address.ts'
 import type { HealthFact } from '../model/finding.ts'
 
 export interface HealthTarget extends Endpoint {
@@ -17,31 +17,41 @@ const MOST_INTERIM_ANSWERS = 16
 export async function probeHealth(target: HealthTarget, limitMs = 3_000): Promise<HealthFact> {
   const started = performance.now()
   const latencyMs = () => Math.round(performance.now() - started)
-  const client = new Client(`http://${formatEndpoint(target)}`, { pipelining: 0, maxHeaderSize: LARGEST_HEAD })
   try {
-    const httpStatus = await statusOf(client, target, limitMs)
+    const httpStatus = await statusOf(target, limitMs)
     if (httpStatus >= 200 && httpStatus < 300) return { kind: 'healthy', httpStatus, latencyMs: latencyMs() }
     return { kind: 'unhealthy', reason: 'status', httpStatus, latencyMs: latencyMs() }
   } catch (error) {
     return { kind: 'unhealthy', reason: reasonOf(error), latencyMs: latencyMs() }
-  } finally {
-    await client.destroy()
   }
 }
 
 /** The final status. The connection ends with it: whatever the backend goes on to send is never read. */
-async function statusOf(client: Client, { path, host }: HealthTarget, limitMs: number): Promise<number> {
+function statusOf({ address, port, path, host }: HealthTarget, limitMs: number): Promise<number> {
   const headers = { host, 'user-agent': 'drawbridge', accept: '*/*', 'accept-encoding': 'identity' }
-  const flooded = new AbortController()
+  const asking = request({ host: address, port, path, headers, agent: false, maxHeaderSize: LARGEST_HEAD })
+  const limit = setTimeout(() => asking.destroy(new TimeIsUp()), limitMs)
+  return new Promise<number>((resolve, reject) => {
+    asking.once('response', ({ statusCode = 0 }) => resolve(statusCode))
+    asking.once('upgrade', () => reject(new Error('switched to another protocol')))
+    asking.once('close', () => reject(new Error('closed without an answer')))
+    asking.on('error', reject)
+    refuseFlood(asking)
+    asking.end()
+  }).finally(() => {
+    clearTimeout(limit)
+    asking.destroy()
+  })
+}
+
+class TimeIsUp extends Error {}
+
+function refuseFlood(asking: ClientRequest): void {
   let interimAnswers = 0
-  const onInfo = () => {
+  asking.on('information', () => {
     interimAnswers += 1
-    if (interimAnswers > MOST_INTERIM_ANSWERS) flooded.abort()
-  }
-  const signal = AbortSignal.any([AbortSignal.timeout(limitMs), flooded.signal])
-  const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, onInfo })
-  body.on('error', () => undefined).destroy()
-  return statusCode
+    if (interimAnswers > MOST_INTERIM_ANSWERS) asking.destroy(new Error('interim answers without end'))
+  })
 }
 
 type Reason = Extract<HealthFact, { kind: 'unhealthy' }>['reason']
@@ -57,13 +67,11 @@ const REASONS: Readonly<Record<string, Reason>> = {
   EACCES: 'unreachable',
   EPERM: 'unreachable',
   ETIMEDOUT: 'timeout',
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
 }
 
 /** Once a connection stands, everything that is neither silence nor a status is something else than HTTP. */
 function reasonOf(error: unknown): Reason {
   if (!(error instanceof Error)) return 'not_http'
-  if (error.name === 'TimeoutError') return 'timeout'
+  if (error instanceof TimeIsUp) return 'timeout'
   return REASONS['code' in error ? String(error.code) : ''] ?? 'not_http'
 }
