@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { LabDescription } from '../lab/description.ts'
-import { startLab } from '../lab/lab.ts'
+import { type Lab, startLab } from '../lab/lab.ts'
 import { benchApply } from './apply.ts'
 import { benchPlan } from './plan.ts'
 
-type Bench = (lab: LabDescription, state: string) => Promise<void>
+type Bench = (lab: Lab) => Promise<void>
 
 const BENCHES: Record<string, Bench> = { plan: benchPlan, apply: benchApply }
 
@@ -23,7 +22,7 @@ async function onOwnLab(work: Bench): Promise<void> {
   const state = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
   try {
     const lab = await startLab({ state })
-    await work(lab.description, state).finally(() => lab.stop())
+    await work(lab).finally(() => lab.stop())
   } finally {
     rmSync(state, { recursive: true, force: true })
   }

@@ -1,4 +1,4 @@
-import type { LabDescription } from '../lab/description.ts'
+import type { Lab } from '../lab/lab.ts'
 import { dnsReader } from '../src/dns/reader.ts'
 import { probeHealth } from '../src/observe/health-probe.ts'
 import { nameInUse } from '../src/observe/name-in-use.ts'
@@ -9,7 +9,7 @@ const ROUNDS = 300
 const WARM_UP = 200
 
 /** What a plan costs above the slower of its own two probes: measured in turns, in one run. */
-export async function benchPlan(lab: LabDescription): Promise<void> {
+export async function benchPlan({ description: lab }: Lab): Promise<void> {
   const backend = lab.backends.find(({ server }) => server === '25')
   if (!backend) throw new Error('the lab has no backend on server 25')
   const reader = dnsReader(lab.dns.primary)

@@ -7,6 +7,7 @@ import type { Plan } from '../model/exposure.ts'
 import type { Run } from '../model/run.ts'
 import type { BackupManifest, BackupShelf } from './backups.ts'
 import type { Reach } from './crash-points.ts'
+import { Rehearsal } from './rehearsal.ts'
 import type { Afters, Step } from './step.ts'
 import { backupStep } from './steps/backup.ts'
 import { type ChosenCertificate, certificateStep } from './steps/certificate.ts'
@@ -21,7 +22,7 @@ import {
   proxyStep,
   type SecondaryReport,
 } from './steps/proxy.ts'
-import { verifyStep } from './steps/verify.ts'
+import { type EdgeVerdict, edgeJudge, verifyStep } from './steps/verify.ts'
 import type { Turns } from './turns.ts'
 
 /** Everything a run works with, each behind its contract. */
@@ -54,11 +55,13 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const look = (records: readonly ZoneRecord[]) => parts.look(zone, records)
   const dns: DnsParts = { provider, look, patienceMs: DNS_PATIENCE_MS }
   const records = recordsOf(plan)
+  const rehearsal = new Rehearsal(turns)
   let second: Promise<SecondaryReport> | undefined
   const proxy: ProxyParts = {
     primary,
     secondary,
     alone: (edge, work) => turns.alone(edge, work),
+    rehearsal,
     swapped: () => reach(`${run.action} proxy swapped`),
     alsoOnSecondary: (report) => {
       second = report
@@ -83,6 +86,12 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const secureFiles = async (edge: Edge, afters: Afters) => {
     const chosen = afters.get('certificate') as ChosenCertificate | undefined
     return edge.filesFor({ ...plainSite, certificate: chosen && (await parts.loadPair(chosen)) })
+  }
+
+  /** The files as they will be, as far as can be said before the certificate step. */
+  const ahead = async (edge: Edge) => {
+    const chosen = tls ? await parts.inventory.covering(host, parts.now()) : undefined
+    return secureFiles(edge, new Map(chosen && [['certificate', chosen]]))
   }
 
   if (run.action === 'remove') {
@@ -110,22 +119,28 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
       former: async () => [],
       isRestored: async (edge) => !(await isServed(edge)),
     })
-  const check = checkStep(() => parts.recheck(plan))
-  const claim = claimNameStep(host, records, dns)
-  const verify = verifyStep({ host, health, tls }, records, {
-    primary,
-    secondary,
-    secondaryReady: async () => second,
-    look,
+  const check = checkStep(() => {
+    if (!issues) rehearsal.begin(primary, () => ahead(primary))
+    return parts.recheck(plan)
   })
-  if (!tls) return [check, backup, lower((edge) => edge.filesFor(plainSite)), claim, verify]
+  const judge = edgeJudge({ host, health, tls })
+  let first: Promise<EdgeVerdict> | undefined
+  const claim = claimNameStep(host, records, dns)
+  // What the edge answers does not depend on the name: it is asked while the name is claimed.
+  const claimMeanwhile = beside(claim, (afters) => {
+    first = judge(primary, afters)
+    first.catch(() => undefined)
+  })
+  const secondaryReady = async () => second
+  const verify = verifyStep(records, { primary, secondary, judge, first: () => first, secondaryReady, look })
+  if (!tls) return [check, backup, lower((edge) => edge.filesFor(plainSite)), claimMeanwhile, verify]
 
   const certificate = certificateStep(host, {
     ...parts,
     responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : edgeResponder(plainSite, proxy),
     challengeSet: () => reach('apply certificate challenge-set'),
   })
-  if (parts.challenge === 'dns-01') return [check, backup, certificate, lower(secureFiles), claim, verify]
+  if (parts.challenge === 'dns-01') return [check, backup, certificate, lower(secureFiles), claimMeanwhile, verify]
 
   // By http-01 the authority comes through the name and the edge: both must stand before there is a certificate.
   const secure = proxyStep(proxy, {
@@ -137,6 +152,15 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   })
   return [check, backup, lower((edge) => edge.filesFor(plainSite)), claim, certificate, secure, verify]
 }
+
+/** The same step, with something begun beside it. */
+const beside = (step: Step, other: (afters: Afters) => void): Step => ({
+  ...step,
+  do: (before, afters, note) => {
+    other(afters)
+    return step.do(before, afters, note)
+  },
+})
 
 /** The same step, ended only when the Secondary's part has ended too. */
 const waitingFor = (step: Step, other: () => Promise<unknown> | undefined): Step => ({

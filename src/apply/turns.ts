@@ -7,12 +7,27 @@ import { StepFault } from './step.ts'
 const PATIENCE_MS = 120_000
 const PAUSE_MS = 20
 
+/** A place in an edge's order of turns. */
+export interface TurnMark {
+  /** Turns that were asked for so far. */
+  readonly asked: number
+  /** Nobody had a turn or waited for one. */
+  readonly idle: boolean
+  /** Of this instance's last turn; undefined before the first. */
+  readonly fence: number | undefined
+}
+
+export interface Turn {
+  /** Whether nobody, of this or another instance, had a turn between the mark and this one. */
+  isNextAfter(mark: TurnMark): boolean
+}
+
 /** Applies of different hosts are never refused because of each other: they wait for their turn at the edge, here and across instances. */
 export class Turns {
   readonly #store: Store
   readonly #instance: string
   readonly #leaseMs: number
-  readonly #queues = new Map<string, Promise<unknown>>()
+  readonly #queues = new Map<string, Queue>()
 
   constructor(store: Store, instance: string, leaseMs: number) {
     this.#store = store
@@ -20,20 +35,40 @@ export class Turns {
     this.#leaseMs = leaseMs
   }
 
-  alone<T>({ server }: Edge, work: () => Promise<T>): Promise<T> {
-    const previous = this.#queues.get(server) ?? Promise.resolve()
-    const turn = previous.then(() => this.#underLease(server, work))
-    this.#queues.set(
-      server,
-      turn.catch(() => undefined),
+  alone<T>({ server }: Edge, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const queue = this.#queueAt(server)
+    queue.asked += 1
+    queue.waiting += 1
+    const number = queue.asked
+    const turn = queue.end.then(() => this.#underLease(server, queue, number, work))
+    queue.end = turn.then(
+      () => undefined,
+      () => undefined,
     )
-    return turn
+    return turn.finally(() => {
+      queue.waiting -= 1
+    })
   }
 
-  async #underLease<T>(server: string, work: () => Promise<T>): Promise<T> {
+  mark({ server }: Edge): TurnMark {
+    const { asked, waiting, fence } = this.#queueAt(server)
+    return { asked, idle: waiting === 0, fence }
+  }
+
+  #queueAt(server: string): Queue {
+    const queue = this.#queues.get(server) ?? { asked: 0, waiting: 0, fence: undefined, end: Promise.resolve() }
+    this.#queues.set(server, queue)
+    return queue
+  }
+
+  async #underLease<T>(server: string, queue: Queue, number: number, work: (turn: Turn) => Promise<T>): Promise<T> {
     const lease = await this.#take(server)
+    queue.fence = lease.fence
     const held = new HeldLease(this.#store, lease, this.#leaseMs, Date.now)
-    return work().finally(async () => {
+    // The fence counts the turns of all instances: one more than our last is nobody's in between.
+    const isNextAfter = ({ asked, idle, fence }: TurnMark) =>
+      idle && number === asked + 1 && fence !== undefined && lease.fence === fence + 1
+    return work({ isNextAfter }).finally(async () => {
       held.stop()
       // One that cannot be released runs out; that is no reason to call the work a failure.
       await this.#store.releaseLease(lease).catch(() => undefined)
@@ -49,4 +84,11 @@ export class Turns {
     }
     throw new StepFault(`The edge on server ${server} was busy for two minutes.`, { passing: true })
   }
+}
+
+interface Queue {
+  asked: number
+  waiting: number
+  fence: number | undefined
+  end: Promise<void>
 }

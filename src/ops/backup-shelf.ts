@@ -14,6 +14,11 @@ export function backupShelf(folder: string, keepRuns: number, now: () => number)
     )
     return manifests.filter((manifest) => manifest !== undefined).toSorted((a, b) => b.at.localeCompare(a.at))
   }
+  const letGo = async () => {
+    if ((await readdir(folder)).length <= keepRuns) return
+    for (const { runId } of (await list()).slice(keepRuns))
+      await rm(join(folder, runId), { recursive: true, force: true })
+  }
   return {
     list,
     async keep(about, files) {
@@ -23,8 +28,8 @@ export function backupShelf(folder: string, keepRuns: number, now: () => number)
           `The backup could not be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
         )
       })
-      for (const { runId } of (await list()).slice(keepRuns))
-        await rm(join(folder, runId), { recursive: true, force: true })
+      // Nobody waits for this; what could not be let go now is let go after the next run.
+      letGo().catch(() => undefined)
       return manifest
     },
     async tidy(runId) {

@@ -13,13 +13,15 @@ export interface DnsParts {
   readonly patienceMs: number
 }
 
-/** Lowers the bridge: the host's record and its owner mark in one update, then read back. */
+/** Lowers the bridge: the host's record and its owner mark in one update. */
 export function claimNameStep(host: string, records: readonly ZoneRecord[], parts: DnsParts): Step {
   return {
     name: 'dns',
     before: async () => ({ records }),
     do: async () => {
       const outcome = await parts.provider.create(records).catch((error: unknown) => uncertain(error))
+      // Read back by the verdict that follows.
+      if (outcome === 'created') return { records }
       const held = await lookUntilCertain(records, parts)
       if (held === 'yes') return { records }
       if (outcome === 'in_use') {

@@ -1,14 +1,18 @@
-import { createHash } from 'node:crypto'
 import { type Edge, EdgeFault, type EdgeFile, type FileHash } from '../../edge/contract.ts'
 import { sentenceOf } from '../../model/fault.ts'
+import { hashIn, hashOf } from '../file-hash.ts'
+import type { Rehearsal } from '../rehearsal.ts'
 import { type Afters, type Step, StepFault } from '../step.ts'
+import type { Turn } from '../turns.ts'
 
 /** How the edges are worked on: the Primary decides, the Secondary gets the same as well as it can. */
 export interface ProxyParts {
   readonly primary: Edge
   readonly secondary: Edge | undefined
   /** Runs `work` while nobody else changes that edge. */
-  readonly alone: <T>(edge: Edge, work: () => Promise<T>) => Promise<T>
+  readonly alone: <T>(edge: Edge, work: (turn: Turn) => Promise<T>) => Promise<T>
+  /** What was tested ahead. */
+  readonly rehearsal: Rehearsal
   /** Told when the new files stand and are not loaded yet. */
   readonly swapped: () => void
   /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
@@ -44,36 +48,33 @@ export interface SecondaryReport {
   readonly detail: string
 }
 
+/** What happens around the placing of files on an edge. */
+interface Placing {
+  /** Before anything is tested: what stands, and what shall. */
+  readonly note?: (seen: ProxyImage) => Promise<void>
+  readonly placed?: () => void
+}
+
 /**
  * Changes a host's files on both edges, each validated before it stands and proven to run after. What is to stand is only
  * known once it is our turn at the edge: others may share a certificate with this host and come or go until then.
  */
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
-  const { primary, secondary, alone, swapped, alsoOnSecondary, secondaryEnded } = parts
+  const { primary, secondary, alone, rehearsal, swapped, alsoOnSecondary, secondaryEnded } = parts
 
-  const place = (edge: Edge, afters: Afters, note: (seen: ProxyImage) => Promise<void>, placed: () => void) =>
-    alone(edge, async () => {
+  const place = (edge: Edge, afters: Afters, { note, placed }: Placing) =>
+    alone(edge, async (turn) => {
       const files = await target.wanted(edge, afters)
       const expected = await edge.look(files.map(({ path }) => path))
       const after = files.map(hashOf)
       if (target.fresh) refuseForeign(expected, expected.map(nothing), after)
-      await note({ before: expected, after })
-      await edge.validate({ files, expected })
+      await note?.({ before: expected, after })
+      if (!(await rehearsal.covers(edge, after, turn))) await edge.validate({ files, expected })
       await edge.swap({ files, expected })
-      placed()
+      placed?.()
       await edge.reload()
       return after
     })
-
-  const placeOnSecondary = (edge: Edge, afters: Afters) =>
-    reported(
-      place(
-        edge,
-        afters,
-        async () => undefined,
-        () => undefined,
-      ),
-    )
 
   const putBack = (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) =>
     alone(edge, async () => {
@@ -117,10 +118,12 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
         if (earlier) refuseForeign(sharedWith(earlier.before, seen.before), earlier.before, earlier.after)
         await note(earlier ? { ...seen, before: firstSeen(earlier.before, seen.before) } : seen)
       }
-      const files = await place(primary, afters, noting, () => {
+      const placed = () => {
         swapped()
-        if (secondary) alsoOnSecondary(placeOnSecondary(secondary, afters))
-      }).catch(tellUntouched)
+        // While the Primary's workers are replaced there is nothing else to do.
+        if (secondary) alsoOnSecondary(reported(place(secondary, afters, {})))
+      }
+      const files = await place(primary, afters, { note: noting, placed }).catch(tellUntouched)
       return { files }
     },
     async undo(image, afters) {
@@ -167,11 +170,3 @@ const firstSeen = (earlier: readonly FileHash[], now: readonly FileHash[]): File
 
 const sharedWith = (earlier: readonly FileHash[], now: readonly FileHash[]): FileHash[] =>
   now.filter(({ path }) => earlier.some((first) => first.path === path))
-
-const hashOf = ({ path, content }: EdgeFile): FileHash => ({
-  path,
-  hash: content === null ? null : createHash('sha256').update(content).digest('hex'),
-})
-
-const hashIn = (hashes: readonly FileHash[], path: string): string | null =>
-  hashes.find((candidate) => candidate.path === path)?.hash ?? null

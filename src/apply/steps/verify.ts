@@ -7,7 +7,7 @@ import type { Held } from './dns.ts'
 import type { SecondaryReport } from './proxy.ts'
 
 /** What one edge answered for the host. */
-interface EdgeVerdict {
+export interface EdgeVerdict {
   readonly server: string
   readonly ok: boolean
   readonly detail: string
@@ -23,29 +23,34 @@ export interface Verification {
 export interface VerifyParts {
   readonly primary: Edge
   readonly secondary: Edge | undefined
+  readonly judge: EdgeJudge
+  /** What the Primary answered already, if it was asked since it runs what it shall. */
+  readonly first: () => Promise<EdgeVerdict> | undefined
   /** When the Secondary has what the Primary has, or could not be given it. */
   readonly secondaryReady: () => Promise<SecondaryReport | undefined>
   readonly look: (records: readonly ZoneRecord[]) => Promise<Held>
 }
 
-const ATTEMPTS = 3
-const PAUSE_MS = 150
+export type EdgeJudge = (edge: Edge, afters: Afters) => Promise<EdgeVerdict>
 
-/** The verdict: the name answers with our record and the Primary serves the host. The Secondary is asked too and never decides. */
-export function verifyStep(
-  question: { host: string; health: string; tls: boolean },
-  records: readonly ZoneRecord[],
-  { primary, secondary, secondaryReady, look }: VerifyParts,
-): Step {
-  const judgeEdge = async (edge: Edge, afters: Afters): Promise<EdgeVerdict> => {
-    const { host, health: path, tls } = question
+/** Asks an edge for the host as a visitor would. */
+export const edgeJudge =
+  ({ host, health: path, tls }: { host: string; health: string; tls: boolean }): EdgeJudge =>
+  async (edge, afters) => {
     const answer = await edge.ask({ host, path, tls })
     const expected = tls ? (afters.get('certificate') as ChosenCertificate | undefined)?.fingerprint : undefined
     return { server: edge.server, ...verdictOn(answer, expected) }
   }
+
+const ATTEMPTS = 3
+const PAUSE_MS = 150
+
+/** The verdict: the name answers with our record and the Primary serves the host. The Secondary is asked too and never decides. */
+export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): Step {
+  const { primary, secondary, judge, first, secondaryReady, look } = parts
   const judgeSecondary = async (edge: Edge, afters: Afters): Promise<EdgeVerdict> => {
     const report = await secondaryReady()
-    return report && !report.ok ? { server: edge.server, ...report } : judgeEdge(edge, afters)
+    return report && !report.ok ? { server: edge.server, ...report } : judge(edge, afters)
   }
   return {
     name: 'verify',
@@ -54,7 +59,7 @@ export function verifyStep(
     async do(_before, afters): Promise<Verification> {
       const [held, verdict, second] = await Promise.all([
         look(records),
-        insist(() => judgeEdge(primary, afters)),
+        insist((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters)),
         secondary && judgeSecondary(secondary, afters),
       ])
       if (held !== 'yes') throw new StepFault(`The DNS server does not answer with our record (${held}).`)
@@ -66,9 +71,9 @@ export function verifyStep(
 }
 
 /** One unlucky moment is no verdict. */
-async function insist(judge: () => Promise<EdgeVerdict>): Promise<EdgeVerdict> {
+async function insist(judge: (attempt: number) => Promise<EdgeVerdict>): Promise<EdgeVerdict> {
   for (let attempt = 1; ; attempt += 1) {
-    const verdict = await judge()
+    const verdict = await judge(attempt)
     if (verdict.ok || attempt === ATTEMPTS) return verdict
     await sleep(PAUSE_MS)
   }

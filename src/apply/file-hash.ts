@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto'
+import type { EdgeFile, FileHash } from '../edge/contract.ts'
+
+/** What a file will look like once it stands. */
+export const hashOf = ({ path, content }: EdgeFile): FileHash => ({
+  path,
+  hash: content === null ? null : createHash('sha256').update(content).digest('hex'),
+})
+
+export const hashIn = (hashes: readonly FileHash[], path: string): string | null =>
+  hashes.find((candidate) => candidate.path === path)?.hash ?? null
+
+export const isSame = (left: readonly FileHash[], right: readonly FileHash[]): boolean =>
+  left.length === right.length && left.every(({ path, hash }) => hashIn(right, path) === hash)

@@ -1,0 +1,41 @@
+import type { Edge, EdgeFile, FileHash } from '../edge/contract.ts'
+import { hashOf, isSame } from './file-hash.ts'
+import type { Turn, TurnMark, Turns } from './turns.ts'
+
+interface Tested {
+  readonly since: TurnMark
+  readonly hashes: Promise<readonly FileHash[]>
+}
+
+/**
+ * Tests what is to stand on an edge ahead of our turn there, while other things are still looked at. At the turn the test
+ * counts if the files are the same and nobody had a turn since it began; otherwise it is simply made again.
+ */
+export class Rehearsal {
+  readonly #turns: Turns
+  readonly #tested = new Map<Edge, Tested>()
+
+  constructor(turns: Turns) {
+    this.#turns = turns
+  }
+
+  begin(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>): void {
+    const hashes = this.#test(edge, wanted)
+    hashes.catch(() => undefined)
+    this.#tested.set(edge, { since: this.#turns.mark(edge), hashes })
+  }
+
+  /** False also when the test failed: made again in its place, it tells why. */
+  async covers(edge: Edge, files: readonly FileHash[], turn: Turn): Promise<boolean> {
+    const tested = this.#tested.get(edge)
+    if (!tested || !turn.isNextAfter(tested.since)) return false
+    const hashes = await tested.hashes.catch(() => undefined)
+    return hashes !== undefined && isSame(hashes, files)
+  }
+
+  async #test(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>): Promise<readonly FileHash[]> {
+    const files = await wanted()
+    await edge.validate({ files, expected: await edge.look(files.map(({ path }) => path)) })
+    return files.map(hashOf)
+  }
+}
