@@ -36,7 +36,9 @@ export interface StepParts {
   readonly look: (zone: string, records: readonly ZoneRecord[]) => Promise<Held>
   readonly inventory: CertificateInventory
   readonly issuer: CertificateIssuer
-  readonly loadPair: (chosen: ChosenCertificate) => Promise<SiteCertificate>
+  readonly loadPair: (
+    chosen: Pick<ChosenCertificate, 'fingerprint' | 'certificateFile' | 'keyFile'>,
+  ) => Promise<SiteCertificate>
   readonly challenge: ChallengeResponder['type']
   readonly dnsResponder: (zone: string, provider: DnsProvider) => ChallengeResponder
   readonly recheck: (plan: Plan) => Promise<unknown>
@@ -83,9 +85,15 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
 
   const target = plan.changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? ''
   const plainSite = { host, planId: plan.planId, target }
+  const pairs = new Map<string, Promise<SiteCertificate>>()
+  const pairOf = (chosen: Pick<ChosenCertificate, 'fingerprint' | 'certificateFile' | 'keyFile'>) => {
+    const pair = pairs.get(chosen.fingerprint) ?? parts.loadPair(chosen)
+    pairs.set(chosen.fingerprint, pair)
+    return pair
+  }
   const secureFiles = async (edge: Edge, afters: Afters) => {
     const chosen = afters.get('certificate') as ChosenCertificate | undefined
-    return edge.filesFor({ ...plainSite, certificate: chosen && (await parts.loadPair(chosen)) })
+    return edge.filesFor({ ...plainSite, certificate: chosen && (await pairOf(chosen)) })
   }
 
   /** The files as they will be, as far as can be said before the certificate step. */

@@ -36,8 +36,7 @@ export async function loadPair(
   installed: Pick<InstalledCertificate, 'certificateFile' | 'keyFile' | 'fingerprint'>,
 ): Promise<PemPair> {
   const { certificateFile, keyFile, fingerprint } = installed
-  const { certificates } = await readTexts(certificateFile)
-  const { keys } = await readTexts(keyFile)
+  const [{ certificates }, { keys }] = await Promise.all([readTexts(certificateFile), readTexts(keyFile)])
   const leaf = inFile(certificateFile, () => certificates.map(parseCertificate)[0])
   if (leaf?.fingerprint256 !== fingerprint) throw unusable(certificateFile, 'no longer holds the certificate it held')
   const wanted = publicKeyDigest(leaf.publicKey)

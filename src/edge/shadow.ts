@@ -44,8 +44,8 @@ async function stage(settings: EdgeSettings, folder: string, files: readonly Edg
     changed.set(path, draft)
   }
   const base = join(folder, BASE_FILE)
-  const text = await baseText(settings, files)
-  const overlay = new Overlay(settings.folder, await standing(settings.folder), changed.set(BASE_FILE, base))
+  const [text, stands] = await Promise.all([baseText(settings, files), standing(settings.folder)])
+  const overlay = new Overlay(settings.folder, stands, changed.set(BASE_FILE, base))
   const writtenOut = rewrite(text, (directive) => {
     const pattern = includePattern(directive, settings)
     return pattern === undefined ? undefined : overlay.writtenOut(pattern)

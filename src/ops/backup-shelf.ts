@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { closeSync, fchmodSync, fsync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { BackupManifest, BackupShelf } from '../apply/backups.ts'
 import type { EdgeFile } from '../edge/contract.ts'
 import { Fault } from '../model/fault.ts'
 
-/** Backups below the state folder, one folder each, for the owner alone. The newest `keepRuns` stay. */
+/** So many at a time are let go: to find the oldest all must be read. */
+const AT_ONCE = 20
+
+/** Backups below the state folder, one folder each, for the owner alone. The newest `keepRuns` stay, and some more for a while. */
 export function backupShelf(folder: string, keepRuns: number, now: () => number): BackupShelf {
   const list = async (): Promise<readonly BackupManifest[]> => {
     const names = await readdir(folder).catch(() => [])
@@ -15,7 +20,7 @@ export function backupShelf(folder: string, keepRuns: number, now: () => number)
     return manifests.filter((manifest) => manifest !== undefined).toSorted((a, b) => b.at.localeCompare(a.at))
   }
   const letGo = async () => {
-    if ((await readdir(folder)).length <= keepRuns) return
+    if ((await readdir(folder)).length < keepRuns + AT_ONCE) return
     for (const { runId } of (await list()).slice(keepRuns))
       await rm(join(folder, runId), { recursive: true, force: true })
   }
@@ -54,31 +59,33 @@ const describe = ({ path, content, secret }: EdgeFile): BackupManifest['files'][
 /** The manifest comes last and by rename: a backup that has one is whole. */
 async function write(folder: string, manifest: BackupManifest, files: readonly EdgeFile[]): Promise<void> {
   const target = join(folder, manifest.runId)
-  await mkdir(target, { recursive: true, mode: 0o700 })
+  mkdirSync(target, { recursive: true, mode: 0o700 })
   for (const [i, { content }] of files.entries()) {
     if (content !== null) await writeDurably(join(target, String(i)), content)
   }
   await writeDurably(join(target, 'manifest.new'), JSON.stringify(manifest, null, 2))
-  await rename(join(target, 'manifest.new'), join(target, 'manifest.json'))
-  await syncFolder(target)
-  await syncFolder(folder)
+  renameSync(join(target, 'manifest.new'), join(target, 'manifest.json'))
+  await Promise.all([syncFolder(target), syncFolder(folder)])
 }
 
+/** Only the waiting for the disk is left to others: the rest of it takes less time than asking them. */
 async function writeDurably(path: string, content: string): Promise<void> {
-  const file = await open(path, 'w', 0o600)
+  const descriptor = openSync(path, 'w', 0o600)
   try {
-    await file.chmod(0o600)
-    await file.writeFile(content)
-    await file.sync()
+    fchmodSync(descriptor, 0o600)
+    writeFileSync(descriptor, content)
+    await fsyncOf(descriptor)
   } finally {
-    await file.close()
+    closeSync(descriptor)
   }
 }
 
 async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  await folder.sync().finally(() => folder.close())
+  const descriptor = openSync(path, 'r')
+  await fsyncOf(descriptor).finally(() => closeSync(descriptor))
 }
+
+const fsyncOf = promisify(fsync)
 
 async function readManifest(folder: string, runId: string): Promise<BackupManifest | undefined> {
   if (!/^run_[0-9a-f]+$/.test(runId)) return undefined
