@@ -19,10 +19,13 @@ export class Rehearsal {
     this.#turns = turns
   }
 
-  begin(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>): void {
-    const hashes = this.#test(edge, wanted)
-    hashes.catch(() => undefined)
-    this.#tested.set(edge, { since: this.#turns.mark(edge), hashes })
+  /** Resolves as soon as the test is under way: what is done meanwhile costs it nothing. */
+  begin(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>): Promise<void> {
+    return new Promise((begun) => {
+      const hashes = this.#test(edge, wanted, begun)
+      this.#tested.set(edge, { since: this.#turns.mark(edge), hashes })
+      hashes.catch(() => undefined).finally(begun)
+    })
   }
 
   /** False also when the test failed: made again in its place, it tells why. */
@@ -33,9 +36,9 @@ export class Rehearsal {
     return hashes !== undefined && isSame(hashes, files)
   }
 
-  async #test(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>): Promise<readonly FileHash[]> {
+  async #test(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>, begun: () => void): Promise<readonly FileHash[]> {
     const files = await wanted()
-    await edge.validate({ files, expected: await edge.look(files.map(({ path }) => path)) })
+    await edge.validate({ files, expected: await edge.look(files.map(({ path }) => path)) }, begun)
     return files.map(hashOf)
   }
 }

@@ -96,6 +96,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     return edge.filesFor({ ...plainSite, certificate: chosen && (await pairOf(chosen)) })
   }
 
+  const edges = secondary ? [primary, secondary] : [primary]
   /** The files as they will be, as far as can be said before the certificate step. */
   const ahead = async (edge: Edge) => {
     const chosen = tls ? await parts.inventory.covering(host, parts.now()) : undefined
@@ -127,9 +128,9 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
       former: async () => [],
       isRestored: async (edge) => !(await isServed(edge)),
     })
-  const check = checkStep(() => {
-    if (!issues) rehearsal.begin(primary, () => ahead(primary))
-    return parts.recheck(plan)
+  const check = checkStep(async () => {
+    if (!issues) await Promise.all(edges.map((edge) => rehearsal.begin(edge, () => ahead(edge))))
+    await parts.recheck(plan)
   })
   const judge = edgeJudge({ host, health, tls })
   let first: Promise<EdgeVerdict> | undefined

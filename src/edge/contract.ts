@@ -103,9 +103,9 @@ export interface Edge {
   read(paths: readonly string[]): Promise<readonly EdgeFile[]>
   /**
    * Tests the change in a shadow configuration. Nothing that is live is touched. Rejects with `config_broken` when what is
-   * on disk would not load even without the change.
+   * on disk would not load even without the change. `begun`: from now on it only takes time.
    */
-  validate(change: EdgeChange): Promise<void>
+  validate(change: EdgeChange, begun?: () => void): Promise<void>
   /** Puts the files in place, each by atomic rename with fsync of file and folder. Only for what `validate` passed. */
   swap(change: EdgeChange): Promise<void>
   /** Loads what is on disk and proves it: old workers gone, the new ones answer. Rejects with `not_reloaded` only. */

@@ -20,8 +20,8 @@ export function localEdge(settings: EdgeSettings): Edge {
     if (!refusal) return
     throw new EdgeFault('config_broken', `nginx's configuration on ${server} is broken: ${refusalSentence(refusal)}.`)
   }
-  const validate = async ({ files }: EdgeChange): Promise<void> => {
-    const refusal = await testShadow(settings, await sparingUsed(folder, ours(files)))
+  const validate = async ({ files }: EdgeChange, begun?: () => void): Promise<void> => {
+    const refusal = await testShadow(settings, await sparingUsed(folder, ours(files)), begun)
     if (!refusal) return
     await assertValid()
     throw new EdgeFault('change_invalid', `nginx on ${server} refuses the change: ${refusalSentence(refusal)}.`)

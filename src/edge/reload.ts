@@ -6,7 +6,7 @@ import { isServing, masterIn, servingWorkers } from './nginx-workers.ts'
 import type { EdgeSettings } from './settings.ts'
 
 const PATIENCE_MS = 10_000
-const POLL_MS = 4
+const POLL_MS = 2
 
 /** nginx accepts a reload and reports success before it knows: only workers that came, went and answer are proof. */
 export async function reloadNginx(settings: EdgeSettings): Promise<void> {

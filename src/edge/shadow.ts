@@ -14,7 +14,11 @@ import type { EdgeSettings } from './settings.ts'
  * Tests what the configuration would be with these files while none of them stands where nginx would load it from. The
  * shadow of the main file stands beside it, because relative paths begin at its folder.
  */
-export async function testShadow(settings: EdgeSettings, files: readonly EdgeFile[]): Promise<Refusal | undefined> {
+export async function testShadow(
+  settings: EdgeSettings,
+  files: readonly EdgeFile[],
+  begun?: () => void,
+): Promise<Refusal | undefined> {
   await assertStaging(settings.folder)
   const main = await readMainFile(settings)
   const mark = randomBytes(8).toString('hex')
@@ -27,7 +31,9 @@ export async function testShadow(settings: EdgeSettings, files: readonly EdgeFil
       includesOurs(directive, settings) ? overlay.writtenOut(includePattern(directive, settings) ?? '') : undefined,
     )
     await reporting(shadow, () => writeNew(shadow, text, 0o600, false))
-    const refusal = await testConfiguration(settings, shadow)
+    const testing = testConfiguration(settings, shadow)
+    begun?.()
+    const refusal = await testing
     if (refusal?.file === undefined) return refusal
     return { ...refusal, file: refusal.file === shadow ? settings.config : overlay.liveName(refusal.file) }
   } finally {
