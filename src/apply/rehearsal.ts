@@ -31,9 +31,13 @@ export class Rehearsal {
   /** False also when the test failed: made again in its place, it tells why. */
   async covers(edge: Edge, files: readonly FileHash[], turn: Turn): Promise<boolean> {
     const tested = this.#tested.get(edge)
-    if (!tested || !turn.isNextAfter(tested.since)) return false
-    const hashes = await tested.hashes.catch(() => undefined)
-    return hashes !== undefined && isSame(hashes, files)
+    const hashes = await tested?.hashes.catch(() => undefined)
+    return tested !== undefined && hashes !== undefined && turn.isNextAfter(tested.since) && isSame(hashes, files)
+  }
+
+  /** No test is under way any more, and nothing of one is left. */
+  async ended(): Promise<void> {
+    await Promise.allSettled([...this.#tested.values()].map(({ hashes }) => hashes))
   }
 
   async #test(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>, begun: () => void): Promise<readonly FileHash[]> {

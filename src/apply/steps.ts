@@ -128,10 +128,13 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
       former: async () => [],
       isRestored: async (edge) => !(await isServed(edge)),
     })
-  const check = checkStep(async () => {
-    if (!issues) await Promise.all(edges.map((edge) => rehearsal.begin(edge, () => ahead(edge))))
-    await parts.recheck(plan)
-  })
+  const check = checkStep(
+    async () => {
+      if (!issues) await Promise.all(edges.map((edge) => rehearsal.begin(edge, () => ahead(edge))))
+      await parts.recheck(plan)
+    },
+    () => rehearsal.ended(),
+  )
   const judge = edgeJudge({ host, health, tls })
   let first: Promise<EdgeVerdict> | undefined
   const claim = claimNameStep(host, records, dns)
