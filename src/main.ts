@@ -120,6 +120,7 @@ function observerOf(config: Config, store: Store, inventory: CertificateInventor
     inventory,
     directory: acmeDirectory({ url: config.acme.directory, caFile: config.acme.caFile }),
     caaIdentities: config.acme.caaIdentities,
+    challenge: config.acme.challenge,
   }
   return (desired, ownPlan) => observe({ ...parts, holder: (host) => nameHolder(store, host, now(), ownPlan) }, desired)
 }

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/contract.ts'
 import { recover } from './recover.ts'
-import type { Runs } from './runs.ts'
+import type { RunResult, Runs } from './runs.ts'
 import type { StepParts } from './steps.ts'
 import { sweep } from './sweep.ts'
 
 interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns' | 'look'> {
   readonly store: Store
   readonly runs: Runs
-  readonly exposer: { expire(planId: string): Promise<{ readonly result: Promise<unknown> }> }
+  readonly exposer: { expire(planId: string): Promise<{ readonly result: Promise<RunResult> }> }
   readonly instance: string
   readonly log: Log
   readonly now: () => number
@@ -17,6 +17,8 @@ interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns' 
 
 const BEGIN_PATIENCE_MS = 8_000
 const JUST_BEGUN_MS = 5_000
+const FIRST_PAUSE_MS = 2_000
+const LONGEST_PAUSE_MS = 600_000
 
 /** What the service does by itself: makes ready, takes up what was left behind, ends what has lived its life. */
 export function upkeepOf(parts: UpkeepParts) {
@@ -31,6 +33,16 @@ export function upkeepOf(parts: UpkeepParts) {
   const tellDrift = async () => {
     for (const drift of await sweep(parts)) log.warn({ ...drift }, 'The world differs from what was applied')
   }
+  const waits = new Map<string, { until: number; pauseMs: number }>()
+  const isGone = async (planId: string, host: string): Promise<boolean> => {
+    try {
+      const { result } = await exposer.expire(planId)
+      return (await result).outcome.kind === 'succeeded'
+    } catch (error) {
+      log.error({ err: error, planId, host }, 'An exposure could not remove itself yet')
+      return false
+    }
+  }
   return {
     async begin(): Promise<void> {
       const begun = prepare()
@@ -44,12 +56,12 @@ export function upkeepOf(parts: UpkeepParts) {
     recover: () => recover(parts, now() - JUST_BEGUN_MS),
     async expire(): Promise<void> {
       for (const { planId, host } of await store.exposuresDue(now())) {
+        const { until, pauseMs } = waits.get(planId) ?? { until: 0, pauseMs: FIRST_PAUSE_MS }
+        if (now() < until) continue
         log.info({ planId, host }, "An exposure's life is over; it is removed")
-        // One that cannot go yet keeps no other one alive.
-        await exposer
-          .expire(planId)
-          .then(({ result }) => result)
-          .catch((error: unknown) => log.error({ err: error, planId, host }, 'An exposure could not remove itself yet'))
+        // One that cannot go yet keeps no other one alive, and is not tried without end in every moment.
+        if (await isGone(planId, host)) waits.delete(planId)
+        else waits.set(planId, { until: now() + pauseMs, pauseMs: Math.min(2 * pauseMs, LONGEST_PAUSE_MS) })
       }
     },
     drain: (limitMs: number) => runs.drain(limitMs),

@@ -1,4 +1,7 @@
 import type { CaaProperty } from '../dns/contract.ts'
+import type { ChallengeResponder } from './contract.ts'
+
+type ChallengeType = ChallengeResponder['type']
 
 /** Whether a CA may issue for a host: `unknown` when the records name CAs and it is not known by which name ours goes. */
 export interface CaaVerdict {
@@ -9,14 +12,17 @@ export interface CaaVerdict {
 
 /** RFC 8659 names these; any other property that is marked critical stops every CA. */
 const UNDERSTOOD_TAGS = new Set(['issue', 'issuewild', 'iodef'])
-const CHALLENGE = 'dns-01'
 
 /**
  * RFC 8659 for a host that is not a wildcard: `properties` is the first non-empty set on the way up from it. A record
  * bound to an account (RFC 8657 `accounturi`) counts as allowing: no account exists before the first issuance, so
  * refusing here would refuse for ever.
  */
-export function evaluateCaa(properties: readonly CaaProperty[], identities: readonly string[]): CaaVerdict {
+export function evaluateCaa(
+  properties: readonly CaaProperty[],
+  identities: readonly string[],
+  challenge: ChallengeType,
+): CaaVerdict {
   const strange = properties.find(({ critical, tag }) => critical && !UNDERSTOOD_TAGS.has(tag))
   if (strange) return { verdict: 'forbidden', because: `have the unknown critical property ${text(strange)}` }
   const issue = properties.filter(({ tag }) => tag === 'issue')
@@ -30,8 +36,8 @@ export function evaluateCaa(properties: readonly CaaProperty[], identities: read
   const ours = new Set(identities.map((identity) => identity.toLowerCase().replace(/\.$/, '')))
   const forUs = grants.filter(({ issuer }) => ours.has(issuer))
   if (forUs.length === 0) return { verdict: 'forbidden', because: `allow only others: ${shown}` }
-  const usable = forUs.filter(allowsOurChallenge)
-  if (usable.length === 0) return { verdict: 'forbidden', because: `do not allow ${CHALLENGE}: ${shown}` }
+  const usable = forUs.filter((grant) => allowsChallenge(grant, challenge))
+  if (usable.length === 0) return { verdict: 'forbidden', because: `do not allow ${challenge}: ${shown}` }
   const free = usable.find(({ parameters }) => !parameters.has('accounturi'))
   if (free) return { verdict: 'allowed', because: `allow ${free.issuer}` }
   return { verdict: 'allowed', because: `allow ${usable[0]?.issuer}, but only to the account named there` }
@@ -60,9 +66,9 @@ function parseGrant(value: string): Grant | undefined {
   return { issuer: issuer.toLowerCase(), parameters }
 }
 
-function allowsOurChallenge({ parameters }: Grant): boolean {
+function allowsChallenge({ parameters }: Grant, challenge: ChallengeType): boolean {
   const methods = parameters.get('validationmethods')
-  return methods === undefined || methods.toLowerCase().split(',').includes(CHALLENGE)
+  return methods === undefined || methods.toLowerCase().split(',').includes(challenge)
 }
 
 /** As a zone file has it, safe to show: the value comes from whoever writes the zone. */

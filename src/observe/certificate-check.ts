@@ -1,5 +1,10 @@
 import { type CaaVerdict, evaluateCaa } from '../certificates/caa.ts'
-import type { AcmeDirectory, CertificateInventory, CoveringCertificate } from '../certificates/contract.ts'
+import type {
+  AcmeDirectory,
+  CertificateInventory,
+  ChallengeResponder,
+  CoveringCertificate,
+} from '../certificates/contract.ts'
 import type { CertificateFact } from '../model/finding.ts'
 import { type CaaLookup, type CaaSources, lookUpCaa } from './caa-lookup.ts'
 
@@ -9,6 +14,8 @@ export interface CertificateSources extends CaaSources {
   readonly directory?: AcmeDirectory | undefined
   /** The CA's names in CAA records, for when its directory does not tell them. */
   readonly caaIdentities: readonly string[]
+  /** How the CA would be shown that the name is ours. */
+  readonly challenge: ChallengeResponder['type']
 }
 
 /** Whether HTTPS can be had for a host: by an installed certificate that covers it, or by one that can be issued. */
@@ -22,7 +29,7 @@ export async function checkCertificate(
 }
 
 async function checkIssuance(sources: CertificateSources, zone: string, host: string): Promise<CertificateFact> {
-  const { directory, caaIdentities, resolver } = sources
+  const { directory, caaIdentities, challenge, resolver } = sources
   if (!directory) return unavailable('directory_unavailable', 'No certificate authority is configured.')
   const [look, caa] = await Promise.all([directory.look(), lookUpCaa(sources, zone, host)])
   if (look.kind === 'unavailable') {
@@ -32,22 +39,23 @@ async function checkIssuance(sources: CertificateSources, zone: string, host: st
     )
   }
   const identities = look.caaIdentities.length > 0 ? look.caaIdentities : caaIdentities
-  return issuanceFact(directory.url, caa, identities, resolver ? undefined : zone)
+  return issuanceFact({ directory: directory.url, identities, challenge, notAbove: resolver ? undefined : zone }, caa)
 }
 
-/** `notAbove`: the zone above which nobody looked. */
-function issuanceFact(
-  directory: string,
-  caa: CaaLookup,
-  identities: readonly string[],
-  notAbove: string | undefined,
-): CertificateFact {
+interface Authority extends Pick<CertificateSources, 'challenge'> {
+  readonly directory: string
+  readonly identities: readonly string[]
+  /** The zone above which nobody looked. */
+  readonly notAbove: string | undefined
+}
+
+function issuanceFact({ directory, identities, challenge, notAbove }: Authority, caa: CaaLookup): CertificateFact {
   if (caa.kind === 'unknown') return unavailable('caa_unknown', `The CAA records could not be read: ${caa.reason}.`)
   if (caa.kind === 'none') {
     const reach = notAbove === undefined ? '' : ` (above ${notAbove} nobody looked, since no resolver is configured)`
     return { kind: 'issuable', directory, caa: `no CAA record restricts it${reach}` }
   }
-  const verdict = evaluateCaa(caa.properties, identities)
+  const verdict = evaluateCaa(caa.properties, identities, challenge)
   const clause = `CAA records of ${caa.owner} ${verdict.because}${explain(verdict, identities)}`
   if (verdict.verdict === 'allowed') return { kind: 'issuable', directory, caa: `the ${clause}` }
   return unavailable(verdict.verdict === 'forbidden' ? 'caa_forbids' : 'caa_unknown', `The ${clause}.`)

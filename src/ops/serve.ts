@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server } from 'node:tls'
 import type { AuditTrail } from '../audit/trail.ts'
 import type { Admission } from '../authorize/admission.ts'
@@ -37,6 +38,7 @@ const RECOVER_MS = 10_000
 const EXPIRE_MS = 2_000
 /** How long runs under way may take to end once we were told to. What takes longer is taken up again at the next start. */
 const DRAIN_MS = 25_000
+const CLOSE_MS = 5_000
 const DAY_MS = 86_400_000
 
 /** Listens until SIGTERM or SIGINT; then refuses new requests, finishes those under way, and ends. */
@@ -63,7 +65,8 @@ export async function serve(service: Service, config: Config): Promise<void> {
   log.info({ signal }, 'Drawbridge ends: requests under way are finished, new ones refused')
   stopWatching()
   for (const stop of loops) stop()
-  await app.close()
+  // A connection that never ends does not keep the service alive: what is left is taken up at the next start.
+  await Promise.race([app.close(), sleep(DRAIN_MS + CLOSE_MS, undefined, { ref: false })])
   await trail.finish(Date.now())
   await store.close()
 }

@@ -50,7 +50,14 @@ afterAll(async () => {
 
 const check = (host: string, zone: string, more: Partial<CertificateSources> = {}) =>
   checkCertificate(
-    { reader: dnsReader(server), inventory: certificateInventory([]), directory, caaIdentities: IDENTITIES, ...more },
+    {
+      reader: dnsReader(server),
+      inventory: certificateInventory([]),
+      directory,
+      caaIdentities: IDENTITIES,
+      challenge: 'dns-01',
+      ...more,
+    },
     zone,
     host,
   )

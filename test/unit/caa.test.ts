@@ -6,7 +6,13 @@ import type { CaaProperty } from '../../src/dns/contract.ts'
 const property = (tag: string, value: string, critical = false): CaaProperty => ({ tag, value, critical })
 const issue = (...values: string[]) => values.map((value) => property('issue', value))
 const verdict = (properties: readonly CaaProperty[], identities = ['ca.test', 'ca.example']) =>
-  evaluateCaa(properties, identities).verdict
+  evaluateCaa(properties, identities, 'dns-01').verdict
+
+test('the method that counts is the one that is used', () => {
+  const byHttp = issue('ca.test; validationmethods=http-01')
+  expect(evaluateCaa(byHttp, ['ca.test'], 'http-01').verdict).toBe('allowed')
+  expect(evaluateCaa(byHttp, ['ca.test'], 'dns-01').because).toContain('do not allow dns-01')
+})
 
 describe('CAA allows the CA', () => {
   test.each<[string, CaaProperty[]]>([
@@ -28,11 +34,11 @@ describe('CAA allows the CA', () => {
 
   test('bound to an account, and says so: the account is not known before the first issuance', () => {
     const bound = issue('ca.test; accounturi=https://ca.test/acct/1')
-    expect(evaluateCaa(bound, ['ca.test'])).toEqual({
+    expect(evaluateCaa(bound, ['ca.test'], 'dns-01')).toEqual({
       verdict: 'allowed',
       because: 'allow ca.test, but only to the account named there',
     })
-    expect(evaluateCaa([...bound, ...issue('ca.test')], ['ca.test']).because).toBe('allow ca.test')
+    expect(evaluateCaa([...bound, ...issue('ca.test')], ['ca.test'], 'dns-01').because).toBe('allow ca.test')
   })
 })
 
@@ -52,9 +58,11 @@ describe('CAA forbids the CA', () => {
   })
 
   test('and names the record that does', () => {
-    expect(evaluateCaa(issue('other.test'), ['ca.test']).because).toBe('allow only others: issue "other.test"')
+    expect(evaluateCaa(issue('other.test'), ['ca.test'], 'dns-01').because).toBe(
+      'allow only others: issue "other.test"',
+    )
     const strange = property('future', 'x\n"', true)
-    expect(evaluateCaa([strange], ['ca.test']).because).toContain('future "x\\n\\""')
+    expect(evaluateCaa([strange], ['ca.test'], 'dns-01').because).toContain('future "x\\n\\""')
   })
 })
 

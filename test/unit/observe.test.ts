@@ -39,6 +39,7 @@ const parts = (more: Partial<ObserveParts> = {}): ObserveParts => ({
   probe: async () => HEALTHY,
   inventory: { covering: async () => undefined, passedOver: async () => [] },
   directory: { url: 'https://ca.test/dir', look: async () => ({ kind: 'available', caaIdentities: [] }) },
+  challenge: 'dns-01',
   caaIdentities: [],
   holder: async () => undefined,
   ...more,
