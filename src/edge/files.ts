@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto'
-import { closeSync, constants, fchmodSync, fsync, openSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { type FileHandle, lstat, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -28,13 +38,15 @@ export async function readEdgeFile(folder: string, path: string): Promise<EdgeFi
 export const standsInTheWay = (path: string): EdgeFault =>
   new EdgeFault('changed_meanwhile', `At ${path} stands something that is not a regular file; move it away.`)
 
-/** Null: nothing is there. Opens without following a link or waiting for a pipe. */
+/**
+ * Null: nothing is there. Opens without following a link or waiting for a pipe, and at once: for files this small it takes
+ * less time than handing it to somebody else.
+ */
 async function contentOf(folder: string, path: string): Promise<Buffer | null | typeof NO_FILE> {
   const place = join(folder, path)
   try {
-    if (!(await lstat(dirname(place))).isDirectory()) return NO_FILE
-    const file = await open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    return await closing(file, async () => ((await file.stat()).isFile() ? await file.readFile() : NO_FILE))
+    if (!lstatSync(dirname(place)).isDirectory()) return NO_FILE
+    return readOpened(openSync(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT') return null
@@ -43,9 +55,17 @@ async function contentOf(folder: string, path: string): Promise<Buffer | null | 
   }
 }
 
+function readOpened(descriptor: number): Buffer | typeof NO_FILE {
+  try {
+    return fstatSync(descriptor).isFile() ? readFileSync(descriptor) : NO_FILE
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
 /**
  * A new file of exactly this mode, whatever the umask. Nothing is followed or overwritten. `durable`: it survives a power
- * loss. All but that waiting is done at once: for files this small it takes less time than handing it to somebody else.
+ * loss. All but that waiting is done at once.
  */
 export async function writeNew(path: string, content: string, mode: number, durable: boolean): Promise<void> {
   const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)

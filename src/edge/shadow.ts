@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { EdgeFault, type EdgeFile } from './contract.ts'
 import { assertStaging, readEdgeFile, reporting, writeNew } from './files.ts'
@@ -25,7 +26,7 @@ export async function testShadow(
   const folder = join(settings.folder, STAGING, `shadow-${mark}`)
   const shadow = join(dirname(settings.config), `${SHADOW_PREFIX}${mark}`)
   try {
-    await reporting(folder, () => mkdir(folder, { mode: 0o700 }))
+    await reporting(folder, async () => mkdirSync(folder, { mode: 0o700 }))
     const overlay = await stage(settings, folder, files)
     const text = rewrite(main, (directive) =>
       includesOurs(directive, settings) ? overlay.writtenOut(includePattern(directive, settings) ?? '') : undefined,
@@ -77,7 +78,7 @@ async function standing(folder: string): Promise<string[]> {
   const ours = FOLDERS.filter(({ path }) => path !== STAGING)
   const lists = await Promise.all(
     ours.map(async ({ path }) => {
-      const names = await reporting(path, () => readdir(join(folder, path)))
+      const names = await reporting(path, async () => readdirSync(join(folder, path)))
       return names.map((name) => join(path, name))
     }),
   )
