@@ -10,7 +10,7 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs'
-import { type FileHandle, lstat, open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { EdgeFault, type EdgeFile, type FileHash } from './contract.ts'
@@ -83,7 +83,7 @@ const fsyncOf = promisify(fsync)
 /** Drafts hold keys, too: they are not written through a link to wherever it leads. */
 export async function assertStaging(folder: string): Promise<void> {
   const staging = join(folder, STAGING)
-  const found = await reporting(staging, () => lstat(staging))
+  const found = await reporting(staging, async () => lstatSync(staging))
   if (!found.isDirectory()) throw new EdgeFault('unavailable', `${staging} must be a folder and no link.`)
 }
 

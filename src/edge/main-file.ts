@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { EdgeFault } from './contract.ts'
 import { codeOf } from './files.ts'
@@ -8,9 +8,7 @@ import type { EdgeSettings } from './settings.ts'
 /** The administrator's main file, which must include our folder itself. Rejects with `unavailable` when it does not. */
 export async function readMainFile(settings: Pick<EdgeSettings, 'config' | 'folder'>): Promise<string> {
   const { config } = settings
-  const text = await readFile(config, 'utf8').catch((error: unknown) => {
-    throw new EdgeFault('unavailable', `nginx's configuration ${config} cannot be read (${codeOf(error)}).`)
-  })
+  const text = readText(config)
   if (!readDirectives(text, config).some((directive) => includesOurs(directive, settings))) {
     throw new EdgeFault(
       'unavailable',
@@ -18,6 +16,14 @@ export async function readMainFile(settings: Pick<EdgeSettings, 'config' | 'fold
     )
   }
   return text
+}
+
+function readText(config: string): string {
+  try {
+    return readFileSync(config, 'utf8')
+  } catch (error) {
+    throw new EdgeFault('unavailable', `nginx's configuration ${config} cannot be read (${codeOf(error)}).`)
+  }
 }
 
 /** The include of our folder, and nothing else. */
