@@ -1,5 +1,7 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { applied, invariants, planned, planOf, removed, run } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
@@ -66,5 +68,24 @@ test('other hosts go on, and a restart changes nothing', async () => {
   expect((await planOf(lab, planId)).state).toBe('blocked')
   expect(readFileSync(file, 'utf8')).toContain(EDIT)
   await removed(lab, (await applied(lab, { subdomain: 'other' })).planId)
+  await invariants(lab)
+})
+
+const resolve = (...options: string[]) =>
+  promisify(execFile)('bin/drawbridge', ['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml'), ...options])
+
+test('resolve shows what is left, and goes on leaving the edit alone', async () => {
+  expect((await resolve('--show')).stdout).toContain('Left standing: proxy')
+  await expect(resolve()).rejects.toThrow('still blocked at proxy')
+  expect(readFileSync(file, 'utf8')).toContain(EDIT)
+  expect((await planOf(lab, planId)).state).toBe('blocked')
+})
+
+test('once the edit is taken back, resolve puts everything back and the host is free again', async () => {
+  writeFileSync(file, readFileSync(file, 'utf8').replace(EDIT, ''))
+  expect((await resolve()).stdout).toContain('edited.lab.test is in order again')
+  expect(existsSync(file)).toBe(false)
+  expect((await planOf(lab, planId)).state).toBe('rolled_back')
+  await removed(lab, (await applied(lab, { subdomain: 'edited' })).planId)
   await invariants(lab)
 })
