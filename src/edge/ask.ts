@@ -49,7 +49,13 @@ export async function defaultServerAnswers(settings: Pick<EdgeSettings, 'address
 
 function servedBy({ socket }: ClientRequest): Served {
   const x509 = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
-  return x509 && { fingerprint: x509.fingerprint256, names: namesOf(x509), notAfter: x509.validToDate.toISOString() }
+  if (!x509) return undefined
+  return {
+    fingerprint: x509.fingerprint256,
+    names: namesOf(x509),
+    notBefore: x509.validFromDate.toISOString(),
+    notAfter: x509.validToDate.toISOString(),
+  }
 }
 
 const namesOf = ({ subjectAltName = '' }: X509Certificate): string[] =>

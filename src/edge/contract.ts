@@ -53,6 +53,7 @@ export type EdgeAnswer =
       readonly certificate?: {
         readonly fingerprint: string
         readonly names: readonly string[]
+        readonly notBefore: string
         readonly notAfter: string
       }
     }

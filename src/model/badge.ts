@@ -1,0 +1,55 @@
+/** What the status screen shows of a host, in one word. */
+export type Badge = 'RUNNING' | 'DOWN' | 'NO DNS' | 'CERT' | 'DRIFT' | 'PENDING' | `HTTP ${number}`
+
+export type CertificateLevel = 'ok' | 'warning' | 'critical' | 'expired'
+
+export interface Validity {
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
+/** By the share of its life that is left, so that certificates of six days and of a year are judged alike. */
+export function certificateLevel({ notBefore, notAfter }: Validity, now: number): CertificateLevel {
+  const left = notAfter - now
+  const life = notAfter - notBefore
+  if (left <= 0) return 'expired'
+  if (left <= life / 6) return 'critical'
+  return left <= life / 3 ? 'warning' : 'ok'
+}
+
+/** How a host answered through its edge; `httpStatus` null: it did not, and `reason` says why. */
+export interface CheckAnswer {
+  readonly httpStatus: number | null
+  readonly reason: string | null
+}
+
+/** Everything that a badge is made of. What was not looked at yet, or could not be seen, counts for nothing. */
+export interface BadgeFacts {
+  readonly managed: boolean
+  /** Null: never checked. */
+  readonly answer: CheckAnswer | null
+  /** Whether DNS serves what was applied. */
+  readonly dns: 'ours' | 'not_ours' | null
+  /** Of the certificate that was served. `wrong_name`: it is for other names. */
+  readonly certificate: CertificateLevel | 'wrong_name' | null
+  /** Whether the files are what was applied. */
+  readonly file: 'unchanged' | 'edited' | null
+}
+
+/** The handshake got no further than the certificate. */
+export const HANDSHAKE_REFUSED = 'handshake_refused'
+
+/** The worst that is known: what a visitor meets first goes before what only its owner would notice. */
+export function badgeOf({ managed, answer, dns, certificate, file }: BadgeFacts): Badge {
+  if (!answer) return 'PENDING'
+  if (answer.httpStatus === null) return answer.reason === HANDSHAKE_REFUSED ? 'CERT' : 'DOWN'
+  if (!isGoodStatus(answer.httpStatus, managed)) return `HTTP ${answer.httpStatus}`
+  if (dns === 'not_ours') return 'NO DNS'
+  if (certificate !== null && certificate !== 'ok') return 'CERT'
+  return file === 'edited' ? 'DRIFT' : 'RUNNING'
+}
+
+/** The health path of a managed host must say 2xx; of any other host nobody knows more than that `/` is served. */
+export const isGoodStatus = (httpStatus: number, managed: boolean): boolean =>
+  (httpStatus >= 200 && httpStatus < 300) ||
+  (!managed && ((httpStatus >= 300 && httpStatus < 400) || httpStatus === 401 || httpStatus === 403))
