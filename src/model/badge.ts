@@ -18,7 +18,7 @@ export function certificateLevel({ notBefore, notAfter }: Validity, now: number)
 }
 
 /** How a host answered through its edge; `httpStatus` null: it did not, and `reason` says why. */
-export interface CheckAnswer {
+interface CheckAnswer {
   readonly httpStatus: number | null
   readonly reason: string | null
 }
@@ -37,7 +37,7 @@ export interface BadgeFacts {
 }
 
 /** The handshake got no further than the certificate. */
-export const HANDSHAKE_REFUSED = 'handshake_refused'
+const HANDSHAKE_REFUSED = 'handshake_refused'
 
 /** The worst that is known: what a visitor meets first goes before what only its owner would notice. */
 export function badgeOf({ managed, answer, dns, certificate, file }: BadgeFacts): Badge {
@@ -50,6 +50,6 @@ export function badgeOf({ managed, answer, dns, certificate, file }: BadgeFacts)
 }
 
 /** The health path of a managed host must say 2xx; of any other host nobody knows more than that `/` is served. */
-export const isGoodStatus = (httpStatus: number, managed: boolean): boolean =>
+const isGoodStatus = (httpStatus: number, managed: boolean): boolean =>
   (httpStatus >= 200 && httpStatus < 300) ||
   (!managed && ((httpStatus >= 300 && httpStatus < 400) || httpStatus === 401 || httpStatus === 403))
