@@ -25,6 +25,7 @@ const TEST_PACKAGES = {
   knot: 'knotd',
   'pdns-server': 'pdns_server',
   'pdns-backend-sqlite3': 'schema.sqlite3.sql',
+  chromium: 'chromium',
 }
 const PACKAGES = { start: LAB_PACKAGES, test: { ...LAB_PACKAGES, ...TEST_PACKAGES } }
 
@@ -95,7 +96,7 @@ async function installModules() {
 // --- build
 
 async function build() {
-  const sources = ['src', 'lab', 'bench'].flatMap(filesUnder)
+  const sources = ['src', 'lab', 'bench', 'web'].flatMap(filesUnder)
   const inputs = [...sources, 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json']
   const hash = createHash('sha256')
   for (const file of inputs)

@@ -13,8 +13,8 @@ import type { RunAction } from './model/run.ts'
 import { type Desired, desire } from './plan/desire.ts'
 import { moved, propose, withOwner } from './plan/plan.ts'
 import type { PlanSettings } from './plan/settings.ts'
-import { lastRunOf, type RunStory } from './progress.ts'
-import type { Store, StoreSession } from './store/contract.ts'
+import { type RunStory, runsOf } from './progress.ts'
+import type { PlanPlace, Store, StoreSession } from './store/contract.ts'
 
 /** What the use cases stand on. `observe` only looks: planning cannot change a system, having nothing to change it with. */
 export interface ExposerParts {
@@ -93,9 +93,16 @@ export class Exposer {
     return { ...plan, state: stateAt(plan, this.#parts.now()) }
   }
 
-  /** The newest run of a plan, if there was one. */
-  lastRun(planId: string): Promise<RunStory | undefined> {
-    return lastRunOf(this.#parts.store, planId)
+  /** Every run of a plan, oldest first. */
+  runsOf(planId: string): Promise<RunStory[]> {
+    return runsOf(this.#parts.store, planId)
+  }
+
+  /** Newest first, those after `before` only. */
+  async listPlans(limit: number, before?: PlanPlace): Promise<Plan[]> {
+    const { store, now } = this.#parts
+    const at = now()
+    return (await store.listPlans({ limit, before })).map((plan) => ({ ...plan, state: stateAt(plan, at) }))
   }
 
   /** Issues the one-time right to apply or remove a plan. Looks at whether the plan lives, not at its state. */

@@ -74,6 +74,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     exposer,
     progress: new PlanProgress(store, runs),
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
+    pageFolder: PAGE_FOLDER,
     callers: new CallerRules(config.internalNetworks, config.trustedProxies),
     admission,
     trail,
@@ -93,6 +94,11 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
 }
 
 export const VERSION = description.version
+
+/** Found from the sources as from what was built of them. */
+const PAGE_FOLDER = import.meta.dirname.endsWith(join('dist', 'src'))
+  ? join(import.meta.dirname, '..', 'web')
+  : join(import.meta.dirname, '..', 'dist', 'web')
 
 export const open = ({ store }: Config): Promise<Store> =>
   openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() })

@@ -1,4 +1,5 @@
 import type { Runs } from './apply/runs.ts'
+import type { Verification } from './apply/steps/verify.ts'
 import { Problem } from './model/errors.ts'
 import type { JournalEntry, JournalMark, Run } from './model/run.ts'
 import type { Store } from './store/contract.ts'
@@ -12,6 +13,8 @@ export interface ProgressEvent {
   readonly at: string
   readonly detail?: string
   readonly state?: string
+  /** What the edges answered, with the step that asked them. */
+  readonly verification?: Verification
 }
 
 const NAMES: Record<JournalMark, ProgressEvent['name']> = {
@@ -24,23 +27,26 @@ const NAMES: Record<JournalMark, ProgressEvent['name']> = {
   undo_failed: 'undo_failed',
 }
 
-/** A run and how far each of its steps came. */
+/** A run, all that happened in it, and how far each of its steps came. */
 export interface RunStory {
   readonly run: Run
+  readonly events: readonly ProgressEvent[]
   readonly steps: readonly { readonly name: string; readonly status: string; readonly detail?: string }[]
 }
 
-export async function lastRunOf(store: Store, planId: string): Promise<RunStory | undefined> {
-  const run = (await store.runsOf(planId)).at(-1)
-  if (!run) return undefined
-  const entries = (await store.readJournal(run.runId, 0)).filter(({ step }) => step !== 'run')
-  const newest = new Map(entries.map((entry) => [entry.step, entry]))
+/** Every run of a plan, oldest first. */
+export const runsOf = async (store: Store, planId: string): Promise<RunStory[]> =>
+  Promise.all((await store.runsOf(planId)).map((run) => storyOf(store, run)))
+
+async function storyOf(store: Store, run: Run): Promise<RunStory> {
+  const entries = await store.readJournal(run.runId, 0)
+  const newest = new Map(entries.filter(({ step }) => step !== 'run').map((entry) => [entry.step, entry]))
   const steps = [...newest.values()].map(({ step, mark, detail }) => ({
     name: step,
     status: NAMES[mark],
     ...(detail !== undefined && { detail }),
   }))
-  return { run, steps }
+  return { run, steps, events: entries.map((entry) => eventOf(run, entry)) }
 }
 
 /** Runs of other instances are found by looking again. */
@@ -109,5 +115,6 @@ function eventOf({ action, runId }: Run, { seq, at, step, mark, image, detail }:
     at: new Date(at).toISOString(),
     ...(detail !== undefined && { detail }),
     ...(state !== undefined && { state }),
+    ...(mark === 'verdict' && { verification: image as Verification }),
   }
 }

@@ -19,6 +19,8 @@ declare module 'fastify' {
     budget?: keyof Budget | 'free'
     /** Only callers who may do this get past the network's gate. */
     guarded?: GuardedAction
+    /** Read by callers of the internal network only. */
+    inside?: boolean
     /** Refusals of this route go to the audit trail under this name. */
     audited?: 'plan' | 'token' | 'apply' | 'remove' | 'extend'
     /** A probe of the machine's own: asked under any Host. */
@@ -47,7 +49,7 @@ export function judgeRequests(
   const strangers = new Set<string>()
 
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
-    const { budget = 'read', guarded, anyHost, allow } = request.routeOptions.config ?? {}
+    const { budget = 'read', guarded, inside, anyHost, allow } = request.routeOptions.config ?? {}
     request.caller = callers.identify(request.socket.remoteAddress ?? '', request.headers)
     reply.headers({ 'cache-control': 'no-store', 'x-request-id': request.id })
     if (request.caller.unconfiguredProxy) tellOfProxy(request, strangers)
@@ -57,6 +59,7 @@ export function judgeRequests(
     if (request.is404) throw nothingHere()
     if (isClosing() && !anyHost) throw new Problem('unavailable', 'The service is shutting down.', { retryAfter: 5 })
     if (budget !== 'free') await budgets.spend(request, budget)
+    if (inside && request.caller.network !== 'internal') throw fromOutside()
     if (!guarded) return
     const credentials = credentialsOf(request)
     if (credentials.capability !== undefined || credentials.adminToken !== undefined) budgets.refuseGuesser(request)
@@ -70,6 +73,8 @@ export function credentialsOf({ headers }: FastifyRequest): Credentials {
 }
 
 const sole = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value.join() : value)
+
+const fromOutside = () => new Problem('internal_network_required', 'The call came from outside the internal network.')
 
 const nothingHere = () => new Problem('not_found', 'There is nothing at this address.')
 

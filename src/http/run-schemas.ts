@@ -27,6 +27,11 @@ const StepBody = Type.Object(
 
 const EdgeVerdictBody = Type.Object({ server: Type.String(), ok: Type.Boolean(), detail: Type.String() }, open)
 
+const VerificationBody = Type.Object(
+  { primary: EdgeVerdictBody, secondary: Type.Union([EdgeVerdictBody, Type.Null()]) },
+  closed,
+)
+
 export const AppliedBody = Type.Object(
   {
     planId: PlanId,
@@ -34,10 +39,7 @@ export const AppliedBody = Type.Object(
     host: Host,
     url: Type.String({ examples: ['https://hello.lab.test/'] }),
     steps: Type.Array(StepBody),
-    verification: Type.Object(
-      { primary: EdgeVerdictBody, secondary: Type.Union([EdgeVerdictBody, Type.Null()]) },
-      closed,
-    ),
+    verification: VerificationBody,
     warnings: Type.Array(Type.String()),
     appliedAt: Time,
   },
@@ -69,3 +71,29 @@ export const LastRunBody = Type.Object(
   closed,
 )
 export type LastRunBody = Static<typeof LastRunBody>
+
+const RunEventBody = Type.Object(
+  {
+    id: Type.String(),
+    name: oneOf(['started', 'done', 'failed', 'undoing', 'undone', 'undo_failed', 'end']),
+    step: Type.String({ description: 'The step, or `run` for the run as a whole.' }),
+    at: Time,
+    detail: Type.Optional(Type.String()),
+    state: Type.Optional(Type.String({ description: "The plan's state when the run has ended." })),
+    verification: Type.Optional(VerificationBody),
+  },
+  { ...closed, description: 'The same events as the stream of the plan sends.' },
+)
+
+export const RunBody = Type.Object(
+  {
+    action: oneOf(['apply', 'remove']),
+    state: oneOf(['running', 'succeeded', 'rolled_back', 'blocked']),
+    startedAt: Time,
+    finishedAt: Type.Union([Time, Type.Null()]),
+    actor: Type.Optional(Type.String({ description: 'Who asked for it; told inside only.' })),
+    events: Type.Array(RunEventBody),
+  },
+  closed,
+)
+export type RunBody = Static<typeof RunBody>

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import { PLAN_STATES } from '../model/exposure.ts'
 import { CONFLICTING_TYPES } from '../model/finding.ts'
 import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desire.ts'
-import { LastRunBody } from './run-schemas.ts'
+import { LastRunBody, RunBody } from './run-schemas.ts'
 import { closed, oneOf, open, Time } from './schema-parts.ts'
 
 /** Every body, in and out. These schemas validate requests, shape answers and are the OpenAPI document. */
@@ -76,11 +76,39 @@ export const PlanBody = Type.Object(
     digest: Type.String({ description: 'Covers the request and the changes: an apply does exactly this.' }),
     createdAt: Time,
     expiresAt: Time,
+    createdBy: Type.Optional(Type.String({ description: 'The address it was asked from; told inside only.' })),
     lastRun: Type.Optional(LastRunBody),
+    runs: Type.Optional(Type.Array(RunBody, { description: 'Every run, oldest first.' })),
   },
   closed,
 )
 export type PlanBody = Static<typeof PlanBody>
+
+const PlanSummaryBody = Type.Pick(PlanBody, [
+  'planId',
+  'state',
+  'host',
+  'url',
+  'request',
+  'createdAt',
+  'expiresAt',
+  'createdBy',
+])
+
+/** Query values come as text. */
+export const PlanPageQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.String({ pattern: '^(?:[1-9][0-9]?|1[0-9][0-9]|200)$', description: '1 to 200; 50.' })),
+    cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}\\.plan_[0-9a-z]{26}$', description: 'nextCursor.' })),
+  },
+  closed,
+)
+
+export const PlanPageBody = Type.Object(
+  { plans: Type.Array(PlanSummaryBody), nextCursor: Type.Union([Type.String(), Type.Null()]) },
+  closed,
+)
+export type PlanPageBody = Static<typeof PlanPageBody>
 
 /** A malformed id is not found, too: so no schema says what an id looks like. */
 export const PlanIdParams = Type.Object({ planId: Type.String() }, closed)

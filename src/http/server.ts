@@ -14,6 +14,7 @@ import { judgeRequests } from './judgement.ts'
 import { shownPath } from './path.ts'
 import { createBudgets } from './rate-limit.ts'
 import { answerRefusals } from './refusals.ts'
+import { offerPage, pageRoutes } from './routes/page.ts'
 import { planEventRoutes } from './routes/plan-events.ts'
 import { planRoutes } from './routes/plans.ts'
 import { policyRoutes } from './routes/policy.ts'
@@ -29,6 +30,8 @@ export interface ServerParts {
   readonly exposer: Exposer
   readonly progress: PlanProgress
   readonly policy: (caller: Caller) => PolicyBody
+  /** The folder that the web page was built into. */
+  readonly pageFolder: string
   readonly callers: CallerRules
   readonly admission: Admission
   readonly trail: AuditTrail
@@ -67,6 +70,7 @@ export async function createServer(parts: ServerParts): Promise<App> {
     },
   })
   await describeApi(app, parts.version)
+  await offerPage(app, parts.pageFolder)
   refuseOtherMethods(app, () => {
     policyRoutes(app, parts.policy)
     planRoutes(app, parts.exposer)
@@ -75,6 +79,7 @@ export async function createServer(parts: ServerParts): Promise<App> {
     planEventRoutes(app, parts.progress)
     systemRoutes(app, async () => !closing && (await parts.isReady()))
     referenceRoutes(app)
+    pageRoutes(app, parts.pageFolder)
   })
   return app
 }

@@ -51,7 +51,7 @@ export interface OrderRecord {
 }
 
 /** Where a list of plans goes on: the last one seen. */
-type PlanPlace = Pick<Plan, 'createdAt' | 'planId'>
+export type PlanPlace = Pick<Plan, 'createdAt' | 'planId'>
 
 /** The database did not answer, or could not write. What was asked for may or may not have been done; `cause` is for the log. */
 export class StoreUnavailable extends Error {

@@ -239,3 +239,36 @@ describe('the rest', () => {
     })
   })
 })
+
+describe('GET /api/deploy/plans', () => {
+  test('lists plans to callers inside, newest first, page by page', async () => {
+    const made: string[] = []
+    for (const subdomain of ['first', 'second', 'third']) made.unshift((await plan({ subdomain })).body.planId)
+    const page = await api.call({ path: '/api/deploy/plans?limit=2' })
+    expect(page.status).toBe(200)
+    expect(page.body.plans.map(({ planId }: { planId: string }) => planId)).toEqual(made.slice(0, 2))
+    expect(page.body.plans[0]).toMatchObject({
+      state: 'planned',
+      host: 'third.lab.test',
+      createdBy: `${api.network}.10`,
+      request: { server: '25' },
+    })
+    const next = await api.call({ path: `/api/deploy/plans?limit=1&cursor=${page.body.nextCursor}` })
+    expect(next.body.plans[0].planId).toBe(made[2])
+  })
+
+  test('is closed to the public, and takes no nonsense', async () => {
+    const outside = await api.call({ path: '/api/deploy/plans', from: 'outside' })
+    expect([outside.status, outside.body.code]).toEqual([403, 'internal_network_required'])
+    for (const query of ['limit=0', 'limit=201', 'cursor=x', 'other=1']) {
+      expect((await api.call({ path: `/api/deploy/plans?${query}` })).body.code).toBe('invalid_request')
+    }
+  })
+
+  test('who made a plan is told inside only', async () => {
+    const { planId } = (await plan({ subdomain: 'whose' })).body
+    const seen = async (from: string) => (await api.call({ path: `/api/deploy/plans/${planId}`, from })).body
+    expect(await seen('inside')).toMatchObject({ createdBy: `${api.network}.10`, runs: [] })
+    expect(await seen('outside')).not.toHaveProperty('createdBy')
+  })
+})

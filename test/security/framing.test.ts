@@ -17,7 +17,18 @@ const answers: [string, string, number, Record<string, string>?][] = [
   ['GET', '/api/openapi.json', 200],
   ['GET', '/api/policy', 200],
   ['GET', '/livez', 200],
-  ['GET', '/', 302],
+  ['GET', '/', 200],
+  ['GET', '/hosts/hello.lab.test', 200],
+  ['GET', '/plan', 200],
+  ['GET', '/plans', 200],
+  ['GET', `/plans/plan_${'0'.repeat(26)}`, 200],
+  ['GET', '/help', 200],
+  ['GET', '/hosts', 404],
+  ['GET', '/hosts/a/b', 404],
+  ['GET', '/index.html', 404],
+  ['GET', '/assets/nowhere.js', 404],
+  ['GET', '/assets/..', 404],
+  ['POST', '/plan', 405],
   ['GET', '/nowhere', 404],
   ['GET', '/docs/nowhere', 404],
   ['GET', '/docs/static/nowhere', 404],
@@ -48,12 +59,15 @@ function expectGuarded(headers: Record<string, string | string[] | undefined>): 
   expect(headers['x-content-type-options']).toBe('nosniff')
 }
 
+const isPage = (path: string): boolean => /^\/($|hosts|plan|help)/.test(path)
+
 describe('every answer is guarded', () => {
   test.each(answers)('%s %s (%i)', async (method, path, status, headers = {}) => {
     const answer = await api.call({ method, path, headers })
     expect(answer.status).toBe(status)
     expectGuarded(answer.headers)
-    if (!path.startsWith('/docs/static/')) expect(answer.headers['cache-control']).toBe('no-store')
+    if (isPage(path) && status === 200) expect(answer.headers['cache-control']).toBe('no-cache')
+    else if (!path.startsWith('/docs/static/')) expect(answer.headers['cache-control']).toBe('no-store')
     if (status >= 400) expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')
   })
 
@@ -72,15 +86,27 @@ describe('every answer is guarded', () => {
   const hostLine = () => `Host: ${new URL(api.origin).host}`
 })
 
-describe('the reference page', () => {
-  test('has no script or style of its own inside', async () => {
-    const { text } = await api.call({ path: '/docs' })
+describe('our own pages', () => {
+  test.each(['/docs', '/', '/hosts/hello.lab.test'])('%s has no script or style of its own inside', async (page) => {
+    const { text } = await api.call({ path: page })
     for (const [tag, attributes, inner] of text.matchAll(/<(?:script|style)\b([^>]*)>([^<]*)/gi)) {
       expect({ tag, inner: inner?.trim() }).toEqual({ tag, inner: '' })
       expect(attributes).toMatch(/src="\.?\/?[\w./-]+"/)
     }
     expect(text).not.toMatch(/\son\w+=|javascript:|style="/i)
     expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//i)
+  })
+
+  test('what a page loads never changes and comes compressed', async () => {
+    const { text } = await api.call({ path: '/' })
+    const loaded = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+    expect(loaded.length).toBeGreaterThan(0)
+    for (const path of loaded) {
+      const { status, headers } = await api.call({ path, headers: { 'accept-encoding': 'gzip' } })
+      expect([status, headers['content-encoding']]).toEqual([200, 'gzip'])
+      expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
+      expectGuarded(headers)
+    }
   })
 
   test.each([

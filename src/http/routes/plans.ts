@@ -1,9 +1,10 @@
 import type { Exposer } from '../../exposer.ts'
 import type { Plan } from '../../model/exposure.ts'
 import type { RunStory } from '../../progress.ts'
+import type { PlanPlace } from '../../store/contract.ts'
 import type { App } from '../app.ts'
-import type { LastRunBody } from '../run-schemas.ts'
-import { ExposureRequestBody, PlanBody, PlanIdParams, problems } from '../schemas.ts'
+import type { LastRunBody, RunBody } from '../run-schemas.ts'
+import { ExposureRequestBody, PlanBody, PlanIdParams, PlanPageBody, PlanPageQuery, problems } from '../schemas.ts'
 
 export function planRoutes(app: App, exposer: Exposer): void {
   app.post(
@@ -50,11 +51,57 @@ export function planRoutes(app: App, exposer: Exposer): void {
     },
     async (request) => {
       const { planId } = request.params
-      const [plan, run] = await Promise.all([exposer.findPlan(planId), exposer.lastRun(planId)])
-      return { ...planBody(plan), ...(run && { lastRun: lastRunBody(run) }) }
+      const isInside = request.caller.network === 'internal'
+      const [plan, runs] = await Promise.all([exposer.findPlan(planId), exposer.runsOf(planId)])
+      const last = runs.at(-1)
+      return {
+        ...planBody(plan),
+        ...(isInside && { createdBy: plan.createdBy }),
+        ...(last && { lastRun: lastRunBody(last) }),
+        runs: runs.map((story) => runBody(story, isInside)),
+      }
+    },
+  )
+
+  app.get(
+    '/api/deploy/plans',
+    {
+      config: { inside: true },
+      schema: {
+        operationId: 'listPlans',
+        tags: ['deploy'],
+        summary: 'Recent plans, newest first (internal network only)',
+        querystring: PlanPageQuery,
+        response: { 200: PlanPageBody, ...problems('invalid_request', 'internal_network_required') },
+      },
+    },
+    async ({ query }) => {
+      const limit = Number(query.limit ?? 50)
+      const plans = await exposer.listPlans(limit + 1, query.cursor === undefined ? undefined : placeIn(query.cursor))
+      const last = plans.length > limit ? plans[limit - 1] : undefined
+      return {
+        plans: plans.slice(0, limit).map(summaryBody),
+        nextCursor: last ? `${last.createdAt}.${last.planId}` : null,
+      }
     },
   )
 }
+
+function placeIn(cursor: string): PlanPlace {
+  const [createdAt, planId = ''] = cursor.split('.')
+  return { createdAt: Number(createdAt), planId }
+}
+
+const summaryBody = ({ planId, state, host, url, request, createdBy, createdAt, expiresAt }: Plan) => ({
+  planId,
+  state,
+  host,
+  url,
+  request,
+  createdBy,
+  createdAt: new Date(createdAt).toISOString(),
+  expiresAt: new Date(expiresAt).toISOString(),
+})
 
 function planBody({ createdBy: _private, createdAt, expiresAt, ...plan }: Plan): PlanBody {
   return {
@@ -66,10 +113,17 @@ function planBody({ createdBy: _private, createdAt, expiresAt, ...plan }: Plan):
   }
 }
 
-const lastRunBody = ({ run, steps }: RunStory): LastRunBody => ({
-  action: run.action,
-  state: run.state,
-  startedAt: new Date(run.startedAt).toISOString(),
-  finishedAt: run.finishedAt === undefined ? null : new Date(run.finishedAt).toISOString(),
-  steps: [...steps],
+const timesOf = ({ action, state, startedAt, finishedAt }: RunStory['run']) => ({
+  action,
+  state,
+  startedAt: new Date(startedAt).toISOString(),
+  finishedAt: finishedAt === undefined ? null : new Date(finishedAt).toISOString(),
+})
+
+const lastRunBody = ({ run, steps }: RunStory): LastRunBody => ({ ...timesOf(run), steps: [...steps] })
+
+const runBody = ({ run, events }: RunStory, isInside: boolean): RunBody => ({
+  ...timesOf(run),
+  ...(isInside && { actor: run.actor }),
+  events: events.map(({ action: _ofTheRun, ...event }) => event),
 })

@@ -30,5 +30,4 @@ export async function describeApi(app: App, version: string): Promise<void> {
 
 export function referenceRoutes(app: App): void {
   app.get('/api/openapi.json', { schema: { hide: true } }, async () => app.swagger())
-  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'))
 }

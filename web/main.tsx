@@ -1,0 +1,4 @@
+import { createRoot } from 'react-dom/client'
+
+const root = document.getElementById('page')
+if (root) createRoot(root).render(<h1>Drawbridge</h1>)
