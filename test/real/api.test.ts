@@ -192,6 +192,7 @@ describe('the rest', () => {
       '/api/deploy/apply',
       '/api/deploy/extend',
       '/api/deploy/plan',
+      '/api/deploy/plans',
       '/api/deploy/plans/{planId}',
       '/api/deploy/plans/{planId}/events',
       '/api/deploy/remove',
@@ -206,8 +207,7 @@ describe('the rest', () => {
     expect(requestBody.content['application/json'].schema.additionalProperties).toBe(false)
   })
 
-  test('the reference is served, and the front door leads there', async () => {
-    expect((await api.call({ path: '/' })).headers.location).toBe('/docs')
+  test('the reference is served', async () => {
     const docs = await api.call({ path: '/docs' })
     expect(docs.status).toBe(200)
     expect(docs.text).toContain('swagger-ui')
@@ -268,7 +268,7 @@ describe('GET /api/deploy/plans', () => {
   test('who made a plan is told inside only', async () => {
     const { planId } = (await plan({ subdomain: 'whose' })).body
     const seen = async (from: string) => (await api.call({ path: `/api/deploy/plans/${planId}`, from })).body
-    expect(await seen('inside')).toMatchObject({ createdBy: `${api.network}.10`, runs: [] })
+    expect(await seen('inside')).toMatchObject({ createdBy: `${api.network}.10` })
     expect(await seen('outside')).not.toHaveProperty('createdBy')
   })
 })

@@ -57,8 +57,7 @@ export function planRoutes(app: App, exposer: Exposer): void {
       return {
         ...planBody(plan),
         ...(isInside && { createdBy: plan.createdBy }),
-        ...(last && { lastRun: lastRunBody(last) }),
-        runs: runs.map((story) => runBody(story, isInside)),
+        ...(last && { lastRun: lastRunBody(last), runs: runs.map((story) => runBody(story, isInside)) }),
       }
     },
   )
