@@ -43,7 +43,7 @@ export interface Config {
   readonly ports: { readonly allowed: readonly (readonly [number, number])[] }
   readonly rateLimits: RateLimits
   readonly backups: { readonly keepRuns: number }
-  readonly retention: { readonly planDays: number; readonly auditDays: number }
+  readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
   readonly log: { readonly level: string }
 }
 
@@ -193,6 +193,7 @@ function readRetention(section: Section): Config['retention'] {
   return {
     planDays: section.read('planDays', 30, days, 'whole days, 1 to 36500'),
     auditDays: section.read('auditDays', 365, days, 'whole days, 1 to 36500'),
+    eventDays: section.read('eventDays', 30, days, 'whole days, 1 to 36500'),
   }
 }
 

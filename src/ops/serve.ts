@@ -85,7 +85,8 @@ function warnOfOpenDoors(config: Config, log: Log): void {
 function pruneOld(store: Store, { retention }: Config, now: number): Promise<void> {
   const plansBefore = now - retention.planDays * DAY_MS
   const auditBefore = now - retention.auditDays * DAY_MS
-  return store.prune({ plansBefore, auditBefore, now })
+  const eventsBefore = now - retention.eventDays * DAY_MS
+  return store.prune({ plansBefore, auditBefore, eventsBefore, now })
 }
 
 /** Runs `work` again and again, never twice at once; a failure is logged and the next turn tries anew. */

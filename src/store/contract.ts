@@ -1,4 +1,5 @@
 import type { AuditEntry, AuditLine } from '../model/audit.ts'
+import type { NewEvent, StoredEvent } from '../model/event.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { JournalEntry, Run, RunState } from '../model/run.ts'
 
@@ -135,6 +136,16 @@ export interface StoreSession {
   readAudit(afterSeq: number, limit: number): Promise<AuditLine[]>
   /** The newest line's place and hash as the store remembers it apart from the lines; undefined before the first. */
   auditHead(): Promise<{ seq: number; hash: string } | undefined>
+
+  /**
+   * Appends one event; in the transaction of what it tells of it is as durable as that. Appenders are put in one order,
+   * together with those of audit lines: inside a transaction everybody else waits for its end, so append last.
+   */
+  appendEvent(event: NewEvent): Promise<StoredEvent>
+  /** Events with `seq` > `afterSeq`, oldest first, at most `limit`. An event never becomes visible after a later one. */
+  readEvents(afterSeq: number, limit: number): Promise<StoredEvent[]>
+  /** The place of the newest event, 0 before the first. It never goes back, whatever is pruned. */
+  eventHead(): Promise<number>
 }
 
 export interface Store extends StoreSession {
@@ -143,9 +154,10 @@ export interface Store extends StoreSession {
   /**
    * Removes what is older than `plansBefore` and of no more use at `now`: plans that never went live and never will,
    * with their runs and journals, and capabilities spent or expired. Removes audit lines older than `auditBefore` from the beginning of the chain and
-   * appends a `prune` line that vouches for what is then its beginning.
+   * appends a `prune` line that vouches for what is then its beginning. Removes events older than `eventsBefore`, and with
+   * them what was left of their deliveries.
    */
-  prune(limits: { plansBefore: number; auditBefore: number; now: number }): Promise<void>
+  prune(limits: { plansBefore: number; auditBefore: number; eventsBefore: number; now: number }): Promise<void>
   /** Throws when the database does not answer. */
   ping(): Promise<void>
   close(): Promise<void>

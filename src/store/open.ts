@@ -5,6 +5,7 @@ import { type Store, type StoreSession, StoreUnavailable } from './contract.ts'
 import type { Engine } from './dialects/engine.ts'
 import { postgresEngine } from './dialects/postgres.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
+import { eventsIn } from './events.ts'
 import { exposuresIn } from './exposures.ts'
 import { journalIn } from './journal.ts'
 import { leasesIn } from './leases.ts'
@@ -75,4 +76,5 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...ordersIn(db),
   ...leasesIn(db),
   ...auditLinesIn(db),
+  ...eventsIn(db),
 })

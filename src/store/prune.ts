@@ -14,6 +14,7 @@ export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await prunePlans(transaction, limits)
     await pruneCapabilities(transaction, limits)
+    await transaction.deleteFrom('events').where('at', '<', limits.eventsBefore).execute()
     await pruneAudit(transaction, limits)
   })
 }

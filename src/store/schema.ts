@@ -1,4 +1,6 @@
+import type { Generated } from 'kysely'
 import type { AuditAction } from '../model/audit.ts'
+import type { EventType } from '../model/event.ts'
 import type { PlanState } from '../model/exposure.ts'
 import type { JournalMark, RunAction, RunState } from '../model/run.ts'
 
@@ -13,6 +15,9 @@ export interface Schema {
   leases: LeaseRow
   audit_lines: AuditLineRow
   audit_head: AuditHeadRow
+  events: EventRow
+  webhooks: WebhookRow
+  deliveries: DeliveryRow
   schema_versions: SchemaVersionRow
 }
 
@@ -107,6 +112,40 @@ interface AuditHeadRow {
   id: number
   seq: number
   hash: string
+  /** How many events there have been: the place of the newest one. */
+  events: Generated<number>
+}
+
+export interface EventRow {
+  seq: number
+  id: string
+  at: number
+  type: EventType
+  host: string
+  plan_id: string | null
+  facts: string
+}
+
+/** How far a webhook has come. */
+interface WebhookRow {
+  name: string
+  /** Up to here events have been looked at and those for this hook put into its outbox. */
+  seq: number
+  delivered: number
+  last_delivered_at: number | null
+  last_failed_at: number | null
+  last_fault: string | null
+}
+
+/** One event on its way to one webhook. It goes when it has arrived. */
+interface DeliveryRow {
+  hook: string
+  seq: number
+  host: string
+  state: 'pending' | 'dead'
+  tries: number
+  due_at: number
+  fault: string | null
 }
 
 interface SchemaVersionRow {

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../src/model/audit.ts'
+import type { NewEvent } from '../../src/model/event.ts'
 import type { Plan } from '../../src/model/exposure.ts'
 import type { JournalEntry, Run } from '../../src/model/run.ts'
 import type { CapabilityRecord, Exposure, PresentedCapability } from '../../src/store/contract.ts'
@@ -90,5 +91,14 @@ export const sampleEntry = (change: Partial<AuditEntry> = {}): AuditEntry => ({
   planId: samplePlan().planId,
   host: 'shop.lab.test',
   facts: { server: '25', port: 3000, tls: true },
+  ...change,
+})
+
+export const sampleEvent = (change: Partial<NewEvent> = {}): NewEvent => ({
+  at: NOW,
+  type: 'exposure.applied',
+  host: 'shop.lab.test',
+  planId: samplePlan().planId,
+  facts: { url: 'https://shop.lab.test:8443', tls: true, port: 3000, server: null },
   ...change,
 })

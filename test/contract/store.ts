@@ -3,6 +3,7 @@ import { auditSuite } from './store/audit.ts'
 import { beginningSuite } from './store/beginning.ts'
 import { capabilitySuite } from './store/capabilities.ts'
 import { durabilitySuite } from './store/durability.ts'
+import { eventSuite } from './store/events.ts'
 import { exposureSuite } from './store/exposures.ts'
 import { journalSuite } from './store/journal.ts'
 import { leaseSuite } from './store/leases.ts'
@@ -25,6 +26,7 @@ export function storeSuite(on: Bench): void {
   transactionSuite(on)
   beginningSuite(on)
   auditSuite(on)
+  eventSuite(on)
   pruneSuite(on)
   migrationSuite(on)
   durabilitySuite(on)

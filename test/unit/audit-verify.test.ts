@@ -34,7 +34,7 @@ describe('verifying a long audit', () => {
       async readAudit(afterSeq, limit) {
         if (afterSeq >= 1_000 && !pruned) {
           pruned = true
-          await store.prune({ plansBefore: 0, auditBefore: 1_501, now: 9_999 })
+          await store.prune({ plansBefore: 0, auditBefore: 1_501, eventsBefore: 0, now: 9_999 })
         }
         return store.readAudit(afterSeq, limit)
       },

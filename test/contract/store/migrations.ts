@@ -4,15 +4,19 @@ import { verifyAudit } from '../../../src/ops/audit-verify.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../../src/store/migrations.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import type { Bench } from '../engines.ts'
-import { NOW, samplePlan, sampleRun, sampleStep } from '../samples.ts'
+import { NOW, sampleEvent, samplePlan, sampleRun, sampleStep } from '../samples.ts'
 import { VERSION_1 } from './version-1.ts'
 import { VERSION_2 } from './version-2.ts'
+import { VERSION_3 } from './version-3.ts'
 
 /** What each version laid on top of the one before. */
-const RELEASED = [VERSION_1, VERSION_2]
+const RELEASED = [VERSION_1, VERSION_2, VERSION_3]
 
 /** Those that refer to others come before them. */
 const TABLES = [
+  'deliveries',
+  'webhooks',
+  'events',
   'journal',
   'runs',
   'orders',
@@ -60,7 +64,7 @@ export function migrationSuite(on: Bench): void {
       expect(await versions()).toStrictEqual(everyVersion)
     })
 
-    it.each([1, 2])(
+    it.each([1, 2, 3])(
       'bring a database of version %i up to date with everything that was in version 1',
       async (version) => {
         await layVersion(version)
@@ -114,7 +118,17 @@ export function migrationSuite(on: Bench): void {
       expect(await store.findOrder('shop.lab.test', 'https://ca.test/dir')).toMatchObject({ keyFile: 'keys/1.pem' })
     })
 
-    it.each([1, 2])('lead from version %i to the same tables as a fresh database has', async (version) => {
+    it('keep what version 3 knew', async () => {
+      await layVersion(3)
+      const store = await on.open()
+      expect(await store.readEvents(0, 10)).toStrictEqual([
+        { ...sampleEvent({ planId: 'plan_v1', facts: { tls: false } }), seq: 7, id: 'evt_v3' },
+      ])
+      expect(await store.appendEvent(sampleEvent())).toMatchObject({ seq: 8 })
+      expect(await on.sql('select hook, seq, state from deliveries')).toMatchObject([{ hook: 'chat', state: 'dead' }])
+    })
+
+    it.each([1, 2, 3])('lead from version %i to the same tables as a fresh database has', async (version) => {
       await layVersion(version)
       await on.open()
       const migrated = await withKysely((db) => db.introspection.getTables())

@@ -8,8 +8,10 @@ import { DAY, NOW, presented, sampleCapability, sampleEntry, samplePlan, sampleR
 
 export function pruneSuite(on: Bench): void {
   const LATER = NOW + 30 * DAY
-  const prunePlans = (store: Store, plansBefore: number) => store.prune({ plansBefore, auditBefore: 0, now: LATER })
-  const pruneAudit = (store: Store, auditBefore: number) => store.prune({ plansBefore: 0, auditBefore, now: LATER })
+  const prunePlans = (store: Store, plansBefore: number) =>
+    store.prune({ plansBefore, auditBefore: 0, eventsBefore: 0, now: LATER })
+  const pruneAudit = (store: Store, auditBefore: number) =>
+    store.prune({ plansBefore: 0, auditBefore, eventsBefore: 0, now: LATER })
   const append = async (store: Store, times: readonly number[]) => {
     for (const at of times) await store.appendAudit(sampleEntry({ at }))
   }

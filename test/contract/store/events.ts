@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Store } from '../../../src/store/contract.ts'
+import type { Bench } from '../engines.ts'
+import { NOW, sampleEntry, sampleEvent, samplePlan } from '../samples.ts'
+
+export function eventSuite(on: Bench): void {
+  const seqs = async (store: Store, after = 0) => (await store.readEvents(after, 1_000)).map(({ seq }) => seq)
+
+  describe('events', () => {
+    it('are told in order, each with an id of its own', async () => {
+      const store = await on.open()
+      expect(await store.eventHead()).toBe(0)
+      const first = await store.appendEvent(sampleEvent())
+      const { planId: _none, ...withoutPlan } = sampleEvent({ type: 'host.badge', facts: {} })
+      const second = await store.appendEvent(withoutPlan)
+      expect(first).toStrictEqual({ ...sampleEvent(), seq: 1, id: expect.stringMatching(/^evt_[0-9a-f]{26}$/) })
+      expect(second.id).not.toBe(first.id)
+      expect(await store.readEvents(0, 10)).toStrictEqual([first, second])
+      expect(await store.eventHead()).toBe(2)
+    })
+
+    it('are read in pages', async () => {
+      const store = await on.open()
+      for (let i = 0; i < 5; i++) await store.appendEvent(sampleEvent())
+      expect((await store.readEvents(1, 2)).map(({ seq }) => seq)).toStrictEqual([2, 3])
+      expect(await seqs(store, 5)).toStrictEqual([])
+    })
+
+    it('stand or fall with the transaction that tells them', async () => {
+      const store = await on.open()
+      const failing = store.transaction(async (session) => {
+        await session.appendEvent(sampleEvent())
+        throw new Error('it did not happen')
+      })
+      await expect(failing).rejects.toThrow('it did not happen')
+      expect(await seqs(store)).toStrictEqual([])
+      expect(await store.appendEvent(sampleEvent())).toMatchObject({ seq: 1 })
+    })
+
+    it('never appear before an earlier one, however long that takes to be committed', async () => {
+      const [one, two, reader] = [await on.open(), await on.open(), await on.open()]
+      let later: Promise<unknown> = Promise.resolve()
+      await one.transaction(async (session) => {
+        await session.appendEvent(sampleEvent({ host: 'slow.test' }))
+        later = two.appendEvent(sampleEvent({ host: 'quick.test' }))
+        await sleep(100)
+        expect(await seqs(reader)).toStrictEqual([])
+      })
+      await later
+      expect((await reader.readEvents(0, 10)).map(({ host }) => host)).toStrictEqual(['slow.test', 'quick.test'])
+    })
+
+    it('are missed by nobody who reads on while two instances append', async () => {
+      const [one, two, reader] = [await on.open(), await on.open(), await on.open()]
+      const appended = Promise.all(
+        Array.from({ length: 100 }, (_, i) => (i % 2 ? one : two).appendEvent(sampleEvent())),
+      )
+      const seen: number[] = []
+      while (seen.length < 100) {
+        seen.push(...(await seqs(reader, seen.at(-1) ?? 0)))
+        // Reading SQLite is never a pause: without one nobody else would get on.
+        await sleep(1)
+      }
+      await appended
+      expect(seen).toStrictEqual(Array.from({ length: 100 }, (_, i) => i + 1))
+    })
+
+    it('and audit lines may be written in either order without a deadlock', async () => {
+      const [one, two] = [await on.open(), await on.open()]
+      const eventFirst = () =>
+        one.transaction(async (session) => {
+          await session.appendEvent(sampleEvent())
+          await session.appendAudit(sampleEntry())
+        })
+      const auditFirst = () =>
+        two.transaction(async (session) => {
+          await session.appendAudit(sampleEntry())
+          await session.appendEvent(sampleEvent())
+        })
+      await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? eventFirst() : auditFirst())))
+      expect(await one.eventHead()).toBe(20)
+      expect(await one.auditHead()).toMatchObject({ seq: 20 })
+    })
+
+    it('that are old are pruned, and their places never given again', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan())
+      for (const at of [NOW, NOW + 1, NOW + 2]) await store.appendEvent(sampleEvent({ at }))
+      const prune = (eventsBefore: number) => store.prune({ plansBefore: 0, auditBefore: 0, eventsBefore, now: NOW })
+      await prune(NOW + 1)
+      expect(await seqs(store)).toStrictEqual([2, 3])
+      await prune(NOW + 9)
+      expect(await seqs(store)).toStrictEqual([])
+      expect(await store.appendEvent(sampleEvent())).toMatchObject({ seq: 4 })
+    })
+  })
+}
