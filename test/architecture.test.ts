@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest'
 const MAY_IMPORT: Record<string, readonly string[]> = {
   model: [],
   plan: ['model'],
+  diagnose: ['model'],
   dns: ['model'],
   edge: ['model'],
   certificates: ['model', 'dns/contract.ts'],
@@ -38,6 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'audit',
     'store/contract.ts',
     'exposer.ts',
+    'diagnose',
     'progress.ts',
     'apply',
     'config/rate-limits.ts',
@@ -134,7 +136,7 @@ describe('the house', () => {
 
   test('deciding knows no clock and no chance', () => {
     const impure = files
-      .filter((file) => covers('plan', file) || covers('model', file))
+      .filter((file) => ['plan', 'diagnose', 'model'].some((house) => covers(house, file)))
       .filter((file) =>
         /Date\.now|new Date\(\)|performance\.now|Math\.random|randomBytes|randomInt|setTimeout/.test(
           readFileSync(join('src', file), 'utf8'),

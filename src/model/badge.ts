@@ -50,6 +50,6 @@ export function badgeOf({ managed, answer, dns, certificate, file }: BadgeFacts)
 }
 
 /** The health path of a managed host must say 2xx; of any other host nobody knows more than that `/` is served. */
-const isGoodStatus = (httpStatus: number, managed: boolean): boolean =>
+export const isGoodStatus = (httpStatus: number, managed: boolean): boolean =>
   (httpStatus >= 200 && httpStatus < 300) ||
   (!managed && ((httpStatus >= 300 && httpStatus < 400) || httpStatus === 401 || httpStatus === 403))

@@ -1,0 +1,69 @@
+import { type Badge, badgeOf, certificateLevel } from '../model/badge.ts'
+import type { Evidence, FileState, Listen } from '../model/evidence.ts'
+import { type Audience, maySee, serverAt, wordsFor } from './audience.ts'
+import { CAUSES, type CauseCode } from './causes.ts'
+import { chainOf, type Link } from './chain.ts'
+import { causeOf } from './rules.ts'
+
+/** What a look at a host means, told for one audience. */
+export interface Diagnosis {
+  readonly host: string
+  /** As of this look. */
+  readonly badge: Badge
+  readonly managed: boolean
+  readonly configPath: string | null
+  readonly configLine: number | null
+  readonly listen: readonly (Omit<Listen, 'address'> & { readonly address: string | null })[]
+  readonly proxyPass: string | null
+  /** The target server's id, or its address where it has none. */
+  readonly server: string | null
+  readonly file: FileState
+  readonly chain: readonly Link[]
+  readonly cause: { readonly code: CauseCode; readonly sentence: string; readonly advice: string }
+  readonly checkedAt: number
+  readonly tookMs: number
+}
+
+export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
+  const { host, managed, file, configuration, target, at, tookMs } = evidence
+  const words = wordsFor(evidence, audience)
+  const code = causeOf(evidence)
+  const { sentence, advice } = CAUSES[code]
+  const machine = target.address ?? target.target?.host ?? null
+  const isShown = machine !== null && maySee(machine, audience)
+  return {
+    host,
+    badge: badgeNow(evidence),
+    managed,
+    configPath: configuration.own?.path ?? null,
+    configLine: configuration.own?.line ?? null,
+    listen: configuration.listen.map((place) => ({ ...place, address: shownListen(place.address, audience) })),
+    proxyPass: isShown ? target.proxyPass : null,
+    server: isShown ? (serverAt(machine, audience) ?? machine) : null,
+    file,
+    chain: chainOf(evidence, words),
+    cause: { code, sentence: sentence(evidence, words), advice: advice(evidence, words) },
+    checkedAt: at,
+    tookMs,
+  }
+}
+
+const shownListen = (address: string, audience: Audience): string | null =>
+  EVERYWHERE.includes(address) || maySee(address, audience) ? address : null
+
+const EVERYWHERE = ['*', '[::]']
+
+function badgeNow({ managed, visit, name, tls, at, file }: Evidence): Badge {
+  return badgeOf({
+    managed,
+    answer:
+      visit.kind === 'unknown'
+        ? null
+        : visit.kind === 'answer'
+          ? { httpStatus: visit.httpStatus, reason: null }
+          : { httpStatus: null, reason: visit.reason },
+    dns: name.kind === 'here' ? 'ours' : name.kind === 'missing' || name.kind === 'elsewhere' ? 'not_ours' : null,
+    certificate: tls.kind === 'certificate' ? (tls.coversHost ? certificateLevel(tls, at) : 'wrong_name') : null,
+    file: file === 'unchanged' ? 'unchanged' : file === 'not_ours' ? null : 'edited',
+  })
+}

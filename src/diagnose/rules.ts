@@ -1,0 +1,84 @@
+import { certificateLevel } from '../model/badge.ts'
+import type { Evidence } from '../model/evidence.ts'
+import { isBackendWell } from './backend.ts'
+import type { CauseCode } from './causes.ts'
+import { type Symptom, symptomOf } from './symptom.ts'
+
+interface Rule {
+  readonly code: CauseCode
+  readonly holds: (evidence: Evidence, symptom: Symptom) => boolean
+}
+
+const rule = (code: CauseCode, holds: Rule['holds']): Rule => ({ code, holds })
+
+/**
+ * The first that holds names the cause. They stand in the order of the badges: what keeps visitors from any answer, then what
+ * makes a bad one, then what only its owner would notice. Within one symptom the first broken link explains those behind it.
+ */
+const RULES: readonly Rule[] = [
+  // Nobody answers at the edge. A configuration that cannot be loaded is why nginx did not come up again.
+  rule('edge_config_broken', (evidence, symptom) => symptom === 'edge_closed' && isRefused(evidence)),
+  rule('edge_down', (_, symptom) => symptom === 'edge_closed'),
+
+  // nginx runs and says that it has no such host. If the file is gone there is nothing to load.
+  rule('file_missing', ({ file }, symptom) => symptom === 'not_served' && file === 'missing'),
+  rule('edge_config_broken', (evidence) => isUnloaded(evidence) && isRefused(evidence)),
+  rule('not_loaded', (evidence) => isUnloaded(evidence)),
+  rule('file_edited', ({ file }, symptom) => symptom === 'not_served' && file === 'edited'),
+  rule('tls_failed', ({ visit }) => visit.kind === 'no_answer' && visit.reason === 'handshake_refused'),
+
+  // Somebody else answers. An edit or a loss of the host's own file is why.
+  rule('file_missing', ({ file, block }) => isForeign(block) && file === 'missing'),
+  rule('file_edited', ({ file, block }) => isForeign(block) && file === 'edited'),
+  rule('other_server_answers', ({ block }) => isForeign(block)),
+
+  // The right block answers and passes requests on to where nothing good comes from.
+  rule('file_edited', ({ file, target }, symptom) => isBad(symptom) && file === 'edited' && target.moved),
+  rule('upstream_name_unresolved', ({ target }) => target.kind === 'name_unresolved'),
+  rule('upstream_name_unresolved', ({ errorClass }, symptom) => isBad(symptom) && errorClass === 'upstream_unresolved'),
+  rule('wrong_port', ({ backend }) => backend.tcp === 'refused' && backend.answeringNeighbours.length > 0),
+  rule('nothing_listening', ({ backend }) => backend.tcp === 'refused'),
+  rule('backend_timeout', ({ backend }) => backend.tcp === 'timeout' || backend.tcp === 'unreachable'),
+  rule('backend_speaks_tls', ({ backend }) => backend.speaksTls),
+  rule('backend_timeout', ({ backend }) => backend.health?.kind === 'unhealthy' && backend.health.reason === 'timeout'),
+  rule('backend_503', ({ backend }) => backend.health?.kind === 'unhealthy' && backend.health.httpStatus === 503),
+  rule('backend_error', (evidence) => !isBackendWell(evidence)),
+  // The backend that the file names is well: what nginx runs must be something else.
+  rule('not_loaded', ({ configuration }, symptom) => isBad(symptom) && configuration.changedSinceLoad === true),
+  rule('not_proxied', ({ target }, symptom) => symptom === 'bad_status' && target.kind === 'none'),
+  rule('unknown', (_, symptom) => isBad(symptom) || symptom === 'not_served'),
+
+  // Through the edge all is well; visitors may not get there.
+  rule('name_missing', ({ name }) => name.kind === 'missing'),
+  rule('name_points_elsewhere', ({ name }) => name.kind === 'elsewhere'),
+  rule(
+    'certificate_expired',
+    ({ tls, at }) => tls.kind === 'certificate' && (tls.notAfter <= at || tls.notBefore > at),
+  ),
+  rule('certificate_wrong_name', ({ tls }) => tls.kind === 'certificate' && !tls.coversHost),
+
+  // Nobody notices yet.
+  rule('certificate_expiring', ({ tls, at }) => tls.kind === 'certificate' && certificateLevel(tls, at) !== 'ok'),
+  rule('file_missing', ({ file }) => file === 'missing'),
+  rule('file_edited', ({ file }) => file === 'edited'),
+  rule('edge_config_broken', (evidence) => isRefused(evidence)),
+  rule('not_loaded', ({ configuration }) => configuration.changedSinceLoad === true),
+  rule('dns_unknown', ({ name }) => name.kind === 'uncertain'),
+  rule('healthy', (_, symptom) => symptom === 'well'),
+]
+
+export function causeOf(evidence: Evidence): CauseCode {
+  const symptom = symptomOf(evidence)
+  return RULES.find(({ holds }) => holds(evidence, symptom))?.code ?? 'unknown'
+}
+
+const isBad = (symptom: Symptom): boolean => symptom === 'silent' || symptom === 'bad_status'
+
+const isForeign = (block: Evidence['block']): boolean => block.kind === 'other'
+
+/** The block stands on disk, and the edge says that it serves no such host. */
+const isUnloaded = ({ isKnown, block }: Evidence): boolean => isKnown === false && block.kind === 'own'
+
+/** What stands on disk would not load: nginx said so when it was told to, or the text itself shows it. */
+const isRefused = ({ configuration }: Evidence): boolean =>
+  configuration.refusal !== null || configuration.broken.length > 0
