@@ -25,10 +25,10 @@ export interface Evidence {
 }
 
 /** How a TCP connection went. `unknown`: nobody asked, or there was no time left. */
-export type Reach = 'open' | 'refused' | 'timeout' | 'unreachable' | 'unknown'
+type Reach = 'open' | 'refused' | 'timeout' | 'unreachable' | 'unknown'
 
 /** Where a name leads. `here`: to where this installation serves it. */
-export type NameEvidence =
+type NameEvidence =
   | { readonly kind: 'here' | 'elsewhere'; readonly found: readonly string[] }
   | { readonly kind: 'missing' }
   /** The DNS server gave no answer to rely on. */
@@ -37,7 +37,7 @@ export type NameEvidence =
   | { readonly kind: 'not_judged'; readonly found: readonly string[] }
   | { readonly kind: 'not_asked'; readonly why: 'zone_not_managed' | 'no_time' }
 
-export type TlsEvidence =
+type TlsEvidence =
   | { readonly kind: 'not_used' }
   | { readonly kind: 'refused' }
   | { readonly kind: 'unknown' }
@@ -49,7 +49,7 @@ export type TlsEvidence =
       readonly notAfter: number
     }
 
-export type VisitEvidence =
+type VisitEvidence =
   | { readonly kind: 'answer'; readonly httpStatus: number; readonly latencyMs: number }
   | {
       readonly kind: 'no_answer'
@@ -58,7 +58,7 @@ export type VisitEvidence =
   | { readonly kind: 'unknown' }
 
 /** A server block of the configuration on disk. */
-export interface BlockPlace {
+interface BlockPlace {
   readonly path: string
   readonly line: number
 }
@@ -72,16 +72,16 @@ export interface Listen {
 }
 
 /** Whose server block answers for the host, by the configuration on disk. */
-export type BlockEvidence =
+type BlockEvidence =
   | { readonly kind: 'own' }
   | { readonly kind: 'other'; readonly how: AnsweredBy; readonly answering: BlockPlace }
   /** No block on disk answers at all. */
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' }
 
-export type AnsweredBy = 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default'
+type AnsweredBy = 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default'
 
-export interface ConfigurationEvidence {
+interface ConfigurationEvidence {
   /** The host's own block; null when the files that can be read hold none. */
   readonly own: BlockPlace | null
   readonly listen: readonly Listen[]
@@ -102,7 +102,7 @@ export interface Target {
   readonly port: number
 }
 
-export interface TargetEvidence {
+interface TargetEvidence {
   /**
    * `found`: the block passes requests on to `target`. `none`: it passes them nowhere. `variable`: only a request would tell
    * where to. `name_unresolved`: the target's name has no address. `unknown`: there is no block to read it from.
@@ -116,7 +116,7 @@ export interface TargetEvidence {
   readonly moved: boolean
 }
 
-export interface BackendEvidence {
+interface BackendEvidence {
   readonly tcp: Reach
   /** Null: nobody asked, or there was no time left. */
   readonly health: HealthFact | null
@@ -127,4 +127,4 @@ export interface BackendEvidence {
 }
 
 /** What a line of nginx's error log is about. The line itself never leaves the edge. */
-export type ErrorClass = string
+type ErrorClass = string
