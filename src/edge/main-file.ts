@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { EdgeFault } from './contract.ts'
 import { codeOf } from './files.ts'
-import { type Directive, directivesIn, UnreadableText } from './nginx-text.ts'
+import { type Directive, directivesIn } from './nginx-text.ts'
+import { UnreadableText } from './nginx-tokens.ts'
 import type { EdgeSettings } from './settings.ts'
 
 /** The administrator's main file, which must include our folder itself. Rejects with `unavailable` when it does not. */

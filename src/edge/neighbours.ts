@@ -1,7 +1,8 @@
 import { isIPv6 } from 'node:net'
 import { EdgeFault } from './contract.ts'
 import { runNginx } from './nginx-program.ts'
-import { type Directive, directivesIn, UnreadableText } from './nginx-text.ts'
+import { type Directive, directivesIn } from './nginx-text.ts'
+import { UnreadableText } from './nginx-tokens.ts'
 import type { EdgeSettings } from './settings.ts'
 
 /**

@@ -1,8 +1,4 @@
-/** A piece of nginx's configuration language, and where in the text it stands. */
-type Token = { readonly start: number; readonly end: number } & (
-  | { readonly kind: 'word'; readonly text: string }
-  | { readonly kind: ';' | '{' | '}' }
-)
+import { tokensIn, UnreadableText, type Word } from './nginx-tokens.ts'
 
 export interface Directive {
   readonly name: string
@@ -14,14 +10,20 @@ export interface Directive {
   readonly end: number
 }
 
-export class UnreadableText extends Error {}
+/** What stands in a text, in its order. A block's `close` comes after all that is in it. */
+interface Visitor {
+  directive(name: Word, args: readonly Word[], end: number): void
+  open(name: Word, args: readonly Word[], end: number): void
+  close(): void
+}
 
-/** Every directive in the order of the text, blocks before what is in them. Throws UnreadableText. */
-export function directivesIn(text: string): Directive[] {
-  const found: Directive[] = []
-  const context: string[] = []
-  let words: Extract<Token, { kind: 'word' }>[] = []
+/** Tells a visitor what stands in the text, as far as it is well-formed; then throws UnreadableText. */
+export function visit(text: string, visitor: Visitor): void {
+  let depth = 0
+  let words: Word[] = []
+  let line = 1
   for (const token of tokensIn(text)) {
+    line = token.line
     if (token.kind === 'word') {
       words.push(token)
       continue
@@ -29,15 +31,35 @@ export function directivesIn(text: string): Directive[] {
     const [name, ...args] = words
     words = []
     if (token.kind === '}') {
-      if (name || context.pop() === undefined) throw new UnreadableText('a } stands where none can')
-      continue
+      if (name || depth === 0) throw new UnreadableText('a } stands where none can', line)
+      depth -= 1
+      visitor.close()
+    } else if (!name) {
+      throw new UnreadableText(`a ${token.kind} stands where a directive should`, line)
+    } else if (token.kind === '{') {
+      depth += 1
+      visitor.open(name, args, token.end)
+    } else {
+      visitor.directive(name, args, token.end)
     }
-    if (!name) throw new UnreadableText(`a ${token.kind} stands where a directive should`)
-    const texts = args.map((word) => word.text)
-    found.push({ name: name.text, args: texts, context: [...context], start: name.start, end: token.end })
-    if (token.kind === '{') context.push(name.text)
   }
-  if (words.length > 0 || context.length > 0) throw new UnreadableText('it ends too early')
+  if (words.length > 0 || depth > 0) throw new UnreadableText('it ends too early', line)
+}
+
+/** Every directive in the order of the text, blocks before what is in them. Throws UnreadableText. */
+export function directivesIn(text: string): Directive[] {
+  const found: Directive[] = []
+  const context: string[] = []
+  const add = ({ text: name, start }: Word, args: readonly Word[], end: number) =>
+    found.push({ name, args: args.map((word) => word.text), context: [...context], start, end })
+  visit(text, {
+    directive: add,
+    open(name, args, end) {
+      add(name, args, end)
+      context.push(name.text)
+    },
+    close: () => context.pop(),
+  })
   return found
 }
 
@@ -54,33 +76,3 @@ export function rewrite(text: string, replace: (directive: Directive) => string 
   }
   return result + text.slice(done)
 }
-
-function* tokensIn(text: string): Generator<Token> {
-  const skipped = /(?:\s|#[^\n]*)*/y
-  for (let at = 0; ; ) {
-    skipped.lastIndex = at
-    at += skipped.exec(text)?.[0].length ?? 0
-    const first = text[at]
-    if (first === undefined) return
-    const token = first === ';' || first === '{' || first === '}' ? sign(first, at) : word(text, at)
-    yield token
-    at = token.end
-  }
-}
-
-const sign = (kind: ';' | '{' | '}', start: number): Token => ({ kind, start, end: start + 1 })
-
-const QUOTED = /"((?:[^"\\]|\\[\s\S])*)"|'((?:[^'\\]|\\[\s\S])*)'/y
-/** A bare word ends at white space, `;` or `{`, but `${name}` and escaped characters belong to it. */
-const BARE = /(?:\$\{[^}]*\}|\\[\s\S]|[^\s;{\\])+/y
-
-function word(text: string, start: number): Token {
-  const pattern = text[start] === '"' || text[start] === "'" ? QUOTED : BARE
-  pattern.lastIndex = start
-  const match = pattern.exec(text)
-  if (!match) throw new UnreadableText('a quotation has no end')
-  const [whole, double, single] = match
-  return { kind: 'word', text: unescaped(double ?? single ?? whole), start, end: start + whole.length }
-}
-
-const unescaped = (text: string): string => text.replaceAll(/\\(["'\\])/g, '$1')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { directivesIn, rewrite, UnreadableText } from '../../src/edge/nginx-text.ts'
+import { directivesIn, rewrite } from '../../src/edge/nginx-text.ts'
+import { UnreadableText } from '../../src/edge/nginx-tokens.ts'
 
 const told = (text: string) =>
   directivesIn(text).map(({ name, args, context }) => [...context, name, ...args].join(' '))

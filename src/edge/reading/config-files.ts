@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { codeOf } from '../files.ts'
+import type { Folders } from './glob.ts'
+import { type ParsedText, parse } from './statements.ts'
+
+const MOST_BYTES = 64 * 1024 * 1024
+/** Two changes within one tick of the file system's clock leave the same times: what is younger is read again. */
+const SETTLED_AFTER_MS = 100
+const STATS_PER_TURN = 500
+
+/** What tells that a path is still the same; a missing one has its own. */
+interface Stamp {
+  readonly mark: string
+  readonly isSettled: boolean
+}
+
+export type Loaded = ParsedText | { readonly unreadable: string }
+
+/** Files and folders as they were read last. What has not changed since is not read again. */
+export class ConfigFiles implements Folders {
+  readonly #files = new Map<string, { readonly stamp: Stamp; readonly loaded: Loaded }>()
+  readonly #folders = new Map<string, { readonly stamp: Stamp; readonly names: readonly string[] }>()
+  /** All that the current reading has looked at. */
+  #seen = new Map<string, Stamp>()
+
+  /** Whether all that the last reading has looked at is as it was. False before the first. */
+  async isUnchanged(): Promise<boolean> {
+    if (this.#seen.size === 0) return false
+    let count = 0
+    for (const [path, { mark, isSettled }] of this.#seen) {
+      if (!isSettled || stampOf(path).stamp.mark !== mark) return false
+      count += 1
+      if (count % STATS_PER_TURN === 0) await new Promise(setImmediate)
+    }
+    return true
+  }
+
+  begin(): void {
+    this.#seen = new Map()
+  }
+
+  /** Forgets what the reading that ends did not look at. */
+  end(): void {
+    for (const kept of [this.#files, this.#folders]) {
+      for (const path of kept.keys()) if (!this.#seen.has(path)) kept.delete(path)
+    }
+  }
+
+  load(path: string): Loaded {
+    const known = this.#files.get(path)
+    if (known && this.#seen.has(path)) return known.loaded
+    const { stamp, stats } = this.#look(path)
+    if (known && isSame(known.stamp, stamp)) return known.loaded
+    const loaded = stats ? read(path, stats) : { unreadable: `it cannot be found or read (${stamp.mark})` }
+    this.#files.set(path, { stamp, loaded })
+    return loaded
+  }
+
+  list(folder: string): readonly string[] {
+    const known = this.#folders.get(folder)
+    if (known && this.#seen.has(folder)) return known.names
+    const { stamp } = this.#look(folder)
+    if (known && isSame(known.stamp, stamp)) return known.names
+    const names = namesIn(folder)
+    this.#folders.set(folder, { stamp, names })
+    return names
+  }
+
+  exists(path: string): boolean {
+    return this.#look(path).stats !== undefined
+  }
+
+  #look(path: string): { stamp: Stamp; stats: Stats | undefined } {
+    const found = stampOf(path)
+    this.#seen.set(path, found.stamp)
+    return found
+  }
+}
+
+const isSame = (before: Stamp, now: Stamp): boolean => before.isSettled && before.mark === now.mark
+
+function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (!stats) return { stamp: { mark: 'ENOENT', isSettled: true }, stats }
+    const { dev, ino, size, mtimeMs, ctimeMs } = stats
+    const isSettled = Date.now() - ctimeMs > SETTLED_AFTER_MS
+    return { stamp: { mark: `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`, isSettled }, stats }
+  } catch (error) {
+    return { stamp: { mark: codeOf(error) ?? 'unknown', isSettled: true }, stats: undefined }
+  }
+}
+
+/** Only regular files are opened: a pipe would never end. */
+function read(path: string, stats: Stats): Loaded {
+  if (!stats.isFile()) return { unreadable: 'it is not a regular file' }
+  if (stats.size > MOST_BYTES) return { unreadable: 'it is too large' }
+  try {
+    return parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    return { unreadable: `it cannot be read (${codeOf(error) ?? 'unknown'})` }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

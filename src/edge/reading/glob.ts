@@ -1,0 +1,89 @@
+/** What a folder of a pattern can be asked. */
+export interface Folders {
+  /** The names in it; none where it is no folder. */
+  list(folder: string): readonly string[]
+  exists(path: string): boolean
+}
+
+export const isGlob = (pattern: string): boolean => /[*?[]/.test(pattern)
+
+/** The paths that an absolute pattern stands for, in the order in which nginx reads them. */
+export function expandGlob(pattern: string, folders: Folders): string[] {
+  let paths = ['']
+  const [, ...steps] = pattern.split('/')
+  for (const [index, step] of steps.entries()) {
+    const isLast = index === steps.length - 1
+    if (isGlob(step)) paths = paths.flatMap((path) => matching(folders, path, step).map((name) => `${path}/${name}`))
+    else paths = paths.map((path) => `${path}/${step.replaceAll(/\\(.)/g, '$1')}`)
+    if (isLast && !isGlob(step)) paths = paths.filter((path) => folders.exists(path))
+  }
+  return paths.sort((a, b) => (a < b ? -1 : 1))
+}
+
+function matching(folders: Folders, folder: string, step: string): string[] {
+  const pieces = piecesOf(step)
+  const showsHidden = step.startsWith('.')
+  return folders
+    .list(folder === '' ? '/' : folder)
+    .filter((name) => (showsHidden || !name.startsWith('.')) && matches(pieces, name))
+}
+
+/** One character of a name, or a star. */
+type Piece = '*' | ((character: string) => boolean)
+
+function piecesOf(step: string): Piece[] {
+  const pieces: Piece[] = []
+  for (let at = 0; at < step.length; at += 1) {
+    const character = step.charAt(at)
+    const set = character === '[' ? setAt(step, at) : undefined
+    if (set) {
+      pieces.push(set.has)
+      at = set.end
+    } else if (character === '*') pieces.push('*')
+    else if (character === '?') pieces.push(() => true)
+    else {
+      if (character === '\\' && at + 1 < step.length) at += 1
+      const literal = step.charAt(at)
+      pieces.push((given) => given === literal)
+    }
+  }
+  return pieces
+}
+
+/** `[a-z]`, `[!a-z]`, `[]x]`: a `]` that comes first belongs to the set. Undefined: it has no end. */
+function setAt(step: string, start: number): { has: (character: string) => boolean; end: number } | undefined {
+  const isNegated = /[!^]/.test(step.charAt(start + 1))
+  const first = start + (isNegated ? 2 : 1)
+  const end = step.indexOf(']', first + 1)
+  if (end === -1) return undefined
+  const ranges = [...step.slice(first, end).matchAll(/(.)-(.)|(.)/gs)]
+  const isIn = (character: string) =>
+    ranges.some(([, low, high, single]) =>
+      single === undefined ? character >= (low ?? '') && character <= (high ?? '') : character === single,
+    )
+  return { has: (character) => isIn(character) !== isNegated, end }
+}
+
+/** On a mismatch only the last star is tried again, one character further: no name takes longer than its square. */
+function matches(pieces: readonly Piece[], name: string): boolean {
+  let piece = 0
+  let star = -1
+  let retry = 0
+  for (let at = 0; at < name.length; ) {
+    const expected = pieces[piece]
+    if (expected === '*') {
+      star = piece
+      piece += 1
+      retry = at
+    } else if (expected?.(name.charAt(at))) {
+      piece += 1
+      at += 1
+    } else if (star === -1) return false
+    else {
+      piece = star + 1
+      retry += 1
+      at = retry
+    }
+  }
+  return pieces.slice(piece).every((rest) => rest === '*')
+}

@@ -1,0 +1,78 @@
+import type { ServerMatch } from './contract.ts'
+
+export type NameKind = Exclude<ServerMatch['how'], 'default'>
+
+export interface NameMatch<T> {
+  readonly how: NameKind
+  readonly value: T
+}
+
+/**
+ * Names, wildcards and patterns as nginx keeps them: the exact name, then the longest `*.x`, then the longest `x.*`, then
+ * the first pattern. Of two equal names the first counts and the second is passed over.
+ */
+export class NameIndex<T> {
+  readonly #exact = new Map<string, T>()
+  /** `.example.test` of `*.example.test`, which does not match `example.test` itself. */
+  readonly #leading = new Map<string, T>()
+  readonly #trailing = new Map<string, T>()
+  readonly #patterns: { readonly pattern: RegExp; readonly value: T }[] = []
+  /** Names that no later name may have, in nginx's own order of looking. */
+  readonly #taken = new Set<string>()
+
+  /** A name or wildcard in lower case. False: there was one like it, or it is none. */
+  add(name: string, value: T): boolean {
+    if (name.startsWith('.') && name.length > 1) return this.#addWithSubdomains(name, value)
+    if (name.startsWith('*.') && name.length > 2) return this.#addWildcard(this.#leading, name.slice(1), value)
+    if (name.endsWith('.*') && name.length > 2) return this.#addWildcard(this.#trailing, name.slice(0, -1), value)
+    return !name.includes('*') && this.addExact(name, value)
+  }
+
+  addExact(name: string, value: T): boolean {
+    if (!this.#take(name)) return false
+    this.#exact.set(name, value)
+    return true
+  }
+
+  addPattern(pattern: RegExp, value: T): void {
+    this.#patterns.push({ pattern, value })
+  }
+
+  find(name: string): NameMatch<T> | undefined {
+    const exact = this.#exact.get(name)
+    if (exact !== undefined) return { how: 'exact', value: exact }
+    for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
+      const value = this.#leading.get(name.slice(dot))
+      if (value !== undefined) return { how: 'leading_wildcard', value }
+    }
+    for (let dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
+      const value = this.#trailing.get(name.slice(0, dot + 1))
+      if (value !== undefined) return { how: 'trailing_wildcard', value }
+    }
+    const found = this.#patterns.find(({ pattern }) => pattern.test(name))
+    return found && { how: 'regex', value: found.value }
+  }
+
+  exactNames(): IterableIterator<[string, T]> {
+    return this.#exact.entries()
+  }
+
+  /** `.example.test` is `example.test` and `*.example.test`, or neither: its bare name is taken even when the rest fails. */
+  #addWithSubdomains(name: string, value: T): boolean {
+    if (!this.#take(name.slice(1)) || !this.#addWildcard(this.#leading, name, value)) return false
+    this.#exact.set(name.slice(1), value)
+    return true
+  }
+
+  #addWildcard(kept: Map<string, T>, key: string, value: T): boolean {
+    if (kept.has(key) || key.includes('*')) return false
+    kept.set(key, value)
+    return true
+  }
+
+  #take(name: string): boolean {
+    if (this.#taken.has(name)) return false
+    this.#taken.add(name)
+    return true
+  }
+}

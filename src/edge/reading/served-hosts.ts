@@ -1,0 +1,49 @@
+import { isIP } from 'node:net'
+import { parseName } from '../../model/dns-name.ts'
+import type { ListenPlace, ServedHost, ServerBlock } from './contract.ts'
+import type { ServerDraft } from './server-draft.ts'
+import { placeOf, type Sockets } from './sockets.ts'
+
+/** Who serves a host, and where. */
+interface Serving {
+  readonly servers: Set<ServerDraft>
+  readonly listen: ListenPlace[]
+}
+
+/** Every exact name that nginx would find, sorted. */
+export function servedHosts(
+  sockets: Sockets,
+  blockFor: (server: ServerDraft, host: string) => ServerBlock,
+): ServedHost[] {
+  const served = [...servings(sockets)].map(([host, { servers, listen }]) => {
+    const [main] = [...servers].map((server) => blockFor(server, host)).sort((a, b) => weight(b) - weight(a))
+    return main ? [hostOf(host, main, listen)] : []
+  })
+  return served.flat().sort((a, b) => (a.host < b.host ? -1 : 1))
+}
+
+function servings(sockets: Sockets): Map<string, Serving> {
+  const found = new Map<string, Serving>()
+  for (const socket of sockets.all()) {
+    for (const [name, server] of socket.names.exactNames()) {
+      if (!isHostName(name)) continue
+      const serving = found.get(name) ?? { servers: new Set(), listen: [] }
+      serving.servers.add(server)
+      serving.listen.push(placeOf(socket, server))
+      found.set(name, serving)
+    }
+  }
+  return found
+}
+
+function hostOf(host: string, block: ServerBlock, listen: readonly ListenPlace[]): ServedHost {
+  const { names: _, ...rest } = block
+  return { host, ...rest, listen, tls: listen.some(({ tls }) => tls) }
+}
+
+/** Of several blocks for a host the one that proxies says where it is served from; of those the one with TLS. */
+const weight = ({ proxyPass, unresolved, tls }: ServerBlock): number =>
+  (proxyPass !== null || unresolved ? 2 : 0) + (tls ? 1 : 0)
+
+/** `_`, addresses and other names that no visitor can ask for are no hosts. */
+const isHostName = (name: string): boolean => parseName(name) === name && isIP(name) === 0
