@@ -1,6 +1,6 @@
 import type { ServerMatch } from './contract.ts'
 
-export type NameKind = Exclude<ServerMatch['how'], 'default'>
+type NameKind = Exclude<ServerMatch['how'], 'default'>
 
 export interface NameMatch<T> {
   readonly how: NameKind

@@ -2,7 +2,7 @@ import type { Included, Located } from './included.ts'
 import { type Listening, parseListen } from './listen.ts'
 
 /** `set $name value`. One within an `if` may happen or not. */
-export interface Assignment {
+interface Assignment {
   readonly name: string
   readonly value: string
   readonly isConditional: boolean
