@@ -7,6 +7,7 @@ import { dnsResponder } from './certificates/challenge-responders.ts'
 import type { CertificateInventory } from './certificates/contract.ts'
 import { loadPair } from './certificates/pair.ts'
 import type { Config } from './config/config.ts'
+import { namesToOrder } from './config/zones.ts'
 import type { DnsProvider, DnsReader, ZoneRecord } from './dns/contract.ts'
 import { awaitPropagation } from './dns/propagation.ts'
 import { holdsExactly } from './dns/read-back.ts'
@@ -59,6 +60,7 @@ export function equip({ config, store, inventory, instance, reach, now }: Equipm
     issuer: acmeIssuer({ ...acme, stateDir, orders: store, now }),
     loadPair,
     challenge: acme.challenge,
+    certificateNames: namesToOrder(zones),
     dnsResponder: (zone, provider) =>
       dnsResponder({
         provider,

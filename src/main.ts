@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import description from '../package.json' with { type: 'json' }
 import { crashAt } from './apply/crash-points.ts'
 import { Runs } from './apply/runs.ts'
@@ -10,8 +9,10 @@ import { CallerRules } from './authorize/caller.ts'
 import { acmeDirectory } from './certificates/acme-directory.ts'
 import type { CertificateInventory } from './certificates/contract.ts'
 import { certificateInventory } from './certificates/inventory.ts'
+import { issuedFolder } from './certificates/issued-files.ts'
 import type { Config } from './config/config.ts'
 import { Secret } from './config/secret.ts'
+import { namesToOrder, zoneOf } from './config/zones.ts'
 import { dnsReader } from './dns/reader.ts'
 import { type Equipment, equip } from './equip.ts'
 import { Exposer, type Observe } from './exposer.ts'
@@ -43,7 +44,10 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   const settings = planSettings(config)
   const admission = new Admission(config, config.adminTokenValue?.reveal())
   const instance = claimInstanceName(config.stateDir)
-  const inventory = certificateInventory([join(config.stateDir, 'certificates'), ...config.certificates])
+  const inventory = certificateInventory(config.certificates, {
+    issued: issuedFolder(config.stateDir),
+    prefersWildcard: (host) => zoneOf(config.zones, host)?.certificate === 'wildcard',
+  })
   const reach = crashAt(process.env.DRAWBRIDGE_CRASH_AT)
   const equipment = equip({ config, store, inventory, instance, reach, now })
   const steps = { ...equipment, recheck: (plan: Plan) => exposer.recheck(plan) }
@@ -127,6 +131,7 @@ function observerOf(config: Config, store: Store, inventory: CertificateInventor
     directory: acmeDirectory({ url: config.acme.directory, caFile: config.acme.caFile }),
     caaIdentities: config.acme.caaIdentities,
     challenge: config.acme.challenge,
+    certificateNames: namesToOrder(config.zones),
   }
   return (desired, ownPlan) => observe({ ...parts, holder: (host) => nameHolder(store, host, now(), ownPlan) }, desired)
 }

@@ -40,6 +40,8 @@ export interface StepParts {
     chosen: Pick<ChosenCertificate, 'fingerprint' | 'certificateFile' | 'keyFile'>,
   ) => Promise<SiteCertificate>
   readonly challenge: ChallengeResponder['type']
+  /** What is ordered where no certificate covers the host. */
+  readonly certificateNames: (zone: string, host: string) => readonly string[]
   readonly dnsResponder: (zone: string, provider: DnsProvider) => ChallengeResponder
   readonly recheck: (plan: Plan) => Promise<unknown>
   readonly reach: Reach
@@ -150,6 +152,8 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const certificate = certificateStep(host, {
     ...parts,
     responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : edgeResponder(plainSite, proxy),
+    names: parts.certificateNames(zone, host),
+    ordering: (names, work) => turns.ordering(names, work),
     challengeSet: () => reach('apply certificate challenge-set'),
   })
   if (parts.challenge === 'dns-01') return [check, backup, certificate, lower(secureFiles), claimMeanwhile, verify]

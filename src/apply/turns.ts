@@ -22,7 +22,10 @@ export interface Turn {
   isNextAfter(mark: TurnMark): boolean
 }
 
-/** Applies of different hosts are never refused because of each other: they wait for their turn at the edge, here and across instances. */
+/**
+ * Applies of different hosts are never refused because of each other: they wait for their turn at the edge, or at the
+ * certificate that they share, here and across instances.
+ */
 export class Turns {
   readonly #store: Store
   readonly #instance: string
@@ -35,12 +38,21 @@ export class Turns {
     this.#leaseMs = leaseMs
   }
 
-  alone<T>({ server }: Edge, work: (turn: Turn) => Promise<T>): Promise<T> {
-    const queue = this.#queueAt(server)
+  alone<T>(edge: Edge, work: (turn: Turn) => Promise<T>): Promise<T> {
+    return this.#inTurn(placeOf(edge), work)
+  }
+
+  /** Nobody else orders a certificate for these names meanwhile. */
+  ordering<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
+    return this.#inTurn(`certificate:${names.join(',')}`, work)
+  }
+
+  #inTurn<T>(place: string, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const queue = this.#queueAt(place)
     queue.asked += 1
     queue.waiting += 1
     const number = queue.asked
-    const turn = queue.end.then(() => this.#underLease(server, queue, number, work))
+    const turn = queue.end.then(() => this.#underLease(place, queue, number, work))
     queue.end = turn.then(
       () => undefined,
       () => undefined,
@@ -50,19 +62,19 @@ export class Turns {
     })
   }
 
-  mark({ server }: Edge): TurnMark {
-    const { asked, waiting, fence } = this.#queueAt(server)
+  mark(edge: Edge): TurnMark {
+    const { asked, waiting, fence } = this.#queueAt(placeOf(edge))
     return { asked, idle: waiting === 0, fence }
   }
 
-  #queueAt(server: string): Queue {
-    const queue = this.#queues.get(server) ?? { asked: 0, waiting: 0, fence: undefined, end: Promise.resolve() }
-    this.#queues.set(server, queue)
+  #queueAt(place: string): Queue {
+    const queue = this.#queues.get(place) ?? { asked: 0, waiting: 0, fence: undefined, end: Promise.resolve() }
+    this.#queues.set(place, queue)
     return queue
   }
 
-  async #underLease<T>(server: string, queue: Queue, number: number, work: (turn: Turn) => Promise<T>): Promise<T> {
-    const lease = await this.#take(server)
+  async #underLease<T>(place: string, queue: Queue, number: number, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const lease = await this.#take(place)
     queue.fence = lease.fence
     const held = new HeldLease(this.#store, lease, this.#leaseMs, Date.now)
     // The fence counts the turns of all instances: one more than our last is nobody's in between.
@@ -75,16 +87,18 @@ export class Turns {
     })
   }
 
-  async #take(server: string): Promise<Lease> {
+  async #take(place: string): Promise<Lease> {
     const deadline = Date.now() + PATIENCE_MS
     while (Date.now() < deadline) {
-      const lease = await this.#store.takeLease(`edge ${server}`, this.#instance, Date.now(), this.#leaseMs)
+      const lease = await this.#store.takeLease(place, this.#instance, Date.now(), this.#leaseMs)
       if (lease) return lease
       await sleep(PAUSE_MS)
     }
-    throw new StepFault(`The edge on server ${server} was busy for two minutes.`, { passing: true })
+    throw new StepFault(`It was not our turn at ${place} for two minutes.`, { passing: true })
   }
 }
+
+const placeOf = ({ server }: Edge): string => `edge ${server}`
 
 interface Queue {
   asked: number

@@ -83,7 +83,7 @@ const forget = ({ orders, names, directory }: Job): Promise<void> => orders.dele
 async function install(job: Job, chainPem: string, keyPem: string): Promise<InstalledCertificate> {
   const { certificatePem, ...described } = await checked(job, chainPem, keyPem)
   const files = await installPair(job.stateDir, job.files, job.names[0], { certificatePem, keyPem })
-  return { ...described, ...files }
+  return { ...described, ...files, issued: true }
 }
 
 /** A certificate that cannot be used is not asked for again: its order is forgotten. */

@@ -8,6 +8,10 @@ export interface InstalledCertificate {
   readonly notAfter: Date
   /** SHA-256 of the certificate, as upper-case pairs with colons. */
   readonly fingerprint: string
+  /** In hex. */
+  readonly serial: string
+  /** Whether Drawbridge got it from an authority, and so renews it. */
+  readonly issued: boolean
   /** The file with the certificate and the longest chain behind it. */
   readonly certificateFile: string
   readonly keyFile: string
@@ -18,17 +22,21 @@ export interface CoveringCertificate extends InstalledCertificate {
   readonly byWildcard: boolean
 }
 
-/** A file that was passed over, and why; never what is in it. */
-export interface PassedOver {
+/** What is wrong with a file, or soon will be, in a sentence that repeats nothing of its content. */
+export interface CertificateFinding {
+  readonly kind: 'unreadable' | 'no_key' | 'chain_broken' | 'not_yet_valid' | 'expiring' | 'expired'
   readonly path: string
+  /** Of the certificate in it, where there is one. */
+  readonly names: readonly string[]
   readonly sentence: string
 }
 
-/** Certificates that an administrator placed. Reads only. */
+/** Certificates that Drawbridge issued or an administrator placed, as they lie on disk at the moment of each question. Reads only. */
 export interface CertificateInventory {
-  passedOver(): Promise<readonly PassedOver[]>
   /** The best certificate that covers `host` at `now` (milliseconds since 1970). */
   covering(host: string, now: number): Promise<CoveringCertificate | undefined>
+  withFingerprint(fingerprint: string): Promise<InstalledCertificate | undefined>
+  findings(now: number): Promise<readonly CertificateFinding[]>
 }
 
 export type DirectoryLook =

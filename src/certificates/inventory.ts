@@ -1,32 +1,40 @@
 import type { X509Certificate } from 'node:crypto'
-import type { CertificateInventory, CoveringCertificate, InstalledCertificate, PassedOver } from './contract.ts'
+import type { CertificateInventory, CoveringCertificate, InstalledCertificate } from './contract.ts'
+import { type CheckedFile, findingsIn } from './inventory-findings.ts'
 import { coveringName, describeLeaf } from './leaf.ts'
-import { type PemFile, publicKeyDigest, readPemFile, UnusablePemFile } from './pem-file.ts'
+import { publicKeyDigest, readPemFile, UnusablePemFile } from './pem-file.ts'
 import { type FileStamp, listFiles } from './pem-folder.ts'
 
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1'
 
-interface ReadFile extends FileStamp {
-  readonly content: PemFile | UnusablePemFile
-}
+type ReadFile = FileStamp & CheckedFile
 
 interface Pair extends InstalledCertificate {
   readonly x509: X509Certificate
 }
 
+interface InventoryOptions {
+  /** Where Drawbridge keeps what it issued. */
+  readonly issued?: string
+  /** Whether a wildcard that covers the host goes before its own name. */
+  readonly prefersWildcard?: (host: string) => boolean
+}
+
 /** Reads the folders anew at every question, but only the files that changed since. */
-export function certificateInventory(folders: readonly string[]): CertificateInventory {
+export function certificateInventory(folders: readonly string[], options: InventoryOptions = {}): CertificateInventory {
+  const { issued, prefersWildcard = () => false } = options
+  const all = issued === undefined ? folders : [issued, ...folders]
   let files: ReadonlyMap<string, ReadFile> = new Map()
   let pairs: readonly Pair[] = []
   let underWay: Promise<void> | undefined
 
   const refresh = async (): Promise<void> => {
-    const listed = (await Promise.all(folders.map(listFiles))).flat()
+    const listed = (await Promise.all(all.map(listFiles))).flat()
     const unchanged = listed.length === files.size && listed.every((file) => files.get(file.path)?.stamp === file.stamp)
     if (unchanged) return
     const read = await Promise.all(listed.map((file) => reuseOrRead(file, files.get(file.path))))
     files = new Map(read.map((file) => [file.path, file]))
-    pairs = pair(read)
+    pairs = pair(read, (path) => issued !== undefined && path.startsWith(`${issued}/`))
   }
   const upToDate = async (): Promise<void> => {
     underWay ??= refresh().finally(() => {
@@ -37,11 +45,16 @@ export function certificateInventory(folders: readonly string[]): CertificateInv
   return {
     async covering(host, now) {
       await upToDate()
-      return best(pairs, host, now)
+      return best(pairs, host, now, prefersWildcard(host))
     },
-    async passedOver() {
+    async withFingerprint(fingerprint) {
       await upToDate()
-      return [...files.values()].flatMap(reasonPassedOver)
+      const found = pairs.find((candidate) => candidate.fingerprint === fingerprint)
+      return found && withoutX509(found)
+    },
+    async findings(now) {
+      await upToDate()
+      return findingsIn([...files.values()], pairs, now)
     },
   }
 }
@@ -55,12 +68,8 @@ async function reuseOrRead(file: FileStamp, before: ReadFile | undefined): Promi
   return { ...file, content }
 }
 
-function reasonPassedOver({ path, content }: ReadFile): PassedOver[] {
-  return content instanceof UnusablePemFile ? [{ path, sentence: `The file ${content.message}.` }] : []
-}
-
 /** Every leaf with a key in any of the files, each once: in the file that holds the longest chain. */
-function pair(files: readonly ReadFile[]): Pair[] {
+function pair(files: readonly ReadFile[], isIssued: (path: string) => boolean): Pair[] {
   const usable = files.flatMap(({ path, content }) => (content instanceof UnusablePemFile ? [] : [{ path, content }]))
   const keyFiles = new Map(usable.flatMap(({ path, content }) => content.keyDigests.map((digest) => [digest, path])))
   const byChain = usable.toSorted((a, b) => b.content.certificates.length - a.content.certificates.length)
@@ -69,21 +78,28 @@ function pair(files: readonly ReadFile[]): Pair[] {
     const x509 = content.certificates[0]
     const keyFile = x509 && keyFiles.get(publicKeyDigest(x509.publicKey))
     if (!x509 || !keyFile || pairs.has(x509.fingerprint256) || !isForServers(x509)) continue
-    pairs.set(x509.fingerprint256, { x509, ...describeLeaf(x509), certificateFile: path, keyFile })
+    const place = { certificateFile: path, keyFile, issued: isIssued(path) }
+    pairs.set(x509.fingerprint256, { x509, ...describeLeaf(x509), ...place })
   }
   return [...pairs.values()]
 }
 
 const isForServers = ({ keyUsage }: X509Certificate): boolean => keyUsage?.includes(SERVER_AUTHENTICATION) ?? true
 
-/** An exact name before a wildcard, then whichever lasts longest. */
-function best(pairs: readonly Pair[], host: string, now: number): CoveringCertificate | undefined {
-  const covering = pairs.flatMap(({ x509, ...certificate }) => {
-    const name = coveringName(x509, host)
-    const inTime = certificate.notBefore.getTime() <= now && now <= certificate.notAfter.getTime()
-    return name && inTime ? [{ ...certificate, byWildcard: name.startsWith('*.') }] : []
+/** An exact name before a wildcard, or the other way round; then whichever lasts longest. */
+function best(
+  pairs: readonly Pair[],
+  host: string,
+  now: number,
+  wildcardFirst: boolean,
+): CoveringCertificate | undefined {
+  const covering = pairs.flatMap((candidate) => {
+    const name = coveringName(candidate.x509, host)
+    const inTime = candidate.notBefore.getTime() <= now && now <= candidate.notAfter.getTime()
+    return name && inTime ? [{ ...withoutX509(candidate), byWildcard: name.startsWith('*.') }] : []
   })
-  return covering.toSorted(
-    (a, b) => Number(a.byWildcard) - Number(b.byWildcard) || b.notAfter.getTime() - a.notAfter.getTime(),
-  )[0]
+  const rank = ({ byWildcard }: CoveringCertificate): number => Number(byWildcard !== wildcardFirst)
+  return covering.toSorted((a, b) => rank(a) - rank(b) || b.notAfter.getTime() - a.notAfter.getTime())[0]
 }
+
+const withoutX509 = ({ x509: _, ...certificate }: Pair): InstalledCertificate => certificate

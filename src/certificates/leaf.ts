@@ -1,11 +1,14 @@
 import type { X509Certificate } from 'node:crypto'
 import type { InstalledCertificate } from './contract.ts'
 
-export const describeLeaf = (x509: X509Certificate): Omit<InstalledCertificate, 'certificateFile' | 'keyFile'> => ({
+export const describeLeaf = (
+  x509: X509Certificate,
+): Omit<InstalledCertificate, 'certificateFile' | 'keyFile' | 'issued'> => ({
   names: dnsNames(x509),
   notBefore: x509.validFromDate,
   notAfter: x509.validToDate,
   fingerprint: x509.fingerprint256,
+  serial: x509.serialNumber,
 })
 
 /** The name of the certificate by which it covers the host. */

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import type { Endpoint } from '../model/address.ts'
 import { type Edges, readEdges } from './edges.ts'
 import { type RateLimits, readRateLimits } from './rate-limits.ts'
+import { type RenewalSettings, readRenewal } from './renewal.ts'
 import { readSecretFile, Secret } from './secret.ts'
 import { ConfigError, openConfiguration, type Section } from './section.ts'
 import { readServers, type Servers } from './servers.ts'
@@ -39,6 +40,7 @@ export interface Config {
     readonly contact: readonly string[]
   }
   readonly certificates: readonly string[]
+  readonly renewal: RenewalSettings
   readonly plan: { readonly ttlSeconds: number }
   readonly ports: { readonly allowed: readonly (readonly [number, number])[] }
   readonly rateLimits: RateLimits
@@ -62,6 +64,7 @@ export function readConfig(text: string, file: string, environment: Environment)
   }
   const stateDir = root.read('stateDir', '/var/lib/drawbridge', path, 'the path of a folder')
   const servers = readServers(root.section('servers'))
+  const acme = readAcme(root.section('acme'), path)
   const config: Config = {
     listen: readListen(root.section('listen'), path),
     publicUrls: root.list('publicUrls', [], value.origin, 'http:// or https:// addresses without a path'),
@@ -85,10 +88,11 @@ export function readConfig(text: string, file: string, environment: Environment)
     servers,
     edge: readEdge(root.section('edge')),
     edges: readEdges(root, path, servers),
-    zones: readZones(root, { path, environment }),
+    zones: readZones(root, { path, environment, challenge: acme.challenge }),
     resolver: root.read('resolver', undefined, value.endpoint(53), 'an IP address, with :port where it is not 53'),
-    acme: readAcme(root.section('acme'), path),
+    acme,
     certificates: root.list('certificates', [], path, 'paths of folders'),
+    renewal: readRenewal(root.section('renewal')),
     plan: {
       ttlSeconds: root
         .section('plan')

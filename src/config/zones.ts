@@ -1,4 +1,6 @@
 import type { Endpoint } from '../model/address.ts'
+import { type CertificateScope, certificateNames } from '../model/certificate-names.ts'
+import { isInZone } from '../model/dns-name.ts'
 import { readSecretFile, Secret } from './secret.ts'
 import type { Parse, Section } from './section.ts'
 import * as value from './values.ts'
@@ -12,6 +14,8 @@ export interface Zone {
   readonly ttl: number
   /** What a host's name is given; undefined: the address of the Primary. */
   readonly publish: readonly PublishedRecord[] | undefined
+  /** What TLS is served with: one certificate for all hosts of the zone, or one for each. */
+  readonly certificate: CertificateScope
   /** Without a key the zone can be planned in, but not changed. */
   readonly tsig: ZoneKey | undefined
 }
@@ -28,11 +32,22 @@ interface ZoneKey {
   readonly secret: Secret
 }
 
-/** Where secrets come from. `path` makes a path of a setting. */
+/** Where secrets come from, and how names are proven. `path` makes a path of a setting. */
 interface Sources {
   readonly path: Parse<string>
   readonly environment: Readonly<Record<string, string | undefined>>
+  readonly challenge: 'dns-01' | 'http-01'
 }
+
+/** The zone that a host lies in: the innermost where one lies in another. */
+export const zoneOf = (zones: ReadonlyMap<string, Zone>, host: string): Zone | undefined =>
+  [...zones.values()].filter(({ name }) => isInZone(host, name)).toSorted((a, b) => b.name.length - a.name.length)[0]
+
+/** What would be ordered for a host. */
+export const namesToOrder =
+  (zones: ReadonlyMap<string, Zone>) =>
+  (zone: string, host: string): readonly string[] =>
+    certificateNames(zones.get(zone)?.certificate ?? 'host', zone, host)
 
 const SERVER = 'the IP address of the DNS server, with :port where it is not 53'
 
@@ -58,6 +73,12 @@ function readZone(section: Section, name: string, sources: Sources): Zone {
   if (nameServers.length === 0) section.refuse('nameServers', 'is empty; leave it out where only the primary counts')
   const ttl = section.read('ttl', 60, value.whole(1, 86_400), 'whole seconds, 1 to 86400')
   const publish = readPublish(section)
+  const certificate = section.read('certificate', 'host', value.oneOf('wildcard', 'host'), 'wildcard or host')
+  if (certificate === 'wildcard' && sources.challenge === 'http-01')
+    section.refuse(
+      'certificate',
+      'is wildcard, but acme.challenge is http-01: wildcard certificates are issued by dns-01 only',
+    )
   const tsig = section.section('tsig')
   return {
     name,
@@ -65,6 +86,7 @@ function readZone(section: Section, name: string, sources: Sources): Zone {
     nameServers,
     ttl,
     publish,
+    certificate,
     tsig: section.has('tsig') ? readKey(tsig, name, sources) : undefined,
   }
 }

@@ -48,7 +48,13 @@ export type CertificateFact =
       readonly notAfter: string
       readonly fingerprint: string
     }
-  | { readonly kind: 'issuable'; readonly directory: string; readonly caa: string }
+  | {
+      readonly kind: 'issuable'
+      /** What would be ordered: the host, or a wildcard for its zone. */
+      readonly names: readonly string[]
+      readonly directory: string
+      readonly caa: string
+    }
   | {
       readonly kind: 'unavailable'
       readonly reason: 'caa_forbids' | 'caa_unknown' | 'directory_unavailable'

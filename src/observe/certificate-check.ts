@@ -9,13 +9,15 @@ import type { CertificateFact } from '../model/finding.ts'
 import { type CaaLookup, type CaaSources, lookUpCaa } from './caa-lookup.ts'
 
 export interface CertificateSources extends CaaSources {
-  readonly inventory: CertificateInventory
+  readonly inventory: Pick<CertificateInventory, 'covering'>
   /** Without one nothing can be issued. */
   readonly directory?: AcmeDirectory | undefined
   /** The CA's names in CAA records, for when its directory does not tell them. */
   readonly caaIdentities: readonly string[]
   /** How the CA would be shown that the name is ours. */
   readonly challenge: ChallengeResponder['type']
+  /** What would be ordered for a host. */
+  readonly certificateNames: (zone: string, host: string) => readonly string[]
 }
 
 /** Whether HTTPS can be had for a host: by an installed certificate that covers it, or by one that can be issued. */
@@ -29,9 +31,11 @@ export async function checkCertificate(
 }
 
 async function checkIssuance(sources: CertificateSources, zone: string, host: string): Promise<CertificateFact> {
-  const { directory, caaIdentities, challenge, resolver } = sources
+  const { directory, caaIdentities, challenge, resolver, certificateNames } = sources
   if (!directory) return unavailable('directory_unavailable', 'No certificate authority is configured.')
-  const [look, caa] = await Promise.all([directory.look(), lookUpCaa(sources, zone, host)])
+  const names = certificateNames(zone, host)
+  const isWildcard = names.some((name) => name.startsWith('*.'))
+  const [look, caa] = await Promise.all([directory.look(), lookUpCaa(sources, zone, isWildcard ? zone : host)])
   if (look.kind === 'unavailable') {
     return unavailable(
       'directory_unavailable',
@@ -39,25 +43,28 @@ async function checkIssuance(sources: CertificateSources, zone: string, host: st
     )
   }
   const identities = look.caaIdentities.length > 0 ? look.caaIdentities : caaIdentities
-  return issuanceFact({ directory: directory.url, identities, challenge, notAbove: resolver ? undefined : zone }, caa)
+  const notAbove = resolver ? undefined : zone
+  return issuanceFact({ names, directory: directory.url, identities, challenge, notAbove }, caa)
 }
 
 interface Authority extends Pick<CertificateSources, 'challenge'> {
+  readonly names: readonly string[]
   readonly directory: string
   readonly identities: readonly string[]
   /** The zone above which nobody looked. */
   readonly notAbove: string | undefined
 }
 
-function issuanceFact({ directory, identities, challenge, notAbove }: Authority, caa: CaaLookup): CertificateFact {
+function issuanceFact(authority: Authority, caa: CaaLookup): CertificateFact {
+  const { names, directory, identities, challenge, notAbove } = authority
   if (caa.kind === 'unknown') return unavailable('caa_unknown', `The CAA records could not be read: ${caa.reason}.`)
   if (caa.kind === 'none') {
     const reach = notAbove === undefined ? '' : ` (above ${notAbove} nobody looked, since no resolver is configured)`
-    return { kind: 'issuable', directory, caa: `no CAA record restricts it${reach}` }
+    return { kind: 'issuable', names, directory, caa: `no CAA record restricts it${reach}` }
   }
   const verdict = evaluateCaa(caa.properties, identities, challenge)
   const clause = `CAA records of ${caa.owner} ${verdict.because}${explain(verdict, identities)}`
-  if (verdict.verdict === 'allowed') return { kind: 'issuable', directory, caa: `the ${clause}` }
+  if (verdict.verdict === 'allowed') return { kind: 'issuable', names, directory, caa: `the ${clause}` }
   return unavailable(verdict.verdict === 'forbidden' ? 'caa_forbids' : 'caa_unknown', `The ${clause}.`)
 }
 

@@ -91,9 +91,9 @@ function judgeCertificate(fact: CertificateFact): Verdict {
       return { check: { name, status: 'passed', detail, source: 'installed', names, notAfter, fingerprint } }
     }
     case 'issuable': {
-      const { directory, caa } = fact
-      const detail = `No installed certificate covers the name; a new one can be issued: ${caa}.`
-      return { check: { name, status: 'passed', detail, source: 'acme', directory } }
+      const { names, directory, caa } = fact
+      const detail = `No installed certificate covers the name; a new one for ${names.join(', ')} can be issued: ${caa}.`
+      return { check: { name, status: 'passed', detail, source: 'acme', names, directory } }
     }
     case 'unavailable':
       return {

@@ -72,19 +72,19 @@ function changesFor(
   const { ttl, publish } = settings.zones.get(request.zone) ?? { ttl: 0, publish: [] }
   const create = { kind: 'dns', action: 'create', ttl } as const
   return [
-    ...certificateChange(host, certificate),
+    ...certificateChange(certificate),
     { kind: 'proxy', action: 'create', serverName: host, target, https: request.tls },
     ...publish.map(({ type, value }) => ({ ...create, name: host, type, value })),
     { ...create, name: `_drawbridge.${host}`, type: 'TXT', value: OWNER_MARK },
   ]
 }
 
-function certificateChange(host: string, fact: CertificateFact): Change[] {
+function certificateChange(fact: CertificateFact): Change[] {
   if (fact.kind === 'installed') {
     return [{ kind: 'certificate', action: 'reuse', names: fact.names, notAfter: fact.notAfter }]
   }
   return fact.kind === 'issuable'
-    ? [{ kind: 'certificate', action: 'issue', names: [host], directory: fact.directory }]
+    ? [{ kind: 'certificate', action: 'issue', names: fact.names, directory: fact.directory }]
     : []
 }
 

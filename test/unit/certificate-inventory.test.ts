@@ -136,7 +136,7 @@ describe('where certificates and keys are found', () => {
       certificateFile: at('live', 'app.lab.test', 'fullchain.pem'),
       keyFile: at('live', 'app.lab.test', 'privkey.pem'),
     })
-    expect(await from.passedOver()).toEqual([])
+    expect(await from.findings(Date.now())).toMatchObject([{ kind: 'chain_broken', names: ['app.lab.test'] }])
   })
 
   test('in several folders, of which one may be missing, but no deeper than one level', async () => {
@@ -208,9 +208,11 @@ describe('what cannot be used is passed over, remembered, and stops nothing', ()
     await write(at('bad.pem'))
     const from = inventory()
     expect(await covering('app.lab.test', undefined, from)).toBeDefined()
-    const passedOver = await from.passedOver()
-    expect(passedOver).toEqual([{ path: at('bad.pem'), sentence: expect.stringMatching(sentence) }])
-    expect(JSON.stringify(passedOver)).not.toContain(SECRET)
+    const findings = await from.findings(Date.now() + 2_000)
+    expect(findings).toEqual([
+      { kind: 'unreadable', path: at('bad.pem'), names: [], sentence: expect.stringMatching(sentence) },
+    ])
+    expect(JSON.stringify(findings)).not.toContain(SECRET)
   })
 
   test('a pipe, a link to nowhere and a text are not even that', async () => {
@@ -220,7 +222,7 @@ describe('what cannot be used is passed over, remembered, and stops nothing', ()
     writeFileSync(at('notes.txt'), 'no PEM here')
     const from = inventory()
     expect(await covering('app.lab.test', undefined, from)).toBeDefined()
-    expect(await from.passedOver()).toEqual([])
+    expect(await from.findings(Date.now() + 2_000)).toEqual([])
   })
 
   const pem = (label: string) => `-----BEGIN ${label}-----\n${SECRET}\n-----END ${label}-----\n`
@@ -228,4 +230,53 @@ describe('what cannot be used is passed over, remembered, and stops nothing', ()
     writeFileSync(path, pem('CERTIFICATE'))
     truncateSync(path, 2 ** 32)
   }
+})
+
+describe('findings', () => {
+  const soon = () => Date.now() + 2_000
+  const findings = async (now = soon()) =>
+    (await inventory().findings(now)).map(({ kind, path, names }) => [kind, path, ...names])
+
+  test('a certificate without its key, and nothing about one that has it', async () => {
+    await make('one', ['DNS:app.lab.test'])
+    await make('two', ['DNS:other.test'])
+    expect(await findings()).toEqual([])
+    rmSync(at('one.key'))
+    expect(await findings()).toEqual([['no_key', at('one.pem'), 'app.lab.test']])
+  })
+
+  test('one that ends soon, has ended, or has not begun, unless a later one takes its place', async () => {
+    await make('one', ['DNS:app.lab.test'], { days: 9 })
+    const now = Date.now()
+    expect(await findings(now + 5 * DAY)).toEqual([])
+    expect(await findings(now + 7 * DAY)).toEqual([['expiring', at('one.pem'), 'app.lab.test']])
+    expect(await findings(now + 10 * DAY)).toEqual([['expired', at('one.pem'), 'app.lab.test']])
+    expect(await findings(now - DAY)).toEqual([['not_yet_valid', at('one.pem'), 'app.lab.test']])
+    await make('two', ['DNS:app.lab.test'], { days: 90 })
+    expect(await findings(now + 10 * DAY)).toEqual([])
+  })
+})
+
+describe('what Drawbridge issued and what an administrator placed', () => {
+  test('are told apart, and found by their fingerprint', async () => {
+    await mkdir(at('issued', 'app.lab.test'), { recursive: true })
+    await mkdir(at('placed'))
+    await make('issued/app.lab.test/one', ['DNS:app.lab.test'])
+    await make('placed/two', ['DNS:other.test'])
+    const from = certificateInventory([at('placed')], { issued: at('issued') })
+    const issued = await covering('app.lab.test', undefined, from)
+    expect([issued?.issued, (await covering('other.test', undefined, from))?.issued]).toEqual([true, false])
+    expect(await from.withFingerprint(issued?.fingerprint ?? '')).toMatchObject({ names: ['app.lab.test'] })
+    rmSync(at('issued'), { recursive: true })
+    expect(await from.withFingerprint(issued?.fingerprint ?? '')).toBeUndefined()
+  })
+
+  test('where a zone wants a wildcard, it goes before the exact name', async () => {
+    await make('exact', ['DNS:app.lab.test'], { days: 90 })
+    await make('wild', ['DNS:*.lab.test'])
+    const from = certificateInventory([folder.path], { prefersWildcard: (host) => host.endsWith('.lab.test') })
+    expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('wild.pem'))
+    rmSync(at('wild.key'))
+    expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('exact.pem'))
+  })
 })

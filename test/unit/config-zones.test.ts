@@ -78,3 +78,17 @@ describe('the key of a zone', () => {
     )
   })
 })
+
+describe('the certificate of a zone', () => {
+  test('is one for each host unless a wildcard is asked for', () => {
+    expect(zoneOf('{ primary: 127.0.0.1 }')?.certificate).toBe('host')
+    expect(zoneOf('{ primary: 127.0.0.1, certificate: wildcard }')?.certificate).toBe('wildcard')
+    expect(() => zoneOf('{ primary: 127.0.0.1, certificate: both }')).toThrow(/allowed: wildcard or host/)
+  })
+
+  test('can be no wildcard where names are proven by http-01', () => {
+    expect(() => zoneOf('{ primary: 127.0.0.1, certificate: wildcard }\nacme: { challenge: http-01 }')).toThrow(
+      /:2: zones\.lab-1\.test\.certificate is wildcard, but acme\.challenge is http-01/,
+    )
+  })
+})

@@ -37,9 +37,10 @@ const deadServer: DnsReader = {
 const parts = (more: Partial<ObserveParts> = {}): ObserveParts => ({
   readerFor: () => emptyZone,
   probe: async () => HEALTHY,
-  inventory: { covering: async () => undefined, passedOver: async () => [] },
+  inventory: { covering: async () => undefined },
   directory: { url: 'https://ca.test/dir', look: async () => ({ kind: 'available', caaIdentities: [] }) },
   challenge: 'dns-01',
+  certificateNames: (_zone, host) => [host],
   caaIdentities: [],
   holder: async () => undefined,
   ...more,
@@ -54,7 +55,12 @@ test('the three looks make one observation', async () => {
   expect(await observe(parts({ probe }), DESIRED)).toEqual({
     health: HEALTHY,
     name: { kind: 'free', wildcardTypes: [], emptyNonTerminal: false },
-    certificate: { kind: 'issuable', directory: 'https://ca.test/dir', caa: expect.stringContaining('no CAA record') },
+    certificate: {
+      kind: 'issuable',
+      names: ['app.lab.test'],
+      directory: 'https://ca.test/dir',
+      caa: expect.stringContaining('no CAA record'),
+    },
   })
   expect(probed).toEqual([{ address: '127.0.45.25', port: 3000, path: '/healthz', host: 'app.lab.test' }])
 })
@@ -70,7 +76,7 @@ test('none of them waits for another', async () => {
       probe: never('health'),
       holder: never('holder'),
       readerFor: () => ({ server: 'the mock', ask: never('dns') }),
-      inventory: { covering: never('inventory'), passedOver: async () => [] },
+      inventory: { covering: never('inventory') },
     }),
     DESIRED,
   )
@@ -80,7 +86,7 @@ test('none of them waits for another', async () => {
 
 test('without tls no certificate is looked for', async () => {
   const covering = () => Promise.reject(new Error('looked for a certificate'))
-  const inventory = { covering, passedOver: async () => [] }
+  const inventory = { covering }
   const desired = { ...DESIRED, request: { ...DESIRED.request, tls: false } }
   expect((await observe(parts({ inventory }), desired)).certificate).toEqual({ kind: 'not_required' })
 })

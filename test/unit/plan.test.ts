@@ -33,7 +33,12 @@ const REQUEST: ExposureRequest = {
 const WELL: Observation = {
   health: { kind: 'healthy', httpStatus: 200, latencyMs: 3 },
   name: { kind: 'free', wildcardTypes: [], emptyNonTerminal: false },
-  certificate: { kind: 'issuable', directory: 'https://ca.test/dir', caa: 'no CAA record restricts it' },
+  certificate: {
+    kind: 'issuable',
+    names: ['hello.lab.test'],
+    directory: 'https://ca.test/dir',
+    caa: 'no CAA record restricts it',
+  },
 }
 
 const planFor = (

@@ -1,4 +1,9 @@
-import type { CertificateInventory, CertificateIssuer, ChallengeResponder } from '../../certificates/contract.ts'
+import type {
+  CertificateInventory,
+  CertificateIssuer,
+  ChallengeResponder,
+  InstalledCertificate,
+} from '../../certificates/contract.ts'
 import type { Note, Step } from '../step.ts'
 
 /** Which certificate the host is served with. Named by its files: the key itself is never journalled. */
@@ -7,12 +12,22 @@ export interface ChosenCertificate {
   readonly certificateFile: string
   readonly keyFile: string
   readonly source: 'installed' | 'issued'
+  readonly names: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly notBefore: number
+  readonly notAfter: number
+  /** Whether Drawbridge got it from the authority, now or earlier, and so renews it. */
+  readonly ours: boolean
 }
 
 export interface CertificateParts {
-  readonly inventory: CertificateInventory
+  readonly inventory: Pick<CertificateInventory, 'covering'>
   readonly issuer: CertificateIssuer
   readonly responder: ChallengeResponder
+  /** What is ordered where nothing covers the host. */
+  readonly names: readonly string[]
+  /** Runs `work` while nobody else orders for these names. */
+  readonly ordering: <T>(names: readonly string[], work: () => Promise<T>) => Promise<T>
   readonly challengeSet: () => void
   readonly now: () => number
 }
@@ -25,22 +40,45 @@ interface Challenge {
 
 /** Reuses the covering certificate, or gets one. Undoing keeps it, out of service: the authority's limits are precious. */
 export function certificateStep(host: string, parts: CertificateParts): Step {
-  const { inventory, issuer, responder, now } = parts
+  const { inventory, issuer, responder, names, ordering, now } = parts
+  const installed = async () => chosen(await inventory.covering(host, now()), 'installed')
+  // Whoever waited for somebody else's order of the same names finds its certificate in place.
+  const issued = (note: Note) =>
+    ordering(
+      names,
+      async () =>
+        (await installed()) ?? chosen(await issuer.issue(names, noting(responder, note, parts.challengeSet)), 'issued'),
+    )
   return {
     name: 'certificate',
     before: async () => [],
-    do: async (_before, _afters, note): Promise<ChosenCertificate> => {
-      const installed = await inventory.covering(host, now())
-      const chosen = installed ?? (await issuer.issue([host], noting(responder, note, parts.challengeSet)))
-      const { fingerprint, certificateFile, keyFile } = chosen
-      return { fingerprint, certificateFile, keyFile, source: installed ? 'installed' : 'issued' }
-    },
+    do: async (_before, _afters, note) => (await installed()) ?? issued(note),
     undo: async (noted) => {
       for (const { host: name, token, keyAuthorization } of noted as Challenge[]) {
         await responder.withdraw(name, token, keyAuthorization)
       }
-      await issuer.sweepChallenges([host], responder)
+      await issuer.sweepChallenges(names, responder)
     },
+  }
+}
+
+export function chosen(certificate: InstalledCertificate, source: ChosenCertificate['source']): ChosenCertificate
+export function chosen(
+  certificate: InstalledCertificate | undefined,
+  source: ChosenCertificate['source'],
+): ChosenCertificate | undefined
+export function chosen(certificate: InstalledCertificate | undefined, source: ChosenCertificate['source']) {
+  if (!certificate) return undefined
+  const { fingerprint, certificateFile, keyFile, names, notBefore, notAfter, issued: ours } = certificate
+  return {
+    fingerprint,
+    certificateFile,
+    keyFile,
+    source,
+    names,
+    notBefore: notBefore.getTime(),
+    notAfter: notAfter.getTime(),
+    ours,
   }
 }
 
