@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import description from '../package.json' with { type: 'json' }
 import { crashAt } from './apply/crash-points.ts'
 import { Runs } from './apply/runs.ts'
