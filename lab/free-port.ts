@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
-import { socketOwner } from './socket-owner.ts'
+import { socketOwners } from '../src/ops/socket-owner.ts'
 
 /** Below the range that the kernel takes local ports from, so that no outgoing connection can take the port meanwhile. */
 const LOWEST = 15_000
@@ -40,7 +40,7 @@ const isUdpPortFree = (address: string, port: number): Promise<boolean> =>
 /** Whatever binds there next would fail or, worse, whoever listens there now would be taken for it. */
 export async function assertPortFree(address: string, port: number, purpose: string): Promise<void> {
   if (await isPortFree(address, port)) return
-  const owner = socketOwner(address, port)
+  const [owner] = socketOwners(address, port)
   const remedy = owner
     ? `by ${owner.program} (pid ${owner.pid}): stop it with \`kill ${owner.pid}\``
     : 'by another program: stop it'

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import description from '../package.json' with { type: 'json' }
 import { crashAt } from './apply/crash-points.ts'
 import { Runs } from './apply/runs.ts'
 import { assertEquipped, stepsFor } from './apply/steps.ts'
@@ -32,6 +31,7 @@ import { describePolicy } from './policy.ts'
 import { PlanProgress } from './progress.ts'
 import type { Store } from './store/contract.ts'
 import { openStore } from './store/open.ts'
+import { VERSION } from './version.ts'
 
 /** The service and what the commands on this machine work with. */
 export type Assembly = Service &
@@ -97,8 +97,6 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   const parts = { ...equipment, store, runs, exposer, instance, log, now }
   return { ...parts, app, trail, admission, upkeep: upkeepOf(parts) }
 }
-
-export const VERSION = description.version
 
 /** Found from the sources as from what was built of them. */
 const PAGE_FOLDER = import.meta.dirname.endsWith(join('dist', 'src'))

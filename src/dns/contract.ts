@@ -88,6 +88,9 @@ export interface DnsProvider {
   addValue(record: ZoneRecord): Promise<void>
   /** Takes away that value only; a value that is not there is fine. */
   removeValue(record: ZoneRecord): Promise<void>
-  /** A signed update that changes nothing because its prerequisite cannot hold: proves key, clock and rights. */
-  rehearse(): Promise<void>
+  /**
+   * A signed update that changes nothing because its prerequisite cannot hold: proves key, clock and rights. Tells by how
+   * many seconds our clock is ahead of the server's.
+   */
+  rehearse(): Promise<{ readonly aheadSeconds: number }>
 }

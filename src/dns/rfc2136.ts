@@ -27,16 +27,16 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
     async create(records) {
       const names = [...new Set(records.map(({ name }) => name))]
       const request = () => ({ zone, prerequisites: names.map(isNotInUse), changes: records.map(adds) })
-      return (await update(request, 'YXDOMAIN')) ? 'created' : 'in_use'
+      return (await update(request, 'YXDOMAIN')).made ? 'created' : 'in_use'
     },
     async remove(records) {
       const request = () => ({ zone, prerequisites: records.map(stands), changes: records.map(takesAway) })
-      return (await update(request, 'NXRRSET')) ? 'removed' : 'changed'
+      return (await update(request, 'NXRRSET')).made ? 'removed' : 'changed'
     },
     async addValue(record) {
       // A server says NOERROR to an addition beside a CNAME and ignores it (RFC 2136 section 3.4.2.2).
       const request = () => ({ zone, prerequisites: [isWithout(record.name, 'CNAME')], changes: [adds(record)] })
-      if (await update(request, 'YXRRSET')) return
+      if ((await update(request, 'YXRRSET')).made) return
       throw new DnsWriteFault('refused', `a CNAME stands at ${record.name}, and no ${record.type} can stand beside it`)
     },
     async removeValue(record) {
@@ -46,20 +46,25 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
       // The zone's own name is always in use. The change is there for servers that judge rights by it; were it made after
       // all, it would take away what nobody has.
       const nobodys = { name: `_drawbridge-rehearsal.${zone}`, type: 'TXT', ttl: 0, value: 'rehearsal' } as const
-      if (await update(() => ({ zone, prerequisites: [isNotInUse(zone)], changes: [takesAway(nobodys)] }), 'YXDOMAIN'))
-        throw new DnsWriteFault(
-          'refused',
-          `${formatEndpoint(options.primary)} ignores what an update requires: it cannot be used`,
-        )
+      const request = () => ({ zone, prerequisites: [isNotInUse(zone)], changes: [takesAway(nobodys)] })
+      const { made, aheadSeconds } = await update(request, 'YXDOMAIN')
+      if (!made) return { aheadSeconds }
+      throw new DnsWriteFault(
+        'refused',
+        `${formatEndpoint(options.primary)} ignores what an update requires: it cannot be used`,
+      )
     },
   }
 }
 
 /**
- * Sends one UPDATE. True: the change was made. False: it was not, because its prerequisite failed with the rcode
- * `unmet`. Everything else rejects with DnsWriteFault.
+ * Sends one UPDATE. Not `made`: its prerequisite failed with the rcode `unmet`. Everything else rejects with
+ * DnsWriteFault. `aheadSeconds`: by how much our clock is ahead of the server's.
  */
-type Updater = (update: () => Update, unmet?: string) => Promise<boolean>
+type Updater = (
+  update: () => Update,
+  unmet?: string,
+) => Promise<{ readonly made: boolean; readonly aheadSeconds: number }>
 
 function updaterOf({ zone, primary, key: settings, limitMs = 5_000, now = Date.now }: Rfc2136Options): Updater {
   const key = new TsigKey(settings)
@@ -69,11 +74,12 @@ function updaterOf({ zone, primary, key: settings, limitMs = 5_000, now = Date.n
     const id = randomInt(0x10000)
     const { wire, mac } = writable(zone, () => signRequest(encodeUpdate(id, update()), key, seconds()))
     const outcome = await exchangeOverTcp(primary, wire, performance.now() + limitMs)
-    const verdict = judgeUpdate({ id, mac, key, zone, server }, outcome, seconds())
+    const at = seconds()
+    const verdict = judgeUpdate({ id, mac, key, zone, server }, outcome, at)
     if (verdict instanceof DnsWriteFault) throw verdict
-    if (verdict === 'NOERROR') return true
-    if (verdict === unmet) return false
-    throw new DnsWriteFault('refused', `${server} refused an update of ${zone} with an unexpected ${verdict}`)
+    const { rcode, serverSeconds } = verdict
+    if (rcode === 'NOERROR' || rcode === unmet) return { made: rcode === 'NOERROR', aheadSeconds: at - serverSeconds }
+    throw new DnsWriteFault('refused', `${server} refused an update of ${zone} with an unexpected ${rcode}`)
   }
 }
 

@@ -1,12 +1,13 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { MalformedMessage } from './wire/cursor.ts'
-import { appendTsig, type TakenApart, takeOffTsig, tsigVariables } from './wire/tsig.ts'
+import { appendTsig, type TakenApart, type Tsig, takeOffTsig, tsigVariables } from './wire/tsig.ts'
 import { u16 } from './wire/uint.ts'
 
 /** How far the two clocks may be apart, in seconds: what RFC 8945 section 10 recommends. */
 const FUDGE = 300
 const HASHES = { 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const
-const ERRORS: Readonly<Record<number, string>> = { 16: 'BADSIG', 17: 'BADKEY', 18: 'BADTIME', 22: 'BADTRUNC' }
+const BADTIME = 18
+const ERRORS: Readonly<Record<number, string>> = { 16: 'BADSIG', 17: 'BADKEY', [BADTIME]: 'BADTIME', 22: 'BADTRUNC' }
 
 export interface TsigKeySettings {
   readonly name: string
@@ -47,8 +48,11 @@ export function signRequest(message: Buffer, key: TsigKey, seconds: number): Sig
 
 /** How far an answer can be believed. */
 export type Authenticity =
-  /** Signed with our key, in answer to this very request, now. `error`: what the server found wrong with our own TSIG. */
-  | { readonly kind: 'genuine'; readonly error: string | undefined }
+  /**
+   * Signed with our key, in answer to this very request, now. `error`: what the server found wrong with our own TSIG.
+   * `serverSeconds`: its clock, since 1970.
+   */
+  | { readonly kind: 'genuine'; readonly error: string | undefined; readonly serverSeconds: number }
   /** The server says that it could not accept our signature, and so cannot sign its answer either. */
   | { readonly kind: 'complaint'; readonly error: string }
   /** Nothing in it can be relied on. */
@@ -67,8 +71,12 @@ export function authenticate(answer: Buffer, requestMac: Buffer, key: TsigKey, s
   if (tsig.mac.length !== expected.length || !timingSafeEqual(tsig.mac, expected))
     return unproven('carries a signature that is not right')
   if (Math.abs(seconds - tsig.time) > tsig.fudge) return unproven('was signed at another time')
-  return { kind: 'genuine', error }
+  return { kind: 'genuine', error, serverSeconds: serverClock(tsig) }
 }
+
+/** An answer that tells us that our clock is wrong repeats our own time, and has the server's beside it (section 5.2.3). */
+const serverClock = ({ time, error, other }: Tsig): number =>
+  error === BADTIME && other.length === 6 ? other.readUIntBE(0, 6) : time
 
 function takeOffOrReason(answer: Buffer): TakenApart | string {
   try {

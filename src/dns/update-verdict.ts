@@ -14,11 +14,17 @@ export interface SentUpdate {
   readonly server: string
 }
 
+/** A genuine answer. `serverSeconds`: the server's clock, since 1970. */
+export interface UpdateAnswer {
+  readonly rcode: string
+  readonly serverSeconds: number
+}
+
 /**
- * The rcode of a genuine answer, or the fault that stands in its place. Nothing but an answer signed with our key, to this
+ * A genuine answer, or the fault that stands in its place. Nothing but an answer signed with our key, to this
  * very request, says that a change was made or that a prerequisite failed. `seconds`: the time since 1970.
  */
-export function judgeUpdate(sent: SentUpdate, outcome: TcpOutcome, seconds: number): string | DnsWriteFault {
+export function judgeUpdate(sent: SentUpdate, outcome: TcpOutcome, seconds: number): UpdateAnswer | DnsWriteFault {
   if (outcome.kind === 'no_message') return withoutMessage(sent, outcome)
   const message = decodeMessageOrUndefined(outcome.bytes)
   if (!message || !answers(message, sent)) return unknown(sent, 'sent something that is no answer to it')
@@ -28,13 +34,15 @@ export function judgeUpdate(sent: SentUpdate, outcome: TcpOutcome, seconds: numb
     // REFUSED too, by which PowerDNS turns away a key that it does not accept: a look at the zone costs little.
     return unknown(sent, `answered ${message.rcode}, which ${authenticity.reason}`)
   }
-  if (authenticity.error) {
+  if (authenticity.kind === 'complaint' || authenticity.error) {
     // The server did not accept our signature, and then must not act (RFC 8945 section 5.2): nothing changed. BADTIME is
     // signed; BADKEY and BADSIG cannot be, but whoever forges them on our connection could as well forge what a look shows.
-    const { error } = authenticity
-    return message.rcode === 'NOTAUTH' ? refusal(sent, error) : unknown(sent, `answered ${message.rcode} and ${error}`)
+    const { error = '' } = authenticity
+    if (message.rcode !== 'NOTAUTH') return unknown(sent, `answered ${message.rcode} and ${error}`)
+    return refusal(sent, error, authenticity.kind === 'genuine' ? seconds - authenticity.serverSeconds : undefined)
   }
-  return PREREQUISITES_JUDGED.has(message.rcode) ? message.rcode : refusal(sent, message.rcode)
+  const { rcode } = message
+  return PREREQUISITES_JUDGED.has(rcode) ? { rcode, serverSeconds: authenticity.serverSeconds } : refusal(sent, rcode)
 }
 
 /**
@@ -59,8 +67,10 @@ const answers = ({ id, response, opcode }: Message, sent: SentUpdate): boolean =
 const unknown = ({ server, zone }: SentUpdate, did: string): DnsWriteFault =>
   new DnsWriteFault('unknown', `${server} ${did}: only a look at ${zone} tells whether the update was made`)
 
-function refusal({ server, zone, key }: SentUpdate, code: string): DnsWriteFault {
-  const advice = (ADVICE[code] ?? "see the DNS server's log").replace('KEY', key.name)
+/** `apart`: by how many seconds our clock is ahead of the server's, where it said so. */
+function refusal({ server, zone, key }: SentUpdate, code: string, apart?: number): DnsWriteFault {
+  const by = apart === undefined || apart === 0 ? 'more than five minutes' : `${Math.abs(apart)} seconds`
+  const advice = (ADVICE[code] ?? "see the DNS server's log").replace('KEY', key.name).replace('APART', by)
   return new DnsWriteFault(
     'refused',
     `${server} refused an update of ${zone} (${code}), and nothing changed: ${advice}`,
@@ -70,7 +80,7 @@ function refusal({ server, zone, key }: SentUpdate, code: string): DnsWriteFault
 const ADVICE: Readonly<Record<string, string>> = {
   BADKEY: 'it does not accept the key KEY; compare its name and algorithm on both sides, and its rights there',
   BADSIG: 'its secret of the key KEY is another one; compare the key on both sides',
-  BADTIME: 'the clocks differ by more than five minutes; set them right on both sides',
+  BADTIME: 'the clocks differ by APART; set them right on both sides',
   REFUSED: 'give the key KEY the right to update the zone',
   NOTAUTH: 'it is not the primary of this zone, or the key KEY may not update it',
   NOTZONE: 'a name lies outside the zone',

@@ -39,7 +39,7 @@ function cannotOpen(setting: StoreSetting, error: unknown): Error {
   return new Error(`cannot open the store (${where}): ${error instanceof Error ? error.message : error}`)
 }
 
-function engineOf(setting: StoreSetting): Engine {
+export function engineOf(setting: StoreSetting): Engine {
   return setting.kind === 'sqlite' ? sqliteEngine(setting.file) : postgresEngine(setting.url)
 }
 

@@ -50,13 +50,13 @@ describe('a signed request', () => {
     const signed = signRequest(message, longKey, SECONDS)
     expect(signed.mac).toHaveLength(64)
     const genuine = signedAnswer(signed.wire, { ...served, algorithm: 'hmac-sha512' }, { seconds: SECONDS })
-    expect(authenticate(genuine, signed.mac, longKey, SECONDS)).toEqual({ kind: 'genuine', error: undefined })
+    expect(authenticate(genuine, signed.mac, longKey, SECONDS)).toMatchObject({ kind: 'genuine', error: undefined })
   })
 })
 
 describe('an answer is genuine', () => {
   test('when it is signed with our key in answer to our request', () => {
-    expect(judge(answer())).toEqual({ kind: 'genuine', error: undefined })
+    expect(judge(answer())).toEqual({ kind: 'genuine', error: undefined, serverSeconds: SECONDS })
   })
 
   test('at both ends of the time allowed, and no further', () => {
@@ -68,7 +68,7 @@ describe('an answer is genuine', () => {
 
   test('when it tells, signed, that our clock is wrong', () => {
     const told = answer({ flags: 0xa809, error: 18, other: hex('000065439999') })
-    expect(judge(told)).toEqual({ kind: 'genuine', error: 'BADTIME' })
+    expect(judge(told)).toEqual({ kind: 'genuine', error: 'BADTIME', serverSeconds: 0x65439999 })
   })
 })
 

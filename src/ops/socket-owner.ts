@@ -5,13 +5,13 @@ export interface SocketOwner {
   readonly program: string
 }
 
-/** Who listens there, or on all addresses; undefined when it cannot be told (another user's process, say). */
-export function socketOwner(address: string, port: number): SocketOwner | undefined {
+/** Who listens there, or on all addresses; nobody when it cannot be told (another user's process, say). */
+export function socketOwners(address: string, port: number): SocketOwner[] {
   const sockets = new Set(['tcp', 'tcp6', 'udp', 'udp6'].flatMap((table) => socketsOn(address, port, table)))
-  for (const pid of readdirSync('/proc').map(Number)) {
-    if (pid > 0 && filesOf(pid).some((file) => sockets.has(file))) return { pid, program: programOf(pid) }
-  }
-  return undefined
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && filesOf(pid).some((file) => sockets.has(file)))
+    .map((pid) => ({ pid, program: programOf(pid) }))
 }
 
 /** As /proc/PID/fd links to them: `socket:[INODE]`. The columns are those of proc(5). */
