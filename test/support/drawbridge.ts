@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { launcher } from '../../lab/checkout.ts'
 
 export interface Ended {
   readonly code: number
@@ -13,7 +14,7 @@ export interface Starting {
 
 /** The built program, as anyone starts it, without a terminal. */
 export function drawbridge(args: readonly string[], { environment = {}, input = '' }: Starting = {}): Promise<Ended> {
-  const child = spawn('bin/drawbridge', args, { env: { ...process.env, ...environment } })
+  const child = spawn(launcher(), args, { env: { ...process.env, ...environment } })
   const taken = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     taken.stdout += part
