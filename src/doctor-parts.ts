@@ -37,7 +37,8 @@ export function doctorParts(config: Config, now: () => number = Date.now): Docto
     secondary: secondary === undefined ? undefined : { server: secondary, edge: edgeOf(edges, secondary) },
     zones: [...zones.values()].map((zone) => examinedZone(zone, now)),
     directory: acmeDirectory({ url: acme.directory, caFile: acme.caFile }),
-    inventory: certificateInventory([join(stateDir, 'certificates'), ...certificates]),
+    inventory: certificateInventory(certificates, { issued: join(stateDir, 'certificates') }),
+    now,
     listeners: [serviceListener(config), ...settings.flatMap(edgeListeners)],
   }
 }

@@ -9,12 +9,12 @@ export async function examineAuthority(directory: AcmeDirectory): Promise<Findin
   return fault(subject, `${directory.url} cannot be used: ${look.reason}.`, fix)
 }
 
-/** Files in the certificate folders that cannot be used. */
-export async function examineInventory(inventory: CertificateInventory): Promise<Finding[]> {
+/** Files in the certificate folders that cannot be used, or soon cannot any more. */
+export async function examineInventory(inventory: CertificateInventory, now: number): Promise<Finding[]> {
   const subject = 'certificates'
-  const passedOver = await inventory.passedOver()
-  if (passedOver.length === 0) return [ok(subject, 'Every file in the certificate folders can be used.')]
-  return passedOver.map(({ path, sentence }) =>
-    warning(subject, `${path} is passed over. ${sentence}`, 'Replace the file, or take it out of the folder.'),
+  const found = await inventory.findings(now)
+  if (found.length === 0) return [ok(subject, 'Every file in the certificate folders can be used.')]
+  return found.map(({ path, sentence }) =>
+    warning(subject, `${path}: ${sentence}`, 'Replace the file, or take it away.'),
   )
 }

@@ -18,6 +18,7 @@ export interface DoctorParts {
   readonly zones: readonly ExaminedZone[]
   readonly directory: AcmeDirectory
   readonly inventory: CertificateInventory
+  readonly now: () => number
   readonly listeners: readonly Listener[]
 }
 
@@ -30,7 +31,7 @@ export async function examine(parts: DoctorParts): Promise<Finding[]> {
     ...parts.zones.map(examineZone),
     examineAuthority(parts.directory),
     ...parts.certificateFolders.map((folder) => examineReadable('certificates', folder)),
-    examineInventory(parts.inventory),
+    examineInventory(parts.inventory, parts.now()),
     ...parts.listeners.map(examineListener),
   ])
   return found.flat()
