@@ -9,7 +9,7 @@ import { CAPABILITY_TTL_SECONDS, hashCapability, newCapability } from './authori
 import { Problem } from './model/errors.ts'
 import { type ExposureRequest, type Plan, stateAt } from './model/exposure.ts'
 import type { Observation } from './model/finding.ts'
-import type { RunAction } from './model/run.ts'
+import { ITSELF, type RunAction } from './model/run.ts'
 import { type Desired, desire } from './plan/desire.ts'
 import { moved, propose, withOwner } from './plan/plan.ts'
 import type { PlanSettings } from './plan/settings.ts'
@@ -146,7 +146,7 @@ export class Exposer {
   async expire(planId: string): Promise<Started> {
     const { store } = this.#parts
     const plan = await this.findPlan(planId)
-    const begun = await store.transaction((session) => this.#begin('remove', plan, 'drawbridge', session))
+    const begun = await store.transaction((session) => this.#begin('remove', plan, ITSELF, session))
     return this.#start(plan, begun)
   }
 

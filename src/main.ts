@@ -20,6 +20,7 @@ import { readTlsFiles } from './http/certificate-reload.ts'
 import { createServer } from './http/server.ts'
 import type { Log } from './log.ts'
 import type { Plan } from './model/exposure.ts'
+import { EventFeed } from './notify/feed.ts'
 import { probeHealth } from './observe/health-probe.ts'
 import { nameHolder } from './observe/name-holder.ts'
 import { type ObserveParts, observe } from './observe/observe.ts'
@@ -78,6 +79,8 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     version: VERSION,
     exposer,
     progress: new PlanProgress(store, runs),
+    events: new EventFeed(store),
+    audit: store,
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
     pageFolder: PAGE_FOLDER,
     callers: new CallerRules(config.internalNetworks, config.trustedProxies),

@@ -64,9 +64,13 @@ export class PlanProgress {
   }
 
   /** Events after `lastId`, until the run has ended. A plan without a run has none yet: they come when it begins. */
-  async follow(planId: string, lastId: string | undefined): Promise<AsyncGenerator<ProgressEvent, void>> {
+  async follow(
+    planId: string,
+    lastId: string | undefined,
+    gone: AbortSignal,
+  ): Promise<AsyncGenerator<ProgressEvent, void>> {
     if (!(await this.#store.findPlan(planId))) throw new Problem('plan_not_found', 'No plan has this id.')
-    return this.#events(planId, lastId)
+    return this.#events(planId, lastId, gone)
   }
 
   /** From now on only what is under way here is followed to its end: who waits for a run to begin would wait for ever. */
@@ -74,7 +78,7 @@ export class PlanProgress {
     this.#closing = true
   }
 
-  async *#events(planId: string, lastId: string | undefined): AsyncGenerator<ProgressEvent, void> {
+  async *#events(planId: string, lastId: string | undefined, gone: AbortSignal): AsyncGenerator<ProgressEvent, void> {
     const [lastRun, lastSeq] = (lastId ?? '').split('.')
     let wake: () => void = () => undefined
     const stop = this.#runs.listen(() => wake())
@@ -98,6 +102,7 @@ export class PlanProgress {
         }
         if (this.#closing && !(run && this.#runs.isUnderWay(run.runId))) return
         await woken
+        if (gone.aborted) return
       }
     } finally {
       stop()

@@ -17,6 +17,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   audit: ['model', 'store/contract.ts'],
   observe: ['model', 'plan', 'dns/contract.ts', 'certificates', 'store/contract.ts'],
   authorize: ['model', 'store/contract.ts'],
+  notify: ['model', 'store/contract.ts', 'log.ts'],
   config: ['model'],
   'log.ts': ['config/secret.ts', 'authorize/capability.ts'],
   apply: [
@@ -41,6 +42,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'exposer.ts',
     'diagnose',
     'progress.ts',
+    'notify/feed.ts',
     'apply',
     'config/rate-limits.ts',
     'log.ts',

@@ -1,8 +1,9 @@
-import type { AuditEntry } from '../model/audit.ts'
+import type { AuditAction, AuditEntry } from '../model/audit.ts'
 import { type ErrorCode, Problem } from '../model/errors.ts'
-import type { PlanState } from '../model/exposure.ts'
+import type { EventType, NewEvent } from '../model/event.ts'
+import type { Plan, PlanState } from '../model/exposure.ts'
 import { Fault, sentenceOf } from '../model/fault.ts'
-import type { RunAction, RunState } from '../model/run.ts'
+import { CONSOLE, ITSELF, type Run, type RunAction, type RunState } from '../model/run.ts'
 import type { SagaOutcome } from './saga.ts'
 
 /** What an outcome means for the books. `exposure`: the state it goes on in, or null when the name is free again. */
@@ -27,6 +28,33 @@ const ENDINGS: Record<RunAction, Record<SagaOutcome['kind'], Ending>> = {
 }
 
 export const endingOf = (action: RunAction, outcome: SagaOutcome): Ending => ENDINGS[action][outcome.kind]
+
+/** What the audit calls a run: an exposure whose life is over and a blocked plan that is resolved have names of their own. */
+export function auditActionOf({ action, actor }: Run): AuditAction {
+  if (actor === CONSOLE) return 'resolve'
+  return actor === ITSELF && action === 'remove' ? 'expire' : action
+}
+
+export const networkOf = ({ actor }: Run): AuditEntry['network'] =>
+  actor === ITSELF || actor === CONSOLE ? 'self' : 'internal'
+
+/** What is told of a run's end to whoever listens. */
+export function eventOf({ url, request }: Plan, run: Run, outcome: SagaOutcome, at: number): NewEvent {
+  const { planId, host, action, actor } = run
+  const about = { at, host, planId }
+  if (outcome.kind !== 'succeeded') {
+    const { code, message: reason } = problemOf(action, host, outcome)
+    const facts = { action, state: endingOf(action, outcome).plan, code, reason, actor }
+    return { ...about, type: outcome.kind === 'blocked' ? 'exposure.blocked' : 'exposure.rolled_back', facts }
+  }
+  if (action === 'remove') {
+    const type: EventType = auditActionOf(run) === 'expire' ? 'exposure.expired' : 'exposure.removed'
+    return { ...about, type, facts: { url, actor } }
+  }
+  const { server, port, tls, expiresIn } = request
+  const expiresAt = expiresIn ? new Date(at + expiresIn * 1000).toISOString() : null
+  return { ...about, type: 'exposure.applied', facts: { url, server, port, tls, expiresAt, actor } }
+}
 
 /** What the caller is told of a run that did not succeed: the check's own code, or that a step failed, with every step and every undo. */
 export function problemOf(

@@ -5,7 +5,7 @@ import type { Plan } from '../model/exposure.ts'
 import type { JournalEntry, Run } from '../model/run.ts'
 import { type Lease, StaleFence, type Store } from '../store/contract.ts'
 import type { Reach } from './crash-points.ts'
-import { endingOf } from './ending.ts'
+import { auditActionOf, endingOf, eventOf, networkOf } from './ending.ts'
 import { HeldLease, LeaseLost } from './held-lease.ts'
 import { insistently } from './insist.ts'
 import { Journal, type JournalListener } from './journal.ts'
@@ -140,7 +140,7 @@ export class Runs {
 
   /** All that a run's end changes in the books, at once. */
   async #book(
-    { request }: Plan,
+    plan: Plan,
     run: Run,
     lease: Lease,
     outcome: SagaOutcome,
@@ -160,16 +160,13 @@ export class Runs {
       else await session.moveExposure(host, planId, fence, ending.exposure, at)
       if (action === 'apply' && ending.exposure === 'applied') {
         await session.setExposureReceipt(host, planId, Object.fromEntries(afters), fence)
-        if (request.expiresIn) await session.setExposureExpiry(host, planId, at + request.expiresIn * 1000)
+        if (plan.request.expiresIn) await session.setExposureExpiry(host, planId, at + plan.request.expiresIn * 1000)
       }
       await session.releaseLease(lease)
-      await trail.record(
-        { at, actor: run.actor, network: networkOf(run), action, outcome: ending.audit, planId, host },
-        session,
-      )
+      await session.appendEvent(eventOf(plan, run, outcome, at))
+      const audited = { actor: run.actor, network: networkOf(run), action: auditActionOf(run), outcome: ending.audit }
+      await trail.record({ at, ...audited, planId, host }, session)
       return last
     })
   }
 }
-
-const networkOf = ({ actor }: Run): 'internal' | 'self' => (actor === 'drawbridge' ? 'self' : 'internal')

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../model/audit.ts'
+import type { NewEvent } from '../model/event.ts'
 import type { Store, StoreSession } from '../store/contract.ts'
 import { RefusalFlood } from './flood.ts'
 
@@ -14,6 +15,15 @@ export class AuditTrail {
   /** Inside a transaction pass its session, so that the line stands or falls with what it tells of. */
   async record(entry: AuditEntry, session: StoreSession = this.#store): Promise<void> {
     if (this.#flood.note(entry, entry.at) === 'write') await session.appendAudit(entry)
+  }
+
+  /** A refusal that is told to listeners, too. One that is only counted is not told: a flood fills neither table. */
+  async recordAndTell(entry: AuditEntry, event: NewEvent): Promise<void> {
+    if (this.#flood.note(entry, entry.at) === 'count') return
+    await this.#store.transaction(async (session) => {
+      await session.appendEvent(event)
+      await session.appendAudit(entry)
+    })
   }
 
   /** Writes what was counted in minutes that are over. To be called every few seconds. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AuditTrail } from '../audit/trail.ts'
 import { hideCapabilities } from '../authorize/capability.ts'
+import type { AuditEntry } from '../model/audit.ts'
 import { parseLabel, parseName } from '../model/dns-name.ts'
 import { type ErrorCode, Problem } from '../model/errors.ts'
 import { StoreUnavailable } from '../store/contract.ts'
@@ -59,17 +60,15 @@ async function recordRefusal(
 ): Promise<Problem> {
   const action = request.routeOptions.config?.audited
   if (!action) return problem
-  const { address, network } = request.caller
+  const { address: actor, network } = request.caller
+  const { code } = problem
+  const about = subject(request.body)
+  const entry: AuditEntry = { at, actor, network, action, outcome: 'refused', code, ...about }
+  const facts = { code, network, actor }
   try {
-    await trail.record({
-      at,
-      actor: address,
-      network,
-      action,
-      outcome: 'refused',
-      code: problem.code,
-      ...subject(request.body),
-    })
+    await (action === 'plan' && about.host !== undefined
+      ? trail.recordAndTell(entry, { at, type: 'plan.refused', host: about.host, facts })
+      : trail.record(entry))
     return problem
   } catch (error) {
     request.log.error({ err: error }, 'The audit trail cannot be written')

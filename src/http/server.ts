@@ -7,6 +7,7 @@ import type { Caller, CallerRules } from '../authorize/caller.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import type { Exposer } from '../exposer.ts'
 import { Problem } from '../model/errors.ts'
+import type { EventFeed } from '../notify/feed.ts'
 import type { PlanProgress } from '../progress.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
 import { Gate } from './gate.ts'
@@ -14,6 +15,8 @@ import { judgeRequests } from './judgement.ts'
 import { shownPath } from './path.ts'
 import { createBudgets } from './rate-limit.ts'
 import { answerRefusals } from './refusals.ts'
+import { type AuditReader, auditRoutes } from './routes/audit.ts'
+import { eventRoutes } from './routes/events.ts'
 import { offerPage, pageRoutes } from './routes/page.ts'
 import { planEventRoutes } from './routes/plan-events.ts'
 import { planRoutes } from './routes/plans.ts'
@@ -29,6 +32,8 @@ export interface ServerParts {
   readonly version: string
   readonly exposer: Exposer
   readonly progress: PlanProgress
+  readonly events: EventFeed
+  readonly audit: AuditReader
   readonly policy: (caller: Caller) => PolicyBody
   /** The folder that the web page was built into. */
   readonly pageFolder: string
@@ -77,6 +82,8 @@ export async function createServer(parts: ServerParts): Promise<App> {
     tokenRoutes(app, parts.exposer)
     runRoutes(app, parts.exposer)
     planEventRoutes(app, parts.progress)
+    eventRoutes(app, parts.events)
+    auditRoutes(app, parts.audit)
     systemRoutes(app, async () => !closing && (await parts.isReady()))
     referenceRoutes(app)
     pageRoutes(app, parts.pageFolder)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /** What happened, for the record: who, what, to which plan, with which outcome. Never a secret. */
 export interface AuditEntry {
   readonly at: number
-  /** The caller's address, or `drawbridge` for what the service does by itself. */
+  /** The caller's address, `drawbridge` for what the service does by itself, or `console` for a command on its own machine. */
   readonly actor: string
   readonly network: 'internal' | 'public' | 'self'
   readonly action: AuditAction
@@ -18,6 +18,7 @@ export interface AuditEntry {
 /**
  * `request` is one refused before it was known what it wanted; `refusals` counts what was not written one by one.
  * `expire` and `recover` are what the service begins by itself: the end of an exposure's life, a run left behind.
+ * `resolve` is what a person on the server does about a plan that is blocked.
  */
 export type AuditAction =
   | 'plan'

@@ -1,5 +1,5 @@
 /** Everything that happens to a host and is told to whoever listens: event streams and webhooks. */
-const EVENT_TYPES = [
+export const EVENT_TYPES = [
   'plan.refused',
   'exposure.applied',
   'exposure.rolled_back',
@@ -31,3 +31,20 @@ export interface StoredEvent extends NewEvent {
   /** `evt_…`: the same in every stream and every delivery, so that a receiver can tell a repetition. */
   readonly id: string
 }
+
+/** An event as it is told outside: in the stream and, in the words of Standard Webhooks, in a webhook's body. */
+export interface EventJson {
+  readonly id: string
+  readonly seq: number
+  readonly type: EventType
+  readonly timestamp: string
+  readonly data: Pick<NewEvent, 'host' | 'planId' | 'facts'>
+}
+
+export const eventJson = ({ id, seq, type, at, host, planId, facts }: StoredEvent): EventJson => ({
+  id,
+  seq,
+  type,
+  timestamp: new Date(at).toISOString(),
+  data: { host, ...(planId !== undefined && { planId }), facts },
+})

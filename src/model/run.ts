@@ -36,6 +36,10 @@ export interface JournalEntry {
   readonly detail?: string | undefined
 }
 
+/** Stands in `actor` for the service itself, which ends what has lived its life, and for a person at the server's own console. */
+export const ITSELF = 'drawbridge'
+export const CONSOLE = 'console'
+
 /** The lease that a run takes on its host. */
 export const hostLease = (host: string): string => `host ${host}`
 

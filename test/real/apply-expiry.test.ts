@@ -36,7 +36,7 @@ test('an exposure with a lease of life removes itself when it is over, and says 
   expect(await world(lab)).toEqual(before)
   await invariants(lab)
   const last = (await auditOf(planId)).at(-1)
-  expect(last).toMatchObject({ actor: 'drawbridge', network: 'self', outcome: 'ok', host })
+  expect(last).toMatchObject({ actor: 'drawbridge', network: 'self', action: 'expire', outcome: 'ok', host })
 })
 
 test('extend prolongs it from now, with a capability to apply', async () => {

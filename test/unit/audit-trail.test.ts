@@ -78,4 +78,13 @@ describe('the audit trail', () => {
     await trail.flush(NOW + 2 * MINUTE)
     expect((await store.readAudit(5, 10)).map((line) => line.facts)).toStrictEqual([{ count: 3, since: NOW }])
   })
+
+  it('tells listeners of the refusals it writes, and of none that it only counts', async () => {
+    const trail = new AuditTrail(store)
+    const event = { at: NOW, type: 'plan.refused', host: 'shop.lab.test', facts: { code: 'invalid_request' } } as const
+    for (let i = 0; i < 50; i++) await trail.recordAndTell(REFUSAL, event)
+    expect(await store.readEvents(0, 100)).toHaveLength(5)
+    expect(await store.readEvents(0, 1)).toMatchObject([event])
+    expect(await actions()).toEqual(Array(5).fill('plan'))
+  })
 })

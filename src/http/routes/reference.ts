@@ -17,6 +17,7 @@ export async function describeApi(app: App, version: string): Promise<void> {
       tags: [
         { name: 'policy', description: 'What is allowed here' },
         { name: 'deploy', description: 'Plan, get the right to act, act' },
+        { name: 'events', description: 'What happened and what happens' },
         { name: 'system', description: 'For whatever watches the machine' },
       ],
     },
