@@ -97,3 +97,15 @@ export const RunBody = Type.Object(
   closed,
 )
 export type RunBody = Static<typeof RunBody>
+
+/** What one event of a plan's progress holds; the event's name says what happened to the step. */
+export const ProgressBody = Type.Object(
+  {
+    action: oneOf(['apply', 'remove']),
+    step: Type.String({ examples: ['proxy'] }),
+    at: Time,
+    detail: Type.Optional(Type.String()),
+    state: Type.Optional(Type.String({ description: "The plan's state, with the last event of all: `end`." })),
+  },
+  closed,
+)

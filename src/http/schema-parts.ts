@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 
 /** What the schemas of all bodies are made of. */
 export const closed = { additionalProperties: false }
@@ -8,3 +8,7 @@ export const oneOf = <const T extends readonly string[]>(values: T, options = {}
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options })
 
 export const Time = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] })
+
+/** The answer of a route that streams: each event's data is of this schema. */
+export const eventStream = (description: string, schema: TSchema): TSchema =>
+  ({ description, content: { 'text/event-stream': { schema } } }) as unknown as TSchema

@@ -2,8 +2,9 @@ import { Problem } from '../../model/errors.ts'
 import { EVENT_TYPES, type EventType, eventJson, type StoredEvent } from '../../model/event.ts'
 import type { EventFeed, EventFilter } from '../../notify/feed.ts'
 import type { App } from '../app.ts'
-import { EventQuery } from '../event-schemas.ts'
+import { EventBody, EventQuery } from '../event-schemas.ts'
 import { goneSignal, lastEventId, type ServerSentEvent, streamEvents } from '../event-stream.ts'
+import { eventStream } from '../schema-parts.ts'
 import { problems } from '../schemas.ts'
 
 /** Everything that happens, to callers inside. A client that comes back with Last-Event-ID misses nothing. */
@@ -18,8 +19,10 @@ export function eventRoutes(app: App, feed: EventFeed): void {
         tags: ['events'],
         summary: 'Events as they happen (server-sent events, internal network only)',
         querystring: EventQuery,
-        produces: ['text/event-stream'],
-        response: { ...problems('invalid_request', 'internal_network_required') },
+        response: {
+          200: eventStream('Each event as it happens.', EventBody),
+          ...problems('invalid_request', 'internal_network_required'),
+        },
       },
     },
     async ({ query, headers }, reply) => {

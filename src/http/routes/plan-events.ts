@@ -1,6 +1,8 @@
 import type { PlanProgress, ProgressEvent } from '../../progress.ts'
 import type { App } from '../app.ts'
 import { goneSignal, lastEventId, type ServerSentEvent, streamEvents } from '../event-stream.ts'
+import { ProgressBody } from '../run-schemas.ts'
+import { eventStream } from '../schema-parts.ts'
 import { PlanIdParams, problems } from '../schemas.ts'
 
 /** Each step as it starts and ends, as server-sent events. A client that comes back with Last-Event-ID misses nothing. */
@@ -14,8 +16,7 @@ export function planEventRoutes(app: App, progress: PlanProgress): void {
         tags: ['deploy'],
         summary: "A plan's steps as they start and end (server-sent events)",
         params: PlanIdParams,
-        produces: ['text/event-stream'],
-        response: { ...problems('plan_not_found') },
+        response: { 200: eventStream('Each step as it starts and ends.', ProgressBody), ...problems('plan_not_found') },
       },
     },
     async ({ params, headers }, reply) => {
