@@ -31,6 +31,8 @@ export function serviceConfig(addresses: Addresses, paths: StatePaths, flow: Flo
       caaIdentities: [`ca.${ZONE}`],
     },
     certificates: [paths.certificates],
+    // Short, so that a person who stops a backend sees its badge turn red.
+    monitor: { everySeconds: 3 },
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { crashAt } from './apply/crash-points.ts'
 import { Runs } from './apply/runs.ts'
 import { assertEquipped, stepsFor } from './apply/steps.ts'
+import { compareWithApplied } from './apply/sweep.ts'
 import { upkeepOf } from './apply/upkeep.ts'
 import { AuditTrail } from './audit/trail.ts'
 import { Admission } from './authorize/admission.ts'
@@ -14,12 +15,16 @@ import type { Config } from './config/config.ts'
 import { Secret } from './config/secret.ts'
 import { namesToOrder, zoneOf } from './config/zones.ts'
 import { dnsReader } from './dns/reader.ts'
+import { edgeReader } from './edge/reading/edge-reader.ts'
+import { edgeVisitor } from './edge/visitor.ts'
 import { type Equipment, equip } from './equip.ts'
 import { Exposer, type Observe } from './exposer.ts'
 import { readTlsFiles } from './http/certificate-reload.ts'
 import { createServer } from './http/server.ts'
 import type { Log } from './log.ts'
 import type { Plan } from './model/exposure.ts'
+import { Board } from './monitor/board.ts'
+import { Monitor } from './monitor/monitor.ts'
 import { EventFeed } from './notify/feed.ts'
 import { probeHealth } from './observe/health-probe.ts'
 import { nameHolder } from './observe/name-holder.ts'
@@ -75,12 +80,14 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     instance,
     now,
   })
+  const board = new Board()
   const app = await createServer({
     version: VERSION,
     exposer,
     progress: new PlanProgress(store, runs),
     events: new EventFeed(store),
     audit: store,
+    board,
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
     pageFolder: PAGE_FOLDER,
     callers: new CallerRules(config.internalNetworks, config.trustedProxies),
@@ -98,7 +105,36 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     tls: config.listen.tls && readTlsFiles(config.listen.tls),
   })
   const parts = { ...equipment, store, runs, exposer, instance, log, now }
-  return { ...parts, app, trail, admission, upkeep: upkeepOf(parts) }
+  return { ...parts, app, trail, admission, upkeep: upkeepOf(parts), monitor: monitorOf(config, { ...parts, board }) }
+}
+
+interface MonitorSurroundings extends Equipment {
+  readonly store: Store
+  readonly runs: Runs
+  readonly board: Board
+  readonly instance: string
+  readonly log: Log
+}
+
+function monitorOf({ servers, edge, edges, monitor, instances }: Config, parts: MonitorSurroundings): Monitor {
+  const primary = edges[servers.primary]
+  return new Monitor({
+    ...parts,
+    edge: primary && {
+      reader: edgeReader(primary),
+      surroundings: { addresses: servers.addresses, edge: { address: primary.address, ports: edge } },
+    },
+    visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
+    compare: async ({ exposure, plan }) => {
+      const { held, edited } = await compareWithApplied(exposure, plan, parts)
+      const dns = held === 'unknown' ? null : held === 'yes' ? 'ours' : 'not_ours'
+      return { dns, file: edited.length === 0 ? 'unchanged' : 'edited' }
+    },
+    listenToRuns: (listener) => parts.runs.listen(listener),
+    everyMs: monitor.everySeconds * 1000,
+    atOnce: monitor.atOnce,
+    leaseMs: instances.takeOverSeconds * 1000,
+  })
 }
 
 /** Found from the sources as from what was built of them. */

@@ -1,6 +1,7 @@
 import type { Edge } from '../edge/contract.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { Exposure, Store } from '../store/contract.ts'
+import type { Held } from './steps/dns.ts'
 import { appliedFiles, recordsOf, type StepParts } from './steps.ts'
 
 /** One way in which the world differs from what was applied. Told, never touched. */
@@ -10,7 +11,8 @@ export interface Drift {
   readonly sentence: string
 }
 
-type SweepParts = Pick<StepParts, 'primary' | 'look'> & { readonly store: Store }
+type Eyes = Pick<StepParts, 'primary' | 'look'>
+type SweepParts = Eyes & { readonly store: Store }
 
 /** Compares every applied exposure with DNS, the Primary's files and what its nginx serves. */
 export async function sweep(parts: SweepParts): Promise<readonly Drift[]> {
@@ -23,12 +25,24 @@ export async function sweep(parts: SweepParts): Promise<readonly Drift[]> {
   return drifts
 }
 
-async function driftOf(exposure: Exposure, plan: Plan, { primary, look }: SweepParts): Promise<Drift[]> {
-  const { host } = exposure
-  const [held, edited, answer] = await Promise.all([
+/** Whether DNS serves what was applied, and which of the Primary's files are not what was applied. */
+export async function compareWithApplied(
+  exposure: Exposure,
+  plan: Plan,
+  { primary, look }: Eyes,
+): Promise<{ readonly held: Held; readonly edited: readonly string[] }> {
+  const [held, edited] = await Promise.all([
     look(plan.request.zone, recordsOf(plan)),
     primary ? editedFiles(primary, exposure) : [],
-    primary?.ask({ host, path: '/', tls: false }),
+  ])
+  return { held, edited }
+}
+
+async function driftOf(exposure: Exposure, plan: Plan, eyes: Eyes): Promise<Drift[]> {
+  const { host } = exposure
+  const [{ held, edited }, answer] = await Promise.all([
+    compareWithApplied(exposure, plan, eyes),
+    eyes.primary?.ask({ host, path: '/', tls: false }),
   ])
   return [
     ...(held === 'yes'

@@ -44,6 +44,8 @@ export interface Config {
   readonly plan: { readonly ttlSeconds: number }
   readonly ports: { readonly allowed: readonly (readonly [number, number])[] }
   readonly rateLimits: RateLimits
+  /** How often hosts are checked, how long each may take, how many at a time. */
+  readonly monitor: { readonly everySeconds: number; readonly timeoutSeconds: number; readonly atOnce: number }
   readonly backups: { readonly keepRuns: number }
   readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
   readonly log: { readonly level: string }
@@ -104,6 +106,7 @@ export function readConfig(text: string, file: string, environment: Environment)
         .list('allowed', DEFAULT_PORTS, value.portRange, 'ports (80) or ranges (1024-65535)'),
     },
     rateLimits: readRateLimits(root.section('rateLimits')),
+    monitor: readMonitor(root.section('monitor')),
     backups: {
       keepRuns: root
         .section('backups')
@@ -189,6 +192,14 @@ function readAcme(section: Section, path: PathParse): Config['acme'] {
     caaIdentities: section.list('caaIdentities', [], value.dnsName, 'names such as letsencrypt.org'),
     challenge: section.read('challenge', 'dns-01', value.oneOf('dns-01', 'http-01'), 'dns-01 or http-01'),
     contact: section.list('contact', [], value.mailAddress, 'e-mail addresses'),
+  }
+}
+
+function readMonitor(section: Section): Config['monitor'] {
+  return {
+    everySeconds: section.read('everySeconds', 30, value.whole(1, 3_600), 'whole seconds, 1 to 3600'),
+    timeoutSeconds: section.read('timeoutSeconds', 5, value.whole(1, 60), 'whole seconds, 1 to 60'),
+    atOnce: section.read('atOnce', 64, value.whole(1, 1_000), 'a whole number, 1 to 1000'),
   }
 }
 

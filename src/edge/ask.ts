@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto'
 import { type ClientRequest, request as requestPlainly } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import { TLSSocket } from 'node:tls'
+import type { NoAnswerReason } from '../model/badge.ts'
 import type { EdgeAnswer, EdgeQuestion } from './contract.ts'
 import { codeOf } from './files.ts'
 import { UNKNOWN_HOST } from './render-base.ts'
@@ -9,7 +10,6 @@ import type { EdgeSettings } from './settings.ts'
 
 const PATIENCE_MS = 5_000
 
-type NoAnswer = Extract<EdgeAnswer, { kind: 'no_answer' }>
 type Served = Extract<EdgeAnswer, { kind: 'answer' }>['certificate']
 
 /** One GET to the edge's own address under the host's name. Redirects are not followed and no body is taken in. */
@@ -30,7 +30,7 @@ export function askEdge(
       if (response.headers[UNKNOWN_HOST.header.toLowerCase()] === UNKNOWN_HOST.value) {
         resolve({ kind: 'no_answer', reason: 'unknown_host' })
       }
-      const certificate = tls ? servedBy(asking) : undefined
+      const certificate = asking.socket instanceof TLSSocket ? certificateServed(asking.socket) : undefined
       const latencyMs = Math.round(performance.now() - started)
       resolve({ kind: 'answer', httpStatus: response.statusCode ?? 0, latencyMs, ...(certificate && { certificate }) })
       response.on('error', () => undefined)
@@ -47,8 +47,8 @@ export async function defaultServerAnswers(settings: Pick<EdgeSettings, 'address
   return answer.kind === 'no_answer' && answer.reason === 'unknown_host'
 }
 
-function servedBy({ socket }: ClientRequest): Served {
-  const x509 = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
+export function certificateServed(socket: TLSSocket): Served {
+  const x509 = socket.getPeerX509Certificate()
   if (!x509) return undefined
   return {
     fingerprint: x509.fingerprint256,
@@ -76,9 +76,14 @@ const UNREACHABLE = [
   'EPERM',
 ]
 
-function reasonOf(error: Error, handshaking: boolean): NoAnswer['reason'] {
-  const code = codeOf(error)
-  if (error.name === 'TimeoutError' || error.name === 'AbortError' || code === 'ETIMEDOUT') return 'timeout'
+function reasonOf(error: Error, handshaking: boolean): NoAnswerReason {
+  const isLate = error.name === 'TimeoutError' || error.name === 'AbortError'
+  return noAnswerReason(isLate ? 'ETIMEDOUT' : codeOf(error), handshaking)
+}
+
+/** By the code of a connection's error, where it has one. */
+export function noAnswerReason(code: string | undefined, handshaking: boolean): NoAnswerReason {
+  if (code === 'ETIMEDOUT') return 'timeout'
   if (code === 'ECONNREFUSED') return 'refused'
   if (code !== undefined && UNREACHABLE.includes(code)) return 'unreachable'
   return handshaking ? 'handshake_refused' : 'not_http'

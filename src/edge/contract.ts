@@ -1,3 +1,5 @@
+import type { Endpoint } from '../model/address.ts'
+import type { NoAnswerReason } from '../model/badge.ts'
 import { Fault } from '../model/fault.ts'
 
 /** What an edge serves for one exposure. */
@@ -59,7 +61,7 @@ export type EdgeAnswer =
     }
   | {
       readonly kind: 'no_answer'
-      readonly reason: 'refused' | 'unreachable' | 'timeout' | 'handshake_refused' | 'not_http' | 'unknown_host'
+      readonly reason: NoAnswerReason
     }
 
 /**
@@ -113,4 +115,19 @@ export interface Edge {
   reload(): Promise<void>
   /** Asks the edge itself, by its address, as a visitor of the host would. */
   ask(question: EdgeQuestion): Promise<EdgeAnswer>
+}
+
+export interface EdgeVisit extends EdgeQuestion {
+  /** Where the edge listens for this host. */
+  readonly door: Endpoint
+  /** With a whole TLS handshake: only then the answer tells of the certificate. */
+  readonly full: boolean
+}
+
+/** Asks for many hosts, again and again. Never rejects. */
+export interface EdgeVisitor {
+  visit(question: EdgeVisit): Promise<EdgeAnswer>
+  /** What was kept for a host that is gone. */
+  forget(host: string): void
+  close(): void
 }

@@ -7,6 +7,7 @@ import type { Caller, CallerRules } from '../authorize/caller.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import type { Exposer } from '../exposer.ts'
 import { Problem } from '../model/errors.ts'
+import type { Board } from '../monitor/board.ts'
 import type { EventFeed } from '../notify/feed.ts'
 import type { PlanProgress } from '../progress.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
@@ -17,6 +18,8 @@ import { createBudgets } from './rate-limit.ts'
 import { answerRefusals } from './refusals.ts'
 import { type AuditReader, auditRoutes } from './routes/audit.ts'
 import { eventRoutes } from './routes/events.ts'
+import { hostEventRoutes } from './routes/host-events.ts'
+import { hostRoutes } from './routes/hosts.ts'
 import { offerPage, pageRoutes } from './routes/page.ts'
 import { planEventRoutes } from './routes/plan-events.ts'
 import { planRoutes } from './routes/plans.ts'
@@ -34,6 +37,8 @@ export interface ServerParts {
   readonly progress: PlanProgress
   readonly events: EventFeed
   readonly audit: AuditReader
+  /** The hosts as the monitor knows them. */
+  readonly board: Board
   readonly policy: (caller: Caller) => PolicyBody
   /** The folder that the web page was built into. */
   readonly pageFolder: string
@@ -84,6 +89,8 @@ export async function createServer(parts: ServerParts): Promise<App> {
     planEventRoutes(app, parts.progress)
     eventRoutes(app, parts.events)
     auditRoutes(app, parts.audit)
+    hostRoutes(app, parts.board, parts.now)
+    hostEventRoutes(app, parts.board, parts.now)
     systemRoutes(app, async () => !closing && (await parts.isReady()))
     referenceRoutes(app)
     pageRoutes(app, parts.pageFolder)

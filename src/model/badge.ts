@@ -17,10 +17,21 @@ export function certificateLevel({ notBefore, notAfter }: Validity, now: number)
   return left <= life / 3 ? 'warning' : 'ok'
 }
 
+/** `handshake_refused`: the edge ended the TLS handshake. `unknown_host`: its default server answered instead. */
+export const NO_ANSWER_REASONS = [
+  'refused',
+  'unreachable',
+  'timeout',
+  'handshake_refused',
+  'not_http',
+  'unknown_host',
+] as const
+export type NoAnswerReason = (typeof NO_ANSWER_REASONS)[number]
+
 /** How a host answered through its edge; `httpStatus` null: it did not, and `reason` says why. */
-interface CheckAnswer {
+export interface CheckAnswer {
   readonly httpStatus: number | null
-  readonly reason: string | null
+  readonly reason: NoAnswerReason | null
 }
 
 /** Everything that a badge is made of. What was not looked at yet, or could not be seen, counts for nothing. */
@@ -36,13 +47,10 @@ export interface BadgeFacts {
   readonly file: 'unchanged' | 'edited' | null
 }
 
-/** The handshake got no further than the certificate. */
-const HANDSHAKE_REFUSED = 'handshake_refused'
-
 /** The worst that is known: what a visitor meets first goes before what only its owner would notice. */
 export function badgeOf({ managed, answer, dns, certificate, file }: BadgeFacts): Badge {
   if (!answer) return 'PENDING'
-  if (answer.httpStatus === null) return answer.reason === HANDSHAKE_REFUSED ? 'CERT' : 'DOWN'
+  if (answer.httpStatus === null) return answer.reason === 'handshake_refused' ? 'CERT' : 'DOWN'
   if (!isGoodStatus(answer.httpStatus, managed)) return `HTTP ${answer.httpStatus}`
   if (dns === 'not_ours') return 'NO DNS'
   if (certificate !== null && certificate !== 'ok') return 'CERT'

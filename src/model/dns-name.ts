@@ -18,6 +18,13 @@ export function parseName(text: string): string | undefined {
   return labels.includes(undefined) || name.length > LONGEST_NAME ? undefined : name
 }
 
+/** As `parseName`, for what people type: a name may also be written in the letters of its own language (IDN). */
+export function parseHost(text: string): string | undefined {
+  if (isAscii(text)) return parseName(text)
+  // Turning letters into an A-label also drops and maps characters: only what is a letter, mark or digit goes in.
+  return /^[A-Za-z0-9.\p{L}\p{M}\p{N}-]{1,253}$/u.test(text) ? parseName(domainToASCII(text)) : undefined
+}
+
 /** The name of `label` under `zone`, both canonical; undefined when it would be too long for DNS. */
 export function nameUnder(zone: string, label: string): string | undefined {
   const name = `${label}.${zone}`

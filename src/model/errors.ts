@@ -109,6 +109,12 @@ export const ERRORS = {
     "Call from the service's own page, or from a client that sends no Origin header.",
   ),
   plan_not_found: entry(404, 'There is no such plan', false, 'Make one with POST /api/deploy/plan.'),
+  host_not_found: entry(
+    404,
+    'No such host is served here',
+    false,
+    'The host is not exposed and may be planned with POST /api/deploy/plan.',
+  ),
   plan_expired: entry(410, 'The plan has expired', false, 'Make a new one with POST /api/deploy/plan.'),
   plan_not_applied: entry(
     409,

@@ -1,6 +1,7 @@
 import type { AuditEntry, AuditLine } from '../model/audit.ts'
 import type { NewEvent, StoredEvent } from '../model/event.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
+import type { HostStatus } from '../model/host-status.ts'
 import type { JournalEntry, Run, RunState } from '../model/run.ts'
 
 /** One-time right to run one plan once. Only the hash of its value is ever stored. */
@@ -119,6 +120,14 @@ export interface StoreSession {
   /** Replaces an earlier one for the same names and directory. */
   putOrder(order: OrderRecord): Promise<void>
   deleteOrder(names: string, directory: string): Promise<void>
+
+  /** Writes what is known of hosts, replacing what was. `version` must be greater than any before. */
+  putHosts(statuses: readonly HostStatus[], version: number): Promise<void>
+  deleteHosts(hosts: readonly string[]): Promise<void>
+  /** Hosts written under a greater version, oldest writing first. */
+  readHosts(afterVersion: number): Promise<HostStatus[]>
+  /** How many hosts there are and the greatest version of any: cheap to ask, and tells whether to read. */
+  hostsMark(): Promise<{ count: number; version: number }>
 
   /** The lease, or undefined while somebody else's has not run out. Its own holder may take it again: a new fence. */
   takeLease(name: string, holder: string, now: number, lifeMs: number): Promise<Lease | undefined>

@@ -3,13 +3,14 @@ import type { Engine } from './dialects/engine.ts'
 import { first } from './migrations/0001-first.ts'
 import { runs } from './migrations/0002-runs.ts'
 import { events } from './migrations/0003-events.ts'
+import { hosts } from './migrations/0006-hosts.ts'
 import type { Schema } from './schema.ts'
 
 /** A step forward. What has been released is never edited: a change is a new one at the end of the list. */
 export type Migration = (db: Kysely<Schema>) => Promise<void>
 
 /** Version n of the schema is what the first n leave behind. */
-export const MIGRATIONS: readonly Migration[] = [first, runs, events]
+export const MIGRATIONS: readonly Migration[] = [first, runs, events, hosts]
 
 /** Brings the schema up to the newest version, all of the way or not at all. Others that start now wait their turn. */
 export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = MIGRATIONS): Promise<void> {

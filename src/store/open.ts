@@ -7,6 +7,7 @@ import { postgresEngine } from './dialects/postgres.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
 import { eventsIn } from './events.ts'
 import { exposuresIn } from './exposures.ts'
+import { hostsIn } from './hosts.ts'
 import { journalIn } from './journal.ts'
 import { leasesIn } from './leases.ts'
 import { migrate } from './migrations.ts'
@@ -74,6 +75,7 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...runsIn(db),
   ...journalIn(db),
   ...ordersIn(db),
+  ...hostsIn(db),
   ...leasesIn(db),
   ...auditLinesIn(db),
   ...eventsIn(db),

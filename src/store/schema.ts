@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { AuditAction } from '../model/audit.ts'
+import type { Badge } from '../model/badge.ts'
 import type { EventType } from '../model/event.ts'
 import type { PlanState } from '../model/exposure.ts'
 import type { JournalMark, RunAction, RunState } from '../model/run.ts'
@@ -12,6 +13,7 @@ export interface Schema {
   runs: RunRow
   journal: JournalRow
   orders: OrderRow
+  hosts: HostRow
   leases: LeaseRow
   audit_lines: AuditLineRow
   audit_head: AuditHeadRow
@@ -87,6 +89,18 @@ interface OrderRow {
   url: string
   key_file: string
   created_at: number
+}
+
+export interface HostRow {
+  host: string
+  /** Grows with every writing: who reads along asks for what is newer. */
+  version: number
+  changed: number
+  badge: Badge
+  since: number | null
+  /** Every other member of the status but the history. */
+  status: string
+  history: string
 }
 
 /** A row outlives its lease, with no holder, so that its fence never repeats. */

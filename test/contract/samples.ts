@@ -1,6 +1,8 @@
 import type { AuditEntry } from '../../src/model/audit.ts'
 import type { NewEvent } from '../../src/model/event.ts'
 import type { Plan } from '../../src/model/exposure.ts'
+import { NO_HISTORY } from '../../src/model/history.ts'
+import type { HostStatus } from '../../src/model/host-status.ts'
 import type { JournalEntry, Run } from '../../src/model/run.ts'
 import type { CapabilityRecord, Exposure, PresentedCapability } from '../../src/store/contract.ts'
 
@@ -100,5 +102,25 @@ export const sampleEvent = (change: Partial<NewEvent> = {}): NewEvent => ({
   host: 'shop.lab.test',
   planId: samplePlan().planId,
   facts: { url: 'https://shop.lab.test:8443', tls: true, port: 3000, server: null },
+  ...change,
+})
+
+export const sampleHost = (change: Partial<HostStatus> = {}): HostStatus => ({
+  host: 'shop.lab.test',
+  configPath: '/etc/nginx/drawbridge/hosts/shop.lab.test.conf',
+  managed: true,
+  tls: true,
+  path: '/healthz',
+  door: { address: '127.0.45.23', port: 8443 },
+  server: '25',
+  address: '127.0.45.25',
+  planId: 'plan_0123456789abcdefghijklmnop',
+  expiresAt: null,
+  badge: 'PENDING',
+  since: null,
+  lastCheck: null,
+  sightings: { at: null, dns: null, file: null, certificate: null },
+  history: NO_HISTORY,
+  changed: 0,
   ...change,
 })

@@ -5,6 +5,7 @@ import { capabilitySuite } from './store/capabilities.ts'
 import { durabilitySuite } from './store/durability.ts'
 import { eventSuite } from './store/events.ts'
 import { exposureSuite } from './store/exposures.ts'
+import { hostSuite } from './store/hosts.ts'
 import { journalSuite } from './store/journal.ts'
 import { leaseSuite } from './store/leases.ts'
 import { migrationSuite } from './store/migrations.ts'
@@ -23,6 +24,7 @@ export function storeSuite(on: Bench): void {
   runSuite(on)
   journalSuite(on)
   orderSuite(on)
+  hostSuite(on)
   transactionSuite(on)
   beginningSuite(on)
   auditSuite(on)

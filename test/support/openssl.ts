@@ -1,5 +1,9 @@
 import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
+
+import { tempFolder } from './temp-folder.ts'
 
 const run = promisify(execFile)
 
@@ -30,4 +34,21 @@ export async function makeCertificate(wish: CertificateWish): Promise<void> {
 export async function encryptKey(key: string, encrypted: string, traditional = false): Promise<void> {
   const form = traditional ? ['ec', '-aes256'] : ['pkcs8', '-topk8']
   await run('openssl', [...form, '-in', key, '-out', encrypted, '-passout', 'pass:secret'])
+}
+
+/** A self-signed certificate whose life is over: openssl makes such only when it plays a whole authority. */
+export async function makeExpiredCertificate({ certificate, key, names }: CertificateWish): Promise<void> {
+  using folder = tempFolder()
+  const at = (name: string) => join(folder.path, name)
+  writeFileSync(at('index'), '')
+  writeFileSync(at('extensions'), `subjectAltName=${names.join(',')}\n`)
+  writeFileSync(
+    at('config'),
+    `[ca]\ndefault_ca=own\n[own]\ndatabase=${at('index')}\nnew_certs_dir=${folder.path}\nrand_serial=yes\ndefault_md=sha256\npolicy=any\n[any]\ncommonName=supplied\n`,
+  )
+  const request = ['-out', at('request'), '-subj', '/CN=expired']
+  await run('openssl', ['req', '-new', '-newkey', ...P256, '-nodes', '-keyout', key, ...request])
+  const life = ['-startdate', '20240101000000Z', '-enddate', '20240401000000Z']
+  const files = ['-config', at('config'), '-keyfile', key, '-in', at('request'), '-extfile', at('extensions')]
+  await run('openssl', ['ca', '-batch', '-selfsign', '-notext', ...files, ...life, '-out', certificate])
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type BadgeFacts, badgeOf, certificateLevel } from '../../src/model/badge.ts'
+import { type BadgeFacts, badgeOf, certificateLevel, type NoAnswerReason } from '../../src/model/badge.ts'
 
 const WELL: BadgeFacts = {
   managed: true,
@@ -8,7 +8,9 @@ const WELL: BadgeFacts = {
   certificate: 'ok',
   file: 'unchanged',
 }
-const answered = (httpStatus: number | null, reason: string | null = null) => ({ answer: { httpStatus, reason } })
+const answered = (httpStatus: number | null, reason: NoAnswerReason | null = null) => ({
+  answer: { httpStatus, reason },
+})
 const WORST = { dns: 'not_ours', certificate: 'expired', file: 'edited' } as const
 
 describe('a badge', () => {
@@ -16,7 +18,7 @@ describe('a badge', () => {
     ['RUNNING', {}],
     ['PENDING', { ...WORST, answer: null }],
     ['DOWN', { ...WORST, ...answered(null, 'timeout') }],
-    ['CERT', { ...answered(null, 'handshake_refused') }],
+    ['CERT', answered(null, 'handshake_refused')],
     ['HTTP 502', { ...WORST, ...answered(502) }],
     ['HTTP 503', { ...WORST, ...answered(503) }],
     ['HTTP 302', answered(302)],

@@ -23,6 +23,7 @@ const TABLES = [
   'capabilities',
   'exposures',
   'plans',
+  'hosts',
   'leases',
   'audit_lines',
   'audit_head',

@@ -1,0 +1,18 @@
+import { parseHost } from '../model/dns-name.ts'
+import { Problem } from '../model/errors.ts'
+import type { HostStatus } from '../model/host-status.ts'
+import type { Board } from '../monitor/board.ts'
+
+/** The host that a caller means, in whatever spelling. */
+export function findHost(board: Board, text: string): HostStatus {
+  const status = board.find(canonicalHost(text))
+  if (status) return status
+  throw new Problem('host_not_found', 'No such host is served by the edge: it is not exposed and may be planned.')
+}
+
+function canonicalHost(text: string): string {
+  const host = parseHost(text)
+  if (host) return host
+  const errors = [{ field: 'host', message: 'must be a DNS name of letter-digit-hyphen labels' }]
+  throw new Problem('invalid_request', 'The host is not a DNS name.', { errors })
+}

@@ -1,0 +1,92 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { Problem } from '../../model/errors.ts'
+import type { Board } from '../../monitor/board.ts'
+import { listHosts, type Place } from '../../monitor/listing.ts'
+import type { App } from '../app.ts'
+import { healthBody, hostRow, serverFor } from '../host-body.ts'
+import { findHost } from '../host-query.ts'
+import { problems } from '../schemas.ts'
+import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../status-schemas.ts'
+
+/** What is known of the hosts. Nothing is asked and nothing is opened for it: it is what the monitor saw last. */
+export function hostRoutes(app: App, board: Board, now: () => number): void {
+  // Revisions begin anew with every start, and so do the tags.
+  const life = randomBytes(6).toString('base64url')
+
+  app.get(
+    '/api/health',
+    {
+      schema: {
+        operationId: 'getHealth',
+        tags: ['status'],
+        summary: "A host's last check, its server and the path of its configuration file",
+        querystring: HostQuery,
+        response: { 200: HealthBody, ...problems('invalid_request', 'host_not_found') },
+      },
+    },
+    async ({ query, caller }) => healthBody(findHost(board, query.host), caller.network, now()),
+  )
+
+  app.get(
+    '/api/hosts',
+    {
+      schema: {
+        operationId: 'listHosts',
+        tags: ['status'],
+        summary: "Every host of the Primary's edge, with its badge",
+        querystring: HostsQuery,
+        response: { 200: HostsBody, 304: NotModified, ...problems('invalid_request') },
+      },
+    },
+    async ({ query, caller, headers }, reply) => {
+      const tag = tagOf([life, board.revision, caller.network, query])
+      reply.header('etag', tag)
+      if (headers['if-none-match'] === tag) return reply.code(304).send(null)
+      return hostsBody(board, query, caller.network, now())
+    },
+  )
+}
+
+function hostsBody(board: Board, query: HostsQuery, network: 'internal' | 'public', at: number): HostsBody {
+  const { page, matched, next, counts, servers } = listHosts(
+    board.all(),
+    {
+      search: query.search?.toLowerCase(),
+      badges: query.badge?.split(',').map((badge) => badge.trim()),
+      server: query.server,
+      managed: query.managed === undefined ? undefined : query.managed === 'true',
+      sort: query.sort ?? 'host',
+      order: query.order ?? 'asc',
+      limit: Number(query.limit ?? 100),
+      after: query.cursor === undefined ? undefined : placeIn(query.cursor),
+      at,
+    },
+    serverFor(network),
+  )
+  return {
+    hosts: page.map((status) => hostRow(status, network, at)),
+    total: board.size,
+    matched,
+    nextCursor: next && cursorTo(next),
+    counts: { ...counts },
+    servers: [...servers],
+    at: new Date(at).toISOString(),
+  }
+}
+
+const tagOf = (parts: readonly unknown[]): string =>
+  `W/"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)}"`
+
+const cursorTo = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url')
+
+function placeIn(cursor: string): Place {
+  try {
+    const [value, host, ...more] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
+    const isValue = value === null || typeof value === 'string' || typeof value === 'number'
+    if (isValue && typeof host === 'string' && more.length === 0) return [value, host]
+  } catch {
+    // Falls through to the refusal.
+  }
+  const errors = [{ field: 'cursor', message: 'must be a nextCursor of this service' }]
+  throw new Problem('invalid_request', 'The cursor is not one of ours.', { errors })
+}

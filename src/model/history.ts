@@ -1,0 +1,79 @@
+/** How a host did over the last 24 hours, by half hours, and how fast it answered lately. Never changed in place. */
+export interface History {
+  /** The half hour that was last counted in, since 1970. */
+  readonly newest: number
+  /** For each of the 48 half hours, in a ring: checks that went well, and all checks. */
+  readonly counts: Uint16Array
+  /** Milliseconds, oldest first. */
+  readonly latencies: readonly number[]
+}
+
+const HALF_HOUR_MS = 1_800_000
+const HALF_HOURS = 48
+const MOST_LATENCIES = 24
+const MOST_COUNTED = 65_535
+
+export const NO_HISTORY: History = { newest: 0, counts: new Uint16Array(2 * HALF_HOURS), latencies: [] }
+
+interface Counted {
+  readonly at: number
+  readonly ok: boolean
+  readonly latencyMs: number | null
+}
+
+export function recorded(history: History, { at, ok, latencyMs }: Counted): History {
+  const now = Math.max(halfHourOf(at), history.newest)
+  const counts = Uint16Array.from(history.counts)
+  forget(counts, history.newest, now)
+  const place = 2 * (now % HALF_HOURS)
+  const [up = 0, all = 0] = counts.subarray(place, place + 2)
+  if (all < MOST_COUNTED) counts.set([up + (ok ? 1 : 0), all + 1], place)
+  const latencies = latencyMs === null ? history.latencies : [...history.latencies, latencyMs].slice(-MOST_LATENCIES)
+  return { newest: now, counts, latencies }
+}
+
+/** 48 characters, oldest half hour first: `9` all checks went well, `0` to `8` tenths of them, `-` there were none. */
+export function stripOf(history: History, at: number): string {
+  let strip = ''
+  eachHalfHour(history, at, (up, all) => {
+    strip += all === 0 ? '-' : up === all ? '9' : String(Math.min(8, Math.floor((10 * up) / all)))
+  })
+  return strip
+}
+
+/** The share of checks that went well; null when there were none. */
+export function uptimeOf(history: History, at: number): number | null {
+  let [well, checks] = [0, 0]
+  eachHalfHour(history, at, (up, all) => {
+    well += up
+    checks += all
+  })
+  return checks === 0 ? null : Math.round((well / checks) * 10_000) / 10_000
+}
+
+/** As the store keeps it. */
+export const historyText = ({ newest, counts, latencies }: History): string =>
+  JSON.stringify({ newest, counts: [...counts], latencies })
+
+export function parseHistory(text: string): History {
+  const { newest, counts, latencies } = JSON.parse(text) as { newest: number; counts: number[]; latencies: number[] }
+  return { newest, counts: Uint16Array.from(counts), latencies }
+}
+
+/** The 48 half hours up to `at`, oldest first. */
+function eachHalfHour({ newest, counts }: History, at: number, tell: (up: number, all: number) => void): void {
+  const last = Math.max(halfHourOf(at), newest)
+  for (let halfHour = last - HALF_HOURS + 1; halfHour <= last; halfHour += 1) {
+    const place = 2 * (halfHour % HALF_HOURS)
+    if (halfHour > newest) tell(0, 0)
+    else tell(counts[place] ?? 0, counts[place + 1] ?? 0)
+  }
+}
+
+function forget(counts: Uint16Array, from: number, to: number): void {
+  for (let halfHour = Math.max(from + 1, to - HALF_HOURS + 1); halfHour <= to; halfHour += 1) {
+    counts.set([0, 0], 2 * (halfHour % HALF_HOURS))
+  }
+}
+
+const halfHourOf = (at: number): number => Math.floor(at / HALF_HOUR_MS)

@@ -1,0 +1,58 @@
+import type { HostStatus } from '../model/host-status.ts'
+
+export type BoardNews = { readonly kind: 'badge'; readonly status: HostStatus } | { readonly kind: 'hosts' }
+export type BoardListener = (news: BoardNews) => void
+
+/** All hosts as this instance knows them: seen by itself, or read along from the one that asks. */
+export class Board {
+  readonly #hosts = new Map<string, HostStatus>()
+  readonly #listeners = new Set<BoardListener>()
+  #revision = 0
+  #changed = 0
+
+  /** Grows with whatever changes here; of no meaning elsewhere. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** The greatest `changed` of all: where a stream of badges stands. */
+  get changed(): number {
+    return this.#changed
+  }
+
+  get size(): number {
+    return this.#hosts.size
+  }
+
+  all(): IterableIterator<HostStatus> {
+    return this.#hosts.values()
+  }
+
+  find(host: string): HostStatus | undefined {
+    return this.#hosts.get(host)
+  }
+
+  put(status: HostStatus): void {
+    const before = this.#hosts.get(status.host)
+    this.#hosts.set(status.host, status)
+    this.#revision += 1
+    this.#changed = Math.max(this.#changed, status.changed)
+    if (!before) this.#tell({ kind: 'hosts' })
+    else if (before.badge !== status.badge) this.#tell({ kind: 'badge', status })
+  }
+
+  remove(host: string): void {
+    if (!this.#hosts.delete(host)) return
+    this.#revision += 1
+    this.#tell({ kind: 'hosts' })
+  }
+
+  listen(listener: BoardListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #tell(news: BoardNews): void {
+    for (const listener of this.#listeners) listener(news)
+  }
+}

@@ -1,0 +1,126 @@
+import type { EdgeMap, EdgeReader } from '../edge/reading/contract.ts'
+import type { HostStatus, WatchedHost } from '../model/host-status.ts'
+import type { Exposure, Store } from '../store/contract.ts'
+import type { Board } from './board.ts'
+import { pending } from './judge.ts'
+import type { Keeper } from './keeper.ts'
+import { type Held, type Surroundings, watchedHosts } from './watched.ts'
+
+interface RollParts {
+  readonly store: Store
+  readonly board: Board
+  readonly keeper: Keeper
+  readonly reader: EdgeReader
+  readonly surroundings: Surroundings
+  readonly everyMs: number
+}
+
+/** All exposures are listed anew so often; those that a run touched are looked at when it begins and when it ends. */
+const LIST_MS = 30_000
+const LONGEST_BETWEEN_READINGS_MS = 5_000
+
+/** Who is watched: the hosts of the edge's configuration and the exposures of the store, kept up to date. */
+export class Roll {
+  readonly #parts: RollParts
+  readonly #held = new Map<string, Held>()
+  readonly #touchedRuns = new Set<string>()
+  readonly #touchedHosts = new Set<string>()
+  #map: EdgeMap | undefined
+  #listedAt = Number.NEGATIVE_INFINITY
+  #readAt = Number.NEGATIVE_INFINITY
+
+  constructor(parts: RollParts) {
+    this.#parts = parts
+  }
+
+  /** A run has begun, gone on or ended. */
+  touchRun(runId: string): void {
+    this.#touchedRuns.add(runId)
+  }
+
+  touchHost(host: string): void {
+    this.#touchedHosts.add(host)
+  }
+
+  heldBy(host: string): Held | undefined {
+    return this.#held.get(host)
+  }
+
+  /** While a run changes a host, what is seen of it means nothing. */
+  isPaused(host: string): boolean {
+    const state = this.#held.get(host)?.exposure.state
+    return state === 'applying' || state === 'removing'
+  }
+
+  /** Brings the board's hosts up to date, where something may have changed. */
+  async refresh(now: number): Promise<void> {
+    const readEveryMs = Math.min(LONGEST_BETWEEN_READINGS_MS, this.#parts.everyMs)
+    const isTouched = this.#touchedRuns.size + this.#touchedHosts.size > 0
+    if (!isTouched && now - this.#readAt < readEveryMs) return
+    const isHeldNew = (await this.#list(now)) || (await this.#renewTouched())
+    const map = await this.#parts.reader.read()
+    this.#readAt = now
+    if (map !== this.#map || isHeldNew) this.#settle(map)
+    this.#map = map
+  }
+
+  async #list(now: number): Promise<boolean> {
+    if (now - this.#listedAt < LIST_MS) return false
+    const exposures = await this.#parts.store.listExposures()
+    const hosts = new Set(exposures.map(({ host }) => host))
+    for (const host of this.#held.keys()) if (!hosts.has(host)) this.#held.delete(host)
+    for (const exposure of exposures) await this.#hold(exposure)
+    this.#listedAt = now
+    return true
+  }
+
+  async #renewTouched(): Promise<boolean> {
+    const { store } = this.#parts
+    const runs = [...this.#touchedRuns]
+    this.#touchedRuns.clear()
+    for (const runId of runs) {
+      const run = await store.findRun(runId)
+      if (run) this.#touchedHosts.add(run.host)
+    }
+    const hosts = [...this.#touchedHosts]
+    this.#touchedHosts.clear()
+    for (const host of hosts) {
+      const exposure = await store.findExposure(host)
+      if (exposure) await this.#hold(exposure)
+      else this.#held.delete(host)
+    }
+    return hosts.length > 0
+  }
+
+  /** Plans never change in what is asked of them here: each is read once. */
+  async #hold(exposure: Exposure): Promise<void> {
+    const known = this.#held.get(exposure.host)?.plan
+    const plan = known?.planId === exposure.planId ? known : await this.#parts.store.findPlan(exposure.planId)
+    if (plan) this.#held.set(exposure.host, { exposure, plan })
+  }
+
+  #settle(map: EdgeMap): void {
+    const { board, keeper, surroundings } = this.#parts
+    const watched = watchedHosts(map, this.#held, surroundings)
+    const names = new Set(watched.map(({ host }) => host))
+    for (const { host } of [...board.all()]) if (!names.has(host)) keeper.remove(host)
+    for (const one of watched) {
+      const status = board.find(one.host)
+      if (!status || isAnother(status, one)) keeper.put(pending(one))
+      else if (isMoved(status, one)) keeper.put({ ...status, ...one })
+    }
+  }
+}
+
+/** What was seen under the same name before says nothing about this one. */
+const isAnother = (status: HostStatus, { planId, tls }: WatchedHost): boolean =>
+  status.planId !== planId || status.tls !== tls
+
+const isMoved = (status: HostStatus, now: WatchedHost): boolean =>
+  status.configPath !== now.configPath ||
+  status.server !== now.server ||
+  status.address !== now.address ||
+  status.path !== now.path ||
+  status.expiresAt !== now.expiresAt ||
+  status.door.address !== now.door.address ||
+  status.door.port !== now.door.port

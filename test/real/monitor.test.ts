@@ -1,0 +1,152 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { applied, removed } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { updateZone } from '../support/lab-dns.ts'
+import { makeExpiredCertificate } from '../support/openssl.ts'
+import { addOwnHosts } from '../support/own-hosts.ts'
+import { until } from '../support/until.ts'
+import { startWebBackend, type WebBackend } from '../support/web-backend.ts'
+
+const CANARY = 'canary-in-a-comment'
+
+let lab: TestLab
+let backend: WebBackend
+let status = 200
+let silence: Server
+
+beforeAll(async () => {
+  lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1, timeoutSeconds: 3 } }) })
+  const address = lab.description.backends[0]?.address ?? ''
+  backend = await startWebBackend(lab, (_request, response) => response.writeHead(status).end())
+  silence = createServer(() => undefined).listen(3999, address)
+  const pem = { certificate: join(lab.state, 'own.pem'), key: join(lab.state, 'own.key') }
+  await makeExpiredCertificate({ ...pem, names: ['DNS:expired.lab.test'] })
+  await addOwnHosts(
+    lab,
+    (edge) => `
+  # ${CANARY}
+  server { listen ${edge}:8080; server_name own.lab.test; location / { proxy_pass http://${address}:3000; } }
+  server { listen ${edge}:8080; server_name busy.lab.test; return 503; }
+  server { listen ${edge}:8080; server_name mute.lab.test; return 444; }
+  server { listen ${edge}:8080; server_name away.lab.test; location / { proxy_pass http://127.0.0.9:9; } }
+  server { listen ${edge}:8080; server_name silent.lab.test; location / { proxy_pass http://${address}:3999; } }
+  server { listen ${edge}:8443; server_name expired.lab.test; return 204;
+    ssl_certificate ${pem.certificate}; ssl_certificate_key ${pem.key}; }
+`,
+  )
+})
+
+afterAll(async () => {
+  silence?.close()
+  await backend?.[Symbol.asyncDispose]()
+  await lab?.stop()
+})
+
+const health = (host: string, from = 'internal') =>
+  lab.call({ path: `/api/health?host=${encodeURIComponent(host)}`, from })
+const badgeOf = async (host: string): Promise<string> => (await health(host)).body.badge
+const turns = (host: string, badge: string) =>
+  until(`${host} shows ${badge}`, async () => (await badgeOf(host)) === badge, 30_000)
+
+describe('a host that was made here', () => {
+  test('is RUNNING within seconds of its apply, HTTP 502 without its backend, HTTP 503 when that says so', async () => {
+    await using own = await startWebBackend(lab, (_request, response) => response.writeHead(status).end())
+    const { host, planId } = await applied(lab, { subdomain: 'shop', port: own.port, health: '/up' })
+    await turns(host, 'RUNNING')
+    const { body } = await health(host)
+    expect(body).toMatchObject({
+      host,
+      badge: 'RUNNING',
+      lastCheck: { ok: true, httpStatus: 200, reason: null },
+      server: '25',
+      configPath: join(lab.description.edges.primary.hosts, `${host}.conf`),
+      managed: true,
+      tls: false,
+      planId,
+      uptime24h: 1,
+      certificate: null,
+    })
+    expect(body.strip).toMatch(/^-*9$/)
+    status = 503
+    await turns(host, 'HTTP 503')
+    status = 200
+    await turns(host, 'RUNNING')
+    await own[Symbol.asyncDispose]()
+    await turns(host, 'HTTP 502')
+    expect((await health(host)).body.uptime24h).toBeLessThan(1)
+    await removed(lab, planId)
+    await until('the host is gone', async () => (await health(host)).status === 404, 5_000)
+  })
+
+  test('is NO DNS when its record is taken away, and RUNNING when it is back', async () => {
+    const { host } = await applied(lab, { subdomain: 'nameless' })
+    await turns(host, 'RUNNING')
+    const { address } = lab.description.edges.primary
+    updateZone(lab, `update delete ${host} A`)
+    await turns(host, 'NO DNS')
+    updateZone(lab, `update add ${host} 60 A ${address}`)
+    await turns(host, 'RUNNING')
+  })
+
+  test('is DRIFT when its file is edited, and RUNNING when the edit is taken back', async () => {
+    const { host } = await applied(lab, { subdomain: 'edited' })
+    await turns(host, 'RUNNING')
+    const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
+    const before = readFileSync(file, 'utf8')
+    appendFileSync(file, `# ${CANARY}\n`)
+    await turns(host, 'DRIFT')
+    expect((await health(host)).text).not.toContain(CANARY)
+    writeFileSync(file, before)
+    await turns(host, 'RUNNING')
+  })
+
+  test('with TLS is asked by its name and shows its certificate', async () => {
+    const { host } = await applied(lab, { subdomain: 'secure', tls: true })
+    await turns(host, 'RUNNING')
+    const { body } = await health(host)
+    expect(body).toMatchObject({ tls: true, certificate: { level: 'ok' } })
+    expect(Date.parse(body.certificate.notAfter)).toBeGreaterThan(Date.now())
+  })
+})
+
+describe("a host of the edge's own configuration", () => {
+  test.each([
+    ['own.lab.test', 'RUNNING', '25'],
+    ['busy.lab.test', 'HTTP 503', null],
+    ['mute.lab.test', 'DOWN', null],
+    ['expired.lab.test', 'CERT', null],
+    ['away.lab.test', 'HTTP 502', '127.0.0.9'],
+  ])('%s is %s', async (host, badge, server) => {
+    await turns(host, badge)
+    expect((await health(host)).body).toMatchObject({
+      managed: false,
+      server,
+      configPath: lab.description.edges.primary.config,
+      expiresAt: null,
+    })
+  })
+
+  test('is PENDING until its first check has ended', async () => {
+    await addOwnHosts(
+      lab,
+      (edge) =>
+        `server { listen ${edge}:8080; server_name late.lab.test; location / { proxy_pass http://${lab.description.backends[0]?.address}:3999; } }\n`,
+    )
+    await until('it is listed', async () => (await health('late.lab.test')).status === 200)
+    expect((await health('late.lab.test')).body).toMatchObject({ badge: 'PENDING', lastCheck: null, since: null })
+    await turns('late.lab.test', 'DOWN')
+    expect((await health('late.lab.test')).body.lastCheck).toMatchObject({ ok: false, reason: 'timeout' })
+  })
+
+  test('shows no address outside the registry, no plan and no content to the public', async () => {
+    await turns('away.lab.test', 'HTTP 502')
+    const { body, text } = await health('away.lab.test', 'public')
+    expect(body.server).toBeNull()
+    expect(text).not.toContain('127.0.0.9')
+    const hosts = await lab.call({ path: '/api/hosts', from: 'public' })
+    expect(hosts.text).not.toMatch(new RegExp(`plan_|127\\.0\\.0\\.9|${CANARY}`))
+  })
+})
