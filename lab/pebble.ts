@@ -15,6 +15,8 @@ export interface PebbleOptions {
   readonly dns: Endpoint
   /** Gathers the root of every start: Pebble makes a new one each time. */
   readonly rootsFile: string
+  /** Accounts that it knows already, by key identifier with their keys in base64url: then it takes no others. */
+  readonly externalAccounts?: Readonly<Record<string, string>> | undefined
 }
 
 /** What a client trusts Pebble's own API by. */
@@ -63,7 +65,7 @@ function makeApiCertificate(folder: string, address: string): void {
 
 const keyFile = (folder: string): string => join(folder, 'api-key.pem')
 
-function pebbleConfig({ folder, api, management }: PebbleOptions): string {
+function pebbleConfig({ folder, api, management, externalAccounts }: PebbleOptions): string {
   const pebble = {
     listenAddress: `${api.address}:${api.port}`,
     managementListenAddress: `${management.address}:${management.port}`,
@@ -73,7 +75,8 @@ function pebbleConfig({ folder, api, management }: PebbleOptions): string {
     tlsPort: EDGE_PORTS.https,
     ocspResponderURL: '',
     certificateValidityPeriod: 7_776_000,
-    externalAccountBindingRequired: false,
+    externalAccountBindingRequired: externalAccounts !== undefined,
+    externalAccountMACKeys: externalAccounts ?? {},
   }
   return `${JSON.stringify({ pebble }, null, 2)}\n`
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { addExtend } from './cli/commands/extend.ts'
+import { addAcme } from './ops/commands/acme.ts'
 import { addAuditVerify } from './ops/commands/audit-verify.ts'
 import { addBackups } from './ops/commands/backups.ts'
 import { addDoctor } from './ops/commands/doctor.ts'
@@ -22,6 +23,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   addAuditVerify(program.command('audit').description('who did what'))
   addBackups(program)
   addResolve(program)
+  addAcme(program)
   addExtend(program)
   try {
     await program.parseAsync([...argv])

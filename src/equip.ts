@@ -4,7 +4,7 @@ import type { StepParts } from './apply/steps.ts'
 import { Turns } from './apply/turns.ts'
 import { acmeIssuer } from './certificates/acme-issuer.ts'
 import { dnsResponder } from './certificates/challenge-responders.ts'
-import type { CertificateInventory } from './certificates/contract.ts'
+import type { CertificateInventory, IssueProgress, OrderBudget } from './certificates/contract.ts'
 import { loadPair } from './certificates/pair.ts'
 import type { Config } from './config/config.ts'
 import { namesToOrder } from './config/zones.ts'
@@ -14,6 +14,7 @@ import { holdsExactly } from './dns/read-back.ts'
 import { dnsReader } from './dns/reader.ts'
 import { rfc2136Provider } from './dns/rfc2136.ts'
 import { localEdge } from './edge/local.ts'
+import type { Log } from './log.ts'
 import { Fault } from './model/fault.ts'
 import { backupShelf } from './ops/backup-shelf.ts'
 import type { Store } from './store/contract.ts'
@@ -25,12 +26,14 @@ interface EquipmentParts {
   readonly config: Config
   readonly store: Store
   readonly inventory: CertificateInventory
+  readonly budget: OrderBudget
   readonly instance: string
   readonly reach: Reach
+  readonly log: Log
   readonly now: () => number
 }
 
-export function equip({ config, store, inventory, instance, reach, now }: EquipmentParts): Equipment {
+export function equip({ config, store, inventory, budget, instance, reach, log, now }: EquipmentParts): Equipment {
   const { servers, edges, zones, acme, stateDir } = config
   const edgeOf = (server: string | undefined) => {
     const setting = server === undefined ? undefined : edges[server]
@@ -57,7 +60,22 @@ export function equip({ config, store, inventory, instance, reach, now }: Equipm
       return primary ? holdsExactly(primary, records) : 'unknown'
     },
     inventory,
-    issuer: acmeIssuer({ ...acme, stateDir, orders: store, now }),
+    issuer: acmeIssuer({
+      directory: acme.directory,
+      caFile: acme.caFile,
+      contact: acme.contact,
+      externalAccount: acme.externalAccount && {
+        keyId: acme.externalAccount.keyId,
+        hmacKey: acme.externalAccount.hmacKey.reveal(),
+      },
+      accountKey: acme.accountKey?.reveal(),
+      stateDir,
+      orders: store,
+      budget,
+      onProgress: (progress) => logProgress(log, progress),
+      limits: { requestMs: acme.timeoutSeconds * 1000 },
+      now,
+    }),
     loadPair,
     challenge: acme.challenge,
     certificateNames: namesToOrder(zones),
@@ -71,6 +89,11 @@ export function equip({ config, store, inventory, instance, reach, now }: Equipm
     reach,
     now,
   }
+}
+
+function logProgress(log: Log, { kind, detail }: IssueProgress): void {
+  const isTrouble = kind === 'failed' || kind === 'challenge_left'
+  log[isTrouble ? 'warn' : 'info']({ progress: kind, detail }, 'A certificate is being had')
 }
 
 async function waitUntilServed(servers: readonly DnsReader[], record: ZoneRecord): Promise<void> {

@@ -8,9 +8,10 @@ import { AuditTrail } from './audit/trail.ts'
 import { Admission } from './authorize/admission.ts'
 import { CallerRules } from './authorize/caller.ts'
 import { acmeDirectory } from './certificates/acme-directory.ts'
-import type { CertificateInventory } from './certificates/contract.ts'
+import type { BudgetLook, CertificateInventory, OrderBudget } from './certificates/contract.ts'
 import { certificateInventory } from './certificates/inventory.ts'
 import { issuedFolder } from './certificates/issued-files.ts'
+import { orderBudget } from './certificates/order-budget.ts'
 import type { Config } from './config/config.ts'
 import { Secret } from './config/secret.ts'
 import { namesToOrder, zoneOf } from './config/zones.ts'
@@ -56,7 +57,8 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     prefersWildcard: (host) => zoneOf(config.zones, host)?.certificate === 'wildcard',
   })
   const reach = crashAt(process.env.DRAWBRIDGE_CRASH_AT)
-  const equipment = equip({ config, store, inventory, instance, reach, now })
+  const budget = budgetOf(config, store, now)
+  const equipment = equip({ config, store, inventory, budget, instance, reach, log, now })
   const steps = { ...equipment, recheck: (plan: Plan) => exposer.recheck(plan) }
   const runs = new Runs({
     store,
@@ -71,7 +73,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   const exposer: Exposer = new Exposer({
     settings,
     planTtlSeconds: config.plan.ttlSeconds,
-    observe: observerOf(config, store, inventory, now),
+    observe: observerOf(config, store, inventory, budget, now),
     store,
     trail,
     admission,
@@ -146,16 +148,30 @@ export const open = ({ store }: Config): Promise<Store> =>
   openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() })
 
 /** What no log line may show. */
-export function secretsOf({ adminTokenValue, store, zones }: Config): Secret[] {
-  const keys = [...zones.values()].flatMap(({ tsig }) => (tsig ? [tsig.secret] : []))
-  const secrets = adminTokenValue ? [adminTokenValue, ...keys] : keys
+export function secretsOf({ adminTokenValue, store, zones, acme }: Config): Secret[] {
+  const keys = [...zones.values()].map(({ tsig }) => tsig?.secret)
+  const secrets = [adminTokenValue, acme.externalAccount?.hmacKey, acme.accountKey, ...keys].filter(
+    (secret) => secret !== undefined,
+  )
   if (store.kind === 'sqlite') return secrets
   const { password } = new URL(store.url.reveal())
   return [...secrets, store.url, new Secret(password), new Secret(decodeURIComponent(password))]
 }
 
+function budgetOf({ acme, zones }: Config, ledger: Store, now: () => number): OrderBudget {
+  const { directory, limits, backoff } = acme
+  const domainOf = (name: string) => zoneOf(zones, name)?.registeredDomain ?? name
+  return orderBudget({ directory, limits, backoff, domainOf, ledger, now })
+}
+
 /** Looks at the world for a plan. Every part of it can only read. */
-function observerOf(config: Config, store: Store, inventory: CertificateInventory, now: () => number): Observe {
+function observerOf(
+  config: Config,
+  store: Store,
+  inventory: CertificateInventory,
+  budget: BudgetLook,
+  now: () => number,
+): Observe {
   const readers = new Map([...config.zones.values()].map(({ name, primary }) => [name, dnsReader(primary)]))
   const parts: Omit<ObserveParts, 'holder'> = {
     readerFor: (zone) => {
@@ -166,7 +182,10 @@ function observerOf(config: Config, store: Store, inventory: CertificateInventor
     resolver: config.resolver && dnsReader(config.resolver, { recursive: true }),
     probe: (target) => probeHealth(target, HEALTH_TIMEOUT_SECONDS * 1000),
     inventory,
+    // Nothing but the look: what plans cannot spend.
+    budget: { look: (wish) => budget.look(wish) },
     directory: acmeDirectory({ url: config.acme.directory, caFile: config.acme.caFile }),
+    aliasIn: (zone) => config.zones.get(zone)?.publish?.find(({ type }) => type === 'CNAME')?.value,
     caaIdentities: config.acme.caaIdentities,
     challenge: config.acme.challenge,
     certificateNames: namesToOrder(config.zones),

@@ -10,6 +10,13 @@ export interface AccountOptions {
   /** E-mail addresses. */
   readonly contact: readonly string[]
   readonly key: () => Promise<string>
+  readonly externalAccount?: ExternalAccount | undefined
+}
+
+/** What the authority gave to somebody whom it knows already (RFC 8555 section 7.3.4). `hmacKey` is in base64url. */
+export interface ExternalAccount {
+  readonly keyId: string
+  readonly hmacKey: string
 }
 
 /** One question to the authority, under our account: one signed request. */
@@ -39,8 +46,11 @@ export function acmeAccount(options: AccountOptions): Ask {
 }
 
 /** For a key that is registered already the authority answers with the account that there is. */
-async function register({ directory, contact, key }: AccountOptions): Promise<Client> {
-  const client = new Client({ directoryUrl: directory, accountKey: await key() })
+async function register({ directory, contact, key, externalAccount }: AccountOptions): Promise<Client> {
+  const binding = externalAccount && {
+    externalAccountBinding: { kid: externalAccount.keyId, hmacKey: externalAccount.hmacKey },
+  }
+  const client = new Client({ directoryUrl: directory, accountKey: await key(), ...binding })
   await patiently(client, () =>
     client.createAccount({ termsOfServiceAgreed: true, contact: contact.map((address) => `mailto:${address}`) }),
   )

@@ -1,5 +1,6 @@
 import { parseName } from '../model/dns-name.ts'
-import { acmeAccount } from './acme-account.ts'
+import { type AccountKeySource, accountKeyOf } from './account-key.ts'
+import { acmeAccount, type ExternalAccount } from './acme-account.ts'
 import { connected } from './acme-connection.ts'
 import { issueCertificate } from './acme-job.ts'
 import { AcmeProblem, faultOf } from './acme-problem.ts'
@@ -10,18 +11,20 @@ import {
   IssueFault,
   type IssueProgress,
   type OrderBook,
+  type OrderBudget,
+  type OrderWish,
 } from './contract.ts'
-import { accountKeyFile, makeProofsFolder, orderFiles, proofsFile } from './issued-files.ts'
-import { keyIn } from './private-key.ts'
+import { makeProofsFolder, orderFiles, proofsFile } from './issued-files.ts'
+import { assertFree } from './order-budget.ts'
+import { orderTurns } from './order-turns.ts'
 import { proofsIn } from './proofs.ts'
 
-export interface AcmeIssuerOptions {
-  readonly directory: string
+export interface AcmeIssuerOptions extends AccountKeySource {
   /** PEM roots to trust in place of the system's. */
   readonly caFile?: string | undefined
-  /** Must be there, for us alone. */
-  readonly stateDir: string
   readonly orders: OrderBook
+  readonly budget: OrderBudget
+  readonly externalAccount?: ExternalAccount | undefined
   /** E-mail addresses that the authority may write to. */
   readonly contact?: readonly string[]
   readonly onProgress?: (progress: IssueProgress) => void
@@ -33,23 +36,35 @@ export interface AcmeIssuerOptions {
 
 /** RFC 8555, with one account per directory. */
 export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
-  const { directory, caFile, stateDir, orders, contact = [], now = Date.now, onProgress = () => undefined } = options
+  const { directory, caFile, stateDir, orders, budget, contact = [], now = Date.now } = options
+  const { onProgress: tell = () => undefined } = options
   const { requestMs, ...patience } = { ...DEFAULT_LIMITS, ...options.limits }
-  const accountKey = async () => keyIn(await accountKeyFile(stateDir, directory))
-  const ask = acmeAccount({ directory, contact, key: accountKey })
+  const ask = acmeAccount({ ...options, contact, key: () => accountKeyOf(options) })
+  const inTurn = orderTurns()
   const underWay = new Map<string, Promise<InstalledCertificate>>()
 
-  const issue = async (names: readonly string[], responder: ChallengeResponder): Promise<InstalledCertificate> => {
-    const ours = canonical(names)
+  const issue = async (wish: OrderWish, responder: ChallengeResponder): Promise<InstalledCertificate> => {
+    const names = canonical(wish.names)
+    const ours = { ...wish, names }
+    // Whether one more may be placed is judged when it is: an order that was left may be gone on with.
+    assertFree(await budget.look({ ...ours, resumes: true }), directory)
     await makeProofsFolder(stateDir, directory)
-    const proofs = proofsIn(proofsFile(stateDir, directory, ours.join(',')), responder)
-    const files = await orderFiles(stateDir, directory, ours.join(','))
-    const order = { ask, directory, stateDir, names: ours, files, proofs, orders, patience, now, tell: onProgress }
+    const proofs = proofsIn(proofsFile(stateDir, directory, names.join(',')), responder)
+    const files = await orderFiles(stateDir, directory, names.join(','))
+    const job = { ...ours, ask, directory, stateDir, files, proofs, orders, budget, inTurn, patience, now, tell }
     try {
-      return await connected({ directory, caFile, requestMs }, () => issueCertificate(order, responder.type))
+      return await connected({ directory, caFile, requestMs }, () => issueCertificate(job, responder.type))
+    } catch (error) {
+      throw await countFailure(ours, toFault(error, directory))
     } finally {
-      for (const detail of await proofs.withdrawAll()) onProgress({ kind: 'challenge_left', detail })
+      for (const detail of await proofs.withdrawAll()) tell({ kind: 'challenge_left', detail })
     }
+  }
+  const countFailure = async (wish: OrderWish, fault: unknown): Promise<unknown> => {
+    if (!(fault instanceof IssueFault) || NOT_THE_AUTHORITY.includes(fault.kind)) return fault
+    const counted = await budget.failed(wish, fault)
+    tell({ kind: 'failed', detail: `${counted.message} The next try may be made in ${counted.retryAfter} s.` })
+    return counted
   }
   const sweep = async (names: readonly string[], responder: ChallengeResponder): Promise<void> => {
     const proofs = proofsIn(proofsFile(stateDir, directory, canonical(names).join(',')), responder)
@@ -57,16 +72,19 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     if (left.length > 0) throw new IssueFault('challenge_failed', left.join(' '))
   }
   return {
-    issue(names, responder) {
+    issue(names, responder, { replaces } = {}) {
       const key = names.join(',')
-      const begin = () => asIssueFault(directory, issue(names, responder)).finally(() => underWay.delete(key))
+      const begin = () => told(directory, issue({ names, replaces }, responder)).finally(() => underWay.delete(key))
       const running = underWay.get(key) ?? begin()
       underWay.set(key, running)
       return running
     },
-    sweepChallenges: (names, responder) => asIssueFault(directory, sweep(names, responder)),
+    sweepChallenges: (names, responder) => told(directory, sweep(names, responder)),
   }
 }
+
+/** Nothing was asked of it. */
+const NOT_THE_AUTHORITY: readonly IssueFault['kind'][] = ['local', 'over_budget']
 
 const DEFAULT_LIMITS = { requestMs: 10_000, decisionMs: 60_000, pollMs: 250 }
 
@@ -82,15 +100,16 @@ function canonical(names: readonly string[]): readonly [string, ...string[]] {
   return [first, ...others]
 }
 
-async function asIssueFault<T>(directory: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof AcmeProblem) throw faultOf(error, new URL(directory).origin)
-    if (isFileError(error))
-      throw new IssueFault('local', `The file or folder ${error.path} cannot be used (${error.code}).`)
-    throw error
-  }
+const told = <T>(directory: string, work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw toFault(error, directory)
+  })
+
+function toFault(error: unknown, directory: string): unknown {
+  if (error instanceof AcmeProblem) return faultOf(error, new URL(directory).origin)
+  return isFileError(error)
+    ? new IssueFault('local', `The file or folder ${error.path} cannot be used (${error.code}).`)
+    : error
 }
 
 /** Of a file: errors of sockets have no path. */

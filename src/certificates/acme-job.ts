@@ -10,20 +10,20 @@ import {
   placeOrder,
   whyInvalid,
 } from './acme-order.ts'
+import { RESUMABLE_MS } from './budget.ts'
 import {
   type ChallengeResponder,
   type InstalledCertificate,
   IssueFault,
   type IssueProgress,
   type OrderBook,
+  type OrderBudget,
 } from './contract.ts'
 import { installPair, type OrderFiles } from './issued-files.ts'
+import type { InTurn } from './order-turns.ts'
 import { checkIssued } from './pair.ts'
 import { UnusablePemFile } from './pem-file.ts'
 import { keyIn } from './private-key.ts'
-
-/** An order that was left for longer is not worth resuming: its certificate would be old already. */
-const RESUMABLE_MS = 24 * 3_600_000
 
 /** One certificate to be had. */
 interface Job extends OrderParts {
@@ -32,6 +32,9 @@ interface Job extends OrderParts {
   readonly names: readonly [string, ...string[]]
   readonly files: OrderFiles
   readonly orders: OrderBook
+  readonly budget: OrderBudget
+  /** Orders are placed one after the other. */
+  readonly inTurn: InTurn
   readonly now: () => number
   readonly tell: (progress: IssueProgress) => void
 }
@@ -48,6 +51,7 @@ export async function issueCertificate(job: Job, challenge: ChallengeResponder['
     await forget(job)
     throw await whyInvalid(job, ended)
   }
+  await job.budget.issued(job.names)
   job.tell({ kind: 'finalized', detail: ended.url })
   const installed = await install(job, await downloadChain(job, ended), keyPem)
   await forget(job)
@@ -71,8 +75,11 @@ async function resume(job: Job): Promise<Order | undefined> {
 }
 
 async function place(job: Job): Promise<Order> {
-  const { names, directory, files, orders, now, tell } = job
-  const order = await placeOrder(job)
+  const { names, replaces, directory, files, orders, budget, inTurn, now, tell } = job
+  const order = await inTurn(async () => {
+    await budget.spend({ names, replaces })
+    return placeOrder(job)
+  })
   await orders.putOrder({ names: names.join(','), directory, url: order.url, keyFile: files.key, createdAt: now() })
   tell({ kind: 'order_placed', detail: order.url })
   return order

@@ -13,13 +13,18 @@ const REFUSALS = new Set(['caa', 'rejectedIdentifier'])
 export interface OrderParts {
   readonly ask: Ask
   readonly names: readonly string[]
+  /** The certificate that this one renews (RFC 9773). */
+  readonly replaces?: string | undefined
   readonly proofs: Proofs
   /** Milliseconds: how long the authority may take to decide, and the first pause between two looks. */
   readonly patience: { readonly decisionMs: number; readonly pollMs: number }
 }
 
-export const placeOrder = ({ ask, names }: OrderParts): Promise<Order> =>
-  askForOrder(ask, (client) => client.createOrder({ identifiers: names.map((value) => ({ type: 'dns', value })) }))
+export function placeOrder({ ask, names, replaces }: OrderParts): Promise<Order> {
+  const identifiers = names.map((value) => ({ type: 'dns', value }))
+  const request = { identifiers, ...(replaces !== undefined && { replaces }) }
+  return askForOrder(ask, (client) => client.createOrder(request))
+}
 
 /** The order as it stands; undefined when the authority has none for us at that address. */
 export async function lookAtOrder({ ask }: OrderParts, url: string): Promise<Order | undefined> {
@@ -67,13 +72,19 @@ export const downloadChain = ({ ask }: OrderParts, order: Order): Promise<string
 
 /** Why an order that ended `invalid` did. */
 export async function whyInvalid({ ask, names }: OrderParts, order: Order): Promise<IssueFault> {
-  const failed = (await authorizationsOf(ask, order)).find(({ status }) => status === 'invalid')
-  const reason = problemType(failed?.challenges.find(({ error }) => error)?.error ?? order.error) ?? 'no reason given'
+  const failed = (await authorizationsOf(ask, order)).filter(({ status }) => status === 'invalid')
+  const [first] = failed
+  const reason = problemType(first?.challenges.find(({ error }) => error)?.error ?? order.error) ?? 'no reason given'
   const what = names.join(', ')
-  return failed && !REFUSALS.has(reason)
-    ? new IssueFault('challenge_failed', `The certificate authority did not see the proof for ${what} (${reason}).`)
-    : new IssueFault('rejected', `The certificate authority refuses a certificate for ${what} (${reason}).`)
+  const unproven = names.map(bareName).filter((name) => failed.some(({ identifier }) => identifier.value === name))
+  const [kind, sentence] =
+    first && !REFUSALS.has(reason)
+      ? (['challenge_failed', `The certificate authority did not see the proof for ${what} (${reason}).`] as const)
+      : (['rejected', `The certificate authority refuses a certificate for ${what} (${reason}).`] as const)
+  return new IssueFault(kind, sentence, undefined, [...new Set(unproven)])
 }
+
+const bareName = (name: string): string => name.replace(/^\*\./, '')
 
 const askForOrder = (ask: Ask, question: (client: Client) => Promise<Order>): Promise<Order> =>
   ask(async (client) => soundOrder(await question(client)))
@@ -94,7 +105,7 @@ function challengeOf(
   type: ChallengeResponder['type'],
   names: readonly string[],
 ) {
-  const host = names.map((name) => name.replace(/^\*\./, '')).find((name) => name === identifier.value)
+  const host = names.map(bareName).find((name) => name === identifier.value)
   const challenge = challenges.find((candidate) => candidate.type === type && isToken(candidate.token))
   if (!host || !challenge)
     throw new IssueFault('rejected', `The certificate authority offers no ${type} challenge for ${names.join(', ')}.`)

@@ -36,7 +36,8 @@ export function faultOf({ status, type, retryAfter }: AcmeProblem, authority: st
     return new IssueFault('rate_limited', `${who} issues no more for now (${type ?? 'HTTP 429'}).`, seconds)
   }
   if (status >= 400 && status < 500) return new IssueFault('rejected', `${who} refused (${type ?? `HTTP ${status}`}).`)
-  return new IssueFault('unavailable', `${who} cannot be used: it answered HTTP ${status}.`)
+  // Told to come again later, by Let's Encrypt when too much comes from one address.
+  return new IssueFault('unavailable', `${who} cannot be used: it answered HTTP ${status}.`, retryAfter)
 }
 
 /** A name for why there was no answer, never the message: it may hold what the other side sent. */

@@ -8,40 +8,60 @@ export interface CaaVerdict {
   readonly verdict: 'allowed' | 'forbidden' | 'unknown'
   /** Why, as a clause that goes on from "the CAA records of <owner>". */
   readonly because: string
+  /** The record that forbids: where several do not allow it, the first. */
+  readonly record?: CaaProperty | undefined
+}
+
+/** What is to be issued: to whom, how it is proven, and whether the name is a wildcard. */
+export interface CaaQuestion {
+  /** The names by which records call the authority. */
+  readonly identities: readonly string[]
+  readonly challenge: ChallengeType
+  readonly wildcard: boolean
 }
 
 /** RFC 8659 names these; any other property that is marked critical stops every CA. */
 const UNDERSTOOD_TAGS = new Set(['issue', 'issuewild', 'iodef'])
 
 /**
- * RFC 8659 for a host that is not a wildcard: `properties` is the first non-empty set on the way up from it. A record
- * bound to an account (RFC 8657 `accounturi`) counts as allowing: no account exists before the first issuance, so
- * refusing here would refuse for ever.
+ * RFC 8659: `properties` is the first non-empty set on the way up from the name. Of a wildcard `issuewild` decides where
+ * there is any, of every other name only `issue`. A record bound to an account (RFC 8657 `accounturi`) counts as
+ * allowing: no account exists before the first issuance, so refusing here would refuse for ever.
  */
-export function evaluateCaa(
-  properties: readonly CaaProperty[],
-  identities: readonly string[],
-  challenge: ChallengeType,
-): CaaVerdict {
+export function evaluateCaa(properties: readonly CaaProperty[], question: CaaQuestion): CaaVerdict {
+  const { identities, challenge, wildcard } = question
   const strange = properties.find(({ critical, tag }) => critical && !UNDERSTOOD_TAGS.has(tag))
-  if (strange) return { verdict: 'forbidden', because: `have the unknown critical property ${text(strange)}` }
-  const issue = properties.filter(({ tag }) => tag === 'issue')
-  if (issue.length === 0) return { verdict: 'allowed', because: 'restrict no certificate authority' }
+  if (strange) return forbidden(`have the unknown critical property ${text(strange)}`, strange)
+  const deciding = decidingSet(properties, wildcard)
+  if (deciding.length === 0) return { verdict: 'allowed', because: 'restrict no certificate authority' }
 
-  const grants = issue.flatMap((property) => parseGrant(property.value) ?? [])
-  const shown = issue.map(text).join(', ')
-  if (grants.every(({ issuer }) => issuer === '')) return { verdict: 'forbidden', because: `allow nobody: ${shown}` }
+  const [first] = deciding
+  const grants = deciding.flatMap((property) => parseGrant(property.value) ?? [])
+  const shown = deciding.map(text).join(', ')
+  if (grants.every(({ issuer }) => issuer === '')) return forbidden(`allow nobody: ${shown}`, first)
   if (identities.length === 0) return { verdict: 'unknown', because: `name certificate authorities: ${shown}` }
 
   const ours = new Set(identities.map((identity) => identity.toLowerCase().replace(/\.$/, '')))
   const forUs = grants.filter(({ issuer }) => ours.has(issuer))
-  if (forUs.length === 0) return { verdict: 'forbidden', because: `allow only others: ${shown}` }
+  if (forUs.length === 0) return forbidden(`allow only others: ${shown}`, first)
   const usable = forUs.filter((grant) => allowsChallenge(grant, challenge))
-  if (usable.length === 0) return { verdict: 'forbidden', because: `do not allow ${challenge}: ${shown}` }
+  if (usable.length === 0) return forbidden(`do not allow ${challenge}: ${shown}`, first)
   const free = usable.find(({ parameters }) => !parameters.has('accounturi'))
   if (free) return { verdict: 'allowed', because: `allow ${free.issuer}` }
   return { verdict: 'allowed', because: `allow ${usable[0]?.issuer}, but only to the account named there` }
 }
+
+function decidingSet(properties: readonly CaaProperty[], wildcard: boolean): readonly CaaProperty[] {
+  const tagged = (wanted: string) => properties.filter(({ tag }) => tag === wanted)
+  const wild = wildcard ? tagged('issuewild') : []
+  return wild.length > 0 ? wild : tagged('issue')
+}
+
+const forbidden = (because: string, record: CaaProperty | undefined): CaaVerdict => ({
+  verdict: 'forbidden',
+  because,
+  record,
+})
 
 interface Grant {
   /** Empty: nobody. */

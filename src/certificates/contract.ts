@@ -1,4 +1,5 @@
 import { Fault } from '../model/fault.ts'
+import type { AuthorityPause, LedgerLine } from '../model/ledger.ts'
 
 /** A certificate in one of the configured folders whose private key is there too. */
 export interface InstalledCertificate {
@@ -76,9 +77,70 @@ export interface OrderBook {
   deleteOrder(names: string, directory: string): Promise<void>
 }
 
+/** A certificate that somebody would order. */
+export interface OrderWish {
+  readonly names: readonly string[]
+  /** The certificate that it renews, by the name that RFC 9773 gives it. An authority may exempt such orders from its limits. */
+  readonly replaces?: string | undefined
+  /** It goes on with an order that was placed and counted before. */
+  readonly resumes?: boolean | undefined
+}
+
+/** One of the authority's limits and how much of it is left. */
+export interface LimitLeft {
+  readonly limit: 'ordersPerAccount' | 'certificatesPerDomain' | 'certificatesPerNames' | 'failuresPerName'
+  /** The domain, names or name that is counted by; empty for the account. */
+  readonly subject: string
+  readonly left: number
+  readonly count: number
+  readonly perSeconds: number
+}
+
+/**
+ * Whether an order may be placed now. `because` is a clause; `retryAfter` is in seconds. `failures`: how many tries for the
+ * same names have failed in a row.
+ */
+export type BudgetVerdict =
+  | { readonly kind: 'free'; readonly failures: number; readonly limits: readonly LimitLeft[] }
+  | {
+      readonly kind: 'refused'
+      readonly reason: 'paused' | 'backoff' | 'limit'
+      readonly because: string
+      readonly retryAfter: number
+    }
+
+/** What may still be asked of one authority. Looking spends nothing. */
+export interface BudgetLook {
+  look(wish: OrderWish): Promise<BudgetVerdict>
+}
+
+/** Keeps to what an authority allows, together with every other instance on the same store, and across restarts. */
+export interface OrderBudget extends BudgetLook {
+  /** Before an order is placed: it counts from now on. Rejects with IssueFault, and counts nothing, when none may be placed. */
+  spend(wish: OrderWish): Promise<void>
+  /** A certificate was issued: what failed before is forgotten. */
+  issued(names: readonly string[]): Promise<void>
+  /** A try has failed. Gives the same fault with the seconds after which another may be made. */
+  failed(wish: OrderWish, fault: IssueFault): Promise<IssueFault>
+}
+
+/** The lines that budgets are judged by: the store's, or a part of it. Each method is durable when it resolves. */
+interface LedgerSession {
+  holdLedger(directory: string): Promise<void>
+  appendLedger(line: LedgerLine): Promise<void>
+  readLedger(page: { directory: string; since: number; names?: string | undefined }): Promise<LedgerLine[]>
+  pauseAuthority(directory: string, until: AuthorityPause): Promise<void>
+  authorityPause(directory: string): Promise<AuthorityPause>
+}
+
+export interface LedgerBook extends LedgerSession {
+  /** All of `work` or nothing of it. */
+  transaction<T>(work: (session: LedgerSession) => Promise<T>): Promise<T>
+}
+
 /** Where an order stands, told as it goes. `challenge_left`: a proof could not be taken away yet. */
 export interface IssueProgress {
-  readonly kind: 'order_placed' | 'order_resumed' | 'challenge_set' | 'finalized' | 'challenge_left'
+  readonly kind: 'order_placed' | 'order_resumed' | 'finalized' | 'challenge_left' | 'failed'
   readonly detail: string
 }
 
@@ -92,18 +154,22 @@ export interface ChallengeResponder {
 
 /**
  * `unavailable`: the authority cannot be asked, or did not decide in time; the order is resumed by the next call.
- * `rejected`: it said no. `rate_limited` carries the seconds to wait. `challenge_failed`: the proof was not seen, or could
+ * `rejected`: it said no. `rate_limited`: it wants to be left alone. `over_budget`: it was not asked, to keep within what it
+ * allows. Each that a later try may mend carries the seconds to wait. `challenge_failed`: the proof was not seen, or could
  * not be shown. `local`: our own disk. The sentence holds nothing the authority said but the type of its problem.
  */
 export class IssueFault extends Fault {
   override readonly name = 'IssueFault'
-  readonly kind: 'unavailable' | 'rejected' | 'rate_limited' | 'challenge_failed' | 'local'
+  readonly kind: 'unavailable' | 'rejected' | 'rate_limited' | 'over_budget' | 'challenge_failed' | 'local'
   override readonly retryAfter: number | undefined
+  /** The names whose proof the authority did not accept. */
+  readonly unproven: readonly string[]
 
-  constructor(kind: IssueFault['kind'], sentence: string, retryAfter?: number) {
+  constructor(kind: IssueFault['kind'], sentence: string, retryAfter?: number, unproven: readonly string[] = []) {
     super(sentence)
     this.kind = kind
     this.retryAfter = retryAfter
+    this.unproven = unproven
   }
 }
 
@@ -111,9 +177,14 @@ export class IssueFault extends Fault {
 export interface CertificateIssuer {
   /**
    * The new pair, already written below the state folder (0600) where the inventory finds it. Rejects with IssueFault, or
-   * with what the order book rejects with. Calls for the same names at the same time are one.
+   * with what the order book rejects with. Calls for the same names at the same time are one. `replaces`: the certificate
+   * that this one renews, by its name in RFC 9773.
    */
-  issue(names: readonly string[], responder: ChallengeResponder): Promise<InstalledCertificate>
+  issue(
+    names: readonly string[],
+    responder: ChallengeResponder,
+    options?: { readonly replaces?: string | undefined },
+  ): Promise<InstalledCertificate>
   /** For a run that is given up: takes away the proofs that a crash left behind. Rejects with IssueFault. */
   sweepChallenges(names: readonly string[], responder: ChallengeResponder): Promise<void>
 }

@@ -17,8 +17,14 @@ const ISSUED = 'certificates'
 /** What was issued lies here, in a folder per first name: the inventory is to read it. */
 export const issuedFolder = (stateDir: string): string => join(stateDir, ISSUED)
 
-export const accountKeyFile = async (stateDir: string, directory: string): Promise<string> =>
-  join(await makePrivateFolder(stateDir, 'acme', digest(directory)), 'account.key')
+export const accountKeyPath = (stateDir: string, directory: string): string =>
+  join(stateDir, 'acme', digest(directory), 'account.key')
+
+/** The same, its folder made. */
+export async function accountKeyFile(stateDir: string, directory: string): Promise<string> {
+  await makePrivateFolder(stateDir, 'acme', digest(directory))
+  return accountKeyPath(stateDir, directory)
+}
 
 export async function orderFiles(stateDir: string, directory: string, names: string): Promise<OrderFiles> {
   const folder = await makePrivateFolder(stateDir, 'acme', digest(directory), 'orders', digest(names))

@@ -19,21 +19,31 @@ export async function makePrivateFolder(root: string, ...below: readonly string[
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const draft = `${path}.new`
   await rm(draft, { force: true })
+  await writeNew(draft, text, path)
+  await rename(draft, path)
+  await syncFolder(dirname(path))
+}
+
+/** Never replaces anything: rejects with EEXIST where something stands already, a link too. */
+export async function createPrivateFile(path: string, text: string): Promise<void> {
+  await writeNew(path, text, path)
+  await syncFolder(dirname(path))
+}
+
+async function writeNew(path: string, text: string, blamed: string): Promise<void> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
   try {
     await file.chmod(0o600)
     await file.writeFile(text)
     await file.sync()
   } catch (error) {
-    await rm(draft, { force: true })
+    await rm(path, { force: true })
     // Errors of an open file do not say which: a full disk would be nobody's.
-    throw error instanceof Error ? Object.assign(error, { path }) : error
+    throw error instanceof Error ? Object.assign(error, { path: blamed }) : error
   } finally {
     await file.close()
   }
-  await rename(draft, path)
-  await syncFolder(dirname(path))
 }
 
 /** Its text, or undefined when there is no such file. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Endpoint } from '../model/address.ts'
+import { type AcmeSetting, readAcme } from './acme.ts'
 import { type Edges, readEdges } from './edges.ts'
 import { type RateLimits, readRateLimits } from './rate-limits.ts'
 import { type RenewalSettings, readRenewal } from './renewal.ts'
@@ -31,14 +32,7 @@ export interface Config {
   readonly edges: Edges
   readonly zones: ReadonlyMap<string, Zone>
   readonly resolver: Endpoint | undefined
-  readonly acme: {
-    readonly directory: string
-    readonly caFile: string | undefined
-    readonly caaIdentities: readonly string[]
-    readonly challenge: 'dns-01' | 'http-01'
-    /** E-mail addresses. */
-    readonly contact: readonly string[]
-  }
+  readonly acme: AcmeSetting
   readonly certificates: readonly string[]
   readonly renewal: RenewalSettings
   readonly plan: { readonly ttlSeconds: number }
@@ -177,21 +171,6 @@ function readEdge(section: Section): Config['edge'] {
   return {
     http: section.read('http', 80, value.port, 'a port, 1 to 65535'),
     https: section.read('https', 443, value.port, 'a port, 1 to 65535'),
-  }
-}
-
-function readAcme(section: Section, path: PathParse): Config['acme'] {
-  return {
-    directory: section.read(
-      'directory',
-      value.acmeDirectory('letsencrypt') ?? '',
-      value.acmeDirectory,
-      'letsencrypt, letsencrypt-staging or an https:// address',
-    ),
-    caFile: section.read('caFile', undefined, path, 'the path of a PEM file'),
-    caaIdentities: section.list('caaIdentities', [], value.dnsName, 'names such as letsencrypt.org'),
-    challenge: section.read('challenge', 'dns-01', value.oneOf('dns-01', 'http-01'), 'dns-01 or http-01'),
-    contact: section.list('contact', [], value.mailAddress, 'e-mail addresses'),
   }
 }
 

@@ -27,6 +27,8 @@ export const whole =
   (value) =>
     typeof value === 'number' && Number.isInteger(value) && value >= lowest && value <= highest ? value : undefined
 
+export const truth: Parse<boolean> = (value) => (typeof value === 'boolean' ? value : undefined)
+
 export const port = whole(1, 65_535)
 
 /** `3000` or `1024-65535`. */

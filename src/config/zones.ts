@@ -16,6 +16,8 @@ export interface Zone {
   readonly publish: readonly PublishedRecord[] | undefined
   /** What TLS is served with: one certificate for all hosts of the zone, or one for each. */
   readonly certificate: CertificateScope
+  /** The domain that a certificate authority counts the zone's names by. */
+  readonly registeredDomain: string
   /** Without a key the zone can be planned in, but not changed. */
   readonly tsig: ZoneKey | undefined
 }
@@ -87,8 +89,21 @@ function readZone(section: Section, name: string, sources: Sources): Zone {
     ttl,
     publish,
     certificate,
+    registeredDomain: readRegisteredDomain(section, name),
     tsig: section.has('tsig') ? readKey(tsig, name, sources) : undefined,
   }
+}
+
+/** By the last two labels more is counted together than an authority counts, never less. */
+function readRegisteredDomain(section: Section, zone: string): string {
+  const domain = section.read(
+    'registeredDomain',
+    zone.split('.').slice(-2).join('.'),
+    value.dnsName,
+    `the zone or a domain above it`,
+  )
+  if (!isInZone(zone, domain)) section.refuse('registeredDomain', `is neither ${zone} nor a domain above it`)
+  return domain
 }
 
 /** Addresses, or one name that has them: a CNAME stands alone. */

@@ -15,6 +15,8 @@ export interface DnsRecord {
   readonly rdata: Buffer
   /** Present exactly when `type` is CAA. */
   readonly caa?: CaaProperty
+  /** Where an alias leads: present exactly when `type` is CNAME. */
+  readonly target?: string
 }
 
 export interface CaaProperty {

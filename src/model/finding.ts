@@ -50,16 +50,29 @@ export type CertificateFact =
     }
   | {
       readonly kind: 'issuable'
-      /** What would be ordered: the host, or a wildcard for its zone. */
-      readonly names: readonly string[]
       readonly directory: string
+      /** What the certificate would be ordered for. */
+      readonly names: readonly string[]
       readonly caa: string
+      /** How many tries for these names have failed in a row, and what the authority's limits leave. */
+      readonly budget: { readonly failures: number; readonly limits: readonly object[] }
     }
   | {
       readonly kind: 'unavailable'
-      readonly reason: 'caa_forbids' | 'caa_unknown' | 'directory_unavailable'
+      readonly reason: 'caa_forbids' | 'caa_unknown' | 'directory_unavailable' | 'budget'
       readonly sentence: string
+      /** Seconds after which it may be otherwise. */
+      readonly retryAfter?: number
+      /** The CAA record that forbids. */
+      readonly record?: CaaRecord
     }
+
+/** As its zone has it. */
+export interface CaaRecord {
+  readonly name: string
+  readonly tag: string
+  readonly value: string
+}
 
 export interface Observation {
   readonly health: HealthFact

@@ -4,7 +4,7 @@ import { isInZone, selfAndAncestors } from '../model/dns-name.ts'
 import { type Reading, readOutcome, silence } from './reading.ts'
 import { comesFromWildcard, nameBelow } from './wildcard.ts'
 
-/** The first non-empty CAA set from a host upwards (RFC 8659 section 3). */
+/** The first non-empty CAA set from a name upwards (RFC 8659 section 3). */
 export type CaaLookup = CaaAtName | { readonly kind: 'unknown'; readonly reason: string } | { readonly kind: 'none' }
 
 interface CaaAtName {
@@ -13,23 +13,68 @@ interface CaaAtName {
   readonly properties: readonly CaaProperty[]
 }
 
+interface Alias {
+  readonly kind: 'alias'
+  readonly owner: string
+  readonly target: string
+}
+
 export interface CaaSources {
   /** The zone's own primary. */
   readonly reader: DnsReader
-  /** For the names above the zone; without one they are not looked at. */
+  /** For the names above the zone, and where aliases lead out of it; without one they are not looked at. */
   readonly resolver?: DnsReader | undefined
 }
 
-/** Asks for every name on the way at the same time; the nearest that says something decides. */
-export async function lookUpCaa({ reader, resolver }: CaaSources, zone: string, host: string): Promise<CaaLookup> {
-  const names = selfAndAncestors(host)
-  const inside = names.filter((name) => isInZone(name, zone))
-  const above = names.filter((name) => !isInZone(name, zone))
-  const found = await Promise.all([askZone(reader, zone, inside), resolver ? askResolver(resolver, above) : []])
-  return found.flat().find(({ kind }) => kind !== 'none') ?? { kind: 'none' }
+/** What is looked up: `alias` is what the name will be an alias of, once it is published. */
+export interface CaaSubject {
+  readonly zone: string
+  readonly name: string
+  readonly alias?: string | undefined
 }
 
-async function askZone(reader: DnsReader, zone: string, names: readonly string[]): Promise<CaaLookup[]> {
+/** Asks for every name on the way at the same time; the nearest that says something decides. Aliases are followed. */
+export async function lookUpCaa(sources: CaaSources, { zone, name, alias }: CaaSubject): Promise<CaaLookup> {
+  const { reader, resolver } = sources
+  const names = selfAndAncestors(name)
+  const inside = names.filter((each) => isInZone(each, zone))
+  const above = names.filter((each) => !isInZone(each, zone))
+  const found = await Promise.all([askZone(reader, zone, inside), resolver ? askResolver(resolver, above) : []])
+  const [own = NONE, ...ancestors] = found.flat()
+  const canFollow = alias !== undefined && (resolver !== undefined || isInZone(alias, zone))
+  const published = own.kind === 'none' && canFollow ? { kind: 'alias' as const, owner: name, target: alias } : own
+  for (const each of [published, ...ancestors]) {
+    const said = each.kind === 'alias' ? await follow(sources, zone, each) : each
+    if (said.kind !== 'none') return said
+  }
+  return NONE
+}
+
+const NONE = { kind: 'none' } as const
+const MOST_ALIASES = 8
+
+/** Only the target itself is asked: on the way up it is the alias' own parents that count. */
+async function follow(sources: CaaSources, zone: string, alias: Alias): Promise<CaaLookup> {
+  let { owner, target } = alias
+  for (let hops = 0; hops < MOST_ALIASES; hops += 1) {
+    if (!isInZone(target, zone)) return askBeyond(sources, zone, owner, target)
+    const question = caaQuestion(target)
+    const [outcome] = await sources.reader.ask([question])
+    const reading = readOutcome(sources.reader.server, zone, question, outcome ?? SILENCE)
+    const next = atName(target, reading)
+    if (next.kind !== 'alias') return next
+    ;({ owner, target } = next)
+  }
+  return unknown(`${alias.owner} leads through more than ${MOST_ALIASES} aliases`)
+}
+
+async function askBeyond({ resolver }: CaaSources, zone: string, owner: string, target: string): Promise<CaaLookup> {
+  if (!resolver)
+    return unknown(`${owner} is an alias of ${target}, which lies outside of ${zone}, and no resolver is configured`)
+  return (await askResolver(resolver, [target]))[0] ?? NONE
+}
+
+async function askZone(reader: DnsReader, zone: string, names: readonly string[]): Promise<(CaaLookup | Alias)[]> {
   const randomLabel = randomBytes(5).toString('hex')
   const questions = [...names, ...names.map((name) => nameBelow(name, randomLabel))].map(caaQuestion)
   const outcomes = await reader.ask(questions)
@@ -41,16 +86,26 @@ async function askZone(reader: DnsReader, zone: string, names: readonly string[]
  * A wildcard's answer for a name below the zone's top does not count: when the CA looks, the host exists, and so does
  * every name between it and the zone.
  */
-function caaInZone(name: string, zone: string, atName: Reading | undefined, below: Reading | undefined): CaaLookup {
-  if (!atName || !below) return unknown(`${name} was not asked for`)
-  if (atName.kind === 'uncertain') return unknown(atName.reason)
-  if (atName.kind === 'delegated') return unknown(`${name} lies in another zone that begins at ${atName.at}`)
-  if (atName.kind === 'redirected') return unknown(`${name} is redirected by the DNAME at ${atName.at}`)
-  if (atName.kind !== 'records') return { kind: 'none' }
-  const type = atName.records.some((record) => record.type === 'CNAME') ? 'CNAME' : 'CAA'
-  if (name !== zone && below.kind === 'uncertain') return unknown(below.reason)
-  if (name !== zone && comesFromWildcard(type, atName, below)) return { kind: 'none' }
-  return type === 'CAA' ? found(name, atName.records) : unknown(`${name} is an alias of another name`)
+function caaInZone(
+  name: string,
+  zone: string,
+  reading: Reading | undefined,
+  below: Reading | undefined,
+): CaaLookup | Alias {
+  if (!reading || !below) return unknown(`${name} was not asked for`)
+  const said = atName(name, reading)
+  if (name === zone || said.kind === 'unknown' || said.kind === 'none') return said
+  if (below.kind === 'uncertain') return unknown(below.reason)
+  return comesFromWildcard(said.kind === 'alias' ? 'CNAME' : 'CAA', reading, below) ? NONE : said
+}
+
+function atName(name: string, reading: Reading): CaaLookup | Alias {
+  if (reading.kind === 'uncertain') return unknown(reading.reason)
+  if (reading.kind === 'delegated') return unknown(`${name} lies in another zone that begins at ${reading.at}`)
+  if (reading.kind === 'redirected') return unknown(`${name} is redirected by the DNAME at ${reading.at}`)
+  if (reading.kind !== 'records') return NONE
+  const target = reading.records.find((record) => record.target !== undefined)?.target
+  return target === undefined ? found(name, reading.records) : { kind: 'alias', owner: name, target }
 }
 
 /** A resolver follows aliases by itself: whatever CAA records it brings are those of the name asked for. */
@@ -69,12 +124,12 @@ async function askResolver(resolver: DnsReader, names: readonly string[]): Promi
 
 function found(owner: string, records: readonly DnsRecord[]): CaaLookup {
   const properties = records.flatMap(({ caa }) => caa ?? [])
-  return properties.length > 0 ? { kind: 'found', owner, properties } : { kind: 'none' }
+  return properties.length > 0 ? { kind: 'found', owner, properties } : NONE
 }
 
 const caaQuestion = (name: string): DnsQuestion => ({ name, type: 'CAA' })
 
-const outcomeAt = (outcomes: readonly DnsOutcome[], i: number): DnsOutcome =>
-  outcomes[i] ?? { kind: 'no_answer', reason: 'timeout' }
+const SILENCE: DnsOutcome = { kind: 'no_answer', reason: 'timeout' }
+const outcomeAt = (outcomes: readonly DnsOutcome[], i: number): DnsOutcome => outcomes[i] ?? SILENCE
 
 const unknown = (reason: string): CaaLookup => ({ kind: 'unknown', reason })

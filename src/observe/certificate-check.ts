@@ -1,17 +1,22 @@
 import { type CaaVerdict, evaluateCaa } from '../certificates/caa.ts'
 import type {
   AcmeDirectory,
+  BudgetLook,
   CertificateInventory,
   ChallengeResponder,
   CoveringCertificate,
 } from '../certificates/contract.ts'
-import type { CertificateFact } from '../model/finding.ts'
+import { budgetSentence } from '../certificates/order-budget.ts'
+import type { CaaRecord, CertificateFact } from '../model/finding.ts'
 import { type CaaLookup, type CaaSources, lookUpCaa } from './caa-lookup.ts'
 
 export interface CertificateSources extends CaaSources {
   readonly inventory: Pick<CertificateInventory, 'covering'>
   /** Without one nothing can be issued. */
   readonly directory?: AcmeDirectory | undefined
+  readonly budget: BudgetLook
+  /** What a host in the zone is published as an alias of, if it is. */
+  readonly aliasIn: (zone: string) => string | undefined
   /** The CA's names in CAA records, for when its directory does not tell them. */
   readonly caaIdentities: readonly string[]
   /** How the CA would be shown that the name is ours. */
@@ -30,12 +35,20 @@ export async function checkCertificate(
   return installed ? installedFact(installed) : checkIssuance(sources, zone, host)
 }
 
+/** The budget comes first: an authority that wants to be left alone is not even asked for its directory. */
 async function checkIssuance(sources: CertificateSources, zone: string, host: string): Promise<CertificateFact> {
-  const { directory, caaIdentities, challenge, resolver, certificateNames } = sources
+  const { directory, caaIdentities, budget } = sources
   if (!directory) return unavailable('directory_unavailable', 'No certificate authority is configured.')
-  const names = certificateNames(zone, host)
-  const isWildcard = names.some((name) => name.startsWith('*.'))
-  const [look, caa] = await Promise.all([directory.look(), lookUpCaa(sources, zone, isWildcard ? zone : host)])
+  const names = sources.certificateNames(zone, host)
+  const spending = await budget.look({ names })
+  if (spending.kind === 'refused') {
+    const { because, retryAfter } = spending
+    return { ...unavailable('budget', budgetSentence(directory.url, because)), retryAfter }
+  }
+  const [look, ...lookups] = await Promise.all([
+    directory.look(),
+    ...names.map((name) => lookUpCaa(sources, caaSubject(sources, zone, name))),
+  ])
   if (look.kind === 'unavailable') {
     return unavailable(
       'directory_unavailable',
@@ -43,30 +56,51 @@ async function checkIssuance(sources: CertificateSources, zone: string, host: st
     )
   }
   const identities = look.caaIdentities.length > 0 ? look.caaIdentities : caaIdentities
-  const notAbove = resolver ? undefined : zone
-  return issuanceFact({ names, directory: directory.url, identities, challenge, notAbove }, caa)
+  const verdicts = lookups.map((caa, i) => caaFact(sources, zone, identities, names[i] ?? host, caa))
+  const { failures, limits } = spending
+  return (
+    verdicts.find((verdict) => typeof verdict !== 'string') ?? {
+      kind: 'issuable',
+      directory: directory.url,
+      names,
+      caa: [...new Set(verdicts)].join('; '),
+      budget: { failures, limits },
+    }
+  )
 }
 
-interface Authority extends Pick<CertificateSources, 'challenge'> {
-  readonly names: readonly string[]
-  readonly directory: string
-  readonly identities: readonly string[]
-  /** The zone above which nobody looked. */
-  readonly notAbove: string | undefined
-}
+const caaSubject = ({ aliasIn }: CertificateSources, zone: string, name: string) =>
+  isWildcard(name) ? { zone, name: name.slice(2) } : { zone, name, alias: aliasIn(zone) }
 
-function issuanceFact(authority: Authority, caa: CaaLookup): CertificateFact {
-  const { names, directory, identities, challenge, notAbove } = authority
+const isWildcard = (name: string): boolean => name.startsWith('*.')
+
+type Unavailable = Extract<CertificateFact, { kind: 'unavailable' }>
+
+/** Why the name may be issued for, as a clause, or that it may not. */
+function caaFact(
+  { challenge, resolver }: CertificateSources,
+  zone: string,
+  identities: readonly string[],
+  name: string,
+  caa: CaaLookup,
+): string | Unavailable {
   if (caa.kind === 'unknown') return unavailable('caa_unknown', `The CAA records could not be read: ${caa.reason}.`)
   if (caa.kind === 'none') {
-    const reach = notAbove === undefined ? '' : ` (above ${notAbove} nobody looked, since no resolver is configured)`
-    return { kind: 'issuable', names, directory, caa: `no CAA record restricts it${reach}` }
+    const reach = resolver ? '' : ` (above ${zone} nobody looked, since no resolver is configured)`
+    return `no CAA record restricts it${reach}`
   }
-  const verdict = evaluateCaa(caa.properties, identities, challenge)
+  const verdict = evaluateCaa(caa.properties, { identities, challenge, wildcard: isWildcard(name) })
   const clause = `CAA records of ${caa.owner} ${verdict.because}${explain(verdict, identities)}`
-  if (verdict.verdict === 'allowed') return { kind: 'issuable', names, directory, caa: `the ${clause}` }
-  return unavailable(verdict.verdict === 'forbidden' ? 'caa_forbids' : 'caa_unknown', `The ${clause}.`)
+  if (verdict.verdict === 'allowed') return `the ${clause}`
+  const refusal = unavailable(verdict.verdict === 'forbidden' ? 'caa_forbids' : 'caa_unknown', `The ${clause}.`)
+  return verdict.record ? { ...refusal, record: recordOf(caa.owner, verdict.record) } : refusal
 }
+
+const recordOf = (name: string, { tag, value }: { tag: string; value: string }): CaaRecord => ({
+  name,
+  tag,
+  value: value.slice(0, 200),
+})
 
 function explain({ verdict }: CaaVerdict, identities: readonly string[]): string {
   if (verdict === 'unknown') return '; by which name ours goes is neither in its directory nor in the configuration'
@@ -81,7 +115,8 @@ const installedFact = ({ names, byWildcard, notAfter, fingerprint }: CoveringCer
   fingerprint,
 })
 
-const unavailable = (
-  reason: 'caa_forbids' | 'caa_unknown' | 'directory_unavailable',
-  sentence: string,
-): CertificateFact => ({ kind: 'unavailable', reason, sentence })
+const unavailable = (reason: Unavailable['reason'], sentence: string): Unavailable => ({
+  kind: 'unavailable',
+  reason,
+  sentence,
+})

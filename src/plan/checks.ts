@@ -91,14 +91,13 @@ function judgeCertificate(fact: CertificateFact): Verdict {
       return { check: { name, status: 'passed', detail, source: 'installed', names, notAfter, fingerprint } }
     }
     case 'issuable': {
-      const { names, directory, caa } = fact
+      const { directory, names, caa, budget } = fact
       const detail = `No installed certificate covers the name; a new one for ${names.join(', ')} can be issued: ${caa}.`
-      return { check: { name, status: 'passed', detail, source: 'acme', names, directory } }
+      return { check: { name, status: 'passed', detail, source: 'acme', directory, names, budget } }
     }
-    case 'unavailable':
-      return {
-        code: 'certificate_unavailable',
-        check: { name, status: 'failed', detail: fact.sentence, reason: fact.reason },
-      }
+    case 'unavailable': {
+      const { kind: _, sentence: detail, ...evidence } = fact
+      return { code: 'certificate_unavailable', check: { name, status: 'failed', detail, ...evidence } }
+    }
   }
 }

@@ -28,12 +28,16 @@ export function propose(
   )
   const failed = verdicts.findIndex(({ code }) => code !== undefined)
   const code = verdicts[failed]?.code
-  if (code) throw new Problem(code, checks[failed]?.detail ?? '', { checks, ...takenTypes(checks[failed]) })
+  if (code) throw new Problem(code, checks[failed]?.detail ?? '', { checks, ...told(checks[failed]) })
   const changes = changesFor(desired, observed.certificate, settings)
   return { checks, changes, digest: digestOf(desired, changes) }
 }
 
-const takenTypes = (check: Check | undefined) => (check?.types === undefined ? {} : { types: check.types })
+/** What of a failed check's evidence stands in the refusal itself, too. */
+const told = (check: Check | undefined) => ({
+  ...(check?.types !== undefined && { types: check.types }),
+  ...(typeof check?.retryAfter === 'number' && { retryAfter: check.retryAfter }),
+})
 
 /** Stands in the changes until the plan has its id; so the digest is of what is asked, not of when. */
 const OWNER_MARK = 'drawbridge'

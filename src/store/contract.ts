@@ -2,6 +2,7 @@ import type { AuditEntry, AuditLine } from '../model/audit.ts'
 import type { NewEvent, StoredEvent } from '../model/event.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { HostStatus } from '../model/host-status.ts'
+import type { AuthorityPause, LedgerLine } from '../model/ledger.ts'
 import type { JournalEntry, Run, RunState } from '../model/run.ts'
 
 /** One-time right to run one plan once. Only the hash of its value is ever stored. */
@@ -128,6 +129,16 @@ export interface StoreSession {
   readHosts(afterVersion: number): Promise<HostStatus[]>
   /** How many hosts there are and the greatest version of any: cheap to ask, and tells whether to read. */
   hostsMark(): Promise<{ count: number; version: number }>
+
+  /** Inside a transaction: until it ends nobody else adds a line for this directory. Read after it, decide, then add. */
+  holdLedger(directory: string): Promise<void>
+  appendLedger(line: LedgerLine): Promise<void>
+  /** In the order in which they were added; only those of one exact set where `names` is given. */
+  readLedger(page: { directory: string; since: number; names?: string | undefined }): Promise<LedgerLine[]>
+  /** Prolongs; never shortens what was said before. */
+  pauseAuthority(directory: string, until: AuthorityPause): Promise<void>
+  /** Zeros for one that nothing was ever said of. */
+  authorityPause(directory: string): Promise<AuthorityPause>
 
   /** The lease, or undefined while somebody else's has not run out. Its own holder may take it again: a new fence. */
   takeLease(name: string, holder: string, now: number, lifeMs: number): Promise<Lease | undefined>

@@ -3,6 +3,7 @@ import type { Engine } from './dialects/engine.ts'
 import { first } from './migrations/0001-first.ts'
 import { runs } from './migrations/0002-runs.ts'
 import { events } from './migrations/0003-events.ts'
+import { ledger } from './migrations/0004-ledger.ts'
 import { hosts } from './migrations/0006-hosts.ts'
 import type { Schema } from './schema.ts'
 
@@ -10,7 +11,7 @@ import type { Schema } from './schema.ts'
 export type Migration = (db: Kysely<Schema>) => Promise<void>
 
 /** Version n of the schema is what the first n leave behind. */
-export const MIGRATIONS: readonly Migration[] = [first, runs, events, hosts]
+export const MIGRATIONS: readonly Migration[] = [first, runs, events, ledger, hosts]
 
 /** Brings the schema up to the newest version, all of the way or not at all. Others that start now wait their turn. */
 export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = MIGRATIONS): Promise<void> {

@@ -10,6 +10,7 @@ import { exposuresIn } from './exposures.ts'
 import { hostsIn } from './hosts.ts'
 import { journalIn } from './journal.ts'
 import { leasesIn } from './leases.ts'
+import { ledgerIn } from './ledger.ts'
 import { migrate } from './migrations.ts'
 import { ordersIn } from './orders.ts'
 import { plansIn } from './plans.ts'
@@ -76,6 +77,7 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...journalIn(db),
   ...ordersIn(db),
   ...hostsIn(db),
+  ...ledgerIn(db),
   ...leasesIn(db),
   ...auditLinesIn(db),
   ...eventsIn(db),

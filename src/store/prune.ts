@@ -15,6 +15,7 @@ export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
     await prunePlans(transaction, limits)
     await pruneCapabilities(transaction, limits)
     await transaction.deleteFrom('events').where('at', '<', limits.eventsBefore).execute()
+    await pruneLedger(transaction, limits)
     await pruneAudit(transaction, limits)
   })
 }
@@ -39,6 +40,16 @@ async function pruneCapabilities(transaction: Kysely<Schema>, { plansBefore, now
     .deleteFrom('capabilities')
     .where('issued_at', '<', plansBefore)
     .where((eb) => eb.or([eb('used_at', 'is not', null), eb('expires_at', '<=', now)]))
+    .execute()
+}
+
+/** Longer than any authority's limits look back. */
+const LEDGER_MS = 60 * 86_400_000
+
+async function pruneLedger(transaction: Kysely<Schema>, { now }: Limits): Promise<void> {
+  await transaction
+    .deleteFrom('ledger')
+    .where('at', '<', now - LEDGER_MS)
     .execute()
 }
 

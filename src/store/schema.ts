@@ -3,6 +3,7 @@ import type { AuditAction } from '../model/audit.ts'
 import type { Badge } from '../model/badge.ts'
 import type { EventType } from '../model/event.ts'
 import type { PlanState } from '../model/exposure.ts'
+import type { LedgerLine } from '../model/ledger.ts'
 import type { JournalMark, RunAction, RunState } from '../model/run.ts'
 
 /** The tables as the newest migration leaves them. Times are milliseconds since 1970; documents are JSON text. */
@@ -14,6 +15,8 @@ export interface Schema {
   journal: JournalRow
   orders: OrderRow
   hosts: HostRow
+  authorities: AuthorityRow
+  ledger: LedgerRow
   leases: LeaseRow
   audit_lines: AuditLineRow
   audit_head: AuditHeadRow
@@ -101,6 +104,24 @@ export interface HostRow {
   /** Every other member of the status but the history. */
   status: string
   history: string
+}
+
+/** One per ACME directory that was ever ordered from. */
+interface AuthorityRow {
+  directory: string
+  /** How many lines its ledger has had: the place of the last one. */
+  lines: number
+  new_orders_paused_until: number
+  paused_until: number
+}
+
+export interface LedgerRow {
+  directory: string
+  seq: number
+  at: number
+  names: string
+  kind: LedgerLine['kind']
+  unproven: string
 }
 
 /** A row outlives its lease, with no holder, so that its fence never repeats. */

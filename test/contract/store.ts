@@ -8,6 +8,7 @@ import { exposureSuite } from './store/exposures.ts'
 import { hostSuite } from './store/hosts.ts'
 import { journalSuite } from './store/journal.ts'
 import { leaseSuite } from './store/leases.ts'
+import { ledgerSuite } from './store/ledger.ts'
 import { migrationSuite } from './store/migrations.ts'
 import { orderSuite } from './store/orders.ts'
 import { planSuite } from './store/plans.ts'
@@ -25,6 +26,7 @@ export function storeSuite(on: Bench): void {
   journalSuite(on)
   orderSuite(on)
   hostSuite(on)
+  ledgerSuite(on)
   transactionSuite(on)
   beginningSuite(on)
   auditSuite(on)

@@ -54,6 +54,8 @@ const check = (host: string, zone: string, more: Partial<CertificateSources> = {
       reader: dnsReader(server),
       inventory: certificateInventory([]),
       directory,
+      budget: { look: async () => ({ kind: 'free', failures: 0, limits: [] }) },
+      aliasIn: () => undefined,
       caaIdentities: IDENTITIES,
       challenge: 'dns-01',
       certificateNames: (_zone, name) => [name],
@@ -65,8 +67,9 @@ const check = (host: string, zone: string, more: Partial<CertificateSources> = {
 
 const issuable = (caa: string | RegExp) => ({
   kind: 'issuable',
-  names: [expect.any(String)],
   directory: directory.url,
+  names: expect.any(Array),
+  budget: { failures: 0, limits: [] },
   caa: expect.stringMatching(caa),
 })
 const unavailable = (reason: string, sentence: string | RegExp) => ({

@@ -4,8 +4,10 @@ import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { type AcmeIssuerOptions, acmeIssuer } from '../../src/certificates/acme-issuer.ts'
 import { IssueFault } from '../../src/certificates/contract.ts'
+import { orderBudget } from '../../src/certificates/order-budget.ts'
 import { type AcmeFaultProxy, startFaultProxy } from './acme-fault-proxy.ts'
 import { type AcmeSite, orderBook, startAcmeSite } from './acme-site.ts'
+import { ledgerBook, type TestLedger } from './ledger-book.ts'
 import { type TempFolder, tempFolder } from './temp-folder.ts'
 
 export const ZONE = 'issue.test'
@@ -18,6 +20,7 @@ interface Bench {
   readonly state: TempFolder
   readonly proxy: AcmeFaultProxy
   readonly orders: ReturnType<typeof orderBook>
+  readonly ledger: TestLedger
   /** What issuers told of their progress. */
   readonly told: string[]
 }
@@ -32,7 +35,7 @@ export function issuingBench() {
   afterAll(() => site?.[Symbol.asyncDispose]())
   beforeEach(async () => {
     const proxy = await startFaultProxy(site.pebbleFolder, site.pebblePort)
-    bench = { site, state: tempFolder(), proxy, orders: orderBook(), told: [] }
+    bench = { site, state: tempFolder(), proxy, orders: orderBook(), ledger: ledgerBook(), told: [] }
   })
   afterEach(async () => {
     await bench.proxy[Symbol.asyncDispose]()
@@ -48,12 +51,20 @@ export function issuingBench() {
   }
 }
 
+/** No limits, and no pause between tries that anybody would notice. */
+const LENIENT = {
+  limits: { renewalsExempt: false },
+  backoff: { firstSeconds: 0.001, longestSeconds: 0.001 },
+  domainOf: (name: string) => name,
+}
+
 export const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()
 
-const issuerOn = ({ site, state, proxy, orders, told }: Bench, more: Partial<AcmeIssuerOptions>) =>
+const issuerOn = ({ site, state, proxy, orders, ledger, told }: Bench, more: Partial<AcmeIssuerOptions>) =>
   acmeIssuer({
     directory: proxy.directory,
+    budget: orderBudget({ ...LENIENT, directory: more.directory ?? proxy.directory, ledger, now: Date.now }),
     caFile: site.caFile,
     stateDir: state.path,
     orders,

@@ -1,17 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evaluateCaa } from '../../src/certificates/caa.ts'
+import { type CaaQuestion, evaluateCaa } from '../../src/certificates/caa.ts'
 import type { CaaProperty } from '../../src/dns/contract.ts'
 
 const property = (tag: string, value: string, critical = false): CaaProperty => ({ tag, value, critical })
 const issue = (...values: string[]) => values.map((value) => property('issue', value))
+const asked = (properties: readonly CaaProperty[], more: Partial<CaaQuestion> = {}) =>
+  evaluateCaa(properties, { identities: ['ca.test'], challenge: 'dns-01', wildcard: false, ...more })
 const verdict = (properties: readonly CaaProperty[], identities = ['ca.test', 'ca.example']) =>
-  evaluateCaa(properties, identities, 'dns-01').verdict
+  asked(properties, { identities }).verdict
 
 test('the method that counts is the one that is used', () => {
   const byHttp = issue('ca.test; validationmethods=http-01')
-  expect(evaluateCaa(byHttp, ['ca.test'], 'http-01').verdict).toBe('allowed')
-  expect(evaluateCaa(byHttp, ['ca.test'], 'dns-01').because).toContain('do not allow dns-01')
+  expect(asked(byHttp, { challenge: 'http-01' }).verdict).toBe('allowed')
+  expect(asked(byHttp).because).toContain('do not allow dns-01')
 })
 
 describe('CAA allows the CA', () => {
@@ -34,11 +36,11 @@ describe('CAA allows the CA', () => {
 
   test('bound to an account, and says so: the account is not known before the first issuance', () => {
     const bound = issue('ca.test; accounturi=https://ca.test/acct/1')
-    expect(evaluateCaa(bound, ['ca.test'], 'dns-01')).toEqual({
+    expect(asked(bound)).toEqual({
       verdict: 'allowed',
       because: 'allow ca.test, but only to the account named there',
     })
-    expect(evaluateCaa([...bound, ...issue('ca.test')], ['ca.test'], 'dns-01').because).toBe('allow ca.test')
+    expect(asked([...bound, ...issue('ca.test')]).because).toBe('allow ca.test')
   })
 })
 
@@ -58,11 +60,9 @@ describe('CAA forbids the CA', () => {
   })
 
   test('and names the record that does', () => {
-    expect(evaluateCaa(issue('other.test'), ['ca.test'], 'dns-01').because).toBe(
-      'allow only others: issue "other.test"',
-    )
+    expect(asked(issue('other.test')).because).toBe('allow only others: issue "other.test"')
     const strange = property('future', 'x\n"', true)
-    expect(evaluateCaa([strange], ['ca.test'], 'dns-01').because).toContain('future "x\\n\\""')
+    expect(asked([strange]).because).toContain('future "x\\n\\""')
   })
 })
 

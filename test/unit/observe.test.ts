@@ -39,6 +39,8 @@ const parts = (more: Partial<ObserveParts> = {}): ObserveParts => ({
   probe: async () => HEALTHY,
   inventory: { covering: async () => undefined },
   directory: { url: 'https://ca.test/dir', look: async () => ({ kind: 'available', caaIdentities: [] }) },
+  budget: { look: async () => ({ kind: 'free', failures: 0, limits: [] }) },
+  aliasIn: () => undefined,
   challenge: 'dns-01',
   certificateNames: (_zone, host) => [host],
   caaIdentities: [],
@@ -57,9 +59,10 @@ test('the three looks make one observation', async () => {
     name: { kind: 'free', wildcardTypes: [], emptyNonTerminal: false },
     certificate: {
       kind: 'issuable',
-      names: ['app.lab.test'],
       directory: 'https://ca.test/dir',
+      names: ['app.lab.test'],
       caa: expect.stringContaining('no CAA record'),
+      budget: { failures: 0, limits: [] },
     },
   })
   expect(probed).toEqual([{ address: '127.0.45.25', port: 3000, path: '/healthz', host: 'app.lab.test' }])

@@ -35,9 +35,10 @@ const WELL: Observation = {
   name: { kind: 'free', wildcardTypes: [], emptyNonTerminal: false },
   certificate: {
     kind: 'issuable',
-    names: ['hello.lab.test'],
     directory: 'https://ca.test/dir',
+    names: ['hello.lab.test'],
     caa: 'no CAA record restricts it',
+    budget: { failures: 0, limits: [] },
   },
 }
 

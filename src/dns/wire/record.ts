@@ -1,6 +1,6 @@
 import type { DnsRecord } from '../contract.ts'
 import { decodeCaa } from './caa.ts'
-import { type Cursor, MalformedMessage } from './cursor.ts'
+import { Cursor, MalformedMessage } from './cursor.ts'
 import { encodeName, readName, readNameBytes } from './name.ts'
 import { typeName, typeNumber } from './record-types.ts'
 import { u16, u32 } from './uint.ts'
@@ -53,7 +53,13 @@ export function readRecord(cursor: Cursor): WireRecord {
   const ttl = cursor.u32()
   const length = cursor.u16()
   const rdata = readRdata(cursor, type, length)
-  return { owner, type, class: recordClass, ttl, rdata, ...(type === 'CAA' && { caa: decodeCaa(rdata) }) }
+  return { owner, type, class: recordClass, ttl, rdata, ...contentOf(type, rdata) }
+}
+
+/** What of the rdata others read. Empty rdata, as in an UPDATE, has nothing to tell. */
+function contentOf(type: string, rdata: Buffer): Pick<DnsRecord, 'caa' | 'target'> {
+  if (type === 'CAA') return { caa: decodeCaa(rdata) }
+  return type === 'CNAME' && rdata.length > 0 ? { target: readName(new Cursor(rdata)) } : {}
 }
 
 /** Rdata with its names uncompressed and in lower case, so that equal data are equal bytes. */

@@ -8,15 +8,18 @@ import { NOW, sampleEvent, samplePlan, sampleRun, sampleStep } from '../samples.
 import { VERSION_1 } from './version-1.ts'
 import { VERSION_2 } from './version-2.ts'
 import { VERSION_3 } from './version-3.ts'
+import { VERSION_4 } from './version-4.ts'
 
 /** What each version laid on top of the one before. */
-const RELEASED = [VERSION_1, VERSION_2, VERSION_3]
+const RELEASED = [VERSION_1, VERSION_2, VERSION_3, VERSION_4]
 
 /** Those that refer to others come before them. */
 const TABLES = [
   'deliveries',
   'webhooks',
   'events',
+  'ledger',
+  'authorities',
   'journal',
   'runs',
   'orders',
@@ -65,7 +68,7 @@ export function migrationSuite(on: Bench): void {
       expect(await versions()).toStrictEqual(everyVersion)
     })
 
-    it.each([1, 2, 3])(
+    it.each([1, 2, 3, 4])(
       'bring a database of version %i up to date with everything that was in version 1',
       async (version) => {
         await layVersion(version)
@@ -129,7 +132,17 @@ export function migrationSuite(on: Bench): void {
       expect(await on.sql('select hook, seq, state from deliveries')).toMatchObject([{ hook: 'chat', state: 'dead' }])
     })
 
-    it.each([1, 2, 3])('lead from version %i to the same tables as a fresh database has', async (version) => {
+    it('keep what version 4 knew', async () => {
+      await layVersion(4)
+      const store = await on.open()
+      const directory = 'https://ca.test/dir'
+      const line = { directory, names: 'shop.lab.test', kind: 'failed', at: NOW, unproven: ['shop.lab.test'] } as const
+      await store.appendLedger(line)
+      expect(await store.readLedger({ directory, since: 0 })).toStrictEqual([line, line])
+      expect(await store.authorityPause(directory)).toStrictEqual({ newOrders: NOW + 60_000, everything: 0 })
+    })
+
+    it.each([1, 2, 3, 4])('lead from version %i to the same tables as a fresh database has', async (version) => {
       await layVersion(version)
       await on.open()
       const migrated = await withKysely((db) => db.introspection.getTables())

@@ -99,6 +99,14 @@ export function pruneSuite(on: Bench): void {
     })
   })
 
+  it('pruning takes lines off the ledger that no limit looks back to', async () => {
+    const store = await on.open()
+    const line = { directory: 'https://ca.test/dir', names: 'shop.lab.test', kind: 'issued', unproven: [] } as const
+    for (const days of [61, 59]) await store.appendLedger({ ...line, at: LATER - days * DAY })
+    await prunePlans(store, NOW)
+    expect(await store.readLedger({ directory: line.directory, since: 0 })).toHaveLength(1)
+  })
+
   describe('pruning the audit', () => {
     it('takes old lines off the beginning and leaves a chain that can be verified', async () => {
       const store = await on.open()
