@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type AcmeFaultProxy, startFaultProxy } from '../support/acme-fault-proxy.ts'
 import { planned, run, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
+import { change } from '../support/lab-store.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
 import { until } from '../support/until.ts'
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
   proxy = await startFaultProxy(join(lab.state, 'pebble'), Number(port), hostname)
   await lab.restartService((config) => ({
     ...config,
-    acme: { ...(config.acme as object), directory: proxy.directory },
+    acme: { ...(config.acme as object), directory: proxy.directory, backoff: { firstSeconds: 1 } },
   }))
 })
 afterAll(async () => {
@@ -49,9 +50,14 @@ test.each([
   const answer = await run(lab, planId)
   expectFailure(answer, 502, 'apply_failed', 'certificate')
   expect(answer.text).not.toContain('canary')
-  if (status === 429) expect(answer.body.retryAfter).toBe(77)
+  expect(answer.body.retryAfter).toBe(status === 403 ? 1 : 77)
   await expectPutBack(lab, planId, before)
   proxy.goWrong(() => undefined)
+  const again = await run(lab, planId)
+  expectFailure(again, 422, 'certificate_unavailable', 'check')
+  expect(again.body.retryAfter).toBeGreaterThan(0)
+  change(lab, 'update authorities set new_orders_paused_until = 0')
+  change(lab, 'delete from ledger')
   await expectApplicable(lab, planId)
 })
 

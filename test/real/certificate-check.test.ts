@@ -15,7 +15,24 @@ import { tempFolder } from '../support/temp-folder.ts'
 import { startZoneServer, type ZoneServer } from '../support/zone-server.ts'
 
 const ZONES = [
-  { name: 'open.test', records: ['inner CAA 0 issue "other.test"', 'alias CNAME inner', 'cut NS ns.elsewhere.test.'] },
+  {
+    name: 'open.test',
+    records: [
+      'inner CAA 0 issue "other.test"',
+      'ours CAA 0 issue "ca.lab.test; policy=ev"',
+      'alias CNAME step',
+      'step CNAME inner',
+      'friend CNAME ours',
+      'bare CNAME nothing',
+      'round CNAME about',
+      'about CNAME round',
+      ...Array.from({ length: 10 }, (_, i) => `hop${i} CNAME hop${i + 1}`),
+      'away CNAME edge.elsewhere.test.',
+      'cut NS ns.elsewhere.test.',
+    ],
+  },
+  { name: 'split.test', records: ['@ CAA 0 issue "ca.lab.test"', '@ CAA 0 issuewild "other.test"'] },
+  { name: 'wildonly.test', records: ['@ CAA 0 issuewild "ca.lab.test"', '@ CAA 0 issue ";"'] },
   { name: 'ours.test', records: ['@ CAA 0 issue "CA.lab.test"', 'strict CAA 0 issue ";"'] },
   { name: 'others.test', records: ['@ CAA 0 issue "other.test"', 'ours CAA 0 issue "ca.lab.test"'] },
   { name: 'nobody.test', records: ['@ CAA 0 issue ";"'] },
@@ -77,6 +94,10 @@ const unavailable = (reason: string, sentence: string | RegExp) => ({
   reason,
   sentence: expect.stringMatching(sentence),
 })
+const forbidden = (record: string, sentence: string | RegExp) => {
+  const [name, tag, ...value] = record.split(' ')
+  return { ...unavailable('caa_forbids', sentence), record: { name, tag, value: value.join(' ') } }
+}
 
 test('what Pebble says of itself: a directory without CAA identities', async () => {
   expect(await directory.look()).toEqual({ kind: 'available', caaIdentities: [] })
@@ -99,15 +120,63 @@ describe('CAA inside the zone, asked of its own server', () => {
     [
       'app.others.test',
       'others.test',
+      'others.test issue other.test',
       /records of others\.test allow only others: issue "other\.test"; ours is ca\.lab\.test/,
     ],
-    ['app.nobody.test', 'nobody.test', /records of nobody\.test allow nobody/],
-    ['app.strange.test', 'strange.test', /records of strange\.test have the unknown critical property future "x"/],
-    ['strict.ours.test', 'ours.test', /records of strict\.ours\.test allow nobody/],
-    ['own.wild.test', 'wild.test', /records of own\.wild\.test allow nobody/],
-    ['app.inner.open.test', 'open.test', /records of inner\.open\.test allow only others/],
-  ])('%s in %s is forbidden', async (host, zone, sentence) => {
-    expect(await check(host, zone)).toEqual(unavailable('caa_forbids', sentence))
+    ['app.nobody.test', 'nobody.test', 'nobody.test issue ;', /records of nobody\.test allow nobody/],
+    [
+      'app.strange.test',
+      'strange.test',
+      'strange.test future x',
+      /records of strange\.test have the unknown critical property future "x"/,
+    ],
+    ['strict.ours.test', 'ours.test', 'strict.ours.test issue ;', /records of strict\.ours\.test allow nobody/],
+    ['own.wild.test', 'wild.test', 'own.wild.test issue ;', /records of own\.wild\.test allow nobody/],
+    [
+      'app.inner.open.test',
+      'open.test',
+      'inner.open.test issue other.test',
+      /records of inner\.open\.test allow only others/,
+    ],
+    [
+      'alias.open.test',
+      'open.test',
+      'inner.open.test issue other.test',
+      /records of inner\.open\.test allow only others/,
+    ],
+  ])('%s in %s is forbidden, and by which record', async (host, zone, record, sentence) => {
+    expect(await check(host, zone)).toEqual(forbidden(record, sentence))
+  })
+
+  test('an alias is followed, and where it leads to nothing its own parents are asked', async () => {
+    expect(await check('friend.open.test', 'open.test')).toEqual(issuable(/records of ours\.open\.test allow/))
+    expect(await check('bare.open.test', 'open.test')).toEqual(issuable(/^no CAA record restricts it/))
+  })
+
+  test('what the host will be an alias of counts as if it were one already', async () => {
+    const published = { aliasIn: () => 'inner.open.test' }
+    const sentence = /records of inner\.open\.test allow only others/
+    const record = 'inner.open.test issue other.test'
+    expect(await check('app.open.test', 'open.test', published)).toEqual(forbidden(record, sentence))
+    const beyond = { aliasIn: () => 'edge.elsewhere.test' }
+    expect(await check('app.open.test', 'open.test', beyond)).toEqual(issuable(/^no CAA record restricts it/))
+  })
+
+  test('of a wildcard issuewild decides where there is one, of every other name only issue', async () => {
+    const wild = { namesFor: (zone: string) => [`*.${zone}`] }
+    const both = { namesFor: (zone: string) => [zone, `*.${zone}`] }
+    const split = 'split.test issuewild other.test'
+    expect(await check('app.split.test', 'split.test')).toEqual(issuable(/allow ca\.lab\.test$/))
+    expect(await check('app.split.test', 'split.test', wild)).toEqual(forbidden(split, /allow only others/))
+    expect(await check('app.split.test', 'split.test', both)).toEqual(forbidden(split, /allow only others/))
+    expect(await check('app.wildonly.test', 'wildonly.test', wild)).toEqual(issuable(/allow ca\.lab\.test$/))
+    const nobody = 'wildonly.test issue ;'
+    expect(await check('app.wildonly.test', 'wildonly.test')).toEqual(forbidden(nobody, /allow nobody/))
+    expect(await check('app.wildonly.test', 'wildonly.test', both)).toEqual(forbidden(nobody, /allow nobody/))
+    expect(await check('app.nobody.test', 'nobody.test', wild)).toEqual(
+      forbidden('nobody.test issue ;', /records of nobody\.test allow nobody/),
+    )
+    expect(await check('app.ours.test', 'ours.test', wild)).toMatchObject({ kind: 'issuable', names: ['*.ours.test'] })
   })
 
   test('the nearest record decides, not the zone', async () => {
@@ -125,7 +194,9 @@ describe('CAA inside the zone, asked of its own server', () => {
   })
 
   test.each([
-    ['alias.open.test', 'open.test', /alias\.open\.test is an alias/],
+    ['away.open.test', 'open.test', /away\.open\.test is an alias of edge\.elsewhere\.test, which lies outside/],
+    ['hop0.open.test', 'open.test', /hop0\.open\.test leads through more than 8 aliases/],
+    ['round.open.test', 'open.test', /answered SERVFAIL to round\.open\.test CAA/],
     ['app.cut.open.test', 'open.test', /lies in another zone that begins at cut\.open\.test/],
     ['app.absent.test', 'absent.test', /answered REFUSED to app\.absent\.test CAA/],
   ])('what is not certain for %s is not a yes', async (host, zone, sentence) => {
@@ -152,7 +223,7 @@ describe('CAA inside the zone, asked of its own server', () => {
     }
     expect(await check('app.others.test', 'others.test', { directory: saying })).toEqual(issuable(/allow other\.test$/))
     expect(await check('app.ours.test', 'ours.test', { directory: saying })).toEqual(
-      unavailable('caa_forbids', /ours is other\.test/),
+      forbidden('ours.test issue CA.lab.test', /ours is other\.test/),
     )
   })
 })
@@ -171,9 +242,20 @@ describe('CAA above the zone, asked of the resolver', () => {
     await withResolver(['@ CAA 0 issue "other.test"'], async (server) => {
       const resolver = dnsReader(server, { recursive: true })
       expect(await check('app.open.test', 'open.test', { resolver })).toEqual(
-        unavailable('caa_forbids', /records of test allow only others/),
+        forbidden('test issue other.test', /records of test allow only others/),
       )
       expect(await check('app.ours.test', 'ours.test', { resolver })).toEqual(issuable(/records of ours\.test allow/))
+    })
+  })
+
+  test('is asked where an alias leads out of the zone', async () => {
+    const records = ['edge.elsewhere CNAME far.elsewhere', 'far.elsewhere CAA 0 issue "other.test"']
+    await withResolver(records, async (server) => {
+      const resolver = dnsReader(server, { recursive: true })
+      const refusal = forbidden('edge.elsewhere.test issue other.test', /allow only others/)
+      expect(await check('away.open.test', 'open.test', { resolver })).toEqual(refusal)
+      const aliasIn = () => 'edge.elsewhere.test'
+      expect(await check('app.open.test', 'open.test', { resolver, aliasIn })).toEqual(refusal)
     })
   })
 
@@ -201,12 +283,42 @@ describe('CAA above the zone, asked of the resolver', () => {
   })
 })
 
+describe('the budget', () => {
+  const spent = async () =>
+    ({ kind: 'refused', reason: 'paused', because: 'it asked to be left alone for now', retryAfter: 77 }) as const
+
+  test('refuses before anything is asked, and tells when to come again', async () => {
+    const nowhere = acmeDirectory({ url: `https://127.0.0.1:${await freePort()}/dir` })
+    const more = { directory: nowhere, budget: { look: spent } }
+    expect(await check('app.ours.test', 'ours.test', more)).toEqual({
+      ...unavailable(
+        'budget',
+        /^No certificate is ordered from 127\.0\.0\.1:\d+ now: it asked to be left alone for now\.$/,
+      ),
+      retryAfter: 77,
+    })
+  })
+
+  test('shows what it leaves', async () => {
+    const limits = [
+      { limit: 'certificatesPerDomain', subject: 'ours.test', left: 49, count: 50, perSeconds: 604_800 } as const,
+    ]
+    const look = async () => ({ kind: 'free', failures: 2, limits }) as const
+    expect(await check('app.ours.test', 'ours.test', { budget: { look } })).toMatchObject({
+      kind: 'issuable',
+      budget: { failures: 2, limits },
+    })
+  })
+})
+
 describe('an installed certificate', () => {
   test('goes before everything: neither CAA nor the CA is asked', async () => {
     using installed = tempFolder()
     const at = (file: string) => join(installed.path, file)
     await makeCertificate({ certificate: at('wild.pem'), key: at('wild.key'), names: ['DNS:*.nobody.test'], days: 30 })
-    const fact = await check('app.nobody.test', 'nobody.test', { inventory: certificateInventory([installed.path]) })
+    const look = async () => Promise.reject(new Error('nothing is to be ordered'))
+    const more = { inventory: certificateInventory([installed.path]), budget: { look } }
+    const fact = await check('app.nobody.test', 'nobody.test', more)
     expect(fact).toEqual({
       kind: 'installed',
       names: ['*.nobody.test'],
