@@ -163,8 +163,8 @@ describe('CAA inside the zone, asked of its own server', () => {
   })
 
   test('of a wildcard issuewild decides where there is one, of every other name only issue', async () => {
-    const wild = { namesFor: (zone: string) => [`*.${zone}`] }
-    const both = { namesFor: (zone: string) => [zone, `*.${zone}`] }
+    const wild = { certificateNames: (zone: string) => [`*.${zone}`] }
+    const both = { certificateNames: (zone: string) => [zone, `*.${zone}`] }
     const split = 'split.test issuewild other.test'
     expect(await check('app.split.test', 'split.test')).toEqual(issuable(/allow ca\.lab\.test$/))
     expect(await check('app.split.test', 'split.test', wild)).toEqual(forbidden(split, /allow only others/))
