@@ -23,7 +23,10 @@ describe('a certificate is issued', () => {
       certificateFile: join(folder, 'fullchain.pem'),
       keyFile: join(folder, 'privkey.pem'),
     })
-    const found = await certificateInventory([issuedFolder(bench().state.path)]).covering(HOST, Date.now() + 1_000)
+    const found = await certificateInventory([], { issued: issuedFolder(bench().state.path) }).covering(
+      HOST,
+      Date.now() + 1_000,
+    )
     expect(found).toEqual({ ...issued, byWildcard: false })
     const { certificatePem, keyPem, fingerprint } = await loadPair(issued)
     expect(certificatePem.match(/BEGIN CERTIFICATE/g)?.length).toBeGreaterThan(1)
