@@ -56,6 +56,12 @@ export interface DnsReader {
   ask(questions: readonly DnsQuestion[], since?: number): Promise<readonly DnsOutcome[]>
 }
 
+/** What a name leads to. `own` stands at the name itself, an alias among it; `final` are the addresses at the end. */
+export type AddressAnswer =
+  | { readonly kind: 'found'; readonly own: readonly string[]; readonly final: readonly string[] }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'uncertain'; readonly reason: string }
+
 /**
  * A record to be written. Names canonical, the value of a CNAME among them; the value of a TXT is its text as it stands,
  * of any length.

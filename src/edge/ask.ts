@@ -16,11 +16,12 @@ type Served = Extract<EdgeAnswer, { kind: 'answer' }>['certificate']
 export function askEdge(
   { address, ports }: Pick<EdgeSettings, 'address' | 'ports'>,
   question: EdgeQuestion,
+  limitMs = PATIENCE_MS,
 ): Promise<EdgeAnswer> {
   const { host, path, tls } = question
   const started = performance.now()
   const options = { host: address, path, headers: { host, 'user-agent': 'drawbridge' }, agent: false as const }
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const signal = AbortSignal.timeout(limitMs)
   // Whom the certificate is from is not the question here, but whether it is the one that was installed.
   const asking = tls
     ? requestSecurely({ ...options, port: ports.https, servername: host, rejectUnauthorized: false, signal })

@@ -130,4 +130,37 @@ export interface EdgeVisitor {
   /** What was kept for a host that is gone. */
   forget(host: string): void
   close(): void
+export type Handshake =
+  | {
+      readonly kind: 'certificate'
+      readonly names: readonly string[]
+      readonly coversHost: boolean
+      readonly notBefore: number
+      readonly notAfter: number
+    }
+  /** The edge ended it, as it does for names that it has no certificate for. */
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'unknown' }
+
+export interface LoadState {
+  readonly isRunning: boolean
+  /** Which of the paths that were asked about changed after nginx loaded its configuration; null when that cannot be told. */
+  readonly younger: readonly string[] | null
+  /** Why nginx refused its configuration since it loaded the one that runs, or when it was last started; in our words. */
+  readonly refusal: string | null
+}
+
+/**
+ * What can be seen of one nginx with nothing at hand that could change it: no file is opened for writing, nothing is
+ * started, signalled or reloaded. `nginx -t` is no way of looking: it opens logs and the pid file for writing.
+ */
+export interface EdgeView {
+  readonly address: string
+  readonly ports: { readonly http: number; readonly https: number }
+  /** Where the file of a host stands, absolute. */
+  hostPath(host: string): string
+  look(paths: readonly string[]): Promise<readonly FileHash[]>
+  visit(question: EdgeQuestion & { readonly door: Endpoint }, limitMs: number): Promise<EdgeAnswer>
+  handshake(door: Endpoint, host: string, limitMs: number): Promise<Handshake>
+  loadState(paths: readonly string[]): Promise<LoadState>
 }

@@ -21,6 +21,27 @@ export async function refusalSince(file: string, from: number, master: number): 
   return isFinal ? refusalSentence(refusalIn(lines.join('\n'))) : undefined
 }
 
+/**
+ * Why nginx refused its configuration last, if that was at this time or later: the master's word while there is one, and
+ * otherwise what whoever tried to start it was told in the end.
+ */
+export async function refusalAfter(file: string, at: number, master: number | undefined): Promise<string | undefined> {
+  const lines = (await newestText(file)).split('\n').filter((line) => line !== '')
+  const candidates = master === undefined ? lines.slice(-1) : lines
+  const last = candidates.findLast(
+    (line) => (master === undefined ? line.includes(' [emerg] ') : isEmergency(line, master)) && timeOf(line) >= at,
+  )
+  return last === undefined ? undefined : refusalSentence(refusalIn(last))
+}
+
+/** nginx writes local time, to the second. */
+const timeOf = (line: string): number => {
+  const [, year, month, day, time] = /^(\d{4})\/(\d\d)\/(\d\d) (\d\d:\d\d:\d\d) /.exec(line) ?? []
+  return Date.parse(`${year}-${month}-${day}T${time}`)
+}
+
+const newestText = async (file: string): Promise<string> => textSince(file, Math.max(0, (await endOfLog(file)) - MOST))
+
 const isEmergency = (line: string, master: number): boolean => line.includes(` [emerg] ${master}#${master}: `)
 
 async function textSince(path: string, from: number): Promise<string> {

@@ -38,6 +38,14 @@ export function textOf(rdata: Buffer): Buffer | undefined {
   return parts.length === 0 ? undefined : Buffer.concat(parts)
 }
 
+/** The address of an A or AAAA record; undefined for rdata of another length. */
+export function addressIn(rdata: Buffer): string | undefined {
+  if (rdata.length === 4) return [...rdata].join('.')
+  if (rdata.length !== 16) return undefined
+  const groups = Array.from({ length: 8 }, (_, i) => rdata.readUInt16BE(2 * i).toString(16))
+  return parseAddress(groups.join(':'))
+}
+
 function ipv4(value: string): Buffer {
   if (!isIPv4(value)) throw new UnwritableValue(`not an IPv4 address: ${JSON.stringify(value)}`)
   return Buffer.from(value.split('.').map(Number))
