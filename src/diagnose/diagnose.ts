@@ -30,7 +30,7 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
   const code = causeOf(evidence)
   const { sentence, advice } = CAUSES[code]
   const machine = target.address ?? target.target?.host ?? null
-  const isShown = machine !== null && maySee(machine, audience)
+  const isShown = machine === null ? audience.network === 'internal' : maySee(machine, audience)
   return {
     host,
     badge: badgeNow(evidence),
@@ -39,7 +39,7 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
     configLine: configuration.own?.line ?? null,
     listen: configuration.listen.map((place) => ({ ...place, address: shownListen(place.address, audience) })),
     proxyPass: isShown ? target.proxyPass : null,
-    server: isShown ? (serverAt(machine, audience) ?? machine) : null,
+    server: isShown && machine !== null ? (serverAt(machine, audience) ?? machine) : null,
     file,
     chain: chainOf(evidence, words),
     cause: { code, sentence: sentence(evidence, words), advice: advice(evidence, words) },

@@ -11,6 +11,18 @@ interface Rule {
 
 const rule = (code: CauseCode, holds: Rule['holds']): Rule => ({ code, holds })
 
+/** What the backend itself shows, asked past the edge. */
+const BACKEND_RULES: readonly Rule[] = [
+  rule('wrong_port', ({ backend }) => backend.tcp === 'refused' && backend.answeringNeighbours.length > 0),
+  rule('nothing_listening', ({ backend }) => backend.tcp === 'refused'),
+  rule('backend_timeout', ({ backend }) => backend.tcp === 'timeout' || backend.tcp === 'unreachable'),
+  // Such servers say 400 to plain HTTP, or hang up: that is no answer of the service behind them.
+  rule('backend_speaks_tls', ({ backend }) => backend.speaksTls),
+  rule('backend_timeout', ({ backend }) => backend.health?.kind === 'unhealthy' && backend.health.reason === 'timeout'),
+  rule('backend_503', ({ backend }) => backend.health?.kind === 'unhealthy' && backend.health.httpStatus === 503),
+  rule('backend_error', (evidence) => !isBackendWell(evidence)),
+]
+
 /**
  * The first that holds names the cause. They stand in the order of the badges: what keeps visitors from any answer, then what
  * makes a bad one, then what only its owner would notice. Within one symptom the first broken link explains those behind it.
@@ -34,15 +46,11 @@ const RULES: readonly Rule[] = [
 
   // The right block answers and passes requests on to where nothing good comes from.
   rule('file_edited', ({ file, target }, symptom) => isBad(symptom) && file === 'edited' && target.moved),
-  rule('upstream_name_unresolved', ({ target }) => target.kind === 'name_unresolved'),
+  rule('upstream_name_unresolved', ({ target }, symptom) => isBad(symptom) && target.kind === 'name_unresolved'),
   rule('upstream_name_unresolved', ({ errorClass }, symptom) => isBad(symptom) && errorClass === 'upstream_unresolved'),
-  rule('wrong_port', ({ backend }) => backend.tcp === 'refused' && backend.answeringNeighbours.length > 0),
-  rule('nothing_listening', ({ backend }) => backend.tcp === 'refused'),
-  rule('backend_timeout', ({ backend }) => backend.tcp === 'timeout' || backend.tcp === 'unreachable'),
-  rule('backend_speaks_tls', ({ backend }) => backend.speaksTls),
-  rule('backend_timeout', ({ backend }) => backend.health?.kind === 'unhealthy' && backend.health.reason === 'timeout'),
-  rule('backend_503', ({ backend }) => backend.health?.kind === 'unhealthy' && backend.health.httpStatus === 503),
-  rule('backend_error', (evidence) => !isBackendWell(evidence)),
+  ...BACKEND_RULES.map(({ code, holds }) =>
+    rule(code, (evidence, symptom) => isBackendCalled(evidence, symptom) && holds(evidence, symptom)),
+  ),
   // The backend that the file names is well: what nginx runs must be something else.
   rule('not_loaded', ({ configuration }, symptom) => isBad(symptom) && configuration.changedSinceLoad === true),
   rule('not_proxied', ({ target }, symptom) => symptom === 'bad_status' && target.kind === 'none'),
@@ -82,3 +90,7 @@ const isUnloaded = ({ isKnown, block }: Evidence): boolean => isKnown === false 
 /** What stands on disk would not load: nginx said so when it was told to, or the text itself shows it. */
 const isRefused = ({ configuration }: Evidence): boolean =>
   configuration.refusal !== null || configuration.broken.length > 0
+
+/** Of several that share the work one may be away unnoticed. */
+const isBackendCalled = ({ target }: Evidence, symptom: Symptom): boolean =>
+  symptom !== 'well' || target.furtherTargets === 0

@@ -11,8 +11,8 @@ export async function addressesOf(reader: DnsReader, name: string): Promise<Addr
   const doubtful = outcomes.find((outcome) => !isReliable(outcome))
   if (doubtful) return { kind: 'uncertain', reason: doubt(reader, name, doubtful) }
   const records = outcomes.flatMap((outcome) => (outcome.kind === 'answer' ? outcome.answers : []))
-  const own = [...new Set(records.filter(({ owner }) => owner === name).flatMap(valueOf))]
-  const final = [...new Set(records.filter(({ type }) => type !== 'CNAME').flatMap(valueOf))]
+  const own = [...new Set(records.filter(({ owner }) => owner === name).flatMap(textIn))]
+  const final = [...new Set(records.filter(({ type }) => type !== 'CNAME').flatMap(textIn))]
   return own.length + final.length === 0 ? { kind: 'missing' } : { kind: 'found', own, final }
 }
 
@@ -27,7 +27,7 @@ function doubt({ server }: DnsReader, name: string, outcome: DnsOutcome): string
   return `${server} answered ${outcome.rcode === 'NOERROR' ? 'without authority' : outcome.rcode} about ${name}`
 }
 
-function valueOf({ type, rdata }: DnsRecord): string[] {
+function textIn({ type, rdata }: DnsRecord): string[] {
   if (type === 'CNAME') return [readName(new Cursor(rdata))]
   const address = type === 'A' || type === 'AAAA' ? addressIn(rdata) : undefined
   return address === undefined ? [] : [address]

@@ -143,7 +143,6 @@ export type Handshake =
   | { readonly kind: 'unknown' }
 
 export interface LoadState {
-  readonly isRunning: boolean
   /** Which of the paths that were asked about changed after nginx loaded its configuration; null when that cannot be told. */
   readonly younger: readonly string[] | null
   /** Why nginx refused its configuration since it loaded the one that runs, or when it was last started; in our words. */
@@ -159,6 +158,8 @@ export interface EdgeView {
   readonly ports: { readonly http: number; readonly https: number }
   /** Where the file of a host stands, absolute. */
   hostPath(host: string): string
+  /** What this machine's own table of hosts says, as nginx would have it; undefined when it says nothing. */
+  localAddress(name: string): Promise<string | undefined>
   look(paths: readonly string[]): Promise<readonly FileHash[]>
   visit(question: EdgeQuestion & { readonly door: Endpoint }, limitMs: number): Promise<EdgeAnswer>
   handshake(door: Endpoint, host: string, limitMs: number): Promise<Handshake>

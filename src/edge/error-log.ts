@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises'
-import { refusalIn, refusalSentence } from './nginx-test.ts'
+import { type Refusal, refusalIn, refusalSentence } from './nginx-test.ts'
 
 /** Enough for what a failing reload says. */
 const MOST = 256 * 1024
@@ -21,17 +21,19 @@ export async function refusalSince(file: string, from: number, master: number): 
   return isFinal ? refusalSentence(refusalIn(lines.join('\n'))) : undefined
 }
 
-/**
- * Why nginx refused its configuration last, if that was at this time or later: the master's word while there is one, and
- * otherwise what whoever tried to start it was told in the end.
- */
-export async function refusalAfter(file: string, at: number, master: number | undefined): Promise<string | undefined> {
+/** A refusal, and the second in which the log tells of it. */
+export interface LoggedRefusal extends Refusal {
+  readonly at: number
+}
+
+/** Why nginx refused its configuration last: the master's word while there is one, and otherwise what is the log's last. */
+export async function lastRefusal(file: string, master: number | undefined): Promise<LoggedRefusal | undefined> {
   const lines = (await newestText(file)).split('\n').filter((line) => line !== '')
-  const candidates = master === undefined ? lines.slice(-1) : lines
-  const last = candidates.findLast(
-    (line) => (master === undefined ? line.includes(' [emerg] ') : isEmergency(line, master)) && timeOf(line) >= at,
-  )
-  return last === undefined ? undefined : refusalSentence(refusalIn(last))
+  const line =
+    master === undefined
+      ? lines.slice(-1).find((text) => text.includes(' [emerg] '))
+      : lines.findLast((text) => isEmergency(text, master))
+  return line === undefined ? undefined : { ...refusalIn(line), at: timeOf(line) }
 }
 
 /** nginx writes local time, to the second. */

@@ -1,6 +1,7 @@
 import { lstat, readFile, stat } from 'node:fs/promises'
 import type { LoadState } from './contract.ts'
-import { refusalAfter } from './error-log.ts'
+import { type LoggedRefusal, lastRefusal } from './error-log.ts'
+import { refusalSentence } from './nginx-test.ts'
 import { masterIn, servingWorkers } from './nginx-workers.ts'
 import type { EdgeSettings } from './settings.ts'
 
@@ -8,6 +9,8 @@ import type { EdgeSettings } from './settings.ts'
 const TICK_MS = 10
 /** What the clocks of files and of processes may be apart. */
 const SLACK_MS = 100
+/** The log tells no smaller times. */
+const SECOND_MS = 1000
 
 /**
  * What the running nginx can have read: its workers hold the configuration as it was when they came. A file that was put
@@ -18,15 +21,22 @@ export async function loadState(settings: EdgeSettings, paths: readonly string[]
   const workers = master === undefined ? [] : await servingWorkers(master)
   const starts = (await Promise.all(workers.map(startOf))).filter((at) => at !== undefined)
   const loadedAt = starts.length === 0 ? null : Math.max(...starts)
-  const changes = await Promise.all(paths.map(async (path) => [path, await changedAt(path)] as const))
+  const [changes, refusal] = await Promise.all([
+    Promise.all(paths.map(async (path) => ({ path, at: await changedAt(path) }))),
+    lastRefusal(settings.errorLog, master),
+  ])
   return {
-    isRunning: master !== undefined,
-    younger:
-      loadedAt === null
-        ? null
-        : changes.flatMap(([path, at]) => (at !== undefined && at > loadedAt + SLACK_MS ? [path] : [])),
-    refusal: (await refusalAfter(settings.errorLog, secondOf(loadedAt ?? 0), master)) ?? null,
+    younger: loadedAt === null ? null : changes.filter(({ at }) => at > loadedAt + SLACK_MS).map(({ path }) => path),
+    refusal: refusal && (await stillHolds(refusal, loadedAt)) ? refusalSentence(refusal) : null,
   }
+}
+
+/** Not once nginx has loaded something since, nor once the file that was at fault is another. */
+async function stillHolds({ at, file }: LoggedRefusal, loadedAt: number | null): Promise<boolean> {
+  if (at + SECOND_MS <= (loadedAt ?? 0)) return false
+  if (file === undefined) return at > (loadedAt ?? 0)
+  const changed = await changedAt(file)
+  return changed > (loadedAt ?? 0) && changed < at + SECOND_MS
 }
 
 async function startOf(pid: number): Promise<number | undefined> {
@@ -40,11 +50,8 @@ async function startOf(pid: number): Promise<number | undefined> {
   return Number.isFinite(start) ? start : undefined
 }
 
-/** The time of the last change to what it holds or to its place: a file that is moved or copied there may look older than that. */
-async function changedAt(path: string): Promise<number | undefined> {
+/** When what it holds, or where it stands, changed last: a file that is moved or copied there may say that it is older. 0: it is gone. */
+async function changedAt(path: string): Promise<number> {
   const found = await Promise.all([lstat, stat].map((look) => look(path).catch(() => undefined)))
-  const times = found.flatMap((file) => (file ? [file.ctimeMs] : []))
-  return times.length === 0 ? undefined : Math.max(...times)
+  return Math.max(0, ...found.flatMap((file) => (file ? [file.ctimeMs] : [])))
 }
-
-const secondOf = (at: number): number => Math.floor(at / 1000) * 1000

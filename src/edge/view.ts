@@ -5,6 +5,7 @@ import { lookAt } from './files.ts'
 import { shakeHands } from './handshake.ts'
 import { hostFile, parsePath } from './layout.ts'
 import { loadState } from './loaded.ts'
+import { localAddress } from './local-address.ts'
 import type { EdgeSettings } from './settings.ts'
 
 /** The eyes of an edge on this machine, without hands. */
@@ -14,6 +15,7 @@ export function edgeView(settings: EdgeSettings): EdgeView {
     address,
     ports,
     hostPath: (host) => join(folder, hostFile(host)),
+    localAddress,
     look: (paths) =>
       Promise.all(
         paths.map((path) => {

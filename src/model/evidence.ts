@@ -25,10 +25,10 @@ export interface Evidence {
 }
 
 /** How a TCP connection went. `unknown`: nobody asked, or there was no time left. */
-type Reach = 'open' | 'refused' | 'timeout' | 'unreachable' | 'unknown'
+export type Reach = 'open' | 'refused' | 'timeout' | 'unreachable' | 'unknown'
 
 /** Where a name leads. `here`: to where this installation serves it. */
-type NameEvidence =
+export type NameEvidence =
   | { readonly kind: 'here' | 'elsewhere'; readonly found: readonly string[] }
   | { readonly kind: 'missing' }
   /** The DNS server gave no answer to rely on. */
@@ -37,7 +37,7 @@ type NameEvidence =
   | { readonly kind: 'not_judged'; readonly found: readonly string[] }
   | { readonly kind: 'not_asked'; readonly why: 'zone_not_managed' | 'no_time' }
 
-type TlsEvidence =
+export type TlsEvidence =
   | { readonly kind: 'not_used' }
   | { readonly kind: 'refused' }
   | { readonly kind: 'unknown' }
@@ -49,7 +49,7 @@ type TlsEvidence =
       readonly notAfter: number
     }
 
-type VisitEvidence =
+export type VisitEvidence =
   | { readonly kind: 'answer'; readonly httpStatus: number; readonly latencyMs: number }
   | {
       readonly kind: 'no_answer'
@@ -57,10 +57,10 @@ type VisitEvidence =
     }
   | { readonly kind: 'unknown' }
 
-/** A server block of the configuration on disk. */
+/** A server block of the configuration on disk; its line is null where the file could not be understood. */
 interface BlockPlace {
   readonly path: string
-  readonly line: number
+  readonly line: number | null
 }
 
 export interface Listen {
@@ -72,7 +72,7 @@ export interface Listen {
 }
 
 /** Whose server block answers for the host, by the configuration on disk. */
-type BlockEvidence =
+export type BlockEvidence =
   | { readonly kind: 'own' }
   | { readonly kind: 'other'; readonly how: AnsweredBy; readonly answering: BlockPlace }
   /** No block on disk answers at all. */
@@ -81,7 +81,7 @@ type BlockEvidence =
 
 type AnsweredBy = 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default'
 
-interface ConfigurationEvidence {
+export interface ConfigurationEvidence {
   /** The host's own block; null when the files that can be read hold none. */
   readonly own: BlockPlace | null
   readonly listen: readonly Listen[]
@@ -102,7 +102,7 @@ export interface Target {
   readonly port: number
 }
 
-interface TargetEvidence {
+export interface TargetEvidence {
   /**
    * `found`: the block passes requests on to `target`. `none`: it passes them nowhere. `variable`: only a request would tell
    * where to. `name_unresolved`: the target's name has no address. `unknown`: there is no block to read it from.
@@ -112,11 +112,13 @@ interface TargetEvidence {
   readonly proxyPass: string | null
   /** The target's address, when it is one or could be resolved. */
   readonly address: string | null
+  /** Other servers that share the work with the target. */
+  readonly furtherTargets: number
   /** Managed, and the file on disk names another target than the plan. */
   readonly moved: boolean
 }
 
-interface BackendEvidence {
+export interface BackendEvidence {
   readonly tcp: Reach
   /** Null: nobody asked, or there was no time left. */
   readonly health: HealthFact | null

@@ -1,4 +1,5 @@
-import { type ClientRequest, request } from 'node:http'
+import { type ClientRequest, request as requestPlainly } from 'node:http'
+import { request as requestSecurely } from 'node:https'
 import type { Endpoint } from '../model/address.ts'
 import type { HealthFact } from '../model/finding.ts'
 
@@ -6,6 +7,8 @@ export interface HealthTarget extends Endpoint {
   readonly path: string
   /** The name it will be served under: the edge will call it by this name, so the probe does. */
   readonly host: string
+  /** By https, whoever its certificate is from: edges do not ask either. */
+  readonly tls?: boolean
 }
 
 /** Room for the status line and headers. Nothing behind them is wanted. */
@@ -27,9 +30,12 @@ export async function probeHealth(target: HealthTarget, limitMs = 3_000): Promis
 }
 
 /** The final status. The connection ends with it: whatever the backend goes on to send is never read. */
-function statusOf({ address, port, path, host }: HealthTarget, limitMs: number): Promise<number> {
+function statusOf({ address, port, path, host, tls = false }: HealthTarget, limitMs: number): Promise<number> {
   const headers = { host, 'user-agent': 'drawbridge', accept: '*/*', 'accept-encoding': 'identity' }
-  const asking = request({ host: address, port, path, headers, agent: false, maxHeaderSize: LARGEST_HEAD })
+  const options = { host: address, port, path, headers, agent: false, maxHeaderSize: LARGEST_HEAD }
+  const asking = tls
+    ? requestSecurely({ ...options, servername: '', rejectUnauthorized: false })
+    : requestPlainly(options)
   const limit = setTimeout(() => asking.destroy(new TimeIsUp()), limitMs)
   return new Promise<number>((resolve, reject) => {
     asking.once('response', ({ statusCode = 0 }) => resolve(statusCode))

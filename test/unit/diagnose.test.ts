@@ -42,6 +42,7 @@ const WELL: Evidence = {
     target: { protocol: 'http', host: '192.168.45.25', port: 3000 },
     proxyPass: 'http://192.168.45.25:3000',
     address: '192.168.45.25',
+    furtherTargets: 0,
     moved: false,
   },
   backend: {

@@ -1,0 +1,71 @@
+import { performance } from 'node:perf_hooks'
+import type { Caller } from './authorize/caller.ts'
+import type { Audience } from './diagnose/audience.ts'
+import { type Diagnosis, diagnose } from './diagnose/diagnose.ts'
+import type { FileHash } from './edge/contract.ts'
+import type { EdgeReader } from './edge/reading/contract.ts'
+import { Problem } from './model/errors.ts'
+import type { Evidence } from './model/evidence.ts'
+import { Deadline } from './observe/deadline.ts'
+import { type HostLookParts, lookAtHost } from './observe/host/look.ts'
+import type { Subject } from './observe/host/subject.ts'
+import type { StoreSession } from './store/contract.ts'
+
+/** What a diagnosis stands on. Nothing of it can write. */
+export interface DiagnoserParts extends HostLookParts {
+  readonly reader: EdgeReader | undefined
+  readonly store: Pick<StoreSession, 'findExposure' | 'findPlan'>
+  /** What an apply wrote, by its receipt. */
+  readonly appliedFiles: (receipt: unknown) => readonly FileHash[]
+  readonly servers: Audience['servers']
+}
+
+/** All of a diagnosis: an answer is due after five seconds, and has a way to go. */
+const LIMIT_MS = 4_600
+const SUBJECT_MS = 1_500
+const MOST_AT_ONCE = 32
+
+/** The use case: looks at a host now and says what is wrong. */
+export class Diagnoser {
+  readonly #parts: DiagnoserParts
+  readonly #underWay = new Map<string, Promise<Evidence>>()
+
+  constructor(parts: DiagnoserParts) {
+    this.#parts = parts
+  }
+
+  /** `host` is canonical. Whoever asks for the same host at the same time is told of the same look. */
+  async diagnose(host: string, { network }: Pick<Caller, 'network'>): Promise<Diagnosis> {
+    const evidence = await (this.#underWay.get(host) ?? this.#look(host))
+    return diagnose(evidence, { network, servers: this.#parts.servers })
+  }
+
+  #look(host: string): Promise<Evidence> {
+    if (this.#underWay.size >= MOST_AT_ONCE) {
+      throw new Problem('unavailable', 'Too many hosts are being looked at in this moment.', { retryAfter: 2 })
+    }
+    const look = this.#gather(host).finally(() => this.#underWay.delete(host))
+    this.#underWay.set(host, look)
+    return look
+  }
+
+  async #gather(host: string): Promise<Evidence> {
+    const since = performance.now()
+    const deadline = new Deadline(LIMIT_MS)
+    const subject = await deadline.within<Subject | undefined | 'late'>(SUBJECT_MS, () => this.#find(host), 'late')
+    if (subject === 'late')
+      throw new Problem('unavailable', 'The store or the disk does not answer.', { retryAfter: 5 })
+    if (!subject)
+      throw new Problem('host_not_found', 'No such host is served by the edge: it is not exposed and may be planned.')
+    return lookAtHost(this.#parts, subject, deadline, since)
+  }
+
+  async #find(host: string): Promise<Subject | undefined> {
+    const { reader, store, appliedFiles } = this.#parts
+    const [map, exposure] = await Promise.all([reader?.read(), store.findExposure(host)])
+    const plan = exposure && (await store.findPlan(exposure.planId))
+    const served = map?.find(host)
+    if (!plan && !served) return undefined
+    return { host, map, served, managed: plan && { plan, files: appliedFiles(exposure.receipt) } }
+  }
+}

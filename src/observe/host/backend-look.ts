@@ -1,0 +1,61 @@
+import type { Endpoint } from '../../model/address.ts'
+import type { BackendEvidence, Target } from '../../model/evidence.ts'
+import type { HealthFact } from '../../model/finding.ts'
+import type { Deadline } from '../deadline.ts'
+import { type HealthTarget, probeHealth } from '../health-probe.ts'
+import { reach, speaksTls } from '../tcp-probe.ts'
+
+export const NOT_LOOKED_AT: BackendEvidence = {
+  tcp: 'unknown',
+  health: null,
+  speaksTls: false,
+  answeringNeighbours: [],
+}
+
+const TCP_MS = 1_500
+const HEALTH_MS = 2_500
+const SECOND_LOOK_MS = 800
+
+interface BackendQuestion {
+  readonly target: Target
+  /** The target's, resolved. */
+  readonly address: string
+  readonly path: string
+  /** The name under which the edge calls it. */
+  readonly host: string
+  /** Where else the service may have gone. Asked only when nothing listens. */
+  readonly neighbours: () => readonly number[]
+}
+
+/** Asks the backend itself, past the edge; and where that fails in a telling way, once more. */
+export async function lookAtBackend(question: BackendQuestion, deadline: Deadline): Promise<BackendEvidence> {
+  const { target, address, path, host, neighbours } = question
+  const endpoint: Endpoint = { address, port: target.port }
+  const asked: HealthTarget = { ...endpoint, path, host, tls: target.protocol === 'https' }
+  const [tcp, health] = await Promise.all([
+    deadline.within(TCP_MS, (limitMs) => reach(endpoint, limitMs), 'unknown'),
+    deadline.within<HealthFact | null>(HEALTH_MS, (limitMs) => probeHealth(asked, limitMs), null),
+  ])
+  if (tcp !== 'open') {
+    const answering = tcp === 'refused' ? await answeringAmong(neighbours(), asked, deadline) : []
+    return { ...NOT_LOOKED_AT, tcp, answeringNeighbours: answering }
+  }
+  const isTls =
+    isTelling(health) && target.protocol === 'http'
+      ? await deadline.within(SECOND_LOOK_MS, (limitMs) => speaksTls(endpoint, limitMs), false)
+      : false
+  return { tcp, health, speaksTls: isTls, answeringNeighbours: [] }
+}
+
+/** What a TLS server says to plain HTTP: nothing, nonsense, or 400. */
+const isTelling = (health: HealthFact | null): boolean =>
+  health?.kind === 'unhealthy' && (health.reason === 'not_http' || health.httpStatus === 400)
+
+async function answeringAmong(ports: readonly number[], asked: HealthTarget, deadline: Deadline): Promise<number[]> {
+  const answers = await Promise.all(
+    ports.map((port) =>
+      deadline.within<HealthFact | null>(SECOND_LOOK_MS, (limitMs) => probeHealth({ ...asked, port }, limitMs), null),
+    ),
+  )
+  return ports.filter((_, i) => answers[i]?.httpStatus !== undefined)
+}

@@ -1,0 +1,122 @@
+import type { EdgeView } from '../../edge/contract.ts'
+import type { ServerMatch } from '../../edge/reading/contract.ts'
+import type { Endpoint } from '../../model/address.ts'
+import type {
+  BlockEvidence,
+  ConfigurationEvidence,
+  Evidence,
+  FileState,
+  Reach,
+  TlsEvidence,
+  VisitEvidence,
+} from '../../model/evidence.ts'
+import type { Deadline } from '../deadline.ts'
+import { reach } from '../tcp-probe.ts'
+import { doorOf } from './door.ts'
+import { isTls, type ManagedHost, pathOf, type Subject } from './subject.ts'
+
+const CONNECT_MS = 1_000
+const HANDSHAKE_MS = 2_000
+const VISIT_MS = 3_000
+const FILES_MS = 1_500
+
+export type EdgeEvidence = Pick<Evidence, 'edge' | 'tls' | 'visit' | 'isKnown' | 'block' | 'configuration' | 'file'>
+
+const NO_CONFIGURATION: ConfigurationEvidence = {
+  own: null,
+  listen: [],
+  broken: [],
+  refusal: null,
+  changedSinceLoad: null,
+}
+
+export const EDGE_NOT_HERE: EdgeEvidence = {
+  edge: 'unknown',
+  tls: { kind: 'unknown' },
+  visit: { kind: 'unknown' },
+  isKnown: null,
+  block: { kind: 'unknown' },
+  configuration: NO_CONFIGURATION,
+  file: 'not_ours',
+}
+
+/** Everything that the edge shows of a host, from its door to its files. */
+export async function lookAtEdge(view: EdgeView, subject: Subject, deadline: Deadline): Promise<EdgeEvidence> {
+  const { host, managed, served } = subject
+  const tls = isTls(subject)
+  const door = managed ? doorOf([], tls, view) : doorOf(served?.listen ?? [], tls, view)
+  const ask = (where: Endpoint, secure: boolean) =>
+    deadline.within<VisitEvidence>(
+      VISIT_MS,
+      (limitMs) => view.visit({ host, path: pathOf(subject), tls: secure, door: where }, limitMs),
+      { kind: 'unknown' },
+    )
+  const [edge, hand, visit, plain, file] = await Promise.all([
+    deadline.within<Reach>(CONNECT_MS, (limitMs) => reach(door, limitMs), 'unknown'),
+    tls
+      ? deadline.within<TlsEvidence>(HANDSHAKE_MS, (limitMs) => view.handshake(door, host, limitMs), {
+          kind: 'unknown',
+        })
+      : ({ kind: 'not_used' } as const),
+    ask(door, tls),
+    tls && hasPlainBlock(subject, view) ? ask({ ...door, port: view.ports.http }, false) : undefined,
+    deadline.within<FileState>(FILES_MS, () => fileState(view, managed), managed ? 'unchanged' : 'not_ours'),
+  ])
+  return {
+    edge,
+    tls: hand,
+    visit,
+    isKnown: knowledge([visit, ...(plain ? [plain] : [])]),
+    block: blockOf(subject, view, { ...door, tls }),
+    configuration: await deadline.within(FILES_MS, () => configurationOf(view, subject, file), NO_CONFIGURATION),
+    file,
+  }
+}
+
+function hasPlainBlock({ host, map }: Subject, { address, ports }: EdgeView): boolean {
+  const match = map?.answers(host, { address, port: ports.http, tls: false })
+  return match?.how === 'exact'
+}
+
+/** One "no such host" is enough: only where a block of the host should have answered was anybody asked. */
+function knowledge(visits: readonly VisitEvidence[]): boolean | null {
+  if (visits.some((visit) => visit.kind === 'no_answer' && visit.reason === 'unknown_host')) return false
+  return visits.some(({ kind }) => kind === 'answer') ? true : null
+}
+
+function blockOf(subject: Subject, view: EdgeView, place: Endpoint & { readonly tls: boolean }): BlockEvidence {
+  const { host, map, managed, served } = subject
+  if (!map) return { kind: 'unknown' }
+  const match = map.answers(host, place)
+  if (!match) return { kind: 'none' }
+  const ownPath = managed ? view.hostPath(host) : served?.configPath
+  if (match.how === 'exact' && match.block.configPath === ownPath) return { kind: 'own' }
+  return { kind: 'other', how: match.how, answering: placeOf(match) }
+}
+
+const placeOf = ({ block }: ServerMatch) => ({ path: block.configPath, line: block.line })
+
+async function fileState(view: EdgeView, managed: ManagedHost | undefined): Promise<FileState> {
+  if (!managed) return 'not_ours'
+  const now = await view.look(managed.files.map(({ path }) => path))
+  const changed = managed.files.filter(({ hash }, i) => now[i]?.hash !== hash)
+  if (changed.length === 0) return 'unchanged'
+  return changed.some(({ path }) => now.find((found) => found.path === path)?.hash === null) ? 'missing' : 'edited'
+}
+
+async function configurationOf(view: EdgeView, subject: Subject, file: FileState): Promise<ConfigurationEvidence> {
+  const { host, map, served, managed } = subject
+  const ownPath = served?.configPath ?? (managed && file !== 'missing' ? view.hostPath(host) : undefined)
+  const suspects = map?.broken ?? []
+  const load = await view.loadState([...(ownPath === undefined ? [] : [ownPath]), ...suspects.map(({ path }) => path)])
+  const isYounger = (path: string) => load.younger?.includes(path) ?? false
+  // A run proves that nginx has loaded what it wrote; while that stands unchanged, its date says nothing.
+  const isProven = file === 'unchanged'
+  return {
+    own: ownPath === undefined ? null : { path: ownPath, line: served?.line ?? null },
+    listen: served?.listen ?? [],
+    broken: suspects.filter(({ path }) => isYounger(path)),
+    refusal: load.refusal,
+    changedSinceLoad: ownPath === undefined || load.younger === null ? null : !isProven && isYounger(ownPath),
+  }
+}
