@@ -15,7 +15,9 @@ import { orderBudget } from './certificates/order-budget.ts'
 import type { Config } from './config/config.ts'
 import { Secret } from './config/secret.ts'
 import { namesToOrder, zoneOf } from './config/zones.ts'
+import { diagnoserOf } from './diagnoser-parts.ts'
 import { dnsReader } from './dns/reader.ts'
+import type { EdgeReader } from './edge/reading/contract.ts'
 import { edgeReader } from './edge/reading/edge-reader.ts'
 import { edgeVisitor } from './edge/visitor.ts'
 import { type Equipment, equip } from './equip.ts'
@@ -83,6 +85,8 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     now,
   })
   const board = new Board()
+  const primary = config.edges[config.servers.primary]
+  const reader = primary && edgeReader(primary)
   const app = await createServer({
     version: VERSION,
     exposer,
@@ -90,6 +94,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     events: new EventFeed(store),
     audit: store,
     board,
+    diagnoser: diagnoserOf(config, settings, { store, reader, now }),
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
     pageFolder: PAGE_FOLDER,
     callers: new CallerRules(config.internalNetworks, config.trustedProxies),
@@ -107,13 +112,21 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     tls: config.listen.tls && readTlsFiles(config.listen.tls),
   })
   const parts = { ...equipment, store, runs, exposer, instance, log, now }
-  return { ...parts, app, trail, admission, upkeep: upkeepOf(parts), monitor: monitorOf(config, { ...parts, board }) }
+  return {
+    ...parts,
+    app,
+    trail,
+    admission,
+    upkeep: upkeepOf(parts),
+    monitor: monitorOf(config, { ...parts, board, reader }),
+  }
 }
 
 interface MonitorSurroundings extends Equipment {
   readonly store: Store
   readonly runs: Runs
   readonly board: Board
+  readonly reader: EdgeReader | undefined
   readonly instance: string
   readonly log: Log
 }
@@ -122,10 +135,11 @@ function monitorOf({ servers, edge, edges, monitor, instances }: Config, parts: 
   const primary = edges[servers.primary]
   return new Monitor({
     ...parts,
-    edge: primary && {
-      reader: edgeReader(primary),
-      surroundings: { addresses: servers.addresses, edge: { address: primary.address, ports: edge } },
-    },
+    edge: primary &&
+      parts.reader && {
+        reader: parts.reader,
+        surroundings: { addresses: servers.addresses, edge: { address: primary.address, ports: edge } },
+      },
     visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
     compare: async ({ exposure, plan }) => {
       const { held, edited } = await compareWithApplied(exposure, plan, parts)

@@ -130,6 +130,8 @@ export interface EdgeVisitor {
   /** What was kept for a host that is gone. */
   forget(host: string): void
   close(): void
+}
+
 export type Handshake =
   | {
       readonly kind: 'certificate'

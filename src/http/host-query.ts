@@ -10,7 +10,7 @@ export function findHost(board: Board, text: string): HostStatus {
   throw new Problem('host_not_found', 'No such host is served by the edge: it is not exposed and may be planned.')
 }
 
-function canonicalHost(text: string): string {
+export function canonicalHost(text: string): string {
   const host = parseHost(text)
   if (host) return host
   const errors = [{ field: 'host', message: 'must be a DNS name of letter-digit-hyphen labels' }]

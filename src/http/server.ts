@@ -5,6 +5,7 @@ import type { AuditTrail } from '../audit/trail.ts'
 import type { Admission } from '../authorize/admission.ts'
 import type { Caller, CallerRules } from '../authorize/caller.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
+import type { Diagnoser } from '../diagnoser.ts'
 import type { Exposer } from '../exposer.ts'
 import { Problem } from '../model/errors.ts'
 import type { Board } from '../monitor/board.ts'
@@ -17,6 +18,7 @@ import { shownPath } from './path.ts'
 import { createBudgets } from './rate-limit.ts'
 import { answerRefusals } from './refusals.ts'
 import { type AuditReader, auditRoutes } from './routes/audit.ts'
+import { diagnoseRoutes } from './routes/diagnose.ts'
 import { eventRoutes } from './routes/events.ts'
 import { hostEventRoutes } from './routes/host-events.ts'
 import { hostRoutes } from './routes/hosts.ts'
@@ -39,6 +41,7 @@ export interface ServerParts {
   readonly audit: AuditReader
   /** The hosts as the monitor knows them. */
   readonly board: Board
+  readonly diagnoser: Diagnoser
   readonly policy: (caller: Caller) => PolicyBody
   /** The folder that the web page was built into. */
   readonly pageFolder: string
@@ -91,6 +94,7 @@ export async function createServer(parts: ServerParts): Promise<App> {
     auditRoutes(app, parts.audit)
     hostRoutes(app, parts.board, parts.now)
     hostEventRoutes(app, parts.board, parts.now)
+    diagnoseRoutes(app, parts.diagnoser)
     systemRoutes(app, async () => !closing && (await parts.isReady()))
     referenceRoutes(app)
     pageRoutes(app, parts.pageFolder)

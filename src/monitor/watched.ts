@@ -1,6 +1,6 @@
-import type { EdgeMap, ListenPlace, ServedHost } from '../edge/reading/contract.ts'
-import { type Endpoint, parseAddress } from '../model/address.ts'
+import type { EdgeMap, ServedHost } from '../edge/reading/contract.ts'
 import { parseName } from '../model/dns-name.ts'
+import { doorOf } from '../model/door.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { WatchedHost } from '../model/host-status.ts'
 import type { Exposure } from '../store/contract.ts'
@@ -46,7 +46,7 @@ function managedHost(
     managed: true,
     tls,
     path: health,
-    door: { address: edge.address, port: tls ? edge.ports.https : edge.ports.http },
+    door: doorOf([], tls, edge),
     server,
     address: addresses[server] ?? null,
     planId: plan.planId,
@@ -57,31 +57,16 @@ function managedHost(
 function foreignHost(served: ServedHost, { addresses, edge }: Surroundings): WatchedHost {
   const { host, configPath, target, tls } = served
   const server = Object.entries(addresses).find(([, address]) => address === target?.host)?.[0] ?? null
-  const usual = tls ? edge.ports.https : edge.ports.http
-  const door = doorAt(
-    served.listen.filter((place) => place.tls === tls),
-    usual,
-    edge.address,
-  )
   return {
     host,
     configPath,
     managed: false,
     tls,
     path: '/',
-    door: door ?? { address: edge.address, port: usual },
+    door: doorOf(served.listen, tls, edge),
     server,
     address: target?.host ?? null,
     planId: null,
     expiresAt: null,
   }
-}
-
-/** The usual port where the host listens on it, or else its first; at the edge's own address where that is listened on. */
-function doorAt(places: readonly ListenPlace[], usualPort: number, edgeAddress: string): Endpoint | undefined {
-  const [first] = [...places.filter(({ port }) => port === usualPort), ...places.filter(({ port }) => port !== null)]
-  if (!first || first.port === null) return undefined
-  const address = parseAddress(first.address.replace(/^\[|\]$/g, ''))
-  const isAnywhere = address === undefined || address === '0.0.0.0' || address === '::'
-  return { address: isAnywhere ? edgeAddress : address, port: first.port }
 }

@@ -1,6 +1,7 @@
 import type { EdgeView } from '../../edge/contract.ts'
 import type { ServerMatch } from '../../edge/reading/contract.ts'
 import type { Endpoint } from '../../model/address.ts'
+import { doorOf } from '../../model/door.ts'
 import type {
   BlockEvidence,
   ConfigurationEvidence,
@@ -12,7 +13,6 @@ import type {
 } from '../../model/evidence.ts'
 import type { Deadline } from '../deadline.ts'
 import { reach } from '../tcp-probe.ts'
-import { doorOf } from './door.ts'
 import { isTls, type ManagedHost, pathOf, type Subject } from './subject.ts'
 
 const CONNECT_MS = 1_000

@@ -1,14 +1,14 @@
-import type { ListenPlace } from '../../edge/reading/contract.ts'
-import { type Endpoint, parseAddress } from '../../model/address.ts'
+import { type Endpoint, parseAddress } from './address.ts'
+import type { Listen } from './evidence.ts'
 
 /** Where an edge is asked. */
-export interface Front {
+interface Front {
   readonly address: string
   readonly ports: { readonly http: number; readonly https: number }
 }
 
-/** The usual port where the host listens on it, or else its first; at the edge's own address where that is listened on. */
-export function doorOf(listen: readonly ListenPlace[], tls: boolean, { address, ports }: Front): Endpoint {
+/** The usual port where a host listens on it, or else its first; at the edge's own address where that is listened on. */
+export function doorOf(listen: readonly Listen[], tls: boolean, { address, ports }: Front): Endpoint {
   const usual = tls ? ports.https : ports.http
   const places = listen.filter((place) => place.tls === tls && place.port !== null)
   const chosen = places.find(({ port }) => port === usual) ?? places[0]

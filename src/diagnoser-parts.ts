@@ -1,0 +1,56 @@
+import { appliedFiles } from './apply/steps.ts'
+import type { Config } from './config/config.ts'
+import { zoneOf } from './config/zones.ts'
+import { Diagnoser } from './diagnoser.ts'
+import { addressesOf } from './dns/addresses.ts'
+import { dnsReader } from './dns/reader.ts'
+import type { EdgeReader } from './edge/reading/contract.ts'
+import type { EdgeSettings } from './edge/settings.ts'
+import { edgeView } from './edge/view.ts'
+import type { PlanSettings } from './plan/settings.ts'
+import type { Store } from './store/contract.ts'
+
+/** A DNS server that has not answered by then says nothing in time for a diagnosis. */
+const DNS_LIMIT = { limitMs: 1_800, resendAfterMs: 500 }
+
+/** The diagnosis of this installation's hosts. Everything that it is given can only look. */
+export function diagnoserOf(
+  config: Config,
+  settings: PlanSettings,
+  { store, reader, now }: { store: Store; reader: EdgeReader | undefined; now: () => number },
+): Diagnoser {
+  const { servers, zones, resolver } = config
+  const primary = primaryEdge(config)
+  const readers = new Map([...zones.values()].map((zone) => [zone.name, dnsReader(zone.primary, DNS_LIMIT)]))
+  const further = resolver && dnsReader(resolver, { ...DNS_LIMIT, recursive: true })
+  const ownAddresses = [primary?.address, servers.secondary && servers.addresses[servers.secondary]]
+  return new Diagnoser({
+    view: primary && edgeView(primary),
+    reader,
+    store: {
+      findExposure: (host) => store.findExposure(host),
+      findPlan: (planId) => store.findPlan(planId),
+    },
+    appliedFiles,
+    servers: servers.addresses,
+    serverAt: (address) => Object.entries(servers.addresses).find(([, registered]) => registered === address)?.[0],
+    ports: settings.ports,
+    resolve: async (name) => {
+      const reader = readers.get(zoneOf(zones, name)?.name ?? '') ?? further
+      return reader && addressesOf(reader, name)
+    },
+    destinationOf: (host) => {
+      const zone = settings.zones.get(zoneOf(zones, host)?.name ?? '')
+      const published = zone?.publish.map(({ value }) => value) ?? []
+      const values = [...published, ...ownAddresses.filter((address) => address !== undefined)]
+      return { kind: 'any', values, isOurZone: zone !== undefined }
+    },
+    newestErrorClass: async () => null,
+    now,
+  })
+}
+
+function primaryEdge({ servers, edges, edge }: Config): EdgeSettings | undefined {
+  const setting = edges[servers.primary]
+  return setting && { ...setting, server: servers.primary, ports: edge }
+}

@@ -1,0 +1,31 @@
+import type { Diagnosis } from '../../diagnose/diagnose.ts'
+import type { Diagnoser } from '../../diagnoser.ts'
+import type { App } from '../app.ts'
+import { DiagnosisBody } from '../diagnosis-schemas.ts'
+import { canonicalHost } from '../host-query.ts'
+import { problems } from '../schemas.ts'
+import { HostQuery } from '../status-schemas.ts'
+
+export function diagnoseRoutes(app: App, diagnoser: Diagnoser): void {
+  app.get(
+    '/api/diagnose',
+    {
+      config: { budget: 'diagnose' },
+      schema: {
+        operationId: 'diagnoseHost',
+        tags: ['status'],
+        summary: 'Look at a host now, link by link, and name the cause; change nothing',
+        querystring: HostQuery,
+        response: { 200: DiagnosisBody, ...problems('invalid_request', 'host_not_found') },
+      },
+    },
+    async ({ query, caller }) => diagnosisBody(await diagnoser.diagnose(canonicalHost(query.host), caller)),
+  )
+}
+
+const diagnosisBody = ({ checkedAt, ...diagnosis }: Diagnosis): DiagnosisBody => ({
+  ...diagnosis,
+  listen: [...diagnosis.listen],
+  chain: [...diagnosis.chain],
+  checkedAt: new Date(checkedAt).toISOString(),
+})
