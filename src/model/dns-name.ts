@@ -1,7 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
+import { LABEL } from './label-grammar.ts'
 
 /** Names are held in one form only: lower case, no trailing dot. Everything else is turned into it here or refused. */
-const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const LONGEST_NAME = 253
 
 /** One letter-digit-hyphen label in canonical form, or undefined. */

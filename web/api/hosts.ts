@@ -1,0 +1,111 @@
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import type { HostRowBody, HostsBody } from '../../src/http/status-schemas.ts'
+import { readJson, send } from './call.ts'
+import { follow, type LiveState } from './live.ts'
+
+export type HostRow = HostRowBody
+
+/** Every host that is known so far. `isWhole`: there are no more. */
+export interface Hosts {
+  readonly rows: readonly HostRow[]
+  readonly total: number
+  readonly isWhole: boolean
+  readonly at: string
+}
+
+const KEY = ['hosts']
+/** Enough for the tallest screen, and there at once however many follow. */
+const FIRST_PAGE = 100
+const WHOLE_PAGE = 10_000
+const LOOK_AGAIN_MS = 30_000
+
+export const useHosts = () => {
+  const queries = useQueryClient()
+  return useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => fetchHosts(queries, signal),
+    refetchInterval: ({ state }) => (state.status === 'error' ? 3_000 : LOOK_AGAIN_MS),
+    structuralSharing: false,
+  })
+}
+
+let tag: string | undefined
+
+/** The first time a short page is shown while the rest is on its way; later only what has changed is sent. */
+async function fetchHosts(queries: QueryClient, signal: AbortSignal): Promise<Hosts> {
+  const known = queries.getQueryData<Hosts>(KEY)
+  if (!known) {
+    const { body } = await fetchPage(FIRST_PAGE, null, signal)
+    const first = hostsOf(body.hosts, body)
+    if (first.isWhole) return first
+    queries.setQueryData<Hosts>(KEY, first)
+  }
+  const { body, isSame } = await fetchPage(WHOLE_PAGE, null, signal, known?.isWhole ? tag : undefined)
+  if (known && isSame) return { ...known, at: new Date().toISOString() }
+  const rows = [...body.hosts]
+  for (let next = body.nextCursor; next !== null; ) {
+    const more = await fetchPage(WHOLE_PAGE, next, signal)
+    rows.push(...more.body.hosts)
+    next = more.body.nextCursor
+  }
+  return hostsOf(rows, { ...body, nextCursor: null })
+}
+
+const hostsOf = (rows: readonly HostRow[], { total, nextCursor, at }: HostsBody): Hosts => ({
+  rows,
+  total,
+  isWhole: nextCursor === null,
+  at,
+})
+
+async function fetchPage(limit: number, cursor: string | null, signal: AbortSignal, sameAs?: string) {
+  const path = `/api/hosts?sort=badge&limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`
+  const answer = await send(path, { signal, headers: sameAs ? { 'if-none-match': sameAs } : {} })
+  if (answer.status === 304) return { isSame: true, body: NOTHING }
+  if (cursor === null && limit === WHOLE_PAGE) tag = answer.headers.get('etag') ?? undefined
+  return { isSame: false, body: await readJson<HostsBody>(answer) }
+}
+
+const NOTHING: HostsBody = { hosts: [], total: 0, matched: 0, nextCursor: null, counts: {}, servers: [], at: '' }
+
+/** Keeps the hosts up to date for as long as the page stands, and says whether it can. */
+export function useLiveHosts(): LiveState {
+  const queries = useQueryClient()
+  const [state, setState] = useState<LiveState>('connecting')
+  useEffect(() => {
+    const changed = new Map<string, HostRow>()
+    let isScheduled = false
+    let wasLost = false
+    const fetchAgain = () => queries.invalidateQueries({ queryKey: KEY })
+    const draw = () => {
+      isScheduled = false
+      queries.setQueryData<Hosts>(KEY, (hosts) => hosts && withChanges(hosts, changed))
+      changed.clear()
+    }
+    return follow({
+      path: '/api/hosts/events',
+      events: {
+        badge: (text) => {
+          const row = JSON.parse(text) as HostRow
+          changed.set(row.host, row)
+          // Many hosts may change at once: they are drawn together.
+          if (!isScheduled) window.setTimeout(draw, 100)
+          isScheduled = true
+        },
+        hosts: () => void fetchAgain(),
+      },
+      onState: (next) => {
+        setState(next)
+        if (next === 'live' && wasLost) void queries.invalidateQueries()
+        wasLost = next === 'lost'
+      },
+    })
+  }, [queries])
+  return state
+}
+
+export function withChanges(hosts: Hosts, changed: ReadonlyMap<string, HostRow>): Hosts {
+  if (changed.size === 0) return hosts
+  return { ...hosts, rows: hosts.rows.map((row) => changed.get(row.host) ?? row) }
+}

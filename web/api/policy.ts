@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query'
+import type { PolicyBody } from '../../src/http/schemas.ts'
+import type { PortPolicy } from '../../src/plan/settings.ts'
+import { ask } from './call.ts'
+
+/** The schema cannot say that a range has two ends; the model does. */
+export interface Policy extends Omit<PolicyBody, 'ports'> {
+  readonly ports: PortPolicy
+}
+
+/** What is allowed here, and what this visitor may do. It decides what is drawn; the service decides what is done. */
+export const usePolicy = () =>
+  useQuery({
+    queryKey: ['policy'],
+    queryFn: ({ signal }) => ask<Policy>('/api/policy', { signal }),
+    staleTime: 60_000,
+    refetchInterval: ({ state }) => (state.status === 'error' ? 3_000 : false),
+  })
+
+export function useMay(action: Policy['caller']['may'][number]): boolean {
+  const { data } = usePolicy()
+  return data?.caller.may.includes(action) ?? false
+}

@@ -1,0 +1,97 @@
+import { useEffect, useId, useRef } from 'react'
+import { useDiagnosis } from '../api/diagnosis.ts'
+import { useHosts } from '../api/hosts.ts'
+import { Badge } from '../parts/Badge.tsx'
+import { Button } from '../parts/Button.tsx'
+import { CopyButton } from '../parts/CopyButton.tsx'
+import { Skeleton } from '../parts/Skeleton.tsx'
+import { Trouble } from '../parts/Trouble.tsx'
+import { took, timeOfDay } from '../parts/time.ts'
+import { Link } from '../shell/Link.tsx'
+import { Cause } from './Cause.tsx'
+import { Chain } from './Chain.tsx'
+import styles from './DiagnosisPanel.module.css'
+import { Facts } from './Facts.tsx'
+import { reportOf } from './report.ts'
+
+interface DiagnosisPanelProps {
+  readonly host: string
+  readonly onClose: () => void
+}
+
+export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
+  const look = useDiagnosis(host)
+  const row = useHosts().data?.rows.find((one) => one.host === host)
+  const titleId = useId()
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => title.current?.focus(), [])
+  useEscape(onClose)
+  useLookAgain(row?.badge, look.data?.badge, () => void look.refetch())
+  const diagnosis = look.data
+  const badge = diagnosis?.badge ?? row?.badge
+  return (
+    <section className={styles.panel} aria-labelledby={titleId} aria-busy={look.isFetching}>
+      <header className={styles.head}>
+        <div className={styles.title}>
+          <h2 id={titleId} ref={title} tabIndex={-1}>
+            <span className="off-screen">Diagnosis of </span>
+            {host}
+          </h2>
+          {badge && <Badge badge={badge} />}
+        </div>
+        <Button look="quiet" icon="cross" onClick={onClose} aria-label="Close the diagnosis" title="Close (Esc)" />
+      </header>
+      {look.isPending && <Skeleton lines={9} what={`the diagnosis of ${host}`} />}
+      {look.error && !look.isFetching && <Trouble fault={look.error} again={() => void look.refetch()} />}
+      {diagnosis && (
+        <>
+          <Cause cause={diagnosis.cause} badge={diagnosis.badge} />
+          <Chain chain={diagnosis.chain} />
+          <Facts diagnosis={diagnosis} row={row} />
+          <footer className={styles.foot}>
+            <p>
+              Looked at {timeOfDay(diagnosis.checkedAt)}, took {took(diagnosis.tookMs)}
+            </p>
+            <div className={styles.actions}>
+              <Button icon="again" busy={look.isFetching} onClick={() => void look.refetch()}>
+                Look again
+              </Button>
+              <CopyButton text={reportOf(diagnosis)} what="the diagnosis">
+                Copy all
+              </CopyButton>
+              <CopyButton text={`${location.origin}/hosts/${host}`} what="the link to this diagnosis" icon="link">
+                Copy link
+              </CopyButton>
+              <Button icon="print" onClick={() => window.print()}>
+                Print
+              </Button>
+              {row?.planId && <Link to={`/plans/${row.planId}`}>Plan and removal</Link>}
+            </div>
+          </footer>
+        </>
+      )}
+    </section>
+  )
+}
+
+function useEscape(onEscape: () => void): void {
+  const hear = useRef(onEscape)
+  hear.current = onEscape
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('dialog[open]')) hear.current()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [])
+}
+
+/** A badge that turns while its diagnosis is open makes the diagnosis old. */
+function useLookAgain(live: string | undefined, diagnosed: string | undefined, lookAgain: () => void): void {
+  const seen = useRef(live)
+  useEffect(() => {
+    const hasTurned = seen.current !== undefined && seen.current !== live
+    seen.current = live
+    if (hasTurned && live !== diagnosed) lookAgain()
+  })
+}

@@ -1,0 +1,25 @@
+import type { ButtonHTMLAttributes } from 'react'
+import styles from './Button.module.css'
+import { Icon, type IconName } from './icons.tsx'
+
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly look?: 'plain' | 'main' | 'danger' | 'quiet'
+  readonly icon?: IconName
+  readonly busy?: boolean
+}
+
+/** While busy it keeps its place and its focus, and does nothing. */
+export function Button({ look = 'plain', icon, busy = false, children, onClick, className, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      className={[styles.button, styles[look], children === undefined ? styles.square : '', className].join(' ')}
+      aria-disabled={busy || undefined}
+      onClick={busy ? (event) => event.preventDefault() : onClick}
+      {...rest}
+    >
+      {busy ? <span className={styles.spinner} aria-hidden="true" /> : icon && <Icon name={icon} />}
+      {children}
+    </button>
+  )
+}

@@ -1,0 +1,29 @@
+/** Puts text on the clipboard, also on plain http, where browsers hide the clipboard. False when neither way works. */
+export async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(text)
+      return true
+    } catch {
+      // The permission was refused; the old way needs none.
+    }
+  }
+  return copyBySelection(text)
+}
+
+function copyBySelection(text: string): boolean {
+  const field = document.createElement('textarea')
+  const focused = document.activeElement
+  field.value = text
+  field.readOnly = true
+  field.setAttribute('aria-hidden', 'true')
+  field.className = 'off-screen'
+  // Inside an open dialog everything outside of it is inert, and cannot be selected.
+  const place = document.querySelector('dialog[open]') ?? document.body
+  place.append(field)
+  field.select()
+  const isCopied = document.execCommand('copy')
+  field.remove()
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
+  return isCopied
+}

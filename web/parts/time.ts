@@ -1,0 +1,45 @@
+import { useEffect, useState } from 'react'
+
+/** The time, told again every so often. */
+export function useNow(everyMs = 1_000): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = window.setInterval(() => setNow(Date.now()), everyMs)
+    return () => window.clearInterval(timer)
+  }, [everyMs])
+  return now
+}
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** `2 d 4 h`, `12 min`, `8 s`: at most two units, so that it fits beside anything. */
+export function span(ms: number): string {
+  const left = Math.max(0, ms)
+  if (left < MINUTE) return `${Math.floor(left / SECOND)} s`
+  if (left < HOUR) return `${Math.floor(left / MINUTE)} min`
+  if (left < DAY) return pair(left, HOUR, 'h', MINUTE, 'min')
+  return pair(left, DAY, 'd', HOUR, 'h')
+}
+
+function pair(ms: number, big: number, bigName: string, small: number, smallName: string): string {
+  const [many, rest] = [Math.floor(ms / big), Math.floor((ms % big) / small)]
+  return rest === 0 ? `${many} ${bigName}` : `${many} ${bigName} ${rest} ${smallName}`
+}
+
+/** To the second, for what runs out: `23:59:08`. */
+export function clock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / SECOND))
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  return parts.map((part) => String(part).padStart(2, '0')).join(':')
+}
+
+export const took = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
+
+const IN_FULL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+const TIME_OF_DAY = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+
+export const inFull = (iso: string): string => IN_FULL.format(new Date(iso))
+export const timeOfDay = (iso: string): string => TIME_OF_DAY.format(new Date(iso))

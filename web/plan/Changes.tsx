@@ -1,0 +1,38 @@
+import type { Plan } from '../api/plans.ts'
+import styles from './Changes.module.css'
+import { type Contrast, contrastsOf } from './contrasts.ts'
+
+/** Before and after, side by side: what stands there now and what will stand there. */
+export function Changes({ plan }: { readonly plan: Plan }) {
+  return (
+    <table className={styles.changes}>
+      <caption className="off-screen">What an apply of {plan.host} changes</caption>
+      <thead>
+        <tr>
+          <td />
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {contrastsOf(plan).map((contrast) => (
+          <Row key={contrast.what} {...contrast} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Row({ what, before, after, isNew }: Contrast) {
+  return (
+    <tr>
+      <th scope="row">{what}</th>
+      <td className={styles.before}>{before}</td>
+      <td className={styles.after} data-new={isNew}>
+        {after.map((line) => (
+          <code key={line}>{line}</code>
+        ))}
+      </td>
+    </tr>
+  )
+}

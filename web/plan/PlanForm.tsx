@@ -1,0 +1,203 @@
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import type { Policy } from '../api/policy.ts'
+import { Button } from '../parts/Button.tsx'
+import control from '../parts/control.module.css'
+import { Field, FieldError } from '../parts/Field.tsx'
+import { checkAll, checkField, type Draft, type FieldErrors, type FieldName, portRanges } from './draft.ts'
+import { HostPreview } from './HostPreview.tsx'
+import styles from './PlanForm.module.css'
+
+interface PlanFormProps {
+  readonly policy: Policy
+  readonly draft: Draft
+  readonly onChange: (draft: Draft) => void
+  readonly onSubmit: () => void
+  readonly isBusy: boolean
+  /** What the service refused, by field. */
+  readonly refused: FieldErrors
+}
+
+const LIVES: readonly (readonly [seconds: string, words: string])[] = [
+  ['', 'Until it is removed'],
+  ['3600', 'One hour'],
+  ['86400', 'One day'],
+  ['604800', 'One week'],
+  ['2592000', '30 days'],
+]
+
+export function PlanForm({ policy, draft, onChange, onSubmit, isBusy, refused }: PlanFormProps) {
+  const form = useRef<HTMLFormElement>(null)
+  const [own, setOwn] = useState<FieldErrors>({})
+  const errors = { ...refused, ...own }
+  const set = (change: Partial<Draft>) => {
+    onChange({ ...draft, ...change })
+    setOwn((before) => ({ ...before, ...Object.fromEntries(Object.keys(change).map((field) => [field, undefined])) }))
+  }
+  const leave = (field: FieldName) => setOwn((before) => ({ ...before, [field]: checkField(field, draft, policy) }))
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const found = checkAll(draft, policy)
+    setOwn(found)
+    if (Object.keys(found).length === 0) onSubmit()
+    else requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+  }
+  useFocusOnRefusal(form, refused)
+
+  return (
+    <form ref={form} className={styles.form} noValidate onSubmit={submit} aria-label="Plan an exposure">
+      <div className={styles.name}>
+        <Field label="Subdomain" error={errors.subdomain}>
+          {(props) => (
+            <input
+              {...props}
+              className={`${control.control} ${control.mono}`}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+              value={draft.subdomain}
+              onChange={(event) => set({ subdomain: event.target.value })}
+              onBlur={() => draft.subdomain && leave('subdomain')}
+            />
+          )}
+        </Field>
+        <Field label="Zone" error={errors.zone}>
+          {(props) => (
+            <select
+              {...props}
+              className={`${control.control} ${control.mono}`}
+              value={draft.zone}
+              onChange={(event) => set({ zone: event.target.value })}
+              onBlur={() => leave('zone')}
+            >
+              {policy.zones.map((zone) => (
+                <option key={zone}>{zone}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <HostPreview draft={draft} />
+      <ServerChoice
+        servers={policy.servers.targets}
+        chosen={draft.server}
+        error={errors.server}
+        onChoose={(server) => set({ server })}
+      />
+      <div className={styles.backend}>
+        <Field label="Port" error={errors.port} hint={`Allowed: ${portRanges(policy.ports.allowed)}`}>
+          {(props) => (
+            <input
+              {...props}
+              className={`${control.control} ${control.mono}`}
+              inputMode="numeric"
+              autoComplete="off"
+              value={draft.port}
+              onChange={(event) => set({ port: event.target.value.trim() })}
+              onBlur={() => draft.port && leave('port')}
+            />
+          )}
+        </Field>
+        <Field label="Health path" error={errors.health} hint="Must answer with HTTP 2xx.">
+          {(props) => (
+            <input
+              {...props}
+              className={`${control.control} ${control.mono}`}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+              maxLength={1024}
+              value={draft.health}
+              onChange={(event) => set({ health: event.target.value })}
+              onBlur={() => leave('health')}
+            />
+          )}
+        </Field>
+      </div>
+      <HttpsChoice isChosen={draft.tls} error={errors.tls} onChoose={(tls) => set({ tls })} />
+      <Field label="Life" error={errors.expiresIn} hint="When its life is over the exposure removes itself.">
+        {(props) => (
+          <select
+            {...props}
+            className={control.control}
+            value={draft.expiresIn}
+            onChange={(event) => set({ expiresIn: event.target.value })}
+          >
+            {LIVES.map(([seconds, words]) => (
+              <option key={seconds} value={seconds}>
+                {words}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Button type="submit" look="main" busy={isBusy}>
+        Check and plan
+      </Button>
+    </form>
+  )
+}
+
+function useFocusOnRefusal(form: React.RefObject<HTMLFormElement | null>, refused: FieldErrors): void {
+  const marked = Object.keys(refused).join()
+  useEffect(() => {
+    if (marked) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [form, marked])
+}
+
+interface ServerChoiceProps {
+  readonly servers: readonly string[]
+  readonly chosen: string
+  readonly error: string | undefined
+  readonly onChoose: (server: string) => void
+}
+
+function ServerChoice({ servers, chosen, error, onChoose }: ServerChoiceProps) {
+  const id = useId()
+  return (
+    <fieldset className={styles.servers} aria-describedby={error ? `${id}-error` : undefined}>
+      <legend>Target server</legend>
+      <div className={styles.choices}>
+        {servers.map((server) => (
+          <label key={server} className={styles.choice}>
+            <input
+              type="radio"
+              name={id}
+              value={server}
+              checked={chosen === server}
+              aria-invalid={error ? true : undefined}
+              onChange={() => onChoose(server)}
+            />
+            <span>{server}</span>
+          </label>
+        ))}
+      </div>
+      <FieldError id={`${id}-error`} error={error} />
+    </fieldset>
+  )
+}
+
+interface HttpsChoiceProps {
+  readonly isChosen: boolean
+  readonly error: string | undefined
+  readonly onChoose: (tls: boolean) => void
+}
+
+function HttpsChoice({ isChosen, error, onChoose }: HttpsChoiceProps) {
+  const id = useId()
+  return (
+    <div className={styles.https}>
+      <label className={styles.switch}>
+        <input
+          type="checkbox"
+          role="switch"
+          checked={isChosen}
+          aria-describedby={error ? `${id}-error` : undefined}
+          aria-invalid={error ? true : undefined}
+          onChange={(event) => onChoose(event.target.checked)}
+        />
+        <span>HTTPS, with a certificate for the name</span>
+      </label>
+      <FieldError id={`${id}-error`} error={error} />
+    </div>
+  )
+}

@@ -1,0 +1,83 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Refusal } from '../api/call.ts'
+import { makePlan } from '../api/plans.ts'
+import type { Policy } from '../api/policy.ts'
+import { Panel } from '../parts/Panel.tsx'
+import { Trouble } from '../parts/Trouble.tsx'
+import { Link } from '../shell/Link.tsx'
+import { Page } from '../shell/Page.tsx'
+import { Checks } from './Checks.tsx'
+import { type Draft, firstDraft, hostOf, requestOf } from './draft.ts'
+import { PlanForm } from './PlanForm.tsx'
+import styles from './PlanPage.module.css'
+import { PlanSheet } from './PlanSheet.tsx'
+import { checksIn, refusedFields } from './refused.ts'
+
+/** Asks what would happen, and shows it. Nothing is changed by asking. */
+export function PlanPage({ policy }: { readonly policy: Policy }) {
+  const queries = useQueryClient()
+  const [draft, setDraft] = useState<Draft>(() => firstDraft(policy))
+  const asking = useMutation({
+    mutationFn: (asked: Draft) => makePlan(requestOf(asked)),
+    onSuccess: (plan) => queries.setQueryData(['plan', plan.planId], plan),
+  })
+  const [isShown, setIsShown] = useState(false)
+  const problem = asking.error instanceof Refusal ? asking.error.problem : undefined
+  const checks = asking.data?.checks ?? (problem && checksIn(problem)) ?? []
+  const isChecked = checks.length > 0
+  const change = (next: Draft) => {
+    setDraft(next)
+    if (asking.isPending || asking.isIdle) return
+    asking.reset()
+    setIsShown(false)
+  }
+  return (
+    <Page
+      title="Plan an exposure"
+      lead="Gives a backend a name, a proxy entry and a certificate. A plan only looks: nothing is changed until someone inside applies it."
+    >
+      <div className={styles.columns}>
+        <Panel title="What shall be exposed">
+          <PlanForm
+            policy={policy}
+            draft={draft}
+            onChange={change}
+            onSubmit={() => {
+              setIsShown(false)
+              asking.mutate(draft)
+            }}
+            isBusy={asking.isPending}
+            refused={problem ? refusedFields(problem, draft) : {}}
+          />
+        </Panel>
+        <div className={styles.answer}>
+          <Panel title="Three checks" aside={asking.isPending && <span role="status">Looking…</span>}>
+            <Checks
+              key={asking.submittedAt}
+              isRunning={asking.isPending}
+              checks={checks}
+              problem={problem}
+              onShown={() => setIsShown(true)}
+            />
+          </Panel>
+          {asking.error && !isChecked && <Trouble fault={asking.error} />}
+          {problem && isChecked && isShown && (
+            <p className={styles.verdict} role="status">
+              <strong>Refused: {problem.title}.</strong> No plan was made. Change what is marked and check again.
+            </p>
+          )}
+          {asking.data && isShown && (
+            <>
+              <p className={styles.verdict} data-passed="true" role="status">
+                <strong>{hostOf(draft)} can be exposed.</strong>{' '}
+                <Link to={`/plans/${asking.data.planId}`}>The plan has its own page</Link>
+              </p>
+              <PlanSheet planId={asking.data.planId} policy={policy} />
+            </>
+          )}
+        </div>
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,43 @@
+import { usePlan } from '../api/plans.ts'
+import type { Policy } from '../api/policy.ts'
+import { CopyButton } from '../parts/CopyButton.tsx'
+import { Panel } from '../parts/Panel.tsx'
+import { Skeleton } from '../parts/Skeleton.tsx'
+import { Trouble } from '../parts/Trouble.tsx'
+import { RunPanel } from '../run/RunPanel.tsx'
+import { Changes } from './Changes.tsx'
+import { Commands } from './Commands.tsx'
+import { Life } from './Life.tsx'
+import { PlanStateMark } from './PlanStateMark.tsx'
+import styles from './PlanSheet.module.css'
+
+/** What a plan would do or has done, how long it lives, and the ways to make it real. */
+export function PlanSheet({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
+  const { data: plan, error, isPending, refetch } = usePlan(planId)
+  if (isPending) return <Skeleton lines={6} what="the plan" />
+  if (!plan) return <Trouble fault={error} again={() => void refetch()} />
+  const isInside = policy.caller.may.includes('apply')
+  return (
+    <>
+      <Panel title="What changes" aside={<PlanStateMark state={plan.state} />}>
+        <Changes plan={plan} />
+        <dl className={styles.facts}>
+          <div>
+            <dt>Plan</dt>
+            <dd>
+              <code>{plan.planId}</code>
+              <CopyButton text={plan.planId} what="the plan id" />
+            </dd>
+          </div>
+          <Life plan={plan} />
+        </dl>
+      </Panel>
+      <RunPanel plan={plan} policy={policy} />
+      {(plan.state === 'planned' || plan.state === 'rolled_back' || plan.state === 'applied') && (
+        <Panel title={isInside ? 'The same from a shell' : 'For someone inside'}>
+          <Commands plan={plan} policy={policy} />
+        </Panel>
+      )}
+    </>
+  )
+}

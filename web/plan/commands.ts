@@ -1,0 +1,21 @@
+import type { Action, Plan } from '../api/plans.ts'
+import type { Policy } from '../api/policy.ts'
+
+/** Which of the two a plan in this state is waiting for. */
+export const nextAction = ({ state }: Pick<Plan, 'state'>): Action => (state === 'applied' ? 'remove' : 'apply')
+
+/**
+ * For a shell inside. The right to act is fetched and kept in a variable by the commands themselves: no credential stands
+ * in them, so they may be sent to anybody.
+ */
+export function curlCommands(planId: string, action: Action, origin: string, { capability }: Policy): string {
+  const [json, body] = [`-H 'content-type: application/json'`, `'{"planId":"${planId}"}'`]
+  const asked = action === 'remove' ? `'{"planId":"${planId}","action":"remove"}'` : body
+  return [
+    `RIGHT=$(curl -sS ${origin}/api/internal/token ${json} -d ${asked} | sed -n 's/.*"capability":"\\([^"]*\\)".*/\\1/p')`,
+    `curl -sS ${origin}/api/deploy/${action} ${json} -H "${capability.header}: $RIGHT" -d ${body}`,
+  ].join('\n')
+}
+
+export const cliCommand = (planId: string, action: Action, origin: string): string =>
+  `drawbridge ${action} ${planId} --url ${origin}`

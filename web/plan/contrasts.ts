@@ -1,0 +1,69 @@
+import type { Change } from '../../src/model/change.ts'
+import type { Plan } from '../api/plans.ts'
+import { inFull } from '../parts/time.ts'
+
+/** One thing as it is before an apply and as it is after. */
+export interface Contrast {
+  readonly what: string
+  readonly before: string
+  readonly after: readonly string[]
+  readonly isNew: boolean
+}
+
+export function contrastsOf({ changes, request }: Pick<Plan, 'changes' | 'request'>): readonly Contrast[] {
+  const certificates = of(changes, 'certificate').map(certificateContrast)
+  const plainly = { what: 'Certificate', before: 'None', after: ['None: served by plain HTTP'], isNew: false }
+  return [
+    ...(request.tls ? certificates : [plainly]),
+    ...of(changes, 'proxy').map(({ serverName, target, https }) => ({
+      what: 'Proxy entry',
+      before: 'None for this name',
+      after: [`server_name ${serverName}`, `proxy_pass ${target}`, https ? 'https, and http' : 'http only'],
+      isNew: true,
+    })),
+    {
+      what: 'DNS',
+      before: 'No record',
+      after: of(changes, 'dns').map(({ name, ttl, type, value }) => `${name} ${ttl} ${type} ${value}`),
+      isNew: true,
+    },
+  ]
+}
+
+function certificateContrast({ action, names, notAfter, directory }: Extract<Change, { kind: 'certificate' }>): Contrast {
+  if (action === 'reuse') {
+    const until = notAfter ? `, valid until ${inFull(notAfter)}` : ''
+    return { what: 'Certificate', before: `Installed${until}`, after: [`The same one: ${names.join(', ')}`], isNew: false }
+  }
+  const from = directory ? `issued by ${new URL(directory).host}` : 'issued anew'
+  return { what: 'Certificate', before: 'None for this name', after: [names.join(', '), from], isNew: true }
+}
+
+const of = <K extends Change['kind']>(changes: readonly Change[], kind: K) =>
+  changes.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind)
+
+/** What an apply or a removal does, in sentences, for who must agree to it. */
+export function deedsOf({ changes, host }: Pick<Plan, 'changes' | 'host'>, action: 'apply' | 'remove'): readonly string[] {
+  const [proxy] = of(changes, 'proxy')
+  const records = of(changes, 'dns').filter(({ type }) => type !== 'TXT')
+  if (action === 'remove') {
+    return [
+      `The name ${host} goes out of DNS first, so that nobody is led to an edge that does not serve it.`,
+      'Then the proxy entry goes from both edges. A backup is kept.',
+      'The backend itself is not touched.',
+    ]
+  }
+  const [certificate] = of(changes, 'certificate')
+  return [
+    ...(certificate
+      ? [
+          certificate.action === 'reuse'
+            ? `The installed certificate for ${certificate.names.join(', ')} is used.`
+            : `A certificate for ${certificate.names.join(', ')} is issued.`,
+        ]
+      : []),
+    ...(proxy ? [`Both edges get an entry that passes ${host} on to ${proxy.target}.`] : []),
+    ...records.map(({ type, value }) => `The name ${host} gets the record ${type} ${value}.`),
+    'If any step fails, everything is put back.',
+  ]
+}

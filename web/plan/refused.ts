@@ -1,0 +1,32 @@
+import type { ProblemBody } from '../../src/http/problem.ts'
+import { ERRORS, type ErrorCode, type FieldError } from '../../src/model/errors.ts'
+import type { Check } from '../../src/model/finding.ts'
+import type { Draft, FieldErrors, FieldName } from './draft.ts'
+
+/** The field to change when a check fails. */
+const CAUSED_BY: Record<Check['name'], FieldName> = { health: 'health', dns: 'subdomain', certificate: 'tls' }
+
+export const checksIn = (problem: ProblemBody): readonly Check[] => (problem.checks ?? []) as readonly Check[]
+
+/** What a refusal says, beside the fields that caused it, with what to do. */
+export function refusedFields(problem: ProblemBody, draft: Draft): FieldErrors {
+  const named = ((problem.errors ?? []) as readonly FieldError[])
+    .filter(({ field }) => field in draft)
+    .map(({ field, message }) => [field, /^[A-Z]/.test(message) ? message : `This ${message}.`])
+  const failed = checksIn(problem)
+    .filter(({ status }) => status === 'failed')
+    .map((check) => [CAUSED_BY[check.name], `${check.detail} ${adviceFor(check, problem)}`])
+  return Object.fromEntries([...named, ...failed])
+}
+
+/** The problem's own advice is for its first failing check; the others have theirs in the table of errors. */
+export function adviceFor(check: Check, problem: ProblemBody): string {
+  const code = codeOf(check)
+  return code === problem.code ? problem.nextAction : ERRORS[code].nextAction
+}
+
+function codeOf(check: Check): ErrorCode {
+  if (check.name === 'health') return 'backend_unhealthy'
+  if (check.name === 'certificate') return 'certificate_unavailable'
+  return check.by === undefined ? 'dns_unavailable' : 'dns_name_taken'
+}

@@ -1,0 +1,69 @@
+import type { Plan, Run } from '../api/plans.ts'
+import type { Tone } from '../parts/Notice.tsx'
+import { inFull, took } from '../parts/time.ts'
+import styles from './Timeline.module.css'
+
+interface Moment {
+  readonly at: string
+  readonly title: string
+  readonly tone: Tone
+  readonly detail?: string | undefined
+}
+
+/** What became of a plan, in order. */
+export function Timeline({ plan }: { readonly plan: Plan }) {
+  return (
+    <ol className={styles.timeline}>
+      {momentsOf(plan).map(({ at, title, tone, detail }) => (
+        <li key={`${at} ${title}`} className={styles.moment} data-tone={tone}>
+          <p className={styles.title}>{title}</p>
+          {detail && <p className={styles.detail}>{detail}</p>}
+          <time dateTime={at}>{inFull(at)}</time>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+export function momentsOf(plan: Plan): readonly Moment[] {
+  const made: Moment = {
+    at: plan.createdAt,
+    title: 'Planned',
+    tone: 'calm',
+    detail: plan.createdBy && `asked by ${plan.createdBy}`,
+  }
+  const runs = (plan.runs ?? []).flatMap(momentsOfRun)
+  const isOver = plan.state === 'expired'
+  const isMortal = plan.state === 'planned' || plan.state === 'rolled_back' || isOver
+  const end: Moment = { at: plan.expiresAt, title: isOver ? 'Expired' : 'Expires', tone: 'calm' }
+  return [made, ...runs, ...(isMortal ? [end] : [])]
+}
+
+const ENDED: Record<Run['action'], Record<Run['state'], readonly [string, Tone]>> = {
+  apply: {
+    running: ['Applying', 'calm'],
+    succeeded: ['Applied', 'good'],
+    rolled_back: ['Apply failed, put back', 'warning'],
+    blocked: ['Apply failed, blocked', 'bad'],
+  },
+  remove: {
+    running: ['Removing', 'calm'],
+    succeeded: ['Removed', 'good'],
+    rolled_back: ['Removal failed, put back', 'warning'],
+    blocked: ['Removal failed, blocked', 'bad'],
+  },
+}
+
+function momentsOfRun({ action, state, startedAt, finishedAt, actor, events }: Run): readonly Moment[] {
+  const begun: Moment = {
+    at: startedAt,
+    title: action === 'apply' ? 'Apply begun' : 'Removal begun',
+    tone: 'calm',
+    detail: actor && `by ${actor}`,
+  }
+  if (finishedAt === null) return [begun]
+  const [title, tone] = ENDED[action][state]
+  const failed = events.find(({ name }) => name === 'failed')
+  const time = `took ${took(Date.parse(finishedAt) - Date.parse(startedAt))}`
+  return [begun, { at: finishedAt, title, tone, detail: failed?.detail ? `${failed.detail} It ${time}.` : time }]
+}

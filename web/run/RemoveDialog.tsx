@@ -1,0 +1,58 @@
+import { useState } from 'react'
+import type { Plan } from '../api/plans.ts'
+import { Button } from '../parts/Button.tsx'
+import control from '../parts/control.module.css'
+import { Dialog, DialogActions } from '../parts/Dialog.tsx'
+import { Field } from '../parts/Field.tsx'
+import { deedsOf } from '../plan/contrasts.ts'
+import styles from './RunPanel.module.css'
+
+interface RemoveDialogProps {
+  readonly plan: Plan
+  readonly onCancel: () => void
+  readonly onRemove: () => void
+}
+
+/** Whoever removes a name writes it out: nobody does that by a slip. */
+export function RemoveDialog({ plan, onCancel, onRemove }: RemoveDialogProps) {
+  const [typed, setTyped] = useState('')
+  const isSame = typed.trim().toLowerCase() === plan.host
+  return (
+    <Dialog title={`Remove ${plan.host}?`} onClose={onCancel}>
+      <p className={styles.target}>
+        Backend on server {plan.request.server}, port {plan.request.port}.
+      </p>
+      <ul className={styles.deeds}>
+        {deedsOf(plan, 'remove').map((deed) => (
+          <li key={deed}>{deed}</li>
+        ))}
+      </ul>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isSame) onRemove()
+        }}
+      >
+        <Field label={`Type ${plan.host} to confirm`}>
+          {(props) => (
+            <input
+              {...props}
+              className={`${control.control} ${control.mono}`}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+              value={typed}
+              onChange={(event) => setTyped(event.target.value)}
+            />
+          )}
+        </Field>
+        <DialogActions>
+          <Button onClick={onCancel}>Cancel</Button>
+          <Button type="submit" look="danger" disabled={!isSame}>
+            Remove {plan.host}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}

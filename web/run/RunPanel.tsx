@@ -1,0 +1,60 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Action, beginRun, type Plan } from '../api/plans.ts'
+import type { Policy } from '../api/policy.ts'
+import { Button } from '../parts/Button.tsx'
+import { Panel } from '../parts/Panel.tsx'
+import { Trouble } from '../parts/Trouble.tsx'
+import { ApplyDialog } from './ApplyDialog.tsx'
+import { useFollowing } from './following.ts'
+import { RemoveDialog } from './RemoveDialog.tsx'
+import styles from './RunPanel.module.css'
+import { RunStory } from './RunStory.tsx'
+
+/** The controls that change something, for who may use them, and what came of them. */
+export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly policy: Policy }) {
+  const queries = useQueryClient()
+  const [asked, setAsked] = useState<Action | undefined>()
+  const running = useMutation({
+    mutationFn: (action: Action) => beginRun(plan.planId, action),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['plan', plan.planId] }),
+  })
+  const isRunning = plan.state === 'applying' || plan.state === 'removing'
+  const live = useFollowing(plan.planId, isRunning)
+  const last = plan.runs?.at(-1)
+  const isNew = live.length > 0 && live[0]?.id !== last?.events[0]?.id
+  const events = isRunning || isNew ? live : (last?.events ?? [])
+  const action = running.variables ?? last?.action ?? 'apply'
+  const begin = (wanted: Action) => {
+    setAsked(undefined)
+    running.mutate(wanted)
+  }
+  const mayApply = policy.caller.may.includes('apply') && (plan.state === 'planned' || plan.state === 'rolled_back')
+  const mayRemove = policy.caller.may.includes('remove') && plan.state === 'applied'
+  const isShown = mayApply || mayRemove || isRunning || running.isPending || events.length > 0
+  if (!isShown && !running.error) return null
+  return (
+    <Panel title={events.length > 0 || isRunning ? (action === 'apply' ? 'Apply' : 'Removal') : 'Make it real'}>
+      {running.error && <Trouble fault={running.error} />}
+      {(events.length > 0 || isRunning || running.isPending) && (
+        <RunStory plan={plan} action={action} events={events} isRunning={isRunning || running.isPending} />
+      )}
+      {(mayApply || mayRemove) && !running.isPending && (
+        <div className={styles.actions}>
+          {mayApply && (
+            <Button look="main" onClick={() => setAsked('apply')}>
+              {plan.state === 'rolled_back' ? 'Apply again' : 'Apply'}
+            </Button>
+          )}
+          {mayRemove && <Button onClick={() => setAsked('remove')}>Remove…</Button>}
+        </div>
+      )}
+      {asked === 'apply' && (
+        <ApplyDialog plan={plan} policy={policy} onCancel={() => setAsked(undefined)} onApply={() => begin('apply')} />
+      )}
+      {asked === 'remove' && (
+        <RemoveDialog plan={plan} onCancel={() => setAsked(undefined)} onRemove={() => begin('remove')} />
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,82 @@
+import type { Action, Plan, RunEvent } from '../api/plans.ts'
+import { Icon, type IconName } from '../parts/icons.tsx'
+import { took, useNow } from '../parts/time.ts'
+import { Outcome } from './Outcome.tsx'
+import styles from './RunStory.module.css'
+import { expectedSteps, runView, type StepView, type UndoView, wordsFor } from './steps.ts'
+
+interface RunStoryProps {
+  readonly plan: Plan
+  readonly action: Action
+  readonly events: readonly RunEvent[]
+  readonly isRunning: boolean
+}
+
+/** A run, step by step: live while it goes on, the same afterwards. */
+export function RunStory({ plan, action, events, isRunning }: RunStoryProps) {
+  const now = useNow(isRunning ? 100 : 60_000)
+  const view = runView(events, expectedSteps(action, plan), now)
+  const done = view.steps.filter(({ status }) => status === 'done').length
+  const isEnded = view.ended !== undefined
+  return (
+    <div className={styles.story}>
+      {!isEnded && isRunning && (
+        <div className={styles.progress}>
+          <progress value={done} max={view.steps.length} aria-label={action === 'apply' ? 'Applying' : 'Removing'} />
+          <p role="status">
+            Step {Math.min(done + 1, view.steps.length)} of {view.steps.length}
+          </p>
+        </div>
+      )}
+      {view.ended !== undefined && <Outcome plan={plan} action={action} view={view} ended={view.ended} />}
+      <ol className={styles.steps} aria-label="Steps">
+        {view.steps.map((step) => (
+          <Step key={step.name} {...step} words={wordsFor(step.name, action)} />
+        ))}
+      </ol>
+      {view.undos.length > 0 && (
+        <>
+          <h3>Put back, the newest first</h3>
+          <ol className={styles.steps} aria-label="Put back">
+            {view.undos.map((undo) => (
+              <Step key={undo.name} {...undo} words={wordsFor(undo.name, action)} />
+            ))}
+          </ol>
+        </>
+      )}
+    </div>
+  )
+}
+
+type Status = StepView['status'] | UndoView['status']
+
+const MARKS: Partial<Record<Status, IconName>> = { done: 'check', failed: 'cross', undone: 'again' }
+const WORDS: Record<Status, string> = {
+  waiting: 'to come',
+  running: 'under way',
+  done: 'done',
+  failed: 'failed',
+  undone: 'put back',
+}
+
+interface StepProps {
+  readonly words: string
+  readonly status: Status
+  readonly ms: number | undefined
+  readonly detail: string | undefined
+}
+
+function Step({ words, status, ms, detail }: StepProps) {
+  const mark = MARKS[status]
+  return (
+    <li className={styles.step} data-status={status}>
+      <span className={styles.mark} aria-hidden="true">
+        {mark && <Icon name={mark} />}
+      </span>
+      <span className={styles.words}>{words}</span>
+      <span className={styles.status}>{WORDS[status]}</span>
+      <span className={styles.time}>{ms === undefined ? '' : took(ms)}</span>
+      {detail && <p className={styles.detail}>{detail}</p>}
+    </li>
+  )
+}

@@ -1,0 +1,88 @@
+import type { Action, Plan, RunEvent } from '../api/plans.ts'
+
+/** One step of a run as it is shown: forward and, if it came to that, back. */
+export interface StepView {
+  readonly name: string
+  readonly status: 'waiting' | 'running' | 'done' | 'failed'
+  readonly ms: number | undefined
+  readonly detail: string | undefined
+}
+
+export interface UndoView {
+  readonly name: string
+  readonly status: 'running' | 'undone' | 'failed'
+  readonly ms: number | undefined
+  readonly detail: string | undefined
+}
+
+export interface RunView {
+  readonly steps: readonly StepView[]
+  /** Newest first, as it happens. */
+  readonly undos: readonly UndoView[]
+  readonly verification: RunEvent['verification']
+  /** The plan's state when the run has ended. */
+  readonly ended: string | undefined
+  readonly ms: number | undefined
+}
+
+export const WORDS: Readonly<Record<string, string>> = {
+  check: 'Check again',
+  backup: 'Back up the configuration',
+  certificate: 'Get the certificate',
+  proxy: 'Write and load the proxy entry',
+  'proxy-tls': 'Add the certificate to the proxy entry',
+  dns: 'Set the DNS record',
+  verify: 'Verify on Primary and Secondary',
+}
+
+const REMOVAL_WORDS: Readonly<Record<string, string>> = {
+  dns: 'Take the name out of DNS',
+  proxy: 'Take the proxy entry away and load',
+}
+
+export const wordsFor = (step: string, action: Action): string =>
+  (action === 'remove' ? REMOVAL_WORDS[step] : undefined) ?? WORDS[step] ?? step
+
+/** The steps to come, as far as they are known before the run tells of them. */
+export function expectedSteps(action: Action, { request }: Pick<Plan, 'request'>): readonly string[] {
+  if (action === 'remove') return ['backup', 'dns', 'proxy']
+  return ['check', 'backup', ...(request.tls ? ['certificate'] : []), 'proxy', 'dns', 'verify']
+}
+
+/** `now` gives steps under way the time they have taken so far. */
+export function runView(events: readonly RunEvent[], expected: readonly string[], now: number): RunView {
+  const told = events.filter(({ step }) => step !== 'run')
+  const names = [...new Set(told.map(({ step }) => step))]
+  const ending = events.find(({ name }) => name === 'end')
+  const ahead = ending || told.some(({ name }) => name === 'failed') ? [] : expected.filter((name) => !names.includes(name))
+  const [first] = events
+  const undone = told.filter(({ name }) => name === 'undoing').map(({ step }) => step)
+  return {
+    steps: [
+      ...names.filter((name) => told.some((event) => event.step === name && event.name === 'started')),
+      ...ahead,
+    ].map((name) => stepView(name, told, now)),
+    undos: [...new Set(undone)].map((name) => undoView(name, told, now)),
+    verification: told.find(({ verification }) => verification)?.verification,
+    ended: ending?.state,
+    ms: first && (ending ? Date.parse(ending.at) : now) - Date.parse(first.at),
+  }
+}
+
+function stepView(name: string, told: readonly RunEvent[], now: number): StepView {
+  const started = told.find((event) => event.step === name && event.name === 'started')
+  const end = told.find((event) => event.step === name && (event.name === 'done' || event.name === 'failed'))
+  if (!started) return { name, status: 'waiting', ms: undefined, detail: undefined }
+  const status = end?.name === 'done' ? 'done' : end ? 'failed' : 'running'
+  return { name, status, ms: between(started, end, now), detail: end?.detail ?? started.detail }
+}
+
+function undoView(name: string, told: readonly RunEvent[], now: number): UndoView {
+  const started = told.find((event) => event.step === name && event.name === 'undoing')
+  const end = told.find((event) => event.step === name && (event.name === 'undone' || event.name === 'undo_failed'))
+  const status = end?.name === 'undone' ? 'undone' : end ? 'failed' : 'running'
+  return { name, status, ms: started && between(started, end, now), detail: end?.detail }
+}
+
+const between = (from: RunEvent, to: RunEvent | undefined, now: number): number =>
+  Math.max(0, (to ? Date.parse(to.at) : now) - Date.parse(from.at))

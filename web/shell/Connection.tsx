@@ -1,0 +1,40 @@
+import { useEffect, useRef, useState } from 'react'
+import type { LiveState } from '../api/live.ts'
+import { timeOfDay } from '../parts/time.ts'
+import styles from './Connection.module.css'
+
+const SHOWN_MS = 3_000
+
+/** Says when what is shown may be old, and when it no longer is. While all is well it says nothing. */
+export function Connection({ live }: { readonly live: LiveState }) {
+  const [lostAt, setLostAt] = useState<string | undefined>()
+  const [isBack, setIsBack] = useState(false)
+  const wasLost = useRef(false)
+  useEffect(() => {
+    if (live === 'lost') {
+      wasLost.current = true
+      setIsBack(false)
+      setLostAt((since) => since ?? new Date().toISOString())
+    }
+    if (live !== 'live' || !wasLost.current) return
+    wasLost.current = false
+    setLostAt(undefined)
+    setIsBack(true)
+    const timer = window.setTimeout(() => setIsBack(false), SHOWN_MS)
+    return () => window.clearTimeout(timer)
+  }, [live])
+  return (
+    <div role="status" className={styles.place}>
+      {lostAt && (
+        <p className={styles.lost}>
+          <strong>Connection lost.</strong> What you see is from {timeOfDay(lostAt)}; it is tried again by itself.
+        </p>
+      )}
+      {isBack && (
+        <p className={styles.back}>
+          <strong>Connected again.</strong> Everything is up to date.
+        </p>
+      )}
+    </div>
+  )
+}

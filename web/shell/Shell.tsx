@@ -1,0 +1,79 @@
+import { useEffect, useRef } from 'react'
+import { useLiveHosts } from '../api/hosts.ts'
+import { usePolicy } from '../api/policy.ts'
+import { HelpPage } from '../help/HelpPage.tsx'
+import { Skeleton } from '../parts/Skeleton.tsx'
+import { Trouble } from '../parts/Trouble.tsx'
+import { PlanPage } from '../plan/PlanPage.tsx'
+import { OnePlanPage } from '../plans/OnePlanPage.tsx'
+import { PlansPage } from '../plans/PlansPage.tsx'
+import { StatusPage } from '../status/StatusPage.tsx'
+import { Connection } from './Connection.tsx'
+import { Link } from './Link.tsx'
+import { type Screen, screenAt, usePath } from './location.ts'
+import { Page } from './Page.tsx'
+import styles from './Shell.module.css'
+import { TopBar } from './TopBar.tsx'
+
+export function Shell() {
+  const screen = screenAt(usePath())
+  const live = useLiveHosts()
+  const main = useRef<HTMLElement>(null)
+  const drawn = useRef(screen.name)
+  useEffect(() => {
+    if (drawn.current === screen.name) return
+    drawn.current = screen.name
+    window.scrollTo(0, 0)
+    main.current?.focus({ preventScroll: true })
+  }, [screen.name])
+  return (
+    <div className={styles.shell} data-screen={screen.name}>
+      <a href="#main" className={styles.skip}>
+        Skip to the content
+      </a>
+      <TopBar screen={screen.name} />
+      <Connection live={live} />
+      <main id="main" ref={main} tabIndex={-1} className={styles.main}>
+        <ScreenOf screen={screen} />
+      </main>
+    </div>
+  )
+}
+
+/** Nothing can be drawn before the policy is known: it says who the visitor is. */
+function ScreenOf({ screen }: { readonly screen: Screen }) {
+  const policy = usePolicy()
+  if (screen.name === 'status') return <StatusPage host={screen.host} />
+  if (policy.isPending) {
+    return (
+      <Page title="Loading">
+        <Skeleton lines={6} what="the page" />
+      </Page>
+    )
+  }
+  if (!policy.data) {
+    return (
+      <Page title="Not available">
+        <Trouble fault={policy.error} again={() => void policy.refetch()} />
+      </Page>
+    )
+  }
+  switch (screen.name) {
+    case 'plan':
+      return <PlanPage policy={policy.data} />
+    case 'plans':
+      return <PlansPage policy={policy.data} />
+    case 'one-plan':
+      return <OnePlanPage key={screen.planId} planId={screen.planId} policy={policy.data} />
+    case 'help':
+      return <HelpPage policy={policy.data} />
+    case 'nowhere':
+      return (
+        <Page title="There is nothing at this address">
+          <p>
+            <Link to="/">See all hosts</Link> or <Link to="/plan">plan an exposure</Link>.
+          </p>
+        </Page>
+      )
+  }
+}

@@ -1,0 +1,42 @@
+import { useSyncExternalStore } from 'react'
+
+/** Where the page stands: one of its screens, by its address. */
+export type Screen =
+  | { readonly name: 'status'; readonly host?: string }
+  | { readonly name: 'plan' }
+  | { readonly name: 'plans' }
+  | { readonly name: 'one-plan'; readonly planId: string }
+  | { readonly name: 'help' }
+  | { readonly name: 'nowhere' }
+
+export function screenAt(path: string): Screen {
+  const [first = '', second, ...more] = path.split('/').slice(1)
+  if (more.length > 0) return { name: 'nowhere' }
+  if (first === 'hosts' && second) return { name: 'status', host: second.toLowerCase() }
+  if (first === 'plans' && second) return { name: 'one-plan', planId: second }
+  if (second) return { name: 'nowhere' }
+  if (first === '') return { name: 'status' }
+  return first === 'plan' || first === 'plans' || first === 'help' ? { name: first } : { name: 'nowhere' }
+}
+
+const watchers = new Set<() => void>()
+const tell = () => {
+  for (const watcher of watchers) watcher()
+}
+
+function watch(watcher: () => void): () => void {
+  watchers.add(watcher)
+  window.addEventListener('popstate', watcher)
+  return () => {
+    watchers.delete(watcher)
+    window.removeEventListener('popstate', watcher)
+  }
+}
+
+export function go(to: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, '', to)
+  else history.pushState(null, '', to)
+  tell()
+}
+
+export const usePath = (): string => useSyncExternalStore(watch, () => location.pathname)

@@ -1,0 +1,68 @@
+import { useDeferredValue, useMemo } from 'react'
+import { useHosts } from '../api/hosts.ts'
+import { DiagnosisPanel } from '../diagnosis/DiagnosisPanel.tsx'
+import { Button } from '../parts/Button.tsx'
+import { Skeleton } from '../parts/Skeleton.tsx'
+import { Trouble } from '../parts/Trouble.tsx'
+import { Link } from '../shell/Link.tsx'
+import { go } from '../shell/location.ts'
+import { useTitle } from '../shell/Page.tsx'
+import { HostTable } from './HostTable.tsx'
+import { badgeCounts, hostsIn, serversOf, WHOLE_VIEW } from './host-list.ts'
+import styles from './StatusPage.module.css'
+import { Toolbar } from './Toolbar.tsx'
+import { queryOf, useView } from './view.ts'
+
+/** Every host and how it does; beside it, when one is asked for, why. */
+export function StatusPage({ host }: { readonly host: string | undefined }) {
+  useTitle(host ?? 'Status')
+  const hosts = useHosts()
+  const [view, setView] = useView()
+  const drawnView = useDeferredValue(view)
+  const rows = hosts.data?.rows
+  const shown = useMemo(() => (rows ? hostsIn(rows, drawnView) : []), [rows, drawnView])
+  const counts = useMemo(() => badgeCounts(rows ?? []), [rows])
+  const servers = useMemo(() => serversOf(rows ?? []), [rows])
+  const query = queryOf(view)
+  return (
+    <div className={styles.status} data-open={host !== undefined}>
+      <section className={styles.list} aria-label="Hosts">
+        <header className={styles.head}>
+          <h1>Status</h1>
+          <Toolbar
+            view={view}
+            onChange={setView}
+            counts={counts}
+            servers={servers}
+            total={hosts.data?.total ?? 0}
+            found={shown.length}
+          />
+        </header>
+        {hosts.isPending && <Skeleton lines={12} what="all hosts" />}
+        {hosts.error && !hosts.data && <Trouble fault={hosts.error} again={() => void hosts.refetch()} />}
+        {hosts.data && shown.length > 0 && (
+          <HostTable rows={shown} view={view} onSort={setView} open={host} query={query} />
+        )}
+        {hosts.data?.rows.length === 0 && <NothingYet />}
+        {hosts.data && hosts.data.rows.length > 0 && shown.length === 0 && (
+          <div className={styles.empty}>
+            <h2>No host matches</h2>
+            <p>None of {hosts.data.rows.length} hosts fits this search and these filters.</p>
+            <Button onClick={() => setView(WHOLE_VIEW)}>Show all hosts</Button>
+          </div>
+        )}
+      </section>
+      {host !== undefined && <DiagnosisPanel key={host} host={host} onClose={() => go(`/${query}`)} />}
+    </div>
+  )
+}
+
+function NothingYet() {
+  return (
+    <div className={styles.empty}>
+      <h2>Nothing is on the air yet</h2>
+      <p>When a plan is applied, or the edge's own configuration serves a name, it shows here with how it does.</p>
+      <Link to="/plan">Plan an exposure</Link>
+    </div>
+  )
+}

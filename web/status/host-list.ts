@@ -1,0 +1,52 @@
+import type { HostRow } from '../api/hosts.ts'
+import { severity } from '../parts/badge-kind.ts'
+
+export const SORTS = ['badge', 'host', 'server', 'since', 'uptime', 'latency'] as const
+export type Sort = (typeof SORTS)[number]
+
+/** What of all hosts is shown, and in which order. */
+export interface View {
+  readonly search: string
+  /** Empty: all of them. */
+  readonly badge: string
+  readonly server: string
+  readonly sort: Sort
+  readonly descending: boolean
+}
+
+export const WHOLE_VIEW: View = { search: '', badge: '', server: '', sort: 'badge', descending: false }
+
+export function hostsIn(rows: readonly HostRow[], { search, badge, server, sort, descending }: View): HostRow[] {
+  const wanted = search.trim().toLowerCase()
+  const shown = rows.filter(
+    (row) =>
+      (badge === '' || row.badge === badge) &&
+      (server === '' || row.server === server) &&
+      (wanted === '' || row.host.includes(wanted) || row.server === wanted),
+  )
+  const key = KEYS[sort]
+  const turn = descending ? -1 : 1
+  return shown.sort((a, b) => turn * compared(key(a), key(b)) || compared(a.host, b.host))
+}
+
+/** What is unknown comes last, or first when the order is turned. */
+const KEYS: Record<Sort, (row: HostRow) => string | number> = {
+  badge: ({ badge }) => `${severity(badge)} ${badge}`,
+  host: ({ host }) => host,
+  server: ({ server }) => server ?? '~',
+  since: ({ since }) => since ?? '~',
+  uptime: ({ uptime24h }) => uptime24h ?? 2,
+  latency: ({ latencyMs }) => latencyMs ?? Number.MAX_SAFE_INTEGER,
+}
+
+const compared = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** How many hosts have each badge, the worst first. */
+export function badgeCounts(rows: readonly HostRow[]): readonly (readonly [badge: string, count: number])[] {
+  const counts = new Map<string, number>()
+  for (const { badge } of rows) counts.set(badge, (counts.get(badge) ?? 0) + 1)
+  return [...counts].sort(([a], [b]) => severity(a) - severity(b) || compared(a, b))
+}
+
+export const serversOf = (rows: readonly HostRow[]): readonly string[] =>
+  [...new Set(rows.flatMap(({ server }) => server ?? []))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
