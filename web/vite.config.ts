@@ -1,4 +1,4 @@
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
@@ -14,7 +14,7 @@ export default defineConfig({
   },
 })
 
-/** Each file once more in the forms that browsers ask for, so that nothing is compressed while somebody waits. */
+/** Each file once more, compressed, so that this is not done while somebody waits. */
 function compressed(): Plugin {
   return {
     name: 'compressed',
@@ -24,7 +24,6 @@ function compressed(): Plugin {
       for (const [fileName, part] of Object.entries(bundle)) {
         const source = part.type === 'chunk' ? part.code : part.source
         this.emitFile({ type: 'asset', fileName: `${fileName}.gz`, source: gzipSync(source, { level: 9 }) })
-        this.emitFile({ type: 'asset', fileName: `${fileName}.br`, source: brotliCompressSync(source) })
       }
     },
   }

@@ -24,7 +24,8 @@ export const usePlan = (planId: string) =>
   useQuery({
     queryKey: planKey(planId),
     queryFn: ({ signal }) => ask<Plan>(`/api/deploy/plans/${encodeURIComponent(planId)}`, { signal }),
-    refetchInterval: ({ state }) => (state.data?.state === 'applying' || state.data?.state === 'removing' ? 1_000 : 15_000),
+    refetchInterval: ({ state }) =>
+      state.data?.state === 'applying' || state.data?.state === 'removing' ? 1_000 : 15_000,
   })
 
 export const usePlans = () =>

@@ -26,7 +26,12 @@ export function Chain({ chain }: { readonly chain: readonly Link[] }) {
       <h3 className={styles.title}>From name to backend</h3>
       <ol className={styles.chain}>
         {way.map((link, at) => (
-          <li key={link.link} className={styles.link} data-state={stateOf(link)} data-after={broken >= 0 && at > broken}>
+          <li
+            key={link.link}
+            className={styles.link}
+            data-state={stateOf(link)}
+            data-after={broken >= 0 && at > broken}
+          >
             {at > 0 && <Connector isBroken={at === broken} />}
             <Node state={stateOf(link)} />
             <div className={styles.words}>

@@ -1,9 +1,24 @@
 import styles from './FlowPicture.module.css'
 
 const STAGES = [
-  { title: '1  Plan', who: 'anybody', lines: ['backend healthy?', 'name free?', 'certificate to be had?'], inside: false },
-  { title: '2  Right to act', who: 'inside only', lines: ['one plan, one use,', 'five minutes,', 'your address'], inside: true },
-  { title: '3  Apply', who: 'inside only', lines: ['certificate', 'then proxy entry', 'then DNS, verified'], inside: true },
+  {
+    title: '1  Plan',
+    who: 'anybody',
+    lines: ['backend healthy?', 'name free?', 'certificate to be had?'],
+    inside: false,
+  },
+  {
+    title: '2  Right to act',
+    who: 'inside only',
+    lines: ['one plan, one use,', 'five minutes,', 'your address'],
+    inside: true,
+  },
+  {
+    title: '3  Apply',
+    who: 'inside only',
+    lines: ['certificate', 'then proxy entry', 'then DNS, verified'],
+    inside: true,
+  },
   { title: '4  Remove', who: 'inside only', lines: ['DNS first', 'then proxy entry', 'backup kept'], inside: true },
 ] as const
 
@@ -17,10 +32,10 @@ export function FlowPicture() {
       <svg viewBox={`0 0 ${WIDTH} 210`} role="img" aria-labelledby="flow-title flow-words" className={styles.picture}>
         <title id="flow-title">From plan to removal</title>
         <desc id="flow-words">
-          Anybody may plan, which looks at backend, name and certificate and changes nothing. On the internal network the
-          right to act is issued for one plan and one use; it is spent on an apply, which makes certificate, proxy entry and
-          DNS record together and puts everything back if a step fails, or on a removal, which takes the name out of DNS
-          first.
+          Anybody may plan, which looks at backend, name and certificate and changes nothing. On the internal network
+          the right to act is issued for one plan and one use; it is spent on an apply, which makes certificate, proxy
+          entry and DNS record together and puts everything back if a step fails, or on a removal, which takes the name
+          out of DNS first.
         </desc>
         <rect x={BOX + GAP / 2} y="6" width={WIDTH - BOX - GAP / 2} height="198" rx="14" className={styles.inside} />
         <text x={BOX + GAP} y="30" className={styles.network}>
@@ -28,7 +43,12 @@ export function FlowPicture() {
         </text>
         {STAGES.map(({ title, who, lines, inside }, at) => (
           <g key={title} transform={`translate(${at * (BOX + GAP)} 48)`}>
-            <rect width={BOX - (at === 0 ? 10 : 0)} height="112" rx="10" className={inside ? styles.acting : styles.looking} />
+            <rect
+              width={BOX - (at === 0 ? 10 : 0)}
+              height="112"
+              rx="10"
+              className={inside ? styles.acting : styles.looking}
+            />
             <text x="16" y="28" className={styles.title}>
               {title}
             </text>

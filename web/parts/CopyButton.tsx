@@ -26,7 +26,12 @@ export function CopyButton({ text, what, children, icon = 'copy' }: CopyButtonPr
   const label = children ?? `Copy ${what}`
   return (
     <>
-      <Button look={children ? 'plain' : 'quiet'} icon={shown} onClick={copy} {...(!children && { 'aria-label': label, title: label })}>
+      <Button
+        look={children ? 'plain' : 'quiet'}
+        icon={shown}
+        onClick={copy}
+        {...(!children && { 'aria-label': label, title: label })}
+      >
         {children}
       </Button>
       <span role="status" className="off-screen">

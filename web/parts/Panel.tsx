@@ -2,7 +2,15 @@ import type { ReactNode } from 'react'
 import styles from './Panel.module.css'
 
 /** A sheet with a heading of its own. */
-export function Panel({ title, aside, children }: { readonly title: string; readonly aside?: ReactNode; readonly children: ReactNode }) {
+export function Panel({
+  title,
+  aside,
+  children,
+}: {
+  readonly title: string
+  readonly aside?: ReactNode
+  readonly children: ReactNode
+}) {
   return (
     <section className={styles.panel} aria-label={title}>
       <header className={styles.head}>

@@ -6,7 +6,6 @@ export function Skeleton({ lines = 3, what }: { readonly lines?: number; readonl
     <div className={styles.skeleton} role="status">
       <span className="off-screen">Loading {what}</span>
       {Array.from({ length: lines }, (_, line) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all the same and never change places
         <span key={line} className={styles.line} aria-hidden="true" />
       ))}
     </div>

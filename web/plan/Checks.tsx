@@ -19,7 +19,12 @@ const QUESTIONS: readonly { readonly name: Check['name']; readonly title: string
   { name: 'certificate', title: 'Certificate', question: 'Is there a certificate for the name, or can one be issued?' },
 ]
 
-const MARKS: Record<Check['status'], IconName> = { passed: 'check', warning: 'warning', not_required: 'dash', failed: 'cross' }
+const MARKS: Record<Check['status'], IconName> = {
+  passed: 'check',
+  warning: 'warning',
+  not_required: 'dash',
+  failed: 'cross',
+}
 const WORDS: Record<Check['status'], string> = {
   passed: 'Passed',
   warning: 'Passed, with a warning',
@@ -73,7 +78,7 @@ const PAUSE_MS = 240
 /** How many of them may be seen by now. */
 function useOneByOne(count: number, onShown: (() => void) | undefined): number {
   const [shown, setShown] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once, when the last one has appeared
+  // Told once, when the last one has appeared.
   useEffect(() => {
     if (count === 0) return
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches

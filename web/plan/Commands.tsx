@@ -15,8 +15,8 @@ export function Commands({ plan, policy }: { readonly plan: Plan; readonly polic
   return (
     <div className={styles.commands}>
       <p className={styles.lead}>
-        To {action} this plan, paste this on a machine in {policy.internalNetworks.join(' or ')}. It holds no credential:
-        the right to act is issued there, for one use.
+        To {action} this plan, paste this on a machine in {policy.internalNetworks.join(' or ')}. It holds no
+        credential: the right to act is issued there, for one use.
       </p>
       <Tabs.Root defaultValue="CLI">
         <Tabs.List aria-label="Way to run it" className={styles.tabs}>

@@ -189,7 +189,6 @@ function HttpsChoice({ isChosen, error, onChoose }: HttpsChoiceProps) {
       <label className={styles.switch}>
         <input
           type="checkbox"
-          role="switch"
           checked={isChosen}
           aria-describedby={error ? `${id}-error` : undefined}
           aria-invalid={error ? true : undefined}

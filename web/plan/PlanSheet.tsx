@@ -8,8 +8,8 @@ import { RunPanel } from '../run/RunPanel.tsx'
 import { Changes } from './Changes.tsx'
 import { Commands } from './Commands.tsx'
 import { Life } from './Life.tsx'
-import { PlanStateMark } from './PlanStateMark.tsx'
 import styles from './PlanSheet.module.css'
+import { PlanStateMark } from './PlanStateMark.tsx'
 
 /** What a plan would do or has done, how long it lives, and the ways to make it real. */
 export function PlanSheet({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {

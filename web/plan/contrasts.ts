@@ -30,10 +30,20 @@ export function contrastsOf({ changes, request }: Pick<Plan, 'changes' | 'reques
   ]
 }
 
-function certificateContrast({ action, names, notAfter, directory }: Extract<Change, { kind: 'certificate' }>): Contrast {
+function certificateContrast({
+  action,
+  names,
+  notAfter,
+  directory,
+}: Extract<Change, { kind: 'certificate' }>): Contrast {
   if (action === 'reuse') {
     const until = notAfter ? `, valid until ${inFull(notAfter)}` : ''
-    return { what: 'Certificate', before: `Installed${until}`, after: [`The same one: ${names.join(', ')}`], isNew: false }
+    return {
+      what: 'Certificate',
+      before: `Installed${until}`,
+      after: [`The same one: ${names.join(', ')}`],
+      isNew: false,
+    }
   }
   const from = directory ? `issued by ${new URL(directory).host}` : 'issued anew'
   return { what: 'Certificate', before: 'None for this name', after: [names.join(', '), from], isNew: true }
@@ -43,7 +53,10 @@ const of = <K extends Change['kind']>(changes: readonly Change[], kind: K) =>
   changes.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind)
 
 /** What an apply or a removal does, in sentences, for who must agree to it. */
-export function deedsOf({ changes, host }: Pick<Plan, 'changes' | 'host'>, action: 'apply' | 'remove'): readonly string[] {
+export function deedsOf(
+  { changes, host }: Pick<Plan, 'changes' | 'host'>,
+  action: 'apply' | 'remove',
+): readonly string[] {
   const [proxy] = of(changes, 'proxy')
   const records = of(changes, 'dns').filter(({ type }) => type !== 'TXT')
   if (action === 'remove') {

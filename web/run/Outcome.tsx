@@ -28,8 +28,8 @@ export function Outcome({ plan, action, view, ended }: OutcomeProps) {
         {isPutBack(action, ended) && <p>The step that failed and each that was put back stand below.{time}</p>}
         {ended === 'blocked' && (
           <p>
-            Putting back failed, too. On the server, <code>drawbridge resolve {plan.planId}</code> shows what is left and
-            finishes it.
+            Putting back failed, too. On the server, <code>drawbridge resolve {plan.planId}</code> shows what is left
+            and finishes it.
           </p>
         )}
       </Notice>

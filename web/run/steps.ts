@@ -54,7 +54,8 @@ export function runView(events: readonly RunEvent[], expected: readonly string[]
   const told = events.filter(({ step }) => step !== 'run')
   const names = [...new Set(told.map(({ step }) => step))]
   const ending = events.find(({ name }) => name === 'end')
-  const ahead = ending || told.some(({ name }) => name === 'failed') ? [] : expected.filter((name) => !names.includes(name))
+  const ahead =
+    ending || told.some(({ name }) => name === 'failed') ? [] : expected.filter((name) => !names.includes(name))
   const [first] = events
   const undone = told.filter(({ name }) => name === 'undoing').map(({ step }) => step)
   return {

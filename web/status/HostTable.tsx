@@ -41,14 +41,14 @@ export function HostTable({ rows, view, onSort, open, query }: HostTableProps) {
   const [current, setCurrent] = useState(0)
   const active = Math.min(current, rows.length - 1)
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another height asks for another measure
+  // Another height asks for another measure.
   useEffect(() => virtual.measure(), [height])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another view begins at its top
+  // Another view begins at its top.
   useEffect(() => {
     setCurrent(0)
     virtual.scrollToOffset(0)
   }, [view.search, view.badge, view.server, view.sort, view.descending])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when another host is opened, not when it moves
+  // Only when another host is opened, not when it moves.
   useEffect(() => {
     const at = rows.findIndex(({ host }) => host === open)
     if (at < 0) return
@@ -81,8 +81,15 @@ export function HostTable({ rows, view, onSort, open, query }: HostTableProps) {
 
   return (
     // biome-ignore lint/a11y/useSemanticElements: the rows of a real table cannot be placed one by one
-    <div role="table" aria-label="Hosts" aria-rowcount={rows.length + 1} className={styles.table} data-narrow={isNarrow}>
+    <div
+      role="table"
+      aria-label="Hosts"
+      aria-rowcount={rows.length + 1}
+      className={styles.table}
+      data-narrow={isNarrow}
+    >
       <Header view={view} onSort={onSort} />
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       <div role="rowgroup" ref={pane} className={styles.pane} onKeyDown={hear}>
         <div role="presentation" className={styles.sheet} style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, start }) => {

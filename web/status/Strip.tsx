@@ -14,7 +14,13 @@ const LOOKS = {
 type Look = keyof typeof LOOKS
 
 /** The last 24 hours, oldest first. */
-export const Strip = memo(function Strip({ strip, uptime }: { readonly strip: string; readonly uptime: number | null }) {
+export const Strip = memo(function Strip({
+  strip,
+  uptime,
+}: {
+  readonly strip: string
+  readonly uptime: number | null
+}) {
   return (
     <span className={styles.strip}>
       <svg

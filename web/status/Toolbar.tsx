@@ -114,7 +114,7 @@ function SearchField({ search, onSearch }: { readonly search: string; readonly o
           onSearch('')
         }}
       />
-      <kbd aria-hidden="true">/</kbd>
+      <kbd>/</kbd>
     </div>
   )
 }
