@@ -11,7 +11,7 @@ export class Refusal extends Error {
 }
 
 /** The service gave no answer, or one that is not its own. */
-export class Unreachable extends Error {
+class Unreachable extends Error {
   constructor() {
     super('The service does not answer.')
   }

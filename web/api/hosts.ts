@@ -105,7 +105,7 @@ export function useLiveHosts(): LiveState {
   return state
 }
 
-export function withChanges(hosts: Hosts, changed: ReadonlyMap<string, HostRow>): Hosts {
+function withChanges(hosts: Hosts, changed: ReadonlyMap<string, HostRow>): Hosts {
   if (changed.size === 0) return hosts
   return { ...hosts, rows: hosts.rows.map((row) => changed.get(row.host) ?? row) }
 }

@@ -14,7 +14,6 @@ export interface Plan extends Omit<PlanBody, 'checks' | 'changes'> {
 export type Run = RunBody
 export type RunEvent = RunBody['events'][number]
 export type Action = RunBody['action']
-export type PlanSummary = PlanPageBody['plans'][number]
 
 export const makePlan = (request: ExposureRequest) => ask<Plan>('/api/deploy/plan', { body: request })
 

@@ -16,8 +16,3 @@ export const usePolicy = () =>
     staleTime: 60_000,
     refetchInterval: ({ state }) => (state.status === 'error' ? 3_000 : false),
   })
-
-export function useMay(action: Policy['caller']['may'][number]): boolean {
-  const { data } = usePolicy()
-  return data?.caller.may.includes(action) ?? false
-}

@@ -1,35 +1,21 @@
 import styles from './FlowPicture.module.css'
 
 const STAGES = [
-  {
-    title: '1  Plan',
-    who: 'anybody',
-    lines: ['backend healthy?', 'name free?', 'certificate to be had?'],
-    inside: false,
-  },
-  {
-    title: '2  Right to act',
-    who: 'inside only',
-    lines: ['one plan, one use,', 'five minutes,', 'your address'],
-    inside: true,
-  },
-  {
-    title: '3  Apply',
-    who: 'inside only',
-    lines: ['certificate', 'then proxy entry', 'then DNS, verified'],
-    inside: true,
-  },
-  { title: '4  Remove', who: 'inside only', lines: ['DNS first', 'then proxy entry', 'backup kept'], inside: true },
+  { title: 'Plan', lines: ['Is the backend well?', 'Is the name free?', 'Is there a certificate?'] },
+  { title: 'Right to act', lines: ['for one plan, one use,', 'five minutes,', 'from your address'] },
+  { title: 'Apply', lines: ['certificate,', 'then proxy entry,', 'then DNS; verified'] },
+  { title: 'Remove', lines: ['DNS first,', 'then proxy entry;', 'a backup is kept'] },
 ] as const
 
-const [WIDTH, BOX, GAP] = [880, 190, 40]
+const [BOX, GAP, TOP] = [190, 44, 52]
+const leftOf = (stage: number): number => 2 + stage * (BOX + GAP) + (stage > 0 ? 16 : 0)
 
 /** The whole flow in one picture. Where there is little room it can be scrolled; its words stand in its description. */
 export function FlowPicture() {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <figure className={styles.figure} tabIndex={0} aria-label="The flow in one picture">
-      <svg viewBox={`0 0 ${WIDTH} 210`} role="img" aria-labelledby="flow-title flow-words" className={styles.picture}>
+      <svg viewBox="0 0 932 226" role="img" aria-labelledby="flow-title flow-words" className={styles.picture}>
         <title id="flow-title">From plan to removal</title>
         <desc id="flow-words">
           Anybody may plan, which looks at backend, name and certificate and changes nothing. On the internal network
@@ -37,34 +23,33 @@ export function FlowPicture() {
           entry and DNS record together and puts everything back if a step fails, or on a removal, which takes the name
           out of DNS first.
         </desc>
-        <rect x={BOX + GAP / 2} y="6" width={WIDTH - BOX - GAP / 2} height="198" rx="14" className={styles.inside} />
-        <text x={BOX + GAP} y="30" className={styles.network}>
-          Internal network
+        <text x="2" y="34" className={styles.everybody}>
+          Anybody: only looks
         </text>
-        {STAGES.map(({ title, who, lines, inside }, at) => (
-          <g key={title} transform={`translate(${at * (BOX + GAP)} 48)`}>
-            <rect
-              width={BOX - (at === 0 ? 10 : 0)}
-              height="112"
-              rx="10"
-              className={inside ? styles.acting : styles.looking}
-            />
-            <text x="16" y="28" className={styles.title}>
+        <rect x={leftOf(1) - 22} y="8" width="704" height="214" rx="14" className={styles.inside} />
+        <text x={leftOf(1)} y="34" className={styles.network}>
+          Internal network only: changes something
+        </text>
+        {STAGES.map(({ title, lines }, stage) => (
+          <g key={title} transform={`translate(${leftOf(stage)} ${TOP})`}>
+            <rect width={BOX} height="114" rx="10" className={stage === 0 ? styles.looking : styles.acting} />
+            <circle cx="26" cy="27" r="11" className={styles.disc} />
+            <text x="26" y="31.5" textAnchor="middle" className={styles.number}>
+              {stage + 1}
+            </text>
+            <text x="46" y="32" className={styles.title}>
               {title}
             </text>
             {lines.map((line, row) => (
-              <text key={line} x="16" y={52 + row * 19} className={styles.line}>
+              <text key={line} x="16" y={59 + row * 19} className={styles.line}>
                 {line}
               </text>
             ))}
-            <text x="16" y="132" className={styles.who}>
-              {who}
-            </text>
-            {at > 0 && <path d="M-34 56h26m-7-6 7 6-7 6" className={styles.arrow} />}
+            {stage > 0 && <path d={`M${stage === 1 ? -56 : -38} 57H-8m-7-6 7 6-7 6`} className={styles.arrow} />}
           </g>
         ))}
-        <path d="M610 166v14H470v-14m-6 8 6-8 6 8" className={styles.back} />
-        <text x="482" y="196" className={styles.who}>
+        <path d={`M${leftOf(2) + 150} 172v22h-110v-18m-6 7 6-8 6 8`} className={styles.back} />
+        <text x={leftOf(2) + 52} y="214" className={styles.who}>
           a step fails: put back
         </text>
       </svg>

@@ -17,7 +17,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     if (dialog && !dialog.open) dialog.showModal()
     return () => {
       dialog?.close()
-      if (before instanceof HTMLElement) before.focus()
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
   }, [])
   return (

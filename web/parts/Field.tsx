@@ -9,7 +9,7 @@ interface FieldProps {
 }
 
 /** What ties a control to its label, its hint and what is wrong with it. */
-export interface ControlProps {
+interface ControlProps {
   readonly id: string
   readonly 'aria-describedby': string | undefined
   readonly 'aria-invalid': true | undefined

@@ -25,7 +25,7 @@ export function Timeline({ plan }: { readonly plan: Plan }) {
   )
 }
 
-export function momentsOf(plan: Plan): readonly Moment[] {
+function momentsOf(plan: Plan): readonly Moment[] {
   const made: Moment = {
     at: plan.createdAt,
     title: 'Planned',

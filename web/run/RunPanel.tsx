@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { type Action, beginRun, type Plan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
@@ -14,6 +14,7 @@ import { RunStory } from './RunStory.tsx'
 /** The controls that change something, for who may use them, and what came of them. */
 export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly policy: Policy }) {
   const queries = useQueryClient()
+  const place = useRef<HTMLDivElement>(null)
   const [asked, setAsked] = useState<Action | undefined>()
   const running = useMutation({
     mutationFn: (action: Action) => beginRun(plan.planId, action),
@@ -28,6 +29,8 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   const begin = (wanted: Action) => {
     setAsked(undefined)
     running.mutate(wanted)
+    // The button that was pressed goes; the run takes its place.
+    requestAnimationFrame(() => place.current?.focus())
   }
   const mayApply = policy.caller.may.includes('apply') && (plan.state === 'planned' || plan.state === 'rolled_back')
   const mayRemove = policy.caller.may.includes('remove') && plan.state === 'applied'
@@ -35,10 +38,12 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   if (!isShown && !running.error) return null
   return (
     <Panel title={events.length > 0 || isRunning ? (action === 'apply' ? 'Apply' : 'Removal') : 'Make it real'}>
-      {running.error && <Trouble fault={running.error} />}
-      {(events.length > 0 || isRunning || running.isPending) && (
-        <RunStory plan={plan} action={action} events={events} isRunning={isRunning || running.isPending} />
-      )}
+      <div ref={place} tabIndex={-1} className={styles.story}>
+        {running.error && <Trouble fault={running.error} />}
+        {(events.length > 0 || isRunning || running.isPending) && (
+          <RunStory plan={plan} action={action} events={events} isRunning={isRunning || running.isPending} />
+        )}
+      </div>
       {(mayApply || mayRemove) && !running.isPending && (
         <div className={styles.actions}>
           {mayApply && (

@@ -25,7 +25,7 @@ export interface RunView {
   readonly ms: number | undefined
 }
 
-export const WORDS: Readonly<Record<string, string>> = {
+const WORDS: Readonly<Record<string, string>> = {
   check: 'Check again',
   backup: 'Back up the configuration',
   certificate: 'Get the certificate',

@@ -63,7 +63,7 @@ function Mark() {
   return (
     <svg viewBox="0 0 32 32" aria-hidden="true" className={styles.mark}>
       <rect width="32" height="32" rx="8" />
-      <path d="M6 25V10h4v15M22 25V10h4v15M6 25h20M10 21l12-9M12 10l10 2" />
+      <path d="M9 25V8M23 25V8M9 22 22 15M9 9l13 6M5 25h22" />
     </svg>
   )
 }

@@ -1,4 +1,4 @@
-import { useDeferredValue, useMemo } from 'react'
+import { useDeferredValue, useMemo, useRef } from 'react'
 import { useHosts } from '../api/hosts.ts'
 import { DiagnosisPanel } from '../diagnosis/DiagnosisPanel.tsx'
 import { Button } from '../parts/Button.tsx'
@@ -24,9 +24,15 @@ export function StatusPage({ host }: { readonly host: string | undefined }) {
   const counts = useMemo(() => badgeCounts(rows ?? []), [rows])
   const servers = useMemo(() => serversOf(rows ?? []), [rows])
   const query = queryOf(view)
+  const list = useRef<HTMLElement>(null)
+  const focusList = () => list.current?.querySelector<HTMLElement>('[role="row"] a[tabindex="0"]')?.focus()
+  const close = () => {
+    go(`/${query}`)
+    requestAnimationFrame(focusList)
+  }
   return (
     <div className={styles.status} data-open={host !== undefined}>
-      <section className={styles.list} aria-label="Hosts">
+      <section ref={list} className={styles.list} aria-label="Hosts">
         <header className={styles.head}>
           <h1>Status</h1>
           <Toolbar
@@ -36,6 +42,7 @@ export function StatusPage({ host }: { readonly host: string | undefined }) {
             servers={servers}
             total={hosts.data?.total ?? 0}
             found={shown.length}
+            onLeave={focusList}
           />
         </header>
         {hosts.isPending && <Skeleton lines={12} what="all hosts" />}
@@ -52,7 +59,7 @@ export function StatusPage({ host }: { readonly host: string | undefined }) {
           </div>
         )}
       </section>
-      {host !== undefined && <DiagnosisPanel key={host} host={host} onClose={() => go(`/${query}`)} />}
+      {host !== undefined && <DiagnosisPanel key={host} host={host} onClose={close} />}
     </div>
   )
 }

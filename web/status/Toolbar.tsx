@@ -13,13 +13,15 @@ interface ToolbarProps {
   readonly servers: readonly string[]
   readonly total: number
   readonly found: number
+  /** From the search on into the list. */
+  readonly onLeave: () => void
 }
 
-export function Toolbar({ view, onChange, counts, servers, total, found }: ToolbarProps) {
+export function Toolbar({ view, onChange, counts, servers, total, found, onLeave }: ToolbarProps) {
   const serverId = useId()
   return (
     <div className={styles.toolbar}>
-      <SearchField search={view.search} onSearch={(search) => onChange({ search })} />
+      <SearchField search={view.search} onSearch={(search) => onChange({ search })} onLeave={onLeave} />
       <label htmlFor={serverId} className={styles.server}>
         <span>Server</span>
         <select
@@ -80,8 +82,14 @@ function Choice({ words, badge, count, isChosen, onChoose }: ChoiceProps) {
   )
 }
 
-/** `/` leads here from anywhere on the screen, Esc empties it. */
-function SearchField({ search, onSearch }: { readonly search: string; readonly onSearch: (text: string) => void }) {
+interface SearchFieldProps {
+  readonly search: string
+  readonly onSearch: (text: string) => void
+  readonly onLeave: () => void
+}
+
+/** `/` leads here from anywhere on the screen, Esc empties it, arrow down goes on into the list. */
+function SearchField({ search, onSearch, onLeave }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
     const hear = (event: KeyboardEvent) => {
@@ -108,10 +116,11 @@ function SearchField({ search, onSearch }: { readonly search: string; readonly o
         value={search}
         onChange={(event) => onSearch(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key !== 'Escape' || search === '') return
+          const isEmptied = event.key === 'Escape' && search !== ''
+          if (!isEmptied && event.key !== 'ArrowDown') return
           event.preventDefault()
-          event.stopPropagation()
-          onSearch('')
+          if (isEmptied) onSearch('')
+          else onLeave()
         }}
       />
       <kbd>/</kbd>

@@ -19,7 +19,7 @@ export function useView(): readonly [View, (change: Partial<View>) => void] {
   return [view, (change) => setView((before) => ({ ...before, ...change }))]
 }
 
-export function viewIn(query: string): View {
+function viewIn(query: string): View {
   const said = new URLSearchParams(query)
   return {
     search: said.get('search') ?? '',
