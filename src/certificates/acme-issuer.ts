@@ -41,6 +41,8 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   const { requestMs, ...patience } = { ...DEFAULT_LIMITS, ...options.limits }
   const ask = acmeAccount({ ...options, contact, key: () => accountKeyOf(options) })
   const inTurn = orderTurns()
+  /** Faults that are counted already. */
+  const seen = new WeakSet<IssueFault>()
   const underWay = new Map<string, Promise<InstalledCertificate>>()
 
   const issue = async (wish: OrderWish, responder: ChallengeResponder): Promise<InstalledCertificate> => {
@@ -51,18 +53,24 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     await makeProofsFolder(stateDir, directory)
     const proofs = proofsIn(proofsFile(stateDir, directory, names.join(',')), responder)
     const files = await orderFiles(stateDir, directory, names.join(','))
-    const job = { ...ours, ask, directory, stateDir, files, proofs, orders, budget, inTurn, patience, now, tell }
+    const counting: Counting = (work) =>
+      work().catch(async (error: unknown) => {
+        throw await countFailure(ours, toFault(error, directory))
+      })
+    const parts = { ask, directory, stateDir, files, proofs, orders, budget, inTurn, counting, patience, now, tell }
+    const job = { ...ours, ...parts }
     try {
-      return await connected({ directory, caFile, requestMs }, () => issueCertificate(job, responder.type))
-    } catch (error) {
-      throw await countFailure(ours, toFault(error, directory))
+      return await counting(() =>
+        connected({ directory, caFile, requestMs }, () => issueCertificate(job, responder.type)),
+      )
     } finally {
       for (const detail of await proofs.withdrawAll()) tell({ kind: 'challenge_left', detail })
     }
   }
   const countFailure = async (wish: OrderWish, fault: unknown): Promise<unknown> => {
-    if (!(fault instanceof IssueFault) || NOT_THE_AUTHORITY.includes(fault.kind)) return fault
+    if (!(fault instanceof IssueFault) || NOT_THE_AUTHORITY.includes(fault.kind) || seen.has(fault)) return fault
     const counted = await budget.failed(wish, fault)
+    seen.add(counted)
     tell({ kind: 'failed', detail: `${counted.message} The next try may be made in ${counted.retryAfter} s.` })
     return counted
   }
@@ -82,6 +90,8 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     sweepChallenges: (names, responder) => told(directory, sweep(names, responder)),
   }
 }
+
+type Counting = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Nothing was asked of it. */
 const NOT_THE_AUTHORITY: readonly IssueFault['kind'][] = ['local', 'over_budget']

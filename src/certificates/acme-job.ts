@@ -35,6 +35,8 @@ interface Job extends OrderParts {
   readonly budget: OrderBudget
   /** Orders are placed one after the other. */
   readonly inTurn: InTurn
+  /** What fails in it is counted before it is thrown on: who comes after in turn goes by it. */
+  readonly counting: <T>(work: () => Promise<T>) => Promise<T>
   readonly now: () => number
   readonly tell: (progress: IssueProgress) => void
 }
@@ -75,11 +77,13 @@ async function resume(job: Job): Promise<Order | undefined> {
 }
 
 async function place(job: Job): Promise<Order> {
-  const { names, replaces, directory, files, orders, budget, inTurn, now, tell } = job
-  const order = await inTurn(async () => {
-    await budget.spend({ names, replaces })
-    return placeOrder(job)
-  })
+  const { names, replaces, directory, files, orders, budget, inTurn, counting, now, tell } = job
+  const order = await inTurn(() =>
+    counting(async () => {
+      await budget.spend({ names, replaces })
+      return placeOrder(job)
+    }),
+  )
   await orders.putOrder({ names: names.join(','), directory, url: order.url, keyFile: files.key, createdAt: now() })
   tell({ kind: 'order_placed', detail: order.url })
   return order
