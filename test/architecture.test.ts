@@ -92,6 +92,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'doctor-parts.ts',
   ],
   terminal: [],
+  client: [],
   cli: ['terminal'],
   'version.ts': [],
   'doctor-parts.ts': ['*'],

@@ -53,6 +53,6 @@ export const DiagnosisBody = Type.Object(
     checkedAt: Time,
     tookMs: Type.Integer(),
   },
-  closed,
+  { ...closed, title: 'Diagnosis', description: 'The chain from the visitor to the backend, and the one cause.' },
 )
 export type DiagnosisBody = Static<typeof DiagnosisBody>

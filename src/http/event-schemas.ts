@@ -20,7 +20,7 @@ export const EventBody = Type.Object(
       closed,
     ),
   },
-  closed,
+  { ...closed, title: 'Event' },
 )
 
 const LIST = '^[a-z0-9._-]+(?:,[a-z0-9._-]+)*$'
@@ -58,7 +58,7 @@ const AuditLineBody = Type.Object(
     previous: Type.String({ description: 'The hash of the line before.' }),
     hash: Type.String(),
   },
-  closed,
+  { ...closed, title: 'AuditLine' },
 )
 
 export const AuditPageQuery = Type.Object(
@@ -77,6 +77,6 @@ export const AuditPageBody = Type.Object(
     head: Type.Integer({ description: 'The place of the newest line.' }),
     nextAfter: Type.Union([Type.Integer(), Type.Null()], { description: 'Where to go on; null at the end.' }),
   },
-  closed,
+  { ...closed, title: 'AuditPage', description: 'Lines of the audit.' },
 )
 export type AuditPageBody = Static<typeof AuditPageBody>

@@ -22,7 +22,7 @@ const StepBody = Type.Object(
     ms: Type.Number(),
     detail: Type.Optional(Type.String()),
   },
-  closed,
+  { ...closed, title: 'Step' },
 )
 
 const EdgeVerdictBody = Type.Object({ server: Type.String(), ok: Type.Boolean(), detail: Type.String() }, open)
@@ -43,20 +43,23 @@ export const AppliedBody = Type.Object(
     warnings: Type.Array(Type.String()),
     appliedAt: Time,
   },
-  closed,
+  { ...closed, title: 'Applied', description: 'The plan is real.' },
 )
 
 export const RemovedBody = Type.Object(
   { planId: PlanId, state: Type.Literal('removed'), host: Host, steps: Type.Array(StepBody), removedAt: Time },
-  closed,
+  { ...closed, title: 'Removed', description: 'The exposure is gone.' },
 )
 
 export const AcceptedBody = Type.Object(
   { planId: PlanId, host: Host, progress: Type.String({ description: 'Where the steps can be followed.' }) },
-  closed,
+  { ...closed, title: 'Accepted', description: 'The run goes on by itself.' },
 )
 
-export const ExtendedBody = Type.Object({ planId: PlanId, expiresAt: Time }, closed)
+export const ExtendedBody = Type.Object(
+  { planId: PlanId, expiresAt: Time },
+  { ...closed, title: 'Extended', description: 'How long it lives now.' },
+)
 
 export const LastRunBody = Type.Object(
   {
@@ -68,7 +71,7 @@ export const LastRunBody = Type.Object(
       Type.Object({ name: Type.String(), status: Type.String(), detail: Type.Optional(Type.String()) }, closed),
     ),
   },
-  closed,
+  { ...closed, title: 'LastRun', description: 'The newest run, step by step.' },
 )
 export type LastRunBody = Static<typeof LastRunBody>
 
@@ -94,7 +97,7 @@ export const RunBody = Type.Object(
     actor: Type.Optional(Type.String({ description: 'Who asked for it; told inside only.' })),
     events: Type.Array(RunEventBody),
   },
-  closed,
+  { ...closed, title: 'Run', description: 'One run, event by event.' },
 )
 export type RunBody = Static<typeof RunBody>
 
@@ -107,5 +110,5 @@ export const ProgressBody = Type.Object(
     detail: Type.Optional(Type.String()),
     state: Type.Optional(Type.String({ description: "The plan's state, with the last event of all: `end`." })),
   },
-  closed,
+  { ...closed, title: 'Progress', description: 'What happened to a step.' },
 )

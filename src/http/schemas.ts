@@ -1,8 +1,10 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { ERRORS, type ErrorCode } from '../model/errors.ts'
+import { ERRORS, type ErrorCode, Problem } from '../model/errors.ts'
 import { PLAN_STATES } from '../model/exposure.ts'
 import { CONFLICTING_TYPES } from '../model/finding.ts'
 import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desire.ts'
+import { PROBLEMS } from './examples.ts'
+import { problemBody } from './problem.ts'
 import { LastRunBody, RunBody } from './run-schemas.ts'
 import { closed, oneOf, open, Time } from './schema-parts.ts'
 
@@ -47,7 +49,7 @@ export const ExposureRequestBody = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, title: 'ExposureRequest', description: 'One name bound to one backend.' },
 )
 
 const CheckBody = Type.Object(
@@ -56,12 +58,12 @@ const CheckBody = Type.Object(
     status: oneOf(['passed', 'warning', 'not_required', 'failed']),
     detail: Type.String(),
   },
-  { ...open, description: 'One preflight question, answered. Further members are evidence.' },
+  { ...open, title: 'Check', description: 'One preflight question, answered. Further members are evidence.' },
 )
 
 const ChangeBody = Type.Object(
   { kind: oneOf(['certificate', 'proxy', 'dns']), action: Type.String() },
-  { ...open, description: 'One thing that an apply would do, in order.' },
+  { ...open, title: 'Change', description: 'One thing that an apply would do, in order.' },
 )
 
 export const PlanBody = Type.Object(
@@ -80,20 +82,15 @@ export const PlanBody = Type.Object(
     lastRun: Type.Optional(LastRunBody),
     runs: Type.Optional(Type.Array(RunBody, { description: 'Every run, oldest first.' })),
   },
-  closed,
+  { ...closed, title: 'Plan', description: 'The plan.' },
 )
 export type PlanBody = Static<typeof PlanBody>
 
-const PlanSummaryBody = Type.Pick(PlanBody, [
-  'planId',
-  'state',
-  'host',
-  'url',
-  'request',
-  'createdAt',
-  'expiresAt',
-  'createdBy',
-])
+const PlanSummaryBody = Type.Pick(
+  PlanBody,
+  ['planId', 'state', 'host', 'url', 'request', 'createdAt', 'expiresAt', 'createdBy'],
+  { ...closed, title: 'PlanSummary' },
+)
 
 /** Query values come as text. */
 export const PlanPageQuery = Type.Object(
@@ -106,7 +103,7 @@ export const PlanPageQuery = Type.Object(
 
 export const PlanPageBody = Type.Object(
   { plans: Type.Array(PlanSummaryBody), nextCursor: Type.Union([Type.String(), Type.Null()]) },
-  closed,
+  { ...closed, title: 'PlanPage', description: 'A page of plans, newest first.' },
 )
 export type PlanPageBody = Static<typeof PlanPageBody>
 
@@ -135,7 +132,7 @@ export const CapabilityBody = Type.Object(
     expiresAt: Time,
     uses: Type.Literal(1),
   },
-  closed,
+  { ...closed, title: 'Capability', description: 'The right to run the plan once.' },
 )
 export type CapabilityBody = Static<typeof CapabilityBody>
 
@@ -184,30 +181,41 @@ export const PolicyBody = Type.Object(
     ),
     version: Type.String(),
   },
-  closed,
+  { ...closed, title: 'Policy', description: 'The policy in force.' },
 )
 export type PolicyBody = Static<typeof PolicyBody>
 
-export const StatusBody = Type.Object({ status: Type.Literal('ok') }, closed)
+export const StatusBody = Type.Object({ status: Type.Literal('ok') }, { ...closed, description: 'All is well.' })
 
 const FieldErrorBody = Type.Object({ field: Type.String(), message: Type.String() }, closed)
 
+const ProblemSchema = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    code: Type.String({ description: 'Stable: the page errors.md explains each.' }),
+    detail: Type.String(),
+    errors: Type.Optional(Type.Array(FieldErrorBody)),
+    checks: Type.Optional(Type.Array(CheckBody)),
+    retryable: Type.Boolean(),
+    retryAfter: Type.Optional(Type.Integer({ description: 'Seconds.' })),
+    nextAction: Type.String(),
+    requestId: Type.String(),
+  },
+  { ...open, title: 'Problem', description: 'RFC 9457 problem.' },
+)
+
 const problemSchema = (codes: readonly ErrorCode[]): TSchema =>
-  Type.Object(
-    {
-      type: Type.String(),
-      title: Type.String(),
-      status: Type.Integer(),
-      code: oneOf(codes),
-      detail: Type.String(),
-      errors: Type.Optional(Type.Array(FieldErrorBody)),
-      checks: Type.Optional(Type.Array(CheckBody)),
-      retryable: Type.Boolean(),
-      retryAfter: Type.Optional(Type.Integer({ description: 'Seconds.' })),
-      nextAction: Type.String(),
-      requestId: Type.String(),
-    },
-    { ...open, description: 'RFC 9457 problem. `code` is stable; the page errors.md explains each.' },
+  Type.Unsafe({ type: 'object', allOf: [ProblemSchema], properties: { code: oneOf(codes) } })
+
+const problemExamples = (codes: readonly ErrorCode[]) =>
+  Object.fromEntries(
+    codes.map((code) => {
+      const { detail = `${ERRORS[code].title}.`, ...members } = PROBLEMS[code] ?? {}
+      const value = problemBody(new Problem(code, detail, members), 'req_0123456789abcdef0123')
+      return [code, { summary: ERRORS[code].title, value }]
+    }),
   )
 
 /** Answers every route can give, whatever it does. */
@@ -227,7 +235,9 @@ export function problems(...codes: ErrorCode[]): Record<string, TSchema> {
       String(status),
       {
         description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
-        content: { 'application/problem+json': { schema: problemSchema(ofStatus) } },
+        content: {
+          'application/problem+json': { schema: problemSchema(ofStatus), examples: problemExamples(ofStatus) },
+        },
       } as unknown as TSchema,
     ]),
   )

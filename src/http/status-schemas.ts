@@ -35,7 +35,7 @@ const ROW = {
   planId: Type.Optional(Type.String({ description: 'For callers inside.' })),
 }
 
-export const HostRowBody = Type.Object(ROW, closed)
+export const HostRowBody = Type.Object(ROW, { ...closed, title: 'HostRow', description: 'How a host does.' })
 export type HostRowBody = Static<typeof HostRowBody>
 
 export const HealthBody = Type.Object(
@@ -55,7 +55,7 @@ export const HealthBody = Type.Object(
     ),
     configPath: nullable(Type.String({ description: 'The file with its server block. Never its content.' })),
   },
-  closed,
+  { ...closed, title: 'Health', description: 'How the host does, and when it was last looked at.' },
 )
 export type HealthBody = Static<typeof HealthBody>
 
@@ -89,7 +89,7 @@ export const HostsBody = Type.Object(
     servers: Type.Array(Type.String()),
     at: Time,
   },
-  closed,
+  { ...closed, title: 'Hosts', description: 'A page of hosts.' },
 )
 export type HostsBody = Static<typeof HostsBody>
 

@@ -5,7 +5,9 @@ import type { HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import type { App } from '../app.ts'
 import { hostRow } from '../host-body.ts'
+import { eventStream } from '../schema-parts.ts'
 import { problems } from '../schemas.ts'
+import { HostRowBody } from '../status-schemas.ts'
 
 const HEARTBEAT_MS = 15_000
 /** Hosts come and go in crowds: one word is enough for all of them. */
@@ -28,8 +30,7 @@ export function hostEventRoutes(app: App, board: Board, now: () => number): void
         operationId: 'followHosts',
         tags: ['status'],
         summary: 'Badges as they change (server-sent events)',
-        produces: ['text/event-stream'],
-        response: { ...problems() },
+        response: { 200: eventStream('A row of each host whose badge changes.', HostRowBody), ...problems() },
       },
     },
     async ({ caller, headers }, reply) => {

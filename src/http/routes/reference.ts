@@ -1,12 +1,14 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
+import { DOCUMENT, finishDocument } from '../api-document.ts'
 import type { App } from '../app.ts'
 
 /** Must be registered before the routes it describes. */
 export async function describeApi(app: App, version: string): Promise<void> {
   await app.register(swagger, {
+    transformObject: (document) => finishDocument('openapiObject' in document ? { ...document.openapiObject } : {}),
     openapi: {
-      openapi: '3.1.0',
+      ...DOCUMENT,
       info: {
         title: 'Drawbridge',
         version,
@@ -14,12 +16,6 @@ export async function describeApi(app: App, version: string): Promise<void> {
           'Puts a service on the air in two stages: a plan that only looks, and an apply that changes DNS, reverse proxy and certificate together or not at all.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      tags: [
-        { name: 'policy', description: 'What is allowed here' },
-        { name: 'deploy', description: 'Plan, get the right to act, act' },
-        { name: 'events', description: 'What happened and what happens' },
-        { name: 'system', description: 'For whatever watches the machine' },
-      ],
     },
   })
   await app.register(swaggerUi, {

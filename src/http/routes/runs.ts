@@ -26,6 +26,9 @@ const REFUSALS = [
   'plan_busy',
 ] as const
 
+/** Either of them, as the policy says. */
+const CREDENTIALS: Record<string, string[]>[] = [{ capability: [] }, { adminToken: [] }]
+
 export function runRoutes(app: App, exposer: Exposer): void {
   app.post(
     '/api/deploy/apply',
@@ -33,6 +36,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
       config: { guarded: 'apply', audited: 'apply' },
       schema: {
         operationId: 'applyPlan',
+        security: CREDENTIALS,
         tags: ['deploy'],
         summary: 'Make a plan real: certificate, proxy and DNS together, verified on the Primary, or put back',
         body: RunRequestBody,
@@ -83,6 +87,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
       config: { guarded: 'remove', audited: 'remove' },
       schema: {
         operationId: 'removeExposure',
+        security: CREDENTIALS,
         tags: ['deploy'],
         summary: 'Take an applied plan off the air: DNS first, then the proxy',
         body: RunRequestBody,
@@ -114,6 +119,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
       config: { guarded: 'apply', audited: 'extend' },
       schema: {
         operationId: 'extendExposure',
+        security: CREDENTIALS,
         tags: ['deploy'],
         summary: 'Prolong the life of an applied plan, counted from now; authorized like apply',
         body: ExtendRequestBody,

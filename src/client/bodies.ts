@@ -1,0 +1,29 @@
+import type { components, operations } from './schema.ts'
+
+/** The bodies of the API by name, as the document has them. */
+type Schemas = components['schemas']
+export type Policy = Schemas['Policy']
+export type ExposureRequest = Schemas['ExposureRequest']
+export type Plan = Schemas['Plan']
+export type PlanPage = Schemas['PlanPage']
+export type Applied = Schemas['Applied']
+export type Removed = Schemas['Removed']
+export type Extended = Schemas['Extended']
+export type AuditPage = Schemas['AuditPage']
+export type DrawbridgeEvent = Schemas['Event']
+export type HostRow = Schemas['HostRow']
+export type Hosts = Schemas['Hosts']
+export type Diagnosis = Schemas['Diagnosis']
+export type Health = Schemas['Health']
+
+export type HostsQuery = NonNullable<operations['listHosts']['parameters']['query']>
+export type EventsQuery = NonNullable<operations['followEvents']['parameters']['query']>
+export type PlansQuery = NonNullable<operations['listPlans']['parameters']['query']>
+export type AuditQuery = NonNullable<operations['readAudit']['parameters']['query']>
+
+/** One event of a run: `name` says what happened to the step. */
+export interface ProgressEvent extends Progress {
+  readonly id: string
+  readonly name: string
+}
+type Progress = Schemas['Progress']

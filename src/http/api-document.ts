@@ -1,0 +1,88 @@
+import { ADMIN_TOKEN_HEADER } from '../authorize/admin-token.ts'
+import { CAPABILITY_HEADER } from '../authorize/capability.ts'
+import { ANSWERS } from './examples.ts'
+
+type Json = Record<string, unknown>
+
+/** What stands in the document beside the routes. */
+export const DOCUMENT = {
+  openapi: '3.1.0',
+  servers: [{ url: '/', description: 'The service that this document was read from.' }],
+  // Most routes are open to whoever may reach them; those that need more say so.
+  security: [],
+  tags: [
+    { name: 'policy', description: 'What is allowed here' },
+    { name: 'deploy', description: 'Plan, get the right to act, act' },
+    { name: 'status', description: 'How every host does, and why' },
+    { name: 'events', description: 'What happened and what happens' },
+    { name: 'system', description: 'For whatever watches the machine' },
+  ],
+  components: {
+    securitySchemes: {
+      capability: {
+        type: 'apiKey' as const,
+        in: 'header' as const,
+        name: CAPABILITY_HEADER,
+        description: 'The one-time right to run one plan once, from POST /api/internal/token.',
+      },
+      adminToken: {
+        type: 'apiKey' as const,
+        in: 'header' as const,
+        name: ADMIN_TOKEN_HEADER,
+        description: 'The administrator token, where the policy accepts it.',
+      },
+    },
+  },
+}
+
+/** Gives every answer its example, and every schema that has a title its one place among the components. */
+export function finishDocument(document: Json): Json {
+  const paths = document.paths as Record<string, Record<string, Operation>>
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  for (const operation of operations) addExamples(operation)
+  const schemas: Json = {}
+  const responses: Json = {}
+  for (const operation of operations) hoistProblems(operation, responses)
+  const hoisted = hoist({ paths, responses }, schemas) as Json
+  const components = { ...(document.components as Json), responses: hoisted.responses, schemas }
+  return { ...document, paths: hoisted.paths, components }
+}
+
+interface Operation {
+  readonly operationId?: string
+  readonly responses?: Record<string, { readonly content?: Record<string, Json>; readonly $ref?: string }>
+}
+
+function addExamples({ operationId = '', responses = {} }: Operation): void {
+  for (const [status, example] of Object.entries(ANSWERS[operationId] ?? {})) {
+    for (const media of Object.values(responses[status]?.content ?? {})) media.example = example
+  }
+}
+
+/** Most routes share most of their problems: each set of codes stands once, called by its codes. */
+function hoistProblems({ responses = {} }: Operation, hoisted: Json): void {
+  for (const [status, response] of Object.entries(responses)) {
+    const problem = response.content?.['application/problem+json']
+    if (!problem) continue
+    const name = Object.keys(problem.examples as Json).join('.')
+    hoisted[name] = response
+    responses[status] = { $ref: `#/components/responses/${name}` }
+  }
+}
+
+/** The same value, with a reference in place of every schema that has a title. */
+function hoist(value: unknown, schemas: Json): unknown {
+  if (Array.isArray(value)) return value.map((item) => hoist(item, schemas))
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).map(([key, member]) => [
+    key,
+    key === 'example' || key === 'examples' ? member : hoist(member, schemas),
+  ])
+  const whole: Json = Object.fromEntries(members)
+  if (typeof whole.title !== 'string' || !('type' in whole)) return whole
+  const { title, ...schema } = whole
+  const known = schemas[title]
+  if (known && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`two schemas are called ${title}`)
+  schemas[title] = schema
+  return { $ref: `#/components/schemas/${title}` }
+}
