@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { startBind } from '../../lab/bind.ts'
 import { freePort } from '../../lab/free-port.ts'
-import { apiCertificateFile, startPebble } from '../../lab/pebble.ts'
+import { apiCertificateFile, type PebbleOptions, startPebble } from '../../lab/pebble.ts'
 import { dnsResponder } from '../../src/certificates/challenge-responders.ts'
 import type { ChallengeResponder, OrderBook, OrderRecord } from '../../src/certificates/contract.ts'
 import type { DnsProvider, DnsReader, ZoneRecord } from '../../src/dns/contract.ts'
@@ -31,6 +31,7 @@ export interface AcmeSite extends AsyncDisposable {
 export async function startAcmeSite(
   zone: string,
   environment: Readonly<Record<string, string>> = {},
+  externalAccounts?: PebbleOptions['externalAccounts'],
 ): Promise<AcmeSite> {
   const folder = tempFolder()
   const pebbleFolder = tempFolder()
@@ -49,6 +50,7 @@ export async function startAcmeSite(
         management: local(managementPort),
         dns: local(port),
         rootsFile: join(pebbleFolder.path, 'ca.pem'),
+        externalAccounts,
       }),
     )
   let pebble = await start(environment)

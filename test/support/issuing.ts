@@ -26,11 +26,11 @@ interface Bench {
 }
 
 /** One Pebble and one zone for a file of tests; a state folder, an order book and a proxy before Pebble for each test. */
-export function issuingBench() {
+export function issuingBench(externalAccounts?: Readonly<Record<string, string>>) {
   let site: AcmeSite
   let bench: Bench
   beforeAll(async () => {
-    site = await startAcmeSite(ZONE, STEADY)
+    site = await startAcmeSite(ZONE, STEADY, externalAccounts)
   })
   afterAll(() => site?.[Symbol.asyncDispose]())
   beforeEach(async () => {
