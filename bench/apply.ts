@@ -111,11 +111,11 @@ function floorOf({ edges, dns, zone }: LabDescription, withSecondary: boolean): 
 
 async function bareReload({ prefix, config, pidFile }: LabDescription['edges']['primary']): Promise<void> {
   await run('nginx', ['-t', '-q', '-p', prefix, '-c', config])
-  const master = await masterIn(pidFile)
+  const master = masterIn(pidFile)
   if (master === undefined) throw new Error("the lab's nginx does not run")
-  const former = await servingWorkers(master)
+  const former = servingWorkers(master)
   process.kill(master, 'SIGHUP')
-  while ((await Promise.all(former.map(isServing))).includes(true)) await sleep(2)
+  while (former.some(isServing)) await sleep(1)
 }
 
 async function makeWildcard(zone: string, folder: string): Promise<void> {

@@ -14,14 +14,7 @@ import { type ChosenCertificate, certificateStep } from './steps/certificate.ts'
 import { checkStep } from './steps/check.ts'
 import { claimNameStep, type DnsParts, type Held, releaseNameStep } from './steps/dns.ts'
 import { edgeResponder } from './steps/edge-responder.ts'
-import {
-  absent,
-  type ProxyAfter,
-  type ProxyParts,
-  type ProxyTarget,
-  proxyStep,
-  type SecondaryReport,
-} from './steps/proxy.ts'
+import { absent, type ProxyAfter, type ProxyParts, type ProxyTarget, proxyStep } from './steps/proxy.ts'
 import { type EdgeVerdict, edgeJudge, verifyStep } from './steps/verify.ts'
 import type { Turns } from './turns.ts'
 
@@ -60,15 +53,17 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const dns: DnsParts = { provider, look, patienceMs: DNS_PATIENCE_MS }
   const records = recordsOf(plan)
   const rehearsal = new Rehearsal(turns)
-  let second: Promise<SecondaryReport> | undefined
+  const judge = edgeJudge({ host, health, tls })
+  /** What became of the Secondary and, where the host was given to it, what it answers. */
+  let second: Promise<Pick<EdgeVerdict, 'ok' | 'detail'>> | undefined
   const proxy: ProxyParts = {
     primary,
     secondary,
     alone: (edge, work) => turns.alone(edge, work),
     rehearsal,
     swapped: () => reach(`${run.action} proxy swapped`),
-    alsoOnSecondary: (report) => {
-      second = report
+    alsoOnSecondary: (edge, report, afters) => {
+      second = report.then((told) => (told.ok && run.action === 'apply' ? judge(edge, afters) : told))
     },
     secondaryEnded: async () => second,
   }
@@ -98,7 +93,6 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     return edge.filesFor({ ...plainSite, certificate: chosen && (await pairOf(chosen)) })
   }
 
-  const edges = secondary ? [primary, secondary] : [primary]
   /** The files as they will be, as far as can be said before the certificate step. */
   const ahead = async (edge: Edge) => {
     const chosen = tls ? await parts.inventory.covering(host, parts.now()) : undefined
@@ -132,12 +126,13 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     })
   const check = checkStep(
     async () => {
-      if (!issues) await Promise.all(edges.map((edge) => rehearsal.begin(edge, () => ahead(edge))))
+      if (!issues) await rehearsal.begin(primary, () => ahead(primary))
       await parts.recheck(plan)
+      // Nobody waits for the Secondary: its test goes on beside the steps that follow.
+      if (!issues && secondary) void rehearsal.begin(secondary, () => ahead(secondary))
     },
     () => rehearsal.ended(),
   )
-  const judge = edgeJudge({ host, health, tls })
   let first: Promise<EdgeVerdict> | undefined
   const claim = claimNameStep(host, records, dns)
   // What the edge answers does not depend on the name: it is asked while the name is claimed.
@@ -145,8 +140,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     first = judge(primary, afters)
     first.catch(() => undefined)
   })
-  const secondaryReady = async () => second
-  const verify = verifyStep(records, { primary, secondary, judge, first: () => first, secondaryReady, look })
+  const verify = verifyStep(records, { primary, secondary, judge, first: () => first, second: () => second, look })
   if (!tls) return [check, backup, lower((edge) => edge.filesFor(plainSite)), claimMeanwhile, verify]
 
   const certificate = certificateStep(host, {

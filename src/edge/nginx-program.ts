@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { EdgeFault } from './contract.ts'
-import { codeOf } from './files.ts'
+import type { ProgramAnswer, ProgramQuestion } from './nginx-thread.ts'
 import type { EdgeSettings } from './settings.ts'
 
 const PATIENCE_MS = 60_000
@@ -14,17 +15,45 @@ export interface Ended {
 }
 
 /** Runs nginx on a configuration, without a shell. Rejects with `unavailable` when it cannot be run to its end. */
-export function runNginx({ binary, prefix }: EdgeSettings, option: '-t' | '-T', config: string): Promise<Ended> {
+export async function runNginx({ binary, prefix }: EdgeSettings, option: '-t' | '-T', config: string): Promise<Ended> {
   const args = [option, '-q', '-e', 'stderr', ...(prefix === undefined ? [] : ['-p', prefix]), '-c', config]
-  const limits = { timeout: PATIENCE_MS, killSignal: 'SIGKILL', maxBuffer: MOST_OUTPUT } as const
-  return new Promise((resolve, reject) => {
-    execFile(binary, args, limits, (error, output, errors) => {
-      if (!error) resolve({ code: 0, output, errors })
-      else if (typeof error.code === 'number') resolve({ code: error.code, output, errors })
-      else {
-        const cause = codeOf(error) ?? 'it did not end by itself'
-        reject(new EdgeFault('unavailable', `nginx could not be asked about its configuration (${binary}: ${cause}).`))
-      }
-    })
+  const { code, cause = 'it did not end by itself', output, errors } = await ask(binary, args)
+  if (code !== null) return { code, output, errors }
+  throw new EdgeFault('unavailable', `nginx could not be asked about its configuration (${binary}: ${cause}).`)
+}
+
+/**
+ * Starting a program holds up the thread that starts it for some milliseconds, in which nobody is answered. So a thread
+ * of its own does it, begun with the first question and kept.
+ */
+let thread: Worker | undefined
+const waiting = new Map<number, (answer: ProgramAnswer) => void>()
+let asked = 0
+
+function ask(binary: string, args: readonly string[]): Promise<ProgramAnswer> {
+  thread ??= begin()
+  thread.ref()
+  asked += 1
+  const question: ProgramQuestion = { id: asked, binary, args, patienceMs: PATIENCE_MS, mostOutput: MOST_OUTPUT }
+  return new Promise((resolve) => {
+    waiting.set(question.id, resolve)
+    thread?.postMessage(question)
   })
+}
+
+function begin(): Worker {
+  const worker = new Worker(new URL(`nginx-thread${extname(import.meta.url)}`, import.meta.url))
+  worker.on('message', (answer: ProgramAnswer) => {
+    waiting.get(answer.id)?.(answer)
+    waiting.delete(answer.id)
+    // It keeps the service alive only while somebody waits.
+    if (waiting.size === 0) worker.unref()
+  })
+  worker.on('error', () => undefined)
+  worker.once('exit', () => {
+    thread = undefined
+    for (const [id, answer] of waiting) answer({ id, code: null, cause: 'its thread ended', output: '', errors: '' })
+    waiting.clear()
+  })
+  return worker
 }

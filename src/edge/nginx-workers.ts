@@ -1,24 +1,28 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 
 /** nginx's own word for a worker that serves; one that only finishes what it has says so behind it. */
 const SERVING = 'nginx: worker process'
 const MASTER = 'nginx: master process'
 
 /** The id in the file, if that process is an nginx master. */
-export async function masterIn(pidFile: string): Promise<number | undefined> {
-  const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''))
-  return Number.isSafeInteger(pid) && pid > 1 && (await titleOf(pid)).startsWith(MASTER) ? pid : undefined
+export function masterIn(pidFile: string): number | undefined {
+  const pid = Number(textOf(pidFile))
+  return Number.isSafeInteger(pid) && pid > 1 && titleOf(pid).startsWith(MASTER) ? pid : undefined
 }
 
-export async function servingWorkers(master: number): Promise<number[]> {
-  const children = await readFile(`/proc/${master}/task/${master}/children`, 'utf8').catch(() => '')
-  const pids = children.split(' ').filter(Boolean).map(Number)
-  const serving = await Promise.all(pids.map(isServing))
-  return pids.filter((_, index) => serving[index])
-}
+export const servingWorkers = (master: number): number[] =>
+  textOf(`/proc/${master}/task/${master}/children`).split(' ').filter(Boolean).map(Number).filter(isServing)
 
-export const isServing = async (pid: number): Promise<boolean> => (await titleOf(pid)) === SERVING
+export const isServing = (pid: number): boolean => titleOf(pid) === SERVING
 
 /** Empty when there is no such process. */
-const titleOf = async (pid: number): Promise<string> =>
-  (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replace(/[\0 ]+$/, '')
+const titleOf = (pid: number): string => textOf(`/proc/${pid}/cmdline`).replace(/[\0 ]+$/, '')
+
+/** Read at once: the kernel's answer takes less time than handing the question to somebody else. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -20,7 +20,7 @@ export async function prepareEdge(settings: EdgeSettings): Promise<void> {
   for (const { path, mode } of FOLDERS) await makeFolder(join(settings.folder, path), mode)
   await removeLeftOvers(settings)
   await replaceBase(settings)
-  if ((await isRunning(settings)) && !(await defaultServerAnswers(settings))) await reloadNginx(settings)
+  if (isRunning(settings) && !(await defaultServerAnswers(settings))) await reloadNginx(settings)
 }
 
 async function makeFolder(path: string, mode: number): Promise<void> {
@@ -55,7 +55,7 @@ async function replaceBase(settings: EdgeSettings): Promise<void> {
   await assertNobodyShadowed(settings)
   await replaceFiles(folder, { files: [base], expected: [{ path: BASE_FILE, hash: hashOf(former.content) }] })
   try {
-    if (await isRunning(settings)) await reloadNginx(settings)
+    if (isRunning(settings)) await reloadNginx(settings)
   } catch (error) {
     // nginx goes on with what it had, but would not start again with what it refuses now.
     await replaceFiles(folder, { files: [former], expected: [{ path: BASE_FILE, hash: hashOf(base.content) }] })
@@ -84,4 +84,4 @@ async function acceptableBase(
   throw new EdgeFault('config_broken', sentence)
 }
 
-const isRunning = async ({ pidFile }: EdgeSettings): Promise<boolean> => (await masterIn(pidFile)) !== undefined
+const isRunning = ({ pidFile }: EdgeSettings): boolean => masterIn(pidFile) !== undefined

@@ -6,19 +6,21 @@ import { isServing, masterIn, servingWorkers } from './nginx-workers.ts'
 import type { EdgeSettings } from './settings.ts'
 
 const PATIENCE_MS = 10_000
-const POLL_MS = 2
+const POLL_MS = 1
+/** The log is the slower witness, and only needed when it goes wrong. */
+const POLLS_BETWEEN_LOOKS = 20
 
 /** nginx accepts a reload and reports success before it knows: only workers that came, went and answer are proof. */
 export async function reloadNginx(settings: EdgeSettings): Promise<void> {
   const { pidFile, errorLog } = settings
-  const master = await masterIn(pidFile)
+  const master = masterIn(pidFile)
   if (master === undefined) throw notReloaded(`no nginx runs by ${pidFile}`)
   const logEnd = await endOfLog(errorLog)
-  const former = await servingWorkers(master)
+  const former = servingWorkers(master)
   signal(master)
   const giveUpAt = performance.now() + PATIENCE_MS
-  while (!(await isReplaced(former, master))) {
-    const refusal = await refusalSince(errorLog, logEnd, master)
+  for (let poll = 1; !isReplaced(former, master); poll += 1) {
+    const refusal = poll % POLLS_BETWEEN_LOOKS === 0 && (await refusalSince(errorLog, logEnd, master))
     if (refusal) throw notReloaded(`nginx goes on with what it had: ${refusal}`)
     if (performance.now() > giveUpAt) throw notReloaded('its former workers were not replaced in time')
     await sleep(POLL_MS)
@@ -26,10 +28,8 @@ export async function reloadNginx(settings: EdgeSettings): Promise<void> {
   if (!(await defaultServerAnswers(settings))) throw notReloaded('its new workers do not answer')
 }
 
-async function isReplaced(former: readonly number[], master: number): Promise<boolean> {
-  if ((await Promise.all(former.map(isServing))).includes(true)) return false
-  return (await servingWorkers(master)).some((pid) => !former.includes(pid))
-}
+const isReplaced = (former: readonly number[], master: number): boolean =>
+  !former.some(isServing) && servingWorkers(master).some((pid) => !former.includes(pid))
 
 function signal(master: number): void {
   try {

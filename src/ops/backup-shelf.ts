@@ -60,10 +60,8 @@ const describe = ({ path, content, secret }: EdgeFile): BackupManifest['files'][
 async function write(folder: string, manifest: BackupManifest, files: readonly EdgeFile[]): Promise<void> {
   const target = join(folder, manifest.runId)
   mkdirSync(target, { recursive: true, mode: 0o700 })
-  for (const [i, { content }] of files.entries()) {
-    if (content !== null) await writeDurably(join(target, String(i)), content)
-  }
-  await writeDurably(join(target, 'manifest.new'), JSON.stringify(manifest, null, 2))
+  const written = files.map(({ content }, i) => content !== null && writeDurably(join(target, String(i)), content))
+  await Promise.all([...written, writeDurably(join(target, 'manifest.new'), JSON.stringify(manifest, null, 2))])
   renameSync(join(target, 'manifest.new'), join(target, 'manifest.json'))
   await Promise.all([syncFolder(target), syncFolder(folder)])
 }

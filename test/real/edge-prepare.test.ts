@@ -24,9 +24,9 @@ const setMain = (change: (text: string) => string) => writeFileSync(at.config, c
 test('makes its folders for their purpose and does nothing the second time', async () => {
   const modes = ['', 'hosts', 'tls', 'tls/keys', '.staging'].map((name) => statSync(path(name)).mode & 0o777)
   expect(modes).toEqual([0o755, 0o755, 0o700, 0o700, 0o700])
-  const workers = await servingWorkers(at.pid)
+  const workers = servingWorkers(at.pid)
   await at.edge.prepare()
-  expect(await servingWorkers(at.pid)).toEqual(workers)
+  expect(servingWorkers(at.pid)).toEqual(workers)
   expect(await isServed()).toBe(true)
 })
 

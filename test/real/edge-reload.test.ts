@@ -40,10 +40,10 @@ const newHost = async (host: string) => {
 
 describe('a reload', () => {
   test('is done when the former workers are gone and new ones answer', async () => {
-    const former = await servingWorkers(at.pid)
+    const former = servingWorkers(at.pid)
     expect(former.length).toBeGreaterThan(0)
     await at.edge.reload()
-    const now = await servingWorkers(at.pid)
+    const now = servingWorkers(at.pid)
     expect(now.length).toBeGreaterThan(0)
     expect(now.filter((pid) => former.includes(pid))).toEqual([])
   })
@@ -53,14 +53,14 @@ describe('a reload', () => {
     await at.edge.validate(change)
     await at.edge.swap(change)
     writeFileSync(foreign(), 'secret_canary on;\n')
-    const former = await servingWorkers(at.pid)
+    const former = servingWorkers(at.pid)
     const reload = at.edge.reload()
     await expect(reload).rejects.toMatchObject({
       kind: 'not_reloaded',
       message: expect.stringContaining(`there is a directive that it does not know (${foreign()}, line 1)`),
     })
     await expect(reload).rejects.not.toThrow('canary')
-    expect(await servingWorkers(at.pid)).toEqual(former)
+    expect(servingWorkers(at.pid)).toEqual(former)
     expect(await statusOf('late.lab.test')).toBe('unknown_host')
     rmSync(foreign())
     await at.edge.reload()

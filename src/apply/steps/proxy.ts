@@ -16,7 +16,7 @@ export interface ProxyParts {
   /** Told when the new files stand and are not loaded yet. */
   readonly swapped: () => void
   /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
-  readonly alsoOnSecondary: (report: Promise<SecondaryReport>) => void
+  readonly alsoOnSecondary: (secondary: Edge, report: Promise<SecondaryReport>, afters: Afters) => void
   /** Resolves when that work, if there is any, has ended. */
   readonly secondaryEnded: () => Promise<unknown>
 }
@@ -121,7 +121,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       const placed = () => {
         swapped()
         // While the Primary's workers are replaced there is nothing else to do.
-        if (secondary) alsoOnSecondary(reported(place(secondary, afters, {})))
+        if (secondary) alsoOnSecondary(secondary, reported(place(secondary, afters, {})), afters)
       }
       const files = await place(primary, afters, { note: noting, placed }).catch(tellUntouched)
       return { files }

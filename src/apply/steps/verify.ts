@@ -4,7 +4,6 @@ import type { Edge, EdgeAnswer } from '../../edge/contract.ts'
 import { type Afters, type Step, StepFault } from '../step.ts'
 import type { ChosenCertificate } from './certificate.ts'
 import type { Held } from './dns.ts'
-import type { SecondaryReport } from './proxy.ts'
 
 /** What one edge answered for the host. */
 export interface EdgeVerdict {
@@ -26,8 +25,8 @@ export interface VerifyParts {
   readonly judge: EdgeJudge
   /** What the Primary answered already, if it was asked since it runs what it shall. */
   readonly first: () => Promise<EdgeVerdict> | undefined
-  /** When the Secondary has what the Primary has, or could not be given it. */
-  readonly secondaryReady: () => Promise<SecondaryReport | undefined>
+  /** What the Secondary answers, or why it could not be given what the Primary has. */
+  readonly second: () => Promise<Pick<EdgeVerdict, 'ok' | 'detail'>> | undefined
   readonly look: (records: readonly ZoneRecord[]) => Promise<Held>
 }
 
@@ -47,24 +46,23 @@ const PAUSE_MS = 150
 
 /** The verdict: the name answers with our record and the Primary serves the host. The Secondary is asked too and never decides. */
 export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): Step {
-  const { primary, secondary, judge, first, secondaryReady, look } = parts
-  const judgeSecondary = async (edge: Edge, afters: Afters): Promise<EdgeVerdict> => {
-    const report = await secondaryReady()
-    return report && !report.ok ? { server: edge.server, ...report } : judge(edge, afters)
-  }
+  const { primary, secondary, judge, first, second, look } = parts
   return {
     name: 'verify',
     decides: true,
     before: async () => null,
     async do(_before, afters): Promise<Verification> {
-      const [held, verdict, second] = await Promise.all([
+      const [held, verdict, other] = await Promise.all([
         look(records),
         insist((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters)),
-        secondary && judgeSecondary(secondary, afters),
+        secondary && (second() ?? judge(secondary, afters)),
       ])
       if (held !== 'yes') throw new StepFault(`The DNS server does not answer with our record (${held}).`)
       if (!verdict.ok) throw new StepFault(verdict.detail)
-      return { primary: verdict, secondary: second ? { ...second, optional: true } : null }
+      return {
+        primary: verdict,
+        secondary: secondary && other ? { server: secondary.server, ...other, optional: true } : null,
+      }
     },
     undo: async () => undefined,
   }

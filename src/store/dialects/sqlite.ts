@@ -6,6 +6,8 @@ import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver } f
 import type { Engine } from './engine.ts'
 
 const PATIENCE_MS = 5_000
+/** Lists of any length make statements without end. */
+const MOST_STATEMENTS = 500
 
 export function sqliteEngine(file: string): Engine {
   return {
@@ -43,11 +45,23 @@ async function openDatabase(file: string): Promise<Database.Database> {
     if (mode !== 'wal') throw new Error(`SQLite cannot use its write-ahead log on ${file}: put it on a local disk`)
     database.pragma('synchronous = FULL')
     database.pragma('foreign_keys = ON')
-    return database
+    return rememberingStatements(database)
   } catch (error) {
     database.close()
     throw error
   }
+}
+
+/** The same few dozen statements are asked for again and again: to compile one costs as much as to run it. */
+function rememberingStatements(database: Database.Database): Database.Database {
+  const statements = new Map<string, Database.Statement>()
+  const compile = database.prepare.bind(database)
+  const prepare = (sql: string) => {
+    const statement = statements.get(sql) ?? compile(sql)
+    if (statements.size < MOST_STATEMENTS) statements.set(sql, statement)
+    return statement
+  }
+  return Object.assign(database, { prepare })
 }
 
 /** SQLite gives its side files the mode of the main one, so that one gets it before SQLite sees it. */
