@@ -80,7 +80,7 @@ const edgeListeners = ({ server, listen, ports, pidFile }: EdgeSettings): Listen
       address,
       port,
       isOurs: async (owners: readonly number[]) => {
-        const master = await masterIn(pidFile)
+        const master = masterIn(pidFile)
         return master !== undefined && owners.includes(master)
       },
     })),

@@ -14,7 +14,7 @@ export interface ExaminedEdge {
   /** Ours below `folder`, from the outermost to the innermost. */
   readonly folders: readonly { readonly path: string; readonly mode: number }[]
   /** The pid of the nginx that the pid file names, where it runs. */
-  readonly master: () => Promise<number | undefined>
+  readonly master: () => number | undefined
   /** Rejects with an EdgeFault when the main file does not include our folder. */
   readonly assertIncluded: () => Promise<unknown>
 }
@@ -55,8 +55,8 @@ async function examineInclude(subject: string, { assertIncluded, config, folder 
   }
 }
 
-async function examineRunning(subject: string, { master, pidFile, part }: ExaminedEdge): Promise<Finding> {
-  const pid = await master()
+function examineRunning(subject: string, { master, pidFile, part }: ExaminedEdge): Finding {
+  const pid = master()
   if (pid !== undefined) return ok(subject, `nginx runs (pid ${pid}).`)
   const sentence = `No nginx runs by ${pidFile}.`
   const fix = 'Start it, or name its pid file in pidFile.'
