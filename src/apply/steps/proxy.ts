@@ -43,7 +43,7 @@ export interface ProxyAfter {
 }
 
 /** What became of the Secondary. */
-export interface SecondaryReport {
+interface SecondaryReport {
   readonly ok: boolean
   readonly detail: string
 }
