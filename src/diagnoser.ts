@@ -21,7 +21,7 @@ export interface DiagnoserParts extends HostLookParts {
 }
 
 /** All of a diagnosis: an answer is due after five seconds, and has a way to go. */
-const LIMIT_MS = 4_600
+const LIMIT_MS = 4_300
 const SUBJECT_MS = 1_500
 const MOST_AT_ONCE = 32
 

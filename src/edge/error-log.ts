@@ -33,7 +33,11 @@ export async function lastRefusal(file: string, master: number | undefined): Pro
     master === undefined
       ? lines.slice(-1).find((text) => text.includes(' [emerg] '))
       : lines.findLast((text) => isEmergency(text, master))
-  return line === undefined ? undefined : { ...refusalIn(line), at: timeOf(line) }
+  if (line === undefined) return undefined
+  const refusal = refusalIn(line)
+  // The file that was at fault is gone, and the fault with it.
+  if (refusal.file === undefined && / in \/[^"]+:\d+$/.test(line)) return undefined
+  return { ...refusal, at: timeOf(line) }
 }
 
 /** nginx writes local time, to the second. */

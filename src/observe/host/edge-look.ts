@@ -22,12 +22,9 @@ const FILES_MS = 1_500
 
 export type EdgeEvidence = Pick<Evidence, 'edge' | 'tls' | 'visit' | 'isKnown' | 'block' | 'configuration' | 'file'>
 
-const NO_CONFIGURATION: ConfigurationEvidence = {
-  own: null,
-  listen: [],
-  broken: [],
-  refusal: null,
-  changedSinceLoad: null,
+const FILES_NOT_SEEN: Pick<Evidence, 'configuration' | 'file'> = {
+  configuration: { own: null, listen: [], broken: [], refusal: null, changedSinceLoad: null },
+  file: 'not_ours',
 }
 
 export const EDGE_NOT_HERE: EdgeEvidence = {
@@ -36,8 +33,7 @@ export const EDGE_NOT_HERE: EdgeEvidence = {
   visit: { kind: 'unknown' },
   isKnown: null,
   block: { kind: 'unknown' },
-  configuration: NO_CONFIGURATION,
-  file: 'not_ours',
+  ...FILES_NOT_SEEN,
 }
 
 /** Everything that the edge shows of a host, from its door to its files. */
@@ -51,7 +47,7 @@ export async function lookAtEdge(view: EdgeView, subject: Subject, deadline: Dea
       (limitMs) => view.visit({ host, path: pathOf(subject), tls: secure, door: where }, limitMs),
       { kind: 'unknown' },
     )
-  const [edge, hand, visit, plain, file] = await Promise.all([
+  const [edge, hand, visit, plain, files] = await Promise.all([
     deadline.within<Reach>(CONNECT_MS, (limitMs) => reach(door, limitMs), 'unknown'),
     tls
       ? deadline.within<TlsEvidence>(HANDSHAKE_MS, (limitMs) => view.handshake(door, host, limitMs), {
@@ -60,7 +56,7 @@ export async function lookAtEdge(view: EdgeView, subject: Subject, deadline: Dea
       : ({ kind: 'not_used' } as const),
     ask(door, tls),
     tls && hasPlainBlock(subject, view) ? ask({ ...door, port: view.ports.http }, false) : undefined,
-    deadline.within<FileState>(FILES_MS, () => fileState(view, managed), managed ? 'unchanged' : 'not_ours'),
+    deadline.within(FILES_MS, () => lookAtFiles(view, subject), FILES_NOT_SEEN),
   ])
   return {
     edge,
@@ -68,9 +64,13 @@ export async function lookAtEdge(view: EdgeView, subject: Subject, deadline: Dea
     visit,
     isKnown: knowledge([visit, ...(plain ? [plain] : [])]),
     block: blockOf(subject, view, { ...door, tls }),
-    configuration: await deadline.within(FILES_MS, () => configurationOf(view, subject, file), NO_CONFIGURATION),
-    file,
+    ...files,
   }
+}
+
+async function lookAtFiles(view: EdgeView, subject: Subject): Promise<Pick<Evidence, 'configuration' | 'file'>> {
+  const file = await fileState(view, subject.managed)
+  return { file, configuration: await configurationOf(view, subject, file) }
 }
 
 function hasPlainBlock({ host, map }: Subject, { address, ports }: EdgeView): boolean {
