@@ -81,7 +81,7 @@ const LOOKS: Readonly<Record<Link['link'], Look>> = {
         return [null, 'There is no server block to read it from.']
     }
   },
-  backend_tcp: ({ backend: { tcp } }, { backend }) => [isOpen(tcp), connection(tcp, capital(backend))],
+  backend_tcp: ({ backend: { tcp } }) => [isOpen(tcp), connection(tcp, 'The backend')],
   backend_health: (evidence) => {
     const { health, speaksTls } = evidence.backend
     if (speaksTls) return [false, 'It speaks TLS where plain HTTP is spoken to it.']
@@ -117,5 +117,3 @@ function connection(reach: Evidence['edge'], who: string): string {
       return `${who} was not asked.`
   }
 }
-
-const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`

@@ -50,6 +50,18 @@ describe('the defaults', () => {
     expect((await service.call({ path: '/api/policy', from: 'outside' })).status).toBe(200)
   })
 
+  test('30 diagnoses of the public in a minute, and no more', async () => {
+    const service = await startService()
+    api = service
+    const diagnose = (from: string) => service.call({ path: '/api/diagnose?host=nobody.lab.test', from })
+    const answers = await times(31, () => diagnose('outside'))
+    expect(statuses(answers.slice(0, 30))).toEqual(Array(30).fill(404))
+    expectLimited(answers[30])
+    expect((await diagnose('127.0.0.2')).status).toBe(404)
+    expect((await diagnose('inside')).status).toBe(404)
+    expect((await service.call({ path: '/api/policy', from: 'outside' })).status).toBe(200)
+  })
+
   test('300 reads of the public in a minute, and no more', async () => {
     const service = await startService()
     api = service

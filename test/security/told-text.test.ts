@@ -1,0 +1,93 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { masterIn } from '../../src/edge/nginx-workers.ts'
+import { applied } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { addOwnHosts } from '../support/own-hosts.ts'
+import { until } from '../support/until.ts'
+import { visit } from '../support/visitor.ts'
+
+/** Row 13: words that stand in configuration files and in the error log come out of no answer, whatever is wrong with them. */
+const CANARY = 'canary13word'
+let lab: TestLab
+
+const own = (name: string) => join(dirname(lab.description.edges.primary.config), `own-${name}.conf`)
+const block = (host: string, rest: string) =>
+  `server { listen ${lab.description.edges.primary.address}:8080; server_name ${host}; ${rest} }\n`
+
+beforeAll(async () => {
+  lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1 } }) })
+  const { address } = lab.description.edges.primary
+  await applied(lab, { subdomain: 'made' })
+  appendFileSync(join(lab.description.edges.primary.hosts, 'made.lab.test.conf'), `# ${CANARY}\n`)
+  await addOwnHosts(
+    lab,
+    () => `  # ${CANARY}
+  include own-*.conf;
+  server { listen ${address}:8080; server_name own.lab.test; # ${CANARY}
+    set $word ${CANARY}; add_header X-Word ${CANARY}; error_page 500 /${CANARY};
+    location / { proxy_set_header X-Word ${CANARY}; proxy_pass http://127.0.0.9:9/${CANARY}/$word; } }
+  server { listen ${address}:8080; server_name said.lab.test; return 503 "${CANARY}"; }
+`,
+  )
+  const { primary } = lab.description.edges
+  await until('it is served', async () => (await visit(primary, { host: 'own.lab.test' })).status === 502)
+  await visit(primary, { host: 'own.lab.test', path: `/${CANARY}?${CANARY}` })
+})
+
+afterAll(() => lab?.stop())
+
+const HOSTS = ['made.lab.test', 'own.lab.test', 'said.lab.test', 'new.lab.test']
+
+/** Everything that tells of hosts, to both kinds of callers. */
+async function everythingTold(): Promise<{ texts: string[]; codes: string[] }> {
+  const paths = HOSTS.flatMap((host) => [`/api/diagnose?host=${host}`, `/api/health?host=${host}`])
+  const asked = [...paths, '/api/hosts?limit=1000', `/api/diagnose?host=${CANARY.replace('13', '..')}`]
+  const answers = await Promise.all(
+    asked.flatMap((path) => (['internal', 'public'] as const).map((from) => lab.call({ path, from }))),
+  )
+  return {
+    texts: answers.map(({ text, headers }) => `${text}${JSON.stringify(headers)}`),
+    codes: answers.flatMap(({ body }) => body?.cause?.code ?? []),
+  }
+}
+
+async function nothingTold(): Promise<string[]> {
+  const { texts, codes } = await everythingTold()
+  expect(texts.filter((text) => text.toLowerCase().includes(CANARY))).toEqual([])
+  return codes
+}
+
+describe('a word that stands', () => {
+  test('in comments, values, answers and the error log', async () => {
+    expect(readFileSync(lab.description.edges.primary.errorLog, 'utf8')).toContain(CANARY)
+    const codes = await nothingTold()
+    expect(codes).toContain('file_edited')
+    expect(codes).toContain('nothing_listening')
+  })
+
+  test.each([
+    ['an unknown directive', (host: string) => `${block(host, '')}${CANARY} on;\n`],
+    ['a quotation without an end', (host: string) => `${block(host, '')}add_header X "${CANARY};\n`],
+    ['a block without an end', (host: string) => `${block(host, '')}server { # ${CANARY}\n  server_name ${CANARY};\n`],
+    ['a wrong value', (host: string) => block(host, `listen ${CANARY}:port;`)],
+    [
+      'a name that does not resolve',
+      (host: string) => block(host, `location / { proxy_pass http://nobody.invalid/${CANARY}; }`),
+    ],
+    ['a missing file', (host: string) => block(host, `ssl_certificate /${CANARY}; listen 127.0.0.1:1 ssl;`)],
+    ['a variable that nobody set', (host: string) => block(host, `location / { proxy_pass http://$${CANARY}; }`)],
+  ])('in a file that nginx refuses: %s', async (name, text) => {
+    const { errorLog, pidFile } = lab.description.edges.primary
+    const already = readFileSync(errorLog, 'utf8').length
+    writeFileSync(own('new'), text('new.lab.test'))
+    process.kill((await masterIn(pidFile)) ?? 0, 'SIGHUP')
+    await until(`nginx refuses ${name}`, () => readFileSync(errorLog, 'utf8').slice(already).includes('[emerg]'))
+    expect(await nothingTold()).toContain('edge_config_broken')
+  })
+
+  test('and nothing of it in the log of the service either', () => {
+    expect(readFileSync(lab.description.log, 'utf8')).not.toContain(CANARY)
+  })
+})
