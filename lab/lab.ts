@@ -18,6 +18,8 @@ export interface LabOptions {
   readonly service?: boolean
   /** Zone-file lines for `lab.test` beside its own, for a state that has no zone yet. */
   readonly records?: readonly string[]
+  /** How long Pebble's certificates live. */
+  readonly certificateSeconds?: number
   /** Changes the service's configuration before it is written. */
   readonly configure?: (config: ServiceConfig) => ServiceConfig
   /** Told of each part when it stands. */
@@ -101,6 +103,7 @@ class LoopbackLab implements Lab {
       addresses: this.#addresses,
       paths: this.#paths,
       records: this.#options.records ?? [],
+      certificateSeconds: this.#options.certificateSeconds,
       keep: (name, daemon) => this.#keep(name, daemon),
       keepRelays: (relays) => this.#parts.push(relays),
       onProgress: (part) => this.#options.onProgress?.(part),

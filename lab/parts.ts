@@ -16,6 +16,7 @@ export interface PartsOptions {
   readonly addresses: Addresses
   readonly paths: StatePaths
   readonly records: readonly string[]
+  readonly certificateSeconds: number | undefined
   /** Called with each process as soon as it is ready, so that a failure elsewhere leaves none behind. */
   readonly keep: (name: string, daemon: Daemon) => void
   readonly keepRelays: (relays: Stoppable) => void
@@ -54,12 +55,19 @@ async function startEdges({ addresses, paths, keep, onProgress }: PartsOptions):
   onProgress('nginx, the edges 23 and 73')
 }
 
-export async function startAcme({ addresses, paths, keep, onProgress }: PartsOptions): Promise<void> {
+export async function startAcme({
+  addresses,
+  paths,
+  certificateSeconds,
+  keep,
+  onProgress,
+}: PartsOptions): Promise<void> {
   const pebble = await startPebble({
     folder: paths.pebble,
     ...addresses.acme,
     dns: addresses.dns.primary,
     rootsFile: paths.ca,
+    certificateSeconds,
   })
   keep('acme', pebble)
   onProgress('Pebble, the certificate authority')

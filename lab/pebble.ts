@@ -17,6 +17,8 @@ export interface PebbleOptions {
   readonly rootsFile: string
   /** Accounts that it knows already, by key identifier with their keys in base64url: then it takes no others. */
   readonly externalAccounts?: Readonly<Record<string, string>> | undefined
+  /** How long certificates live; 90 days unless told otherwise. */
+  readonly certificateSeconds?: number | undefined
 }
 
 /** What a client trusts Pebble's own API by. */
@@ -65,7 +67,8 @@ function makeApiCertificate(folder: string, address: string): void {
 
 const keyFile = (folder: string): string => join(folder, 'api-key.pem')
 
-function pebbleConfig({ folder, api, management, externalAccounts }: PebbleOptions): string {
+function pebbleConfig(options: PebbleOptions): string {
+  const { folder, api, management, externalAccounts, certificateSeconds = 7_776_000 } = options
   const pebble = {
     listenAddress: `${api.address}:${api.port}`,
     managementListenAddress: `${management.address}:${management.port}`,
@@ -74,7 +77,7 @@ function pebbleConfig({ folder, api, management, externalAccounts }: PebbleOptio
     httpPort: EDGE_PORTS.http,
     tlsPort: EDGE_PORTS.https,
     ocspResponderURL: '',
-    certificateValidityPeriod: 7_776_000,
+    certificateValidityPeriod: certificateSeconds,
     externalAccountBindingRequired: externalAccounts !== undefined,
     externalAccountMACKeys: externalAccounts ?? {},
   }

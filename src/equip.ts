@@ -76,7 +76,7 @@ export function equip({ config, store, inventory, budget, instance, reach, log, 
       limits: { requestMs: acme.timeoutSeconds * 1000 },
       now,
     }),
-    loadPair,
+    loadPair: (chosen) => loadPairFrom(inventory, chosen),
     challenge: acme.challenge,
     certificateNames: namesToOrder(zones),
     dnsResponder: (zone, provider) =>
@@ -94,6 +94,15 @@ export function equip({ config, store, inventory, budget, instance, reach, log, 
 function logProgress(log: Log, { kind, detail }: IssueProgress): void {
   const isTrouble = kind === 'failed' || kind === 'challenge_left'
   log[isTrouble ? 'warn' : 'info']({ progress: kind, detail }, 'A certificate is being had')
+}
+
+/** A certificate that was replaced meanwhile lies somewhere else in the folders for a while. */
+async function loadPairFrom(inventory: CertificateInventory, chosen: Parameters<StepParts['loadPair']>[0]) {
+  return loadPair(chosen).catch(async (fault: unknown) => {
+    const moved = await inventory.withFingerprint(chosen.fingerprint)
+    if (!moved) throw fault
+    return loadPair(moved)
+  })
 }
 
 async function waitUntilServed(servers: readonly DnsReader[], record: ZoneRecord): Promise<void> {

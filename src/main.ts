@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { crashAt } from './apply/crash-points.ts'
+import { type RenewalParts, Renewals } from './apply/renewal/renewals.ts'
 import { Runs } from './apply/runs.ts'
 import { assertEquipped, stepsFor } from './apply/steps.ts'
 import { compareWithApplied } from './apply/sweep.ts'
@@ -8,6 +9,7 @@ import { AuditTrail } from './audit/trail.ts'
 import { Admission } from './authorize/admission.ts'
 import { CallerRules } from './authorize/caller.ts'
 import { acmeDirectory } from './certificates/acme-directory.ts'
+import { renewalAdvisor } from './certificates/acme-renewal-info.ts'
 import type { BudgetLook, CertificateInventory, OrderBudget } from './certificates/contract.ts'
 import { certificateInventory } from './certificates/inventory.ts'
 import { issuedFolder } from './certificates/issued-files.ts'
@@ -111,7 +113,8 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     log,
     tls: config.listen.tls && readTlsFiles(config.listen.tls),
   })
-  const parts = { ...equipment, store, runs, exposer, instance, log, now }
+  const renewals = renewalsOf(config, equipment, { store, instance, leaseMs: runs.leaseMs, log })
+  const parts = { ...equipment, store, runs, renewals, exposer, instance, log, now }
   return {
     ...parts,
     app,
@@ -176,6 +179,24 @@ function budgetOf({ acme, zones }: Config, ledger: Store, now: () => number): Or
   const { directory, limits, backoff } = acme
   const domainOf = (name: string) => zoneOf(zones, name)?.registeredDomain ?? name
   return orderBudget({ directory, limits, backoff, domainOf, ledger, now })
+}
+
+/** Undefined where no edge serves: then nothing is looked after. */
+function renewalsOf(
+  { acme, renewal }: Config,
+  { primary, ...equipment }: Equipment,
+  books: Pick<RenewalParts, 'store' | 'instance' | 'leaseMs' | 'log'>,
+): Renewals | undefined {
+  if (!primary) return undefined
+  const { now } = equipment
+  const directory = acmeDirectory({ url: acme.directory, caFile: acme.caFile })
+  return new Renewals({
+    ...equipment,
+    ...books,
+    primary,
+    advisor: renewalAdvisor({ directory, caFile: acme.caFile, now }),
+    retry: { firstMs: renewal.retryFirstSeconds * 1000, capMs: renewal.retryCapSeconds * 1000 },
+  })
 }
 
 /** Looks at the world for a plan. Every part of it can only read. */

@@ -35,6 +35,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'dns/contract.ts',
     'edge/contract.ts',
     'certificates/contract.ts',
+    'certificates/renewal-schedule.ts',
     'log.ts',
   ],
   monitor: [

@@ -15,12 +15,30 @@ const EDGES = ['begun', 'before-finish', 'after-finish'] as const
 /** Inside effects that have more than one part. */
 const INSIDE = ['apply proxy swapped', 'remove proxy swapped', 'apply certificate challenge-set'] as const
 
+/** A renewal has no journal of its own: receipts and the order book tell how far it came. */
+export const RENEWAL_POINTS = [
+  'renew run begun',
+  'renew certificate challenge-set',
+  'renew certificate issued',
+  'renew proxy before-intent',
+  'renew proxy after-intent',
+  'renew proxy swapped',
+  'renew proxy reloaded',
+  'renew verify after-effect',
+  'renew run before-finish',
+  'renew run after-finish',
+  'renew secondary swapped',
+  'renew proxy before-undo',
+  'renew proxy after-undo',
+] as const
+
 export const CRASH_POINTS: readonly string[] = [
   ...Object.entries(STEPS).flatMap(([action, steps]) => [
     ...EDGES.map((moment) => `${action} run ${moment}`),
     ...steps.flatMap((step) => [...FORWARD, ...BACKWARD].map((moment) => `${action} ${step} ${moment}`)),
   ]),
   ...INSIDE,
+  ...RENEWAL_POINTS,
 ]
 
 /** Called at each point with its name. */

@@ -197,6 +197,15 @@ export function appliedFiles(receipt: unknown): readonly FileHash[] {
   return (secured ?? proxy)?.files ?? []
 }
 
+/** A receipt that says: these files, instead of those that were written before. */
+export function withFiles(receipt: Receipt, files: readonly FileHash[]): Receipt {
+  const step: ProxyTarget['name'] = 'proxy-tls' in receipt ? 'proxy-tls' : 'proxy'
+  return { ...receipt, [step]: { files } satisfies ProxyAfter }
+}
+
+/** What a run left, by step. */
+export type Receipt = Readonly<Record<string, unknown>>
+
 export const recordsOf = ({ changes }: Plan): ZoneRecord[] =>
   changes
     .filter((change): change is DnsChange => change.kind === 'dns')

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/contract.ts'
 import { recover } from './recover.ts'
+import type { Renewals } from './renewal/renewals.ts'
 import type { RunResult, Runs } from './runs.ts'
 import type { StepParts } from './steps.ts'
 import { sweep } from './sweep.ts'
@@ -9,6 +10,8 @@ import { sweep } from './sweep.ts'
 interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns' | 'look'> {
   readonly store: Store
   readonly runs: Runs
+  /** Undefined where no edge serves. */
+  readonly renewals: Renewals | undefined
   readonly exposer: { expire(planId: string): Promise<{ readonly result: Promise<RunResult> }> }
   readonly instance: string
   readonly log: Log
@@ -22,7 +25,7 @@ const LONGEST_PAUSE_MS = 600_000
 
 /** What the service does by itself: makes ready, takes up what was left behind, ends what has lived its life. */
 export function upkeepOf(parts: UpkeepParts) {
-  const { primary, secondary, turns, store, runs, exposer, log, now } = parts
+  const { primary, secondary, turns, store, runs, renewals, exposer, log, now } = parts
   const prepare = async () => {
     for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
       await turns
@@ -47,6 +50,7 @@ export function upkeepOf(parts: UpkeepParts) {
     async begin(): Promise<void> {
       const begun = prepare()
         .then(() => recover(parts))
+        .then(() => renewals?.look())
         .then(() => tellDrift())
         .catch((error: unknown) => log.error({ err: error }, 'Not everything that was left behind could be looked at'))
       // A world that does not answer keeps nobody from asking: what is left goes on while others are served.
@@ -64,6 +68,9 @@ export function upkeepOf(parts: UpkeepParts) {
         else waits.set(planId, { until: now() + pauseMs, pauseMs: Math.min(2 * pauseMs, LONGEST_PAUSE_MS) })
       }
     },
-    drain: (limitMs: number) => runs.drain(limitMs),
+    renew: async () => renewals?.look(),
+    async drain(limitMs: number): Promise<void> {
+      await Promise.all([runs.drain(limitMs), renewals?.drain(limitMs)])
+    },
   }
 }

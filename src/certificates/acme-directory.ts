@@ -66,10 +66,15 @@ function readDirectory(content: string): DirectoryLook {
   if (typeof directory?.newOrder !== 'string') return unavailable('what it answered is not an ACME directory')
   const meta = typeof directory.meta === 'object' && directory.meta !== null ? directory.meta : {}
   const identities = 'caaIdentities' in meta && Array.isArray(meta.caaIdentities) ? meta.caaIdentities : []
-  return { kind: 'available', caaIdentities: identities.filter((identity) => typeof identity === 'string') }
+  const renewalInfo = typeof directory.renewalInfo === 'string' ? directory.renewalInfo : undefined
+  return {
+    kind: 'available',
+    caaIdentities: identities.filter((identity) => typeof identity === 'string'),
+    renewalInfo,
+  }
 }
 
-function parseObject(content: string): { newOrder?: unknown; meta?: unknown } | undefined {
+function parseObject(content: string): { newOrder?: unknown; renewalInfo?: unknown; meta?: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(content)
     return typeof value === 'object' && value !== null ? value : undefined

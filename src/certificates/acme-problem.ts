@@ -49,7 +49,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Seconds, from a number of them or from a date. */
-function readRetryAfter(header: unknown, now: number): number | undefined {
+export function readRetryAfter(header: unknown, now: number): number | undefined {
   if (typeof header !== 'string') return undefined
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - now) / 1000)
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), LONGEST_RETRY_AFTER)

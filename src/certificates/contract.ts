@@ -1,5 +1,6 @@
 import { Fault } from '../model/fault.ts'
 import type { AuthorityPause, LedgerLine } from '../model/ledger.ts'
+import type { RenewalAdvice } from '../model/renewal.ts'
 
 /** A certificate in one of the configured folders whose private key is there too. */
 export interface InstalledCertificate {
@@ -41,7 +42,12 @@ export interface CertificateInventory {
 }
 
 export type DirectoryLook =
-  | { readonly kind: 'available'; readonly caaIdentities: readonly string[] }
+  | {
+      readonly kind: 'available'
+      readonly caaIdentities: readonly string[]
+      /** Where it tells when certificates are to be renewed (RFC 9773). */
+      readonly renewalInfo?: string | undefined
+    }
   | { readonly kind: 'unavailable'; readonly reason: string }
 
 /** An ACME server's directory. Looking at it creates nothing there. */
@@ -49,6 +55,12 @@ export interface AcmeDirectory {
   readonly url: string
   /** May be called by anyone at any time: the server is not asked more often than is good for it. Never rejects. */
   look(): Promise<DirectoryLook>
+}
+
+/** Asks an authority when it wants a certificate to be replaced. */
+export interface RenewalAdvisor {
+  /** Never rejects. */
+  advise(certificate: Pick<InstalledCertificate, 'certificateFile'>): Promise<RenewalAdvice>
 }
 
 /** PEM texts for whoever serves the certificate. */

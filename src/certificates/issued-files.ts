@@ -39,7 +39,10 @@ export const proofsFile = (stateDir: string, directory: string, names: string): 
 export const makeProofsFolder = (stateDir: string, directory: string): Promise<string> =>
   makePrivateFolder(stateDir, 'acme', digest(directory), 'proofs')
 
-/** Whoever looks finds the old pair or the new one, each in a folder and whole, also after a crash at any point. */
+/**
+ * Whoever looks finds the old pair or the new one, each in a folder and whole, also after a crash at any point. The old one
+ * stays beside it until it is followed by another: hosts may still be served with it.
+ */
 export async function installPair(
   stateDir: string,
   order: OrderFiles,
@@ -56,14 +59,13 @@ export async function installPair(
   return { certificateFile: join(live, 'fullchain.pem'), keyFile: join(live, 'privkey.pem') }
 }
 
-/** What stands there is put aside, where it is still found, until the new one has taken its place. */
+/** What stands there is put aside, where it is still found. */
 async function replaceFolder(from: string, to: string, aside: string): Promise<void> {
   if (existsSync(to)) {
     await rm(aside, { recursive: true, force: true })
     await rename(to, aside)
   }
   await rename(from, to)
-  await rm(aside, { recursive: true, force: true })
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)

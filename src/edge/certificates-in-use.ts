@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { EdgeFile } from './contract.ts'
 import { reporting } from './files.ts'
-import { hostEntry, MOST_PARTS, type PemKind, parsePath, pemFile } from './layout.ts'
+import { hostEntry, isSecret, MOST_PARTS, type PemKind, parsePath, pemFile } from './layout.ts'
 import { idInEntry } from './render-certificate.ts'
 
 /** The removal of every file that holds the certificate that the host has now; none when it has none. */
@@ -24,6 +24,29 @@ export async function sparingUsed(folder: string, files: readonly EdgeFile[]): P
   if (going.length === 0) return [...files]
   const used = await idsInUse(folder, files)
   return files.filter((file) => !going.includes(file) || !used.has(idOf(file)))
+}
+
+/** The removal of every pair that no host has. */
+export async function unusedCertificates(folder: string): Promise<EdgeFile[]> {
+  const lists = await Promise.all(
+    ['tls/certificates', 'tls/keys', 'tls/more'].map(async (path) =>
+      (await reporting(path, () => readdir(join(folder, path)))).map((name) => join(path, name)),
+    ),
+  )
+  const pairs = lists.flat().filter(isPemFile)
+  return sparingUsed(
+    folder,
+    pairs.map((path) => ({ path, content: null, secret: isSecret(path) })),
+  )
+}
+
+/** Whatever else may stand there is not ours to remove. */
+function isPemFile(path: string): boolean {
+  try {
+    return parsePath(path).kind === 'certificate'
+  } catch {
+    return false
+  }
 }
 
 async function idsInUse(folder: string, files: readonly EdgeFile[]): Promise<Set<string>> {

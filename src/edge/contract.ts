@@ -100,6 +100,12 @@ export interface Edge {
   assertValid(): Promise<void>
   /** The files that make up a site here, and those a removal of it takes away. A certificate still used by others stays. */
   filesFor(site: Site): Promise<readonly EdgeFile[]>
+  /** Of these, those that give a host its certificate: the pair, which may stand beside others, and the entry that names it. */
+  certificateFiles(host: string, certificate: SiteCertificate): readonly EdgeFile[]
+  /** Whether a file is one of those. All others stay as they are when a certificate is replaced. */
+  isOfCertificate(path: string): boolean
+  /** The removal of pairs that no host's entry names. */
+  unusedCertificates(): Promise<readonly EdgeFile[]>
   filesWithout(host: string): Promise<readonly EdgeFile[]>
   look(paths: readonly string[]): Promise<readonly FileHash[]>
   /** For backups and put-backs. */
@@ -115,6 +121,8 @@ export interface Edge {
   reload(): Promise<void>
   /** Asks the edge itself, by its address, as a visitor of the host would. */
   ask(question: EdgeQuestion): Promise<EdgeAnswer>
+  /** Asks for the certificate alone, so that a backend that is slow or gone does not matter. */
+  handshake(host: string): Promise<Handshake>
 }
 
 export interface EdgeVisit extends EdgeQuestion {
@@ -135,6 +143,9 @@ export interface EdgeVisitor {
 export type Handshake =
   | {
       readonly kind: 'certificate'
+      readonly fingerprint: string
+      /** In hex. */
+      readonly serial: string
       readonly names: readonly string[]
       readonly coversHost: boolean
       readonly notBefore: number

@@ -19,6 +19,8 @@ export function shakeHands({ address, port }: Endpoint, host: string, limitMs: n
         x509
           ? {
               kind: 'certificate',
+              fingerprint: x509.fingerprint256,
+              serial: x509.serialNumber,
               names: subjectAltName.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4)] : [])),
               coversHost: x509.checkHost(host, { subject: 'never', partialWildcards: false }) !== undefined,
               notBefore: x509.validFromDate.getTime(),

@@ -1,15 +1,19 @@
 import { askEdge } from './ask.ts'
-import { certificateOf, sparingUsed } from './certificates-in-use.ts'
+import { certificateOf, sparingUsed, unusedCertificates } from './certificates-in-use.ts'
 import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
 import { lookAt, readEdgeFile } from './files.ts'
+import { shakeHands } from './handshake.ts'
 import { hostEntry, hostFile, isHost, parsePath } from './layout.ts'
 import { refusalSentence, testConfiguration } from './nginx-test.ts'
 import { prepareEdge } from './prepare.ts'
 import { reloadNginx } from './reload.ts'
+import { renderCertificate } from './render-certificate.ts'
 import { renderSite } from './render-site.ts'
 import { replaceFiles } from './replace.ts'
 import type { EdgeSettings } from './settings.ts'
 import { testShadow } from './shadow.ts'
+
+const HANDSHAKE_MS = 5_000
 
 /** An nginx on this machine. */
 export function localEdge(settings: EdgeSettings): Edge {
@@ -37,6 +41,11 @@ export function localEdge(settings: EdgeSettings): Edge {
     prepare: () => prepareEdge(settings),
     reload: () => reloadNginx(settings),
     ask: (question) => askEdge(settings, question),
+    handshake: (host) =>
+      shakeHands({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS),
+    certificateFiles: renderCertificate,
+    isOfCertificate: (path) => ['certificate', 'host entry'].includes(parsePath(path).kind),
+    unusedCertificates: () => unusedCertificates(folder),
     look: async (paths) => Promise.all(paths.map((path) => lookAt(folder, known(path)))),
     read: async (paths) => Promise.all(paths.map((path) => readEdgeFile(folder, known(path)))),
     async filesFor(site) {

@@ -29,7 +29,9 @@ interface Upkeep {
   recover(): Promise<unknown>
   /** Exposures whose life is over. */
   expire(): Promise<void>
-  /** Waits for the runs under way. */
+  /** Certificates in use that are due, replaced by hand, or left half-way. */
+  renew(): Promise<unknown>
+  /** Waits for the runs and renewals under way. */
   drain(limitMs: number): Promise<void>
 }
 
@@ -58,6 +60,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
     every(PRUNE_MS, log, () => pruneOld(store, config, Date.now())),
     every(RECOVER_MS, log, () => upkeep.recover()),
     every(EXPIRE_MS, log, () => upkeep.expire()),
+    every(config.renewal.checkEverySeconds * 1000, log, () => upkeep.renew()),
   ]
   log.info(
     { address: `${tls ? 'https' : 'http'}://${formatEndpoint(config.listen)}`, flow: config.flow },

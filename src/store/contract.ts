@@ -3,6 +3,7 @@ import type { NewEvent, StoredEvent } from '../model/event.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { HostStatus } from '../model/host-status.ts'
 import type { AuthorityPause, LedgerLine } from '../model/ledger.ts'
+import type { Renewal } from '../model/renewal.ts'
 import type { JournalEntry, Run, RunState } from '../model/run.ts'
 
 /** One-time right to run one plan once. Only the hash of its value is ever stored. */
@@ -139,6 +140,13 @@ export interface StoreSession {
   pauseAuthority(directory: string, until: AuthorityPause): Promise<void>
   /** Zeros for one that nothing was ever said of. */
   authorityPause(directory: string): Promise<AuthorityPause>
+
+  findRenewal(fingerprint: string): Promise<Renewal | undefined>
+  /** By name. */
+  listRenewals(): Promise<Renewal[]>
+  /** Replaces an earlier one for the same certificate. */
+  putRenewal(renewal: Renewal): Promise<void>
+  deleteRenewal(fingerprint: string): Promise<void>
 
   /** The lease, or undefined while somebody else's has not run out. Its own holder may take it again: a new fence. */
   takeLease(name: string, holder: string, now: number, lifeMs: number): Promise<Lease | undefined>

@@ -4,6 +4,7 @@ import { first } from './migrations/0001-first.ts'
 import { runs } from './migrations/0002-runs.ts'
 import { events } from './migrations/0003-events.ts'
 import { ledger } from './migrations/0004-ledger.ts'
+import { renewals } from './migrations/0005-renewals.ts'
 import { hosts } from './migrations/0006-hosts.ts'
 import type { Schema } from './schema.ts'
 
@@ -11,7 +12,7 @@ import type { Schema } from './schema.ts'
 export type Migration = (db: Kysely<Schema>) => Promise<void>
 
 /** Version n of the schema is what the first n leave behind. */
-export const MIGRATIONS: readonly Migration[] = [first, runs, events, ledger, hosts]
+export const MIGRATIONS: readonly Migration[] = [first, runs, events, ledger, renewals, hosts]
 
 /** Brings the schema up to the newest version, all of the way or not at all. Others that start now wait their turn. */
 export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = MIGRATIONS): Promise<void> {

@@ -15,6 +15,7 @@ import { migrate } from './migrations.ts'
 import { ordersIn } from './orders.ts'
 import { plansIn } from './plans.ts'
 import { prune } from './prune.ts'
+import { renewalsIn } from './renewals.ts'
 import { runsIn } from './runs.ts'
 import type { Schema } from './schema.ts'
 
@@ -78,6 +79,7 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...ordersIn(db),
   ...hostsIn(db),
   ...ledgerIn(db),
+  ...renewalsIn(db),
   ...leasesIn(db),
   ...auditLinesIn(db),
   ...eventsIn(db),

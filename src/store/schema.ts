@@ -17,6 +17,7 @@ export interface Schema {
   hosts: HostRow
   authorities: AuthorityRow
   ledger: LedgerRow
+  renewals: RenewalRow
   leases: LeaseRow
   audit_lines: AuditLineRow
   audit_head: AuditHeadRow
@@ -122,6 +123,17 @@ export interface LedgerRow {
   names: string
   kind: LedgerLine['kind']
   unproven: string
+}
+
+export interface RenewalRow {
+  fingerprint: string
+  /** Joined by commas. */
+  names: string
+  attempts: number
+  failures: number
+  next_attempt_at: number | null
+  reason: string | null
+  advice: string | null
 }
 
 /** A row outlives its lease, with no holder, so that its fence never repeats. */

@@ -13,6 +13,7 @@ import { migrationSuite } from './store/migrations.ts'
 import { orderSuite } from './store/orders.ts'
 import { planSuite } from './store/plans.ts'
 import { pruneSuite } from './store/prune.ts'
+import { renewalSuite } from './store/renewals.ts'
 import { runSuite } from './store/runs.ts'
 import { transactionSuite } from './store/transactions.ts'
 
@@ -27,6 +28,7 @@ export function storeSuite(on: Bench): void {
   orderSuite(on)
   hostSuite(on)
   ledgerSuite(on)
+  renewalSuite(on)
   transactionSuite(on)
   beginningSuite(on)
   auditSuite(on)

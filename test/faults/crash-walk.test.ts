@@ -8,6 +8,7 @@ import {
   type CrashCase,
   isOfHttpChallenge,
   isOfIssuing,
+  isOfRenewal,
   isOnTheWayBack,
   someOf,
   usualPoints,
@@ -57,7 +58,10 @@ afterAll(async () => {
 
 test('every point of the table belongs to a walk, and the short one meets every step and every moment', () => {
   expect(
-    [...usualPoints(), ...CRASH_POINTS.filter((point) => isOfHttpChallenge(point) || isOfIssuing(point))].toSorted(),
+    [
+      ...usualPoints(),
+      ...CRASH_POINTS.filter((point) => isOfHttpChallenge(point) || isOfIssuing(point) || isOfRenewal(point)),
+    ].toSorted(),
   ).toEqual([...CRASH_POINTS].toSorted())
   const parts = (points: readonly string[]) => ({
     steps: [...new Set(points.map((point) => point.split(' ').slice(0, 2).join(' ')))].toSorted(),

@@ -62,12 +62,12 @@ export function certificateStep(host: string, parts: CertificateParts): Step {
   }
 }
 
-function chosen(certificate: InstalledCertificate, source: ChosenCertificate['source']): ChosenCertificate
-function chosen(
+export function chosen(certificate: InstalledCertificate, source: ChosenCertificate['source']): ChosenCertificate
+export function chosen(
   certificate: InstalledCertificate | undefined,
   source: ChosenCertificate['source'],
 ): ChosenCertificate | undefined
-function chosen(certificate: InstalledCertificate | undefined, source: ChosenCertificate['source']) {
+export function chosen(certificate: InstalledCertificate | undefined, source: ChosenCertificate['source']) {
   if (!certificate) return undefined
   const { fingerprint, certificateFile, keyFile, names, notBefore, notAfter, issued: ours } = certificate
   return {

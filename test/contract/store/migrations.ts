@@ -9,9 +9,10 @@ import { VERSION_1 } from './version-1.ts'
 import { VERSION_2 } from './version-2.ts'
 import { VERSION_3 } from './version-3.ts'
 import { VERSION_4 } from './version-4.ts'
+import { VERSION_5 } from './version-5.ts'
 
 /** What each version laid on top of the one before. */
-const RELEASED = [VERSION_1, VERSION_2, VERSION_3, VERSION_4]
+const RELEASED = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5]
 
 /** Those that refer to others come before them. */
 const TABLES = [
@@ -20,6 +21,7 @@ const TABLES = [
   'events',
   'ledger',
   'authorities',
+  'renewals',
   'journal',
   'runs',
   'orders',
@@ -68,7 +70,7 @@ export function migrationSuite(on: Bench): void {
       expect(await versions()).toStrictEqual(everyVersion)
     })
 
-    it.each([1, 2, 3, 4])(
+    it.each([1, 2, 3, 4, 5])(
       'bring a database of version %i up to date with everything that was in version 1',
       async (version) => {
         await layVersion(version)
@@ -142,7 +144,13 @@ export function migrationSuite(on: Bench): void {
       expect(await store.authorityPause(directory)).toStrictEqual({ newOrders: NOW + 60_000, everything: 0 })
     })
 
-    it.each([1, 2, 3, 4])('lead from version %i to the same tables as a fresh database has', async (version) => {
+    it('keep what version 5 knew', async () => {
+      await layVersion(5)
+      const store = await on.open()
+      expect(await store.findRenewal('AA:BB')).toMatchObject({ names: ['*.lab.test'], failures: 1 })
+    })
+
+    it.each([1, 2, 3, 4, 5])('lead from version %i to the same tables as a fresh database has', async (version) => {
       await layVersion(version)
       await on.open()
       const migrated = await withKysely((db) => db.introspection.getTables())

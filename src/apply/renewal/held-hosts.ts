@@ -1,0 +1,71 @@
+import { hostLease } from '../../model/run.ts'
+import type { Store } from '../../store/contract.ts'
+import { HeldLease } from '../held-lease.ts'
+import type { Receipt } from '../steps.ts'
+import { type InUse, inUse } from './in-use.ts'
+
+/** A host that no run can touch meanwhile, as its books say under our hold. */
+export interface HeldHost {
+  readonly inUse: InUse
+  readonly held: HeldLease
+}
+
+interface HoldingParts {
+  readonly store: Store
+  readonly instance: string
+  readonly leaseMs: number
+  readonly now: () => number
+}
+
+/**
+ * Holds those of the hosts that nobody else holds while `work` goes on. A run for one of them is refused as busy for that
+ * long, and a host with a run under way is left out: it is looked at again the next time.
+ */
+export async function holding<T>(
+  { store, instance, leaseMs, now }: HoldingParts,
+  hosts: readonly InUse[],
+  work: (held: readonly HeldHost[]) => Promise<T>,
+): Promise<T> {
+  // The same instance takes up at once what it held when it died.
+  const leases = await store.transaction(async (session) => {
+    const taken = []
+    for (const { host } of hosts) {
+      const lease = await session.takeLease(hostLease(host), `${instance} renewal`, now(), leaseMs)
+      if (lease) taken.push({ host, lease })
+    }
+    return taken
+  })
+  const all = leases.map(({ host, lease }) => ({ host, held: new HeldLease(store, lease, leaseMs, now) }))
+  try {
+    const looks = await Promise.all(
+      all.map(async ({ host, held }) => ({ held, exposure: await store.findExposure(host) })),
+    )
+    return await work(
+      looks.flatMap(({ held, exposure }) => {
+        const found = exposure && inUse(exposure)
+        return found ? [{ inUse: found, held }] : []
+      }),
+    )
+  } finally {
+    for (const { held } of all) held.stop()
+    // One that cannot be released runs out.
+    await Promise.allSettled(all.map(({ held }) => store.releaseLease(held.lease)))
+  }
+}
+
+/** Writes receipts, all of them or none, with whatever `more` adds to the same transaction. */
+export async function book(
+  store: Store,
+  receipts: readonly { readonly host: HeldHost; readonly receipt: Receipt }[],
+  more: (session: Parameters<Parameters<Store['transaction']>[0]>[0]) => Promise<unknown> = async () => undefined,
+): Promise<void> {
+  for (const { host } of receipts) host.held.assertHeld()
+  await store.transaction(async (session) => {
+    for (const { host, receipt } of receipts) {
+      const { host: name, planId } = host.inUse
+      if (!(await session.setExposureReceipt(name, planId, receipt, host.held.lease.fence)))
+        throw new Error(`the receipt of ${name} belongs to somebody else by now`)
+    }
+    await more(session)
+  })
+}

@@ -1,0 +1,73 @@
+import type { InstalledCertificate } from '../../certificates/contract.ts'
+import type { FileHash } from '../../edge/contract.ts'
+import type { Exposure } from '../../store/contract.ts'
+import type { ChosenCertificate } from '../steps/certificate.ts'
+import { appliedFiles, type Receipt, withFiles } from '../steps.ts'
+
+/** An applied host that is served with a certificate, as its receipt tells. */
+export interface InUse {
+  readonly host: string
+  readonly planId: string
+  readonly receipt: Receipt
+  readonly certificate: ChosenCertificate
+  /** The fingerprint of what the Secondary was last seen to serve. */
+  readonly onSecondary: string
+  /** A replacement that was begun and not booked yet. */
+  readonly intent: Intent | undefined
+}
+
+/** What is about to stand on the Primary, written down before it does: whoever comes after a crash can tell it from an edit. */
+interface Intent {
+  readonly certificate: ChosenCertificate
+  readonly files: readonly FileHash[]
+  /** The host's entry as it stood. */
+  readonly former: { readonly path: string; readonly content: string }
+}
+
+/** Members of a receipt that no run writes. */
+const INTENT = 'renewal'
+const SECONDARY = 'secondary'
+
+/** Undefined for a host that is not applied, or not served with a certificate. */
+export function inUse({ host, planId, state, receipt }: Exposure): InUse | undefined {
+  const { certificate } = (receipt ?? {}) as Partial<Record<string, ChosenCertificate>>
+  return state === 'applied' && certificate?.names ? asReceiptSays(host, planId, receipt as Receipt) : undefined
+}
+
+/** The same host under another receipt. */
+export const under = ({ host, planId }: InUse, receipt: Receipt): InUse => asReceiptSays(host, planId, receipt)
+
+function asReceiptSays(host: string, planId: string, receipt: Receipt): InUse {
+  const certificate = receipt.certificate as ChosenCertificate
+  const onSecondary = (receipt[SECONDARY] as string | undefined) ?? certificate.fingerprint
+  return { host, planId, receipt, certificate, onSecondary, intent: receipt[INTENT] as Intent | undefined }
+}
+
+export const withIntent = ({ receipt }: InUse, intent: Intent): Receipt => ({ ...receipt, [INTENT]: intent })
+
+export function withoutIntent({ receipt }: InUse): Receipt {
+  const { [INTENT]: _, ...rest } = receipt
+  return rest
+}
+
+/** The receipt once the Primary was seen to serve the new certificate. The Secondary still has what it had. */
+export function withReplaced(
+  host: InUse,
+  certificate: ChosenCertificate,
+  files: readonly FileHash[],
+  isOfCertificate: (path: string) => boolean,
+): Receipt {
+  const others = appliedFiles(host.receipt).filter(({ path }) => !isOfCertificate(path))
+  const receipt = withFiles(withoutIntent(host), [...others, ...files])
+  return { ...receipt, certificate, [SECONDARY]: host.onSecondary }
+}
+
+export const withSecondary = ({ receipt }: InUse, fingerprint: string): Receipt => ({
+  ...receipt,
+  [SECONDARY]: fingerprint,
+})
+
+/** Whether a certificate that covers the host should take the place of the one in use: it is newer, or lasts longer. */
+export const isBetter = (candidate: InstalledCertificate, { certificate }: InUse): boolean =>
+  candidate.fingerprint !== certificate.fingerprint &&
+  (candidate.notBefore.getTime() > certificate.notBefore || candidate.notAfter.getTime() > certificate.notAfter)

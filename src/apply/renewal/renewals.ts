@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type {
+  CertificateFinding,
+  CertificateInventory,
+  CertificateIssuer,
+  ChallengeResponder,
+  InstalledCertificate,
+  RenewalAdvisor,
+} from '../../certificates/contract.ts'
+import { dueAt, pauseAfter } from '../../certificates/renewal-schedule.ts'
+import { Fault, sentenceOf } from '../../model/fault.ts'
+import type { Renewal } from '../../model/renewal.ts'
+import { type InUse, inUse, isBetter } from './in-use.ts'
+import { type OrderParts, orderFor } from './order-for.ts'
+import { bringSecondaryUp, replaceCertificate, takeBack } from './replace.ts'
+import { renewalFailed } from './tidings.ts'
+
+export interface RenewalParts extends OrderParts {
+  readonly inventory: CertificateInventory
+  readonly issuer: CertificateIssuer
+  readonly advisor: RenewalAdvisor
+  readonly retry: { readonly firstMs: number; readonly capMs: number }
+}
+
+/** One certificate and the hosts that are served with it. */
+interface Line {
+  readonly certificate: InUse['certificate']
+  readonly hosts: readonly InUse[]
+}
+
+const AT_ONCE = 4
+
+/**
+ * Looks after every certificate in use: what is due is renewed, what is newer in the folders is served, what a crash left is
+ * brought to its end. It holds nothing in mind from one look to the next: books, folders and edges tell everything.
+ */
+export class Renewals {
+  readonly #parts: RenewalParts
+  #underWay: Promise<void> | undefined
+  #told = ''
+
+  constructor(parts: RenewalParts) {
+    this.#parts = parts
+  }
+
+  /** One look at everything, never two at once. A certificate that cannot be renewed yet keeps no other one waiting. */
+  look(): Promise<void> {
+    this.#underWay ??= this.#lookOnce().finally(() => {
+      this.#underWay = undefined
+    })
+    return this.#underWay
+  }
+
+  /** Waits for a look that is under way, at most so long. */
+  async drain(limitMs: number): Promise<void> {
+    const ended = this.#underWay?.catch(() => undefined)
+    await Promise.race([ended, sleep(limitMs, undefined, { ref: false })])
+  }
+
+  async #lookOnce(): Promise<void> {
+    await this.#tellFindings()
+    await this.#settle(await this.#inUse())
+    const lines = linesOf(await this.#inUse())
+    await this.#forgetUnused(lines)
+    const waiting = [...lines]
+    const worker = async () => {
+      for (let line = waiting.shift(); line; line = waiting.shift()) await this.#lookAfter(line)
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  }
+
+  /** Once per change, not once per look. */
+  async #tellFindings(): Promise<void> {
+    const { inventory, log, now } = this.#parts
+    const findings = await inventory.findings(now())
+    const known = new Set(this.#told.split('\n'))
+    const lineOf = ({ path, sentence }: CertificateFinding) => `${path} ${sentence}`
+    for (const finding of findings.filter((each) => !known.has(lineOf(each)))) {
+      log.warn({ finding: finding.kind, path: finding.path }, finding.sentence)
+    }
+    this.#told = findings.map(lineOf).join('\n')
+  }
+
+  async #inUse(): Promise<InUse[]> {
+    return (await this.#parts.store.listExposures()).flatMap((exposure) => inUse(exposure) ?? [])
+  }
+
+  /** Replacements that were begun and not booked: forward with the same certificate, or back when it is gone. */
+  async #settle(hosts: readonly InUse[]): Promise<void> {
+    const { inventory, log } = this.#parts
+    const begun = Map.groupBy(
+      hosts.filter(({ intent }) => intent),
+      ({ intent }) => intent?.certificate.fingerprint ?? '',
+    )
+    for (const [fingerprint, left] of begun) {
+      log.warn({ hosts: left.map(({ host }) => host) }, 'A certificate was being replaced; it is brought to its end')
+      try {
+        const certificate = await inventory.withFingerprint(fingerprint)
+        await (certificate ? replaceCertificate(this.#parts, certificate, left) : takeBack(this.#parts, left))
+      } catch (error) {
+        log.error({ err: error }, 'A certificate that was being replaced is not in its place yet')
+      }
+    }
+  }
+
+  async #forgetUnused(lines: readonly Line[]): Promise<void> {
+    const { store } = this.#parts
+    const used = new Set(lines.map(({ certificate }) => certificate.fingerprint))
+    for (const { fingerprint } of await store.listRenewals()) {
+      if (!used.has(fingerprint)) await store.deleteRenewal(fingerprint)
+    }
+  }
+
+  async #lookAfter(line: Line): Promise<void> {
+    const { store, now, log } = this.#parts
+    const { names, fingerprint } = line.certificate
+    try {
+      const known = await store.findRenewal(fingerprint)
+      if (known?.nextAttemptAt !== undefined && now() < known.nextAttemptAt) return
+      const renewal = await this.#advised(line, known ?? { fingerprint, names, attempts: 0, failures: 0 })
+      await this.#act(line, renewal).catch((fault: unknown) => this.#failed(renewal, fault))
+    } catch (error) {
+      log.error({ err: error, names }, 'A certificate could not be looked after')
+    }
+  }
+
+  /** What is newer goes to the hosts; where nothing is, and the certificate is ours and due, a new one is had first. */
+  async #act(line: Line, renewal: Renewal): Promise<void> {
+    const { store, secondary, now } = this.#parts
+    const given = await this.#giveBetter(line.hosts)
+    const rest = line.hosts.filter((host) => !given.includes(host))
+    const [first] = rest
+    const isDue = line.certificate.ours && dueAt(line.certificate, renewal.advice?.window) <= now()
+    if (first && isDue) return this.#renew(first, rest, renewal)
+    const lagging = rest.filter(({ onSecondary }) => onSecondary !== line.certificate.fingerprint)
+    if (secondary && lagging.length > 0) await this.#bringUp(line, lagging)
+    if (renewal.failures > 0)
+      await store.putRenewal({ ...renewal, failures: 0, nextAttemptAt: undefined, reason: undefined })
+  }
+
+  /** Hosts for which something better lies in the folders are given it. */
+  async #giveBetter(hosts: readonly InUse[]): Promise<readonly InUse[]> {
+    const better = await this.#better(hosts)
+    for (const group of better) await replaceCertificate(this.#parts, group.certificate, group.hosts)
+    return better.flatMap((group) => group.hosts)
+  }
+
+  /** Under the lease of these names, and only if nobody did it meanwhile. An order that was left is gone on with. */
+  async #renew(first: InUse, hosts: readonly InUse[], { failures, advice }: Renewal): Promise<void> {
+    const { turns, issuer, store, reach } = this.#parts
+    const { names, responder, around } = await orderFor(this.#parts, first)
+    await turns.ordering(names, async () => {
+      const exposure = await store.findExposure(first.host)
+      if (!exposure || inUse(exposure)?.certificate.fingerprint !== first.certificate.fingerprint) return
+      if ((await this.#better([first])).length === 0) {
+        reach('renew run begun')
+        // An authority may refuse an order because of what it is said to replace: the next one says nothing.
+        const replaces = failures === 0 ? advice?.replaces : undefined
+        await around(() => issuer.issue(names, telling(responder, reach), { replaces }))
+        reach('renew certificate issued')
+      }
+      await this.#giveBetter(hosts)
+    })
+  }
+
+  /** Hosts for which something better lies in the folders, by what that is. */
+  async #better(hosts: readonly InUse[]): Promise<{ certificate: InstalledCertificate; hosts: readonly InUse[] }[]> {
+    const { inventory, now } = this.#parts
+    const found = new Map<string, { certificate: InstalledCertificate; hosts: InUse[] }>()
+    for (const host of hosts) {
+      const certificate = await inventory.covering(host.host, now())
+      if (!certificate || !isBetter(certificate, host)) continue
+      const group = found.get(certificate.fingerprint) ?? { certificate, hosts: [] }
+      group.hosts.push(host)
+      found.set(certificate.fingerprint, group)
+    }
+    return [...found.values()]
+  }
+
+  async #bringUp({ certificate }: Line, hosts: readonly InUse[]): Promise<void> {
+    const installed = await this.#parts.inventory.withFingerprint(certificate.fingerprint)
+    if (!installed) throw new Fault('The certificate that the Secondary lacks is in none of the folders.')
+    await bringSecondaryUp(this.#parts, installed, hosts)
+  }
+
+  /** With what its authority says now, where it may be asked again. */
+  async #advised(line: Line, renewal: Renewal): Promise<Renewal> {
+    const { advisor, store, now } = this.#parts
+    if (!line.certificate.ours || (renewal.advice && now() < renewal.advice.askAgainAt)) return renewal
+    const advice = await advisor.advise(line.certificate)
+    // An authority that does not answer now may have said something before.
+    const advised = { ...renewal, advice: { ...advice, window: advice.window ?? renewal.advice?.window } }
+    await store.putRenewal(advised)
+    return advised
+  }
+
+  async #failed(renewal: Renewal, fault: unknown): Promise<void> {
+    const { store, log, now, retry } = this.#parts
+    const at = now()
+    const failures = renewal.failures + 1
+    const told = fault instanceof Fault ? (fault.retryAfter ?? 0) * 1000 : 0
+    const failed: Renewal = {
+      ...renewal,
+      attempts: renewal.attempts + 1,
+      failures,
+      nextAttemptAt: at + Math.max(pauseAfter(failures, retry), told),
+      reason: sentenceOf(fault),
+    }
+    await store.transaction(async (session) => {
+      await session.putRenewal(failed)
+      await session.appendEvent(renewalFailed(failed, at))
+    })
+    log.error(
+      { err: fault, names: renewal.names, nextAttemptAt: failed.nextAttemptAt },
+      'A certificate was not renewed',
+    )
+  }
+}
+
+function linesOf(hosts: readonly InUse[]): Line[] {
+  const settled = hosts.filter(({ intent }) => !intent)
+  return [...Map.groupBy(settled, ({ certificate }) => certificate.fingerprint).values()].flatMap((group) =>
+    group[0] ? [{ certificate: group[0].certificate, hosts: group }] : [],
+  )
+}
+
+const telling = (responder: ChallengeResponder, reach: RenewalParts['reach']): ChallengeResponder => ({
+  ...responder,
+  present: async (...proof) => {
+    await responder.present(...proof)
+    reach('renew certificate challenge-set')
+  },
+})
