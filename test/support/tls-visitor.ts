@@ -2,7 +2,7 @@ import { connect } from 'node:tls'
 import type { EdgeDescription } from '../../lab/description.ts'
 
 /** What a visitor got to know of the certificate that was served, or why the handshake failed. */
-export interface Shown {
+interface Shown {
   readonly at: number
   readonly host: string
   readonly serial: string

@@ -177,13 +177,23 @@ async function putBack({ primary, store, reach }: ReplaceParts, hosts: readonly 
   const changed = files.filter((file) => hashOf(file).hash !== hashIn(now, file.path))
   if (changed.length > 0) {
     await primary.swap({ files: changed, expected: now })
-    await primary.reload()
+    // nginx may never have loaded what was taken away: then nothing is left to load.
+    await primary.reload().catch(async (error: unknown) => {
+      if (!(await isServedAsBefore(primary, hosts))) throw error
+    })
   }
   await removeUnused(primary)
   reach('renew proxy after-undo')
   await book(
     store,
     hosts.map((host) => ({ host, receipt: withoutIntent(host.inUse) })),
+  )
+}
+
+async function isServedAsBefore(edge: Edge, hosts: readonly HeldHost[]): Promise<boolean> {
+  const shown = await Promise.all(hosts.map(({ inUse: { host } }) => edge.handshake(host)))
+  return shown.every(
+    (each, i) => each.kind === 'served' && each.fingerprint === hosts[i]?.inUse.certificate.fingerprint,
   )
 }
 

@@ -1,0 +1,77 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { RENEWAL_POINTS } from '../../src/apply/crash-points.ts'
+import { applied, invariants, removed } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { rowsOf } from '../support/lab-store.ts'
+import { callForRenewal, EAGER, ordersAt, serials, untilReplaced } from '../support/renewal.ts'
+import { startVisiting } from '../support/tls-visitor.ts'
+
+// Every case is three lives of the service and a whole renewal, and the machine may have other work.
+vi.setConfig({ testTimeout: 120_000 })
+
+/** `npm run campaign -- renewal-crash` dies at all of them. */
+const POINTS = process.env.CAMPAIGN
+  ? RENEWAL_POINTS
+  : ([
+      'renew certificate challenge-set',
+      'renew proxy swapped',
+      'renew proxy after-undo',
+      'renew run before-finish',
+    ] as const)
+
+let lab: TestLab
+let plans: { planId: string; host: string }[]
+beforeAll(async () => {
+  // Every order has a challenge to set.
+  process.env.PEBBLE_AUTHZREUSE = '0'
+  lab = await startTestLab({ deathsAllowed: Number.POSITIVE_INFINITY, configure: wildcardZone }).finally(() => {
+    delete process.env.PEBBLE_AUTHZREUSE
+  })
+  plans = [await applied(lab, { subdomain: 'one', tls: true }), await applied(lab, { subdomain: 'two', tls: true })]
+})
+afterAll(() => lab?.stop())
+
+const wildcardZone = (config: Readonly<Record<string, unknown>>) => {
+  const zones = config.zones as Record<string, object>
+  return { ...config, ...EAGER, zones: { 'lab.test': { ...zones['lab.test'], certificate: 'wildcard' } } }
+}
+const hosts = () => plans.map(({ host }) => host)
+
+test('two hosts of the zone are served with one wildcard certificate, of one order', async () => {
+  const shown = await Promise.all(hosts().map((host) => serials(lab, host)))
+  expect(new Set(shown.flat()).size).toBe(1)
+  expect(ordersAt(lab)).toBe(1)
+})
+
+test.each(POINTS)('killed at "%s": the next life ends it, with one order and no visitor turned away', async (point) => {
+  const [former = ''] = await serials(lab, hosts()[0] ?? '')
+  const before = ordersAt(lab)
+  const { edges, acme } = lab.description
+  const visiting = startVisiting([edges.primary, edges.secondary], hosts(), () => readFileSync(acme.ca, 'utf8'), 50)
+  const heal = point.includes('undo') ? hinderReloads() : () => undefined
+  lab.giveServiceNextLife({ DRAWBRIDGE_CRASH_AT: point })
+  await lab.restartService()
+  const death = lab.serviceDeath()
+  await callForRenewal(lab)
+  await death
+  heal()
+  await untilReplaced(lab, hosts(), former)
+  expect((await visiting.stop()).failures).toEqual([])
+  expect(ordersAt(lab) - before).toBe(1)
+  expect(rowsOf(lab, 'select url from orders')).toEqual([])
+  await invariants(lab)
+})
+
+test('after all of that the hosts are removed as if nothing had happened', async () => {
+  for (const { planId } of plans) await removed(lab, planId)
+  await invariants(lab)
+})
+
+/** nginx goes on, but nobody can tell it to load anything. */
+function hinderReloads(): () => void {
+  const { pidFile } = lab.description.edges.primary
+  const pid = readFileSync(pidFile)
+  writeFileSync(pidFile, '')
+  return () => writeFileSync(pidFile, pid)
+}
