@@ -41,8 +41,7 @@ export function localEdge(settings: EdgeSettings): Edge {
     prepare: () => prepareEdge(settings),
     reload: () => reloadNginx(settings),
     ask: (question) => askEdge(settings, question),
-    handshake: (host) =>
-      shakeHands({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS),
+    handshake: (host) => shakeHands({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS),
     certificateFiles: renderCertificate,
     isOfCertificate: (path) => ['certificate', 'host entry'].includes(parsePath(path).kind),
     unusedCertificates: () => unusedCertificates(folder),

@@ -193,7 +193,7 @@ async function putBack({ primary, store, reach }: ReplaceParts, hosts: readonly 
 async function isServedAsBefore(edge: Edge, hosts: readonly HeldHost[]): Promise<boolean> {
   const shown = await Promise.all(hosts.map(({ inUse: { host } }) => edge.handshake(host)))
   return shown.every(
-    (each, i) => each.kind === 'served' && each.fingerprint === hosts[i]?.inUse.certificate.fingerprint,
+    (each, i) => each.kind === 'certificate' && each.fingerprint === hosts[i]?.inUse.certificate.fingerprint,
   )
 }
 
