@@ -94,7 +94,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   terminal: [],
   client: [],
-  cli: ['terminal'],
+  cli: ['terminal', 'client', 'config/section.ts'],
   'version.ts': [],
   'doctor-parts.ts': ['*'],
   'diagnoser-parts.ts': ['*'],
@@ -113,6 +113,7 @@ const MAY_REACH_OUT = [
   'http',
   'ops',
   'config',
+  'cli/address.ts',
   'main.ts',
 ]
 const REACHING_OUT =

@@ -1,5 +1,6 @@
 import createApi, { type Client } from 'openapi-fetch'
 import type * as body from './bodies.ts'
+import type { StreamedEvent } from './event-stream.ts'
 import { refusalOf, Unreachable } from './refusal.ts'
 import { type RunOptions, runPlan } from './run.ts'
 import type { paths } from './schema.ts'
@@ -29,6 +30,8 @@ export interface DrawbridgeClient {
   health(host: string): Promise<body.Health>
   /** Looks now, link by link. */
   diagnose(host: string): Promise<body.Diagnosis>
+  /** Badges as they change (`badge`, with the host's row) and that the hosts are others now (`hosts`), for ever. */
+  hostEvents(options?: StreamOptions): AsyncGenerator<StreamedEvent, void>
   audit(query?: body.AuditQuery): Promise<body.AuditPage>
   /** Everything that happens, for ever: a lost connection is taken up again where it was. */
   events(query?: body.EventsQuery, options?: StreamOptions): AsyncGenerator<body.DrawbridgeEvent, void>
@@ -75,6 +78,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
     hosts: (query = {}) => answered(api.GET('/api/hosts', { params: { query } })),
     health: (host) => answered(api.GET('/api/health', { params: { query: { host } } })),
     diagnose: (host) => answered(api.GET('/api/diagnose', { params: { query: { host } } })),
+    hostEvents: (options) => stream({ ...source, path: '/api/hosts/events', endless: true }, options),
     audit: (query = {}) => answered(api.GET('/api/audit', { params: { query } })),
     events,
   }

@@ -33,9 +33,15 @@ export async function runPlan<T>(
   const running = spend({ [header]: capability })
   if (!onProgress) return running
   const over = new AbortController()
-  const told = tellProgress(followPlan, planId, earlier, onProgress, over.signal)
+  let heard = false
+  const hear = (event: ProgressEvent) => {
+    heard = true
+    onProgress(event)
+  }
+  const told = tellProgress(followPlan, planId, earlier, hear, over.signal)
   return running.finally(async () => {
-    await Promise.race([told, sleep(LAST_WORDS_MS, over.signal)])
+    // What was refused before it began has nothing more to tell.
+    if (heard) await Promise.race([told, sleep(LAST_WORDS_MS, over.signal)])
     over.abort()
   })
 }

@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
 import { withExample } from '../../terminal/declare.ts'
-import { standardOutput } from '../../terminal/told.ts'
-import { extend } from '../extend.ts'
+import { tell } from '../../terminal/told.ts'
+import { parseDuration } from '../duration.ts'
+import { type Connected, reach, throughApi } from '../reach.ts'
 
 export function addExtend(program: Command): void {
-  const command = program
-    .command('extend <planId>')
+  const command = throughApi(program.command('extend <planId>'))
     .description('prolong the life of an exposure, counted from now')
     .requiredOption('--for <duration>', 'such as 30m, 2h or 7d')
-    .option('--url <address>', 'the service (or DRAWBRIDGE_URL)', process.env.DRAWBRIDGE_URL ?? 'http://127.0.0.1:8045')
-    .action(async (planId: string, options: { url: string; for: string }) =>
-      standardOutput().say(await extend(planId, options)),
-    )
-  withExample(command, 'drawbridge extend plan_4c7p… --for 2h')
+    .action(async (planId: string, options: Connected & { for: string }) => {
+      const seconds = parseDuration(options.for, '--for')
+      const extended = await (await reach(options)).extendPlan(planId, seconds)
+      tell({ body: extended, lines: () => [`${planId} lives until ${extended.expiresAt}.`] }, options.json)
+    })
+  withExample(command, 'drawbridge extend plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 --for 2h')
 }

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigError, openConfiguration } from '../config/section.ts'
+import { UsageError } from './usage.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const USUAL = 'http://127.0.0.1:8045'
+
+/** Where the service is: `--url`, DRAWBRIDGE_URL, the `url` of the person's own file, or this machine. */
+export function serviceUrl(option: string | undefined, environment: Environment): string {
+  if (option !== undefined) return checked(option, '--url')
+  const variable = environment.DRAWBRIDGE_URL
+  if (variable) return checked(variable, 'DRAWBRIDGE_URL')
+  const file = configFile(environment)
+  const own = urlIn(file)
+  return own === undefined ? USUAL : checked(own, `url in ${file}`)
+}
+
+const configFile = ({ XDG_CONFIG_HOME, HOME }: Environment): string =>
+  join(XDG_CONFIG_HOME || join(HOME || homedir(), '.config'), 'drawbridge', 'config.yaml')
+
+function urlIn(file: string): string | undefined {
+  const text = textOf(file)
+  if (text === undefined) return undefined
+  const { root, faults } = openConfiguration(text, file)
+  const url = root.read('url', undefined, (value) => (typeof value === 'string' ? value : undefined), 'an address')
+  root.close()
+  if (faults.length > 0) throw new ConfigError(faults)
+  return url
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw new UsageError(`${file} cannot be read (${code ?? 'unknown reason'})`)
+  }
+}
+
+function checked(text: string, source: string): string {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(`${source} is no address; say it like http://192.168.45.23:8045`)
+  }
+  if (url.username || url.password) {
+    throw new UsageError(`${source} holds a user name or password: the service knows its callers by their address`)
+  }
+  return url.origin
+}

@@ -1,0 +1,76 @@
+import type { Screen, Tone } from '../../terminal/screen.ts'
+import { hanging } from '../../terminal/text.ts'
+import { until } from '../../terminal/times.ts'
+
+export interface CheckView {
+  readonly name: string
+  readonly status: string
+  readonly detail: string
+}
+
+interface ChangeView {
+  readonly kind: string
+  readonly action: string
+  readonly [member: string]: unknown
+}
+
+export interface PlanView {
+  readonly planId: string
+  readonly state: string
+  readonly host: string
+  readonly url: string
+  readonly checks: readonly CheckView[]
+  readonly changes: readonly ChangeView[]
+  readonly request: { readonly expiresIn?: number | undefined }
+  readonly expiresAt: string
+}
+
+/** What was looked at, and what an apply would do. */
+export function planLines(plan: PlanView, screen: Screen, now: number): string[] {
+  const lifetime = plan.request.expiresIn
+  return [
+    `${screen.paint('strong', plan.host)} (${plan.planId}, ${plan.state})`,
+    '',
+    'Checks',
+    ...checkLines(plan.checks, screen),
+    '',
+    'An apply would',
+    ...plan.changes.flatMap((change) => {
+      const [verb, text] = changeText(change)
+      return hanging(`  ${verb.padEnd(12)}`, 14, text, screen.columns)
+    }),
+    '',
+    `On the air as: ${plan.url}`,
+    ...(lifetime === undefined ? [] : [`It removes itself ${lifetime} s after the apply.`]),
+    `The plan may be applied until ${until(plan.expiresAt, now)}.`,
+  ]
+}
+
+const STATUS: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+  passed: ['passed', 'good'],
+  warning: ['warning', 'careful'],
+  not_required: ['not needed', 'dim'],
+  failed: ['FAILED', 'bad'],
+}
+
+export const checkLines = (checks: readonly CheckView[], screen: Screen): string[] =>
+  checks.flatMap(({ name, status, detail }) => {
+    const [word, tone] = STATUS[status] ?? [status, 'dim']
+    const head = `  ${name.padEnd(12)}${screen.paint(tone, word.padEnd(11))}`
+    return hanging(head, 25, detail, screen.columns)
+  })
+
+/** A change as a verb and what it is done to. */
+function changeText(change: ChangeView): [verb: string, text: string] {
+  const { kind, action } = change
+  const told = (member: string): string => String(change[member] ?? '')
+  if (kind === 'certificate') {
+    const names = Array.isArray(change.names) ? change.names.join(', ') : ''
+    return action === 'reuse'
+      ? ['use', `the certificate for ${names}, valid until ${told('notAfter').slice(0, 10)}`]
+      : ['order', `a certificate for ${names}`]
+  }
+  if (kind === 'proxy') return ['serve', `${told('serverName')} from ${told('target')}`]
+  if (kind === 'dns') return ['publish', `${told('name')} ${told('type')} ${told('value')}`]
+  return [action, kind]
+}

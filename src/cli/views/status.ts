@@ -1,0 +1,60 @@
+import type { Screen } from '../../terminal/screen.ts'
+import { type Column, table } from '../../terminal/table.ts'
+import { span } from '../../terminal/times.ts'
+import { badgeTone } from './badge.ts'
+
+export interface HostView {
+  readonly host: string
+  readonly badge: string
+  readonly server: string | null
+  readonly managed: boolean
+  readonly since: string | null
+  readonly latencyMs: number | null
+  readonly uptime24h: number | null
+  readonly certificate: { readonly notAfter: string; readonly level: string } | null
+  readonly expiresAt: string | null
+}
+
+export interface HostsView {
+  readonly hosts: readonly HostView[]
+  readonly total: number
+  readonly matched: number
+  readonly counts: Readonly<Record<string, number>>
+  readonly at: string
+}
+
+export function statusLines(body: HostsView, screen: Screen): string[] {
+  const { hosts, matched } = body
+  if (matched === 0) return [body.total === 0 ? 'No host is served yet.' : 'No host fits.', ...totals(body)]
+  const more =
+    matched > hosts.length ? [`… and ${matched - hosts.length} more; --search finds, --limit shows them.`] : []
+  return [...table(columnsAt(Date.parse(body.at), screen), hosts, screen.columns), ...more, '', ...totals(body)]
+}
+
+function columnsAt(now: number, screen: Screen): Column<HostView>[] {
+  return [
+    { title: 'HOST', text: ({ host }) => host, flexible: true },
+    {
+      title: 'STATE',
+      text: ({ badge }) => badge,
+      paint: (padded, { badge }) => screen.paint(badgeTone(badge), padded),
+    },
+    { title: 'FOR', text: ({ since }) => (since === null ? '-' : span(now - Date.parse(since))), align: 'right' },
+    { title: 'SERVER', text: ({ server }) => server ?? '-' },
+    { title: 'ANSWER', text: ({ latencyMs }) => (latencyMs === null ? '-' : `${latencyMs} ms`), align: 'right' },
+    { title: 'UP 24H', text: ({ uptime24h }) => share(uptime24h), align: 'right' },
+    { title: 'CERT', text: ({ certificate }) => untilEnd(certificate?.notAfter ?? null, now), align: 'right' },
+    { title: 'ENDS', text: ({ expiresAt }) => untilEnd(expiresAt, now), align: 'right' },
+  ]
+}
+
+/** Never rounded up to a whole that it is not. */
+const share = (part: number | null): string => (part === null ? '-' : `${Math.floor(part * 1000) / 10}%`)
+
+const untilEnd = (iso: string | null, now: number): string => (iso === null ? '-' : span(Date.parse(iso) - now))
+
+function totals({ total, counts }: HostsView): string[] {
+  const parts = Object.entries(counts).filter(([, count]) => count > 0)
+  const told = parts.map(([badge, count]) => `${count} ${badge}`).join(', ')
+  return [`${total} ${total === 1 ? 'host' : 'hosts'}${told ? `: ${told}` : ''}`]
+}
