@@ -8,7 +8,7 @@ export interface Connected {
   readonly json?: boolean
 }
 
-export const atUrl = (command: Command): Command =>
+const atUrl = (command: Command): Command =>
   command.option('--url <address>', 'the service; else DRAWBRIDGE_URL, else url in ~/.config/drawbridge/config.yaml')
 
 export const throughApi = (command: Command): Command => withJson(atUrl(command))

@@ -2,7 +2,7 @@ import type { Screen } from '../terminal/screen.ts'
 import { stepLine, titleOf } from './views/steps.ts'
 
 /** One thing that happened in a run, as the plan's stream tells it. */
-export interface StepEvent {
+interface StepEvent {
   readonly name: string
   readonly step: string
   readonly at: string

@@ -1,5 +1,6 @@
 import type { Client } from 'openapi-fetch'
 import type { Plan, ProgressEvent } from './bodies.ts'
+import { Refusal } from './refusal.ts'
 import type { paths } from './schema.ts'
 import type { StreamOptions } from './stream.ts'
 
@@ -33,18 +34,21 @@ export async function runPlan<T>(
   const running = spend({ [header]: capability })
   if (!onProgress) return running
   const over = new AbortController()
-  let heard = false
-  const hear = (event: ProgressEvent) => {
-    heard = true
-    onProgress(event)
-  }
-  const told = tellProgress(followPlan, planId, earlier, hear, over.signal)
-  return running.finally(async () => {
-    // What was refused before it began has nothing more to tell.
-    if (heard) await Promise.race([told, sleep(LAST_WORDS_MS, over.signal)])
+  const told = tellProgress(followPlan, planId, earlier, onProgress, over.signal)
+  try {
+    const done = await running
+    await Promise.race([told, sleep(LAST_WORDS_MS, over.signal)])
+    return done
+  } catch (error) {
+    if (hasBegun(error)) await Promise.race([told, sleep(LAST_WORDS_MS, over.signal)])
+    throw error
+  } finally {
     over.abort()
-  })
+  }
 }
+
+/** What was refused before it began has nothing more to tell. */
+const hasBegun = (error: unknown): boolean => error instanceof Refusal && 'steps' in error.problem
 
 const planCall = (api: Client<paths>, planId: string) =>
   api.GET('/api/deploy/plans/{planId}', { params: { path: { planId } } })

@@ -3,7 +3,7 @@ import { withExample } from '../../terminal/declare.ts'
 import { tell } from '../../terminal/told.ts'
 import { type Connected, reach, throughApi } from '../reach.ts'
 
-export interface StatusOptions extends Connected {
+interface StatusOptions extends Connected {
   readonly search?: string
   readonly badge?: string
   readonly server?: string
