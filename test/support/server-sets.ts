@@ -18,64 +18,71 @@ export interface Question {
   readonly address: number
 }
 
-/** Few, so that names meet. */
-const LABELS = ['a', 'b', 'www', 'test', 'example', 'xn--bcher-kva', 'app-1', '7']
-/** Of addresses of their own; the last is one that nobody names. */
+/** The last of the addresses is one that nobody names. */
 const ADDRESSES = [1, 2, 3]
 
-const label = fc.constantFrom(...LABELS)
-const name = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'))
-const spelled = (arbitrary: fc.Arbitrary<string>) =>
-  fc.tuple(arbitrary, fc.integer({ min: 0, max: 5 })).map(([text, dice]) => (dice === 0 ? text.toUpperCase() : text))
+/** A set uses few of them, so that its names meet. */
+const LABELS = ['a', 'b', 'www', 'test', 'example', 'xn--bcher-kva', 'app-1', '7']
 
-const pattern = fc.oneof(
-  fc.constantFrom(
-    '~^(www\\.)?a\\.test$',
-    '~^(?<sub>.+)\\.example\\.test$',
-    '~^(?P<sub>[^.]+)\\.(a|b)\\.',
-    '~\\.test$',
-    '~^A\\.',
-    '~^\\d+\\.test',
-    '~WWW',
-    '~^[[:alpha:]]+\\.example$',
-    '~^(?i)App-\\d\\.',
-    '"~^[a-z]{1,4}\\.[a-z]{4}$"',
-    "'~^(?:[a-z]+\\\\.){2}b$'",
-    '~^xn--[a-z0-9-]+\\.',
-    '~\\Aexample',
-    '~7\\z',
-    '~.',
-  ),
-  name.map((text) => `~^${text.replaceAll('.', '\\.')}$`),
-)
+const PATTERNS = [
+  '~^(www\\.)?a\\.test$',
+  '~^(?<sub>.+)\\.example\\.test$',
+  '~^(?P<sub>[^.]+)\\.(a|b)\\.',
+  '~\\.test$',
+  '~^A\\.',
+  '~^\\d+\\.test',
+  '~WWW',
+  '~^[[:alpha:]]+\\.example$',
+  '~^(?i)App-\\d\\.',
+  '"~^[a-z]{1,4}\\.[a-z]{4}$"',
+  "'~^(?:[a-z]+\\\\.){2}b$'",
+  '~^xn--[a-z0-9-]+\\.',
+  '~\\Aexample',
+  '~7\\z',
+  '~.',
+]
 
-const serverName = fc.oneof(
-  { weight: 5, arbitrary: spelled(name) },
-  { weight: 3, arbitrary: spelled(name.map((text) => `*.${text}`)) },
-  { weight: 2, arbitrary: spelled(name.map((text) => `.${text}`)) },
-  { weight: 3, arbitrary: spelled(name.map((text) => `${text}.*`)) },
-  { weight: 2, arbitrary: pattern },
-  { weight: 1, arbitrary: fc.constantFrom('""', '_', 'test.', '10.0.0.1', '*.10.0.0.1', '"a.test"') },
-)
+export const serverSet: fc.Arbitrary<ServerSet> = fc
+  .uniqueArray(fc.constantFrom(...LABELS), { minLength: 2, maxLength: 3 })
+  .chain((labels) => {
+    const label = fc.constantFrom(...labels)
+    return fc.record({
+      servers: fc.array(server(label), { minLength: 1, maxLength: 8 }),
+      questions: fc.array(fc.record({ host: host(label), address: fc.constantFrom(...ADDRESSES) }), {
+        minLength: 10,
+        maxLength: 10,
+      }),
+    })
+  })
 
-const server: fc.Arbitrary<ServerSpec> = fc.record({
-  names: fc.array(serverName, { maxLength: 4 }),
-  listen: fc.uniqueArray(fc.constantFrom(0, 0, 1, 2), { minLength: 1, maxLength: 3 }),
-})
+function server(label: fc.Arbitrary<string>): fc.Arbitrary<ServerSpec> {
+  const name = dotted(label, 3)
+  const serverName = fc.oneof(
+    { weight: 5, arbitrary: spelled(name) },
+    { weight: 3, arbitrary: spelled(name.map((text) => `*.${text}`)) },
+    { weight: 2, arbitrary: spelled(name.map((text) => `.${text}`)) },
+    { weight: 3, arbitrary: spelled(name.map((text) => `${text}.*`)) },
+    { weight: 1, arbitrary: fc.constantFrom(...PATTERNS) },
+    { weight: 1, arbitrary: name.map((text) => `~^${text.replaceAll('.', '\\.')}$`) },
+    { weight: 1, arbitrary: fc.constantFrom('""', '_', 'test.', '10.0.0.1', '*.10.0.0.1', '"a.test"') },
+  )
+  return fc.record({
+    names: fc.array(serverName, { maxLength: 4 }),
+    listen: fc.uniqueArray(fc.constantFrom(0, 0, 1, 2), { minLength: 1, maxLength: 3 }),
+  })
+}
 
 /** As a visitor may spell it. */
-const host = fc
-  .tuple(
-    fc.array(label, { minLength: 1, maxLength: 5 }),
-    fc.constantFrom('', '', '', '.', ':80', '.:8080'),
-    fc.boolean(),
-  )
-  .map(([labels, end, isLoud]) => (isLoud ? labels.join('.').toUpperCase() : labels.join('.')) + end)
+const host = (label: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc
+    .tuple(spelled(dotted(label, 4)), fc.constantFrom('', '', '', '.', ':80', '.:8080'))
+    .map(([name, end]) => name + end)
 
-export const serverSet: fc.Arbitrary<ServerSet> = fc.record({
-  servers: fc.array(server, { minLength: 1, maxLength: 8 }),
-  questions: fc.array(fc.record({ host, address: fc.constantFrom(...ADDRESSES) }), { minLength: 10, maxLength: 10 }),
-})
+const dotted = (label: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<string> =>
+  fc.array(label, { minLength: 1, maxLength }).map((labels) => labels.join('.'))
+
+const spelled = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.tuple(text, fc.integer({ min: 0, max: 5 })).map(([plain, dice]) => (dice === 0 ? plain.toUpperCase() : plain))
 
 /**
  * The set as text, one server a line, each of which answers with its number there. Any one of those that share an address
