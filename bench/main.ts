@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { type Lab, startLab } from '../lab/lab.ts'
 import { benchApply } from './apply.ts'
 import { benchPlan } from './plan.ts'
+import { benchReader } from './reader.ts'
 
 type Bench = (lab: Lab) => Promise<void>
 
-const BENCHES: Record<string, Bench> = { plan: benchPlan, apply: benchApply }
+const BENCHES: Record<string, Bench> = { plan: benchPlan, apply: benchApply, reader: benchReader }
 
 /** `npm run bench -- NAME`: a lab of its own, one benchmark on it, nothing left behind. */
 const [name = ''] = process.argv.slice(2)

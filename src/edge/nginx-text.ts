@@ -1,4 +1,4 @@
-import { tokensIn, UnreadableText, type Word } from './nginx-tokens.ts'
+import { type Token, tokensIn, UnreadableText, wordIn } from './nginx-tokens.ts'
 
 export interface Directive {
   readonly name: string
@@ -10,17 +10,18 @@ export interface Directive {
   readonly end: number
 }
 
-/** What stands in a text, in its order. A block's `close` comes after all that is in it. */
+/** What stands in a text, in its order. The first of the words is the directive's name. */
 interface Visitor {
-  directive(name: Word, args: readonly Word[], end: number): void
-  open(name: Word, args: readonly Word[], end: number): void
+  directive(words: readonly Token[], end: number): void
+  open(words: readonly Token[], end: number): void
+  /** Comes after all that is in the block. */
   close(): void
 }
 
 /** Tells a visitor what stands in the text, as far as it is well-formed; then throws UnreadableText. */
 export function visit(text: string, visitor: Visitor): void {
   let depth = 0
-  let words: Word[] = []
+  let words: Token[] = []
   let line = 1
   for (const token of tokensIn(text)) {
     line = token.line
@@ -28,20 +29,19 @@ export function visit(text: string, visitor: Visitor): void {
       words.push(token)
       continue
     }
-    const [name, ...args] = words
-    words = []
     if (token.kind === '}') {
-      if (name || depth === 0) throw new UnreadableText('a } stands where none can', line)
+      if (words.length > 0 || depth === 0) throw new UnreadableText('a } stands where none can', line)
       depth -= 1
       visitor.close()
-    } else if (!name) {
+    } else if (words.length === 0) {
       throw new UnreadableText(`a ${token.kind} stands where a directive should`, line)
     } else if (token.kind === '{') {
       depth += 1
-      visitor.open(name, args, token.end)
+      visitor.open(words, token.end)
     } else {
-      visitor.directive(name, args, token.end)
+      visitor.directive(words, token.end)
     }
+    words = []
   }
   if (words.length > 0 || depth > 0) throw new UnreadableText('it ends too early', line)
 }
@@ -50,14 +50,14 @@ export function visit(text: string, visitor: Visitor): void {
 export function directivesIn(text: string): Directive[] {
   const found: Directive[] = []
   const context: string[] = []
-  const add = ({ text: name, start }: Word, args: readonly Word[], end: number) =>
-    found.push({ name, args: args.map((word) => word.text), context: [...context], start, end })
+  const add = (words: readonly Token[], end: number): string => {
+    const [name = '', ...args] = words.map((word) => wordIn(text, word))
+    found.push({ name, args, context: [...context], start: words[0]?.start ?? end, end })
+    return name
+  }
   visit(text, {
     directive: add,
-    open(name, args, end) {
-      add(name, args, end)
-      context.push(name.text)
-    },
+    open: (words, end) => context.push(add(words, end)),
     close: () => context.pop(),
   })
   return found

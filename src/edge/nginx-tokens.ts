@@ -1,13 +1,12 @@
 /** A piece of nginx's configuration language, and where in the text it stands. */
-export type Token = Place & ({ readonly kind: 'word'; readonly text: string } | { readonly kind: ';' | '{' | '}' })
-
-interface Place {
+export interface Token {
+  readonly kind: 'word' | ';' | '{' | '}'
   readonly start: number
   readonly end: number
   readonly line: number
+  /** A word that is neither quoted nor has anything escaped in it means what it says. */
+  readonly isPlain: boolean
 }
-
-export type Word = Extract<Token, { kind: 'word' }>
 
 /** The message never holds a word of the text. */
 export class UnreadableText extends Error {
@@ -29,11 +28,6 @@ const SEMICOLON = 59
 const BACKSLASH = 92
 const OPEN = 123
 const CLOSE = 125
-const SIGNS = new Map([
-  [SEMICOLON, ';'],
-  [OPEN, '{'],
-  [CLOSE, '}'],
-] as const)
 
 /** As nginx's own reader splits it, character by character: a text may be large, and a pattern's stack is not. */
 export function* tokensIn(text: string): Generator<Token> {
@@ -44,35 +38,50 @@ export function* tokensIn(text: string): Generator<Token> {
       if (code === LINE_FEED) line += 1
       at += 1
     } else if (code === HASH) {
-      at = orEnd(text.indexOf('\n', at), text)
+      const end = text.indexOf('\n', at)
+      at = end === -1 ? text.length : end
     } else {
-      const kind = SIGNS.get(code as typeof SEMICOLON)
-      const token: Token = kind ? { kind, start: at, end: at + 1, line } : wordAt(text, at, line)
+      const token = signAt(code, at, line) ?? wordAt(text, at, line)
       yield token
-      if (!kind) line += lineFeeds(text, token)
+      if (!token.isPlain) line += lineFeeds(text, token)
       at = token.end
     }
   }
 }
 
-function wordAt(text: string, start: number, line: number): Word {
-  const first = text.charCodeAt(start)
-  const isQuoted = first === DOUBLE_QUOTE || first === SINGLE_QUOTE
-  const end = isQuoted ? endOfQuotation(text, start, line) : endOfBareWord(text, start)
-  const content = isQuoted ? text.slice(start + 1, end - 1) : text.slice(start, end)
-  return { kind: 'word', text: unescaped(content), start, end, line }
+/** What a word says. */
+export function wordIn(text: string, { start, end, isPlain }: Token): string {
+  if (isPlain) return text.slice(start, end)
+  const written = isQuote(text.charCodeAt(start)) ? text.slice(start + 1, end - 1) : text.slice(start, end)
+  return written.replaceAll(/\\(["'\\trn])/g, (_, escaped: string) => ESCAPED[escaped] ?? escaped)
 }
 
+const ESCAPED: Readonly<Record<string, string>> = { t: '\t', r: '\r', n: '\n' }
+
+function signAt(code: number, start: number, line: number): Token | undefined {
+  const kind = code === SEMICOLON ? ';' : code === OPEN ? '{' : code === CLOSE ? '}' : undefined
+  return kind && { kind, start, end: start + 1, line, isPlain: true }
+}
+
+const wordAt = (text: string, start: number, line: number): Token =>
+  isQuote(text.charCodeAt(start))
+    ? { kind: 'word', start, end: endOfQuotation(text, start, line), line, isPlain: false }
+    : bareWordAt(text, start, line)
+
 /** A bare word ends at white space, `;` or `{`, but the brace of `${name}` and escaped characters belong to it. */
-function endOfBareWord(text: string, start: number): number {
+function bareWordAt(text: string, start: number, line: number): Token {
+  let isPlain = true
   let at = start
   while (at < text.length) {
     const code = text.charCodeAt(at)
-    if (code === BACKSLASH || (code === DOLLAR && text.charCodeAt(at + 1) === OPEN)) at += 2
-    else if (isBlank(code) || code === SEMICOLON || code === OPEN) return at
+    if (code === BACKSLASH) {
+      isPlain = false
+      at += 2
+    } else if (code === DOLLAR && text.charCodeAt(at + 1) === OPEN) at += 2
+    else if (isBlank(code) || code === SEMICOLON || code === OPEN) break
     else at += 1
   }
-  return text.length
+  return { kind: 'word', start, end: Math.min(at, text.length), line, isPlain }
 }
 
 function endOfQuotation(text: string, start: number, line: number): number {
@@ -90,15 +99,10 @@ function endOfQuotation(text: string, start: number, line: number): number {
 
 const isBlank = (code: number): boolean => code === SPACE || code === LINE_FEED || code === 9 || code === 13
 
-const orEnd = (index: number, text: string): number => (index === -1 ? text.length : index)
+const isQuote = (code: number): boolean => code === DOUBLE_QUOTE || code === SINGLE_QUOTE
 
-function lineFeeds(text: string, { start, end }: Place): number {
+function lineFeeds(text: string, { start, end }: Token): number {
   let count = 0
   for (let at = text.indexOf('\n', start); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count += 1
   return count
 }
-
-const ESCAPED: Readonly<Record<string, string>> = { t: '\t', r: '\r', n: '\n' }
-
-const unescaped = (text: string): string =>
-  text.includes('\\') ? text.replaceAll(/\\(["'\\trn])/g, (_, escaped: string) => ESCAPED[escaped] ?? escaped) : text

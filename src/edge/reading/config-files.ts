@@ -1,18 +1,27 @@
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { codeOf } from '../files.ts'
+import { parseFile } from './config-text.ts'
 import type { Folders } from './glob.ts'
-import { type ParsedText, parse } from './statements.ts'
+import type { ParsedText } from './statements.ts'
 
 const MOST_BYTES = 64 * 1024 * 1024
 /** Two changes within one tick of the file system's clock leave the same times: what is younger is read again. */
 const SETTLED_AFTER_MS = 100
 const STATS_PER_TURN = 500
 
-/** What tells that a path is still the same; a missing one has its own. */
+/** What tells that a path is still the same. */
 interface Stamp {
-  readonly mark: string
+  readonly dev: number
+  readonly ino: number
+  readonly size: number
+  readonly mtimeMs: number
+  readonly ctimeMs: number
+  /** Why nothing is known of it, such as ENOENT. */
+  readonly fault: string | undefined
   readonly isSettled: boolean
 }
+
+const NOTHING = { dev: 0, ino: 0, size: 0, mtimeMs: 0, ctimeMs: 0, isSettled: true }
 
 export type Loaded = ParsedText | { readonly unreadable: string }
 
@@ -27,8 +36,8 @@ export class ConfigFiles implements Folders {
   async isUnchanged(): Promise<boolean> {
     if (this.#seen.size === 0) return false
     let count = 0
-    for (const [path, { mark, isSettled }] of this.#seen) {
-      if (!isSettled || stampOf(path).stamp.mark !== mark) return false
+    for (const [path, stamp] of this.#seen) {
+      if (!isSame(stamp, stampOf(path).stamp)) return false
       count += 1
       if (count % STATS_PER_TURN === 0) await new Promise(setImmediate)
     }
@@ -51,7 +60,7 @@ export class ConfigFiles implements Folders {
     if (known && this.#seen.has(path)) return known.loaded
     const { stamp, stats } = this.#look(path)
     if (known && isSame(known.stamp, stamp)) return known.loaded
-    const loaded = stats ? read(path, stats) : { unreadable: `it cannot be found or read (${stamp.mark})` }
+    const loaded = stats ? read(path, stats) : { unreadable: `it cannot be found or read (${stamp.fault})` }
     this.#files.set(path, { stamp, loaded })
     return loaded
   }
@@ -77,17 +86,24 @@ export class ConfigFiles implements Folders {
   }
 }
 
-const isSame = (before: Stamp, now: Stamp): boolean => before.isSettled && before.mark === now.mark
+const isSame = (before: Stamp, now: Stamp): boolean =>
+  before.isSettled &&
+  before.ino === now.ino &&
+  before.size === now.size &&
+  before.mtimeMs === now.mtimeMs &&
+  before.ctimeMs === now.ctimeMs &&
+  before.dev === now.dev &&
+  before.fault === now.fault
 
 function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
   try {
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (!stats) return { stamp: { mark: 'ENOENT', isSettled: true }, stats }
+    if (!stats) return { stamp: { ...NOTHING, fault: 'ENOENT' }, stats }
     const { dev, ino, size, mtimeMs, ctimeMs } = stats
     const isSettled = Date.now() - ctimeMs > SETTLED_AFTER_MS
-    return { stamp: { mark: `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`, isSettled }, stats }
+    return { stamp: { dev, ino, size, mtimeMs, ctimeMs, fault: undefined, isSettled }, stats }
   } catch (error) {
-    return { stamp: { mark: codeOf(error) ?? 'unknown', isSettled: true }, stats: undefined }
+    return { stamp: { ...NOTHING, fault: codeOf(error) ?? 'unknown' }, stats: undefined }
   }
 }
 
@@ -96,7 +112,7 @@ function read(path: string, stats: Stats): Loaded {
   if (!stats.isFile()) return { unreadable: 'it is not a regular file' }
   if (stats.size > MOST_BYTES) return { unreadable: 'it is too large' }
   try {
-    return parse(readFileSync(path, 'utf8'))
+    return parseFile(readFileSync(path, 'utf8'), path)
   } catch (error) {
     return { unreadable: `it cannot be read (${codeOf(error) ?? 'unknown'})` }
   }

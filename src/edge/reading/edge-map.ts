@@ -1,52 +1,55 @@
-import type { EdgeMap, ServerBlock, ServerMatch } from './contract.ts'
+import type { EdgeMap, ListenPlace, ServerBlock } from './contract.ts'
+import type { ServerDraft } from './drafts.ts'
 import type { HttpBlock } from './http-block.ts'
 import type { Included } from './included.ts'
 import { impliedListening, type Listening } from './listen.ts'
-import { proxying } from './proxying.ts'
+import { dependsOnRequest, proxying } from './proxying.ts'
 import { servedHosts } from './served-hosts.ts'
-import type { ServerDraft } from './server-draft.ts'
-import { patternOf, Sockets } from './sockets.ts'
+import { Sockets } from './sockets.ts'
 
-/** Who answers for which name, from all that was read. */
+/** Who answers for which name, from all that was read. `isRoot`: whether nginx runs as root. */
 export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean): EdgeMap {
   const sockets = new Sockets()
-  const listening = (server: ServerDraft): readonly Listening[] =>
-    server.listen.length > 0 ? server.listen : [impliedListening(isRoot)]
+  const listening = ({ listen }: ServerDraft): readonly Listening[] =>
+    listen.length > 0 ? listen : [impliedListening(isRoot)]
   for (const server of http.servers) {
-    sockets.add(server, listening(server))
-    if (server.names.some((name) => name.startsWith('~') && !patternOf(name))) {
-      included.report(server.path, server.line, 'a regular expression for its names is not understood here')
-    }
+    if (sockets.add(server, listening(server))) continue
+    included.report(server.path, server.line, 'a regular expression for its names is not understood here')
   }
-  const blockFor = (server: ServerDraft, host?: string): ServerBlock => {
-    const listen = sockets.placesOf(server, listening(server))
-    const names = server.names.map((name) => name.toLowerCase())
-    const scheme = listen.every(({ tls }) => tls) ? 'https' : listen.some(({ tls }) => tls) ? undefined : 'http'
-    return {
-      configPath: server.path,
-      line: server.line,
-      names,
-      listen,
-      tls: listen.some(({ tls }) => tls),
-      ...proxying(server.passing, { host, serverName: names[0] ?? '', scheme }, http),
-    }
+  const blocks = new Map(
+    http.servers.map((server) => [server, blockOf(server, sockets.placesOf(server, listening(server)), http)]),
+  )
+  const blockFor = (server: ServerDraft, host: string): ServerBlock => {
+    const block = blocks.get(server) ?? blockOf(server, [], http)
+    return dependsOnRequest(server.passing) ? blockOf(server, block.listen, http, host) : block
   }
-  for (const server of http.servers) blockFor(server) // Reads the maps that they need.
   const hosts = servedHosts(sockets, blockFor)
   const byName = new Map(hosts.map((served) => [served.host, served]))
   return {
     hosts,
     find: (host) => byName.get(canonicalHost(host)),
-    answers(host, { address, port, tls }): ServerMatch | undefined {
+    answers(host, { address, port, tls }) {
       const socket = sockets.at(address, port)
       if (!socket || socket.isTls !== tls) return undefined
       const name = canonicalHost(host)
       const match = socket.names.find(name)
-      const block = blockFor(match?.value ?? socket.defaultServer, name)
-      return { how: match?.how ?? 'default', block }
+      return { how: match?.how ?? 'default', block: blockFor(match?.value ?? socket.defaultServer, name) }
     },
     broken: included.broken(),
   }
+}
+
+/** `host`: for whom it would work, where that makes a difference. */
+function blockOf(server: ServerDraft, listen: readonly ListenPlace[], http: HttpBlock, host?: string): ServerBlock {
+  const { path, line, names, passing } = server
+  const tls = listen.some((place) => place.tls)
+  const scheme = !tls ? 'http' : listen.every((place) => place.tls) ? 'https' : undefined
+  const { proxyPass, unresolved, target, furtherTargets } = proxying(
+    passing,
+    { host, serverName: names[0] ?? '', scheme },
+    http,
+  )
+  return { configPath: path, line, names, listen, tls, proxyPass, unresolved, target, furtherTargets }
 }
 
 const canonicalHost = (host: string): string => host.toLowerCase().replace(/\.$/, '')

@@ -1,6 +1,7 @@
+import type { ServerDraft } from './drafts.ts'
 import type { Included, Located } from './included.ts'
 import type { Surroundings } from './proxying.ts'
-import { draftServer, type ServerDraft, variableName } from './server-draft.ts'
+import { draftServer, variableName } from './server-draft.ts'
 import { ValueMap } from './value-map.ts'
 
 /** All that the http block says about who serves what. */
@@ -20,7 +21,7 @@ export async function readHttpBlock(included: Included): Promise<HttpBlock> {
     if (block.name !== 'http') continue
     for (const statement of included.in(block)) {
       const { name, args } = statement
-      if (name === 'server') servers.push(draftServer(statement, included))
+      if (name === 'server') servers.push(serverOf(statement, included))
       else if (name === 'upstream') upstreams.set((args[0] ?? '').toLowerCase(), upstreamServers(statement, included))
       else if (name === 'map') maps.set(variableName(args[1]), new ValueMap(statement, included))
       if (performance.now() < turnEndsAt) continue
@@ -30,6 +31,9 @@ export async function readHttpBlock(included: Included): Promise<HttpBlock> {
   }
   return { servers, upstreams, maps }
 }
+
+const serverOf = (statement: Located, included: Included): ServerDraft =>
+  statement.draft ?? draftServer(statement, statement.path, (block) => included.in(block))
 
 /** The addresses that serve; those kept in reserve only where there are no others. */
 function upstreamServers(upstream: Located, included: Included): string[] {

@@ -44,8 +44,8 @@ export class Included {
   }
 
   *#expanded(statements: readonly Statement[], path: string, trail: readonly string[]): Generator<Located> {
-    for (const { name, args, line, block } of statements) {
-      const located = { name, args, line, block, path, trail }
+    for (const { name, args, line, block, draft } of statements) {
+      const located = { name, args, line, block, draft, path, trail }
       if (name !== 'include') yield located
       else for (const file of this.#named(located)) yield* this.#include(file, located)
     }

@@ -17,8 +17,19 @@ const USUAL_PORT = 80
 const PORT_ONLY = /^()(\d+)(?:-(\d+))?$/
 const ADDRESS = /^(\[[^\]]*\]|[^:[\]]+)(?::(\d+)(?:-(\d+))?)?$/
 
+/** Thousands of servers listen on the same few places. */
+const known = new Map<string, readonly Listening[]>()
+const MOST_KNOWN = 1000
+
 /** The places of one `listen`: several for a range of ports, none for QUIC, which is another network. */
-export function parseListen([place = '', ...options]: readonly string[]): Listening[] {
+export function parseListen(args: readonly string[]): readonly Listening[] {
+  const key = args.join(' ')
+  const places = known.get(key) ?? placesIn(args)
+  if (known.size < MOST_KNOWN) known.set(key, places)
+  return places
+}
+
+function placesIn([place = '', ...options]: readonly string[]): Listening[] {
   if (options.includes('quic')) return []
   const traits = {
     isTls: options.includes('ssl'),

@@ -17,8 +17,8 @@ export class NameIndex<T> {
   readonly #leading = new Map<string, T>()
   readonly #trailing = new Map<string, T>()
   readonly #patterns: { readonly pattern: RegExp; readonly value: T }[] = []
-  /** Names that no later name may have, in nginx's own order of looking. */
-  readonly #taken = new Set<string>()
+  /** Bare names of `.x` that came to nothing: nginx lets no later name have them all the same. */
+  readonly #barred = new Set<string>()
 
   /** A name or wildcard in lower case. False: there was one like it, or it is none. */
   add(name: string, value: T): boolean {
@@ -29,7 +29,7 @@ export class NameIndex<T> {
   }
 
   addExact(name: string, value: T): boolean {
-    if (!this.#take(name)) return false
+    if (this.#isTaken(name)) return false
     this.#exact.set(name, value)
     return true
   }
@@ -57,11 +57,13 @@ export class NameIndex<T> {
     return this.#exact.entries()
   }
 
-  /** `.example.test` is `example.test` and `*.example.test`, or neither: its bare name is taken even when the rest fails. */
+  /** `.example.test` is `example.test` and `*.example.test`, or neither. */
   #addWithSubdomains(name: string, value: T): boolean {
-    if (!this.#take(name.slice(1)) || !this.#addWildcard(this.#leading, name, value)) return false
-    this.#exact.set(name.slice(1), value)
-    return true
+    const bare = name.slice(1)
+    if (this.#isTaken(bare)) return false
+    if (this.#addWildcard(this.#leading, name, value)) return this.addExact(bare, value)
+    this.#barred.add(bare)
+    return false
   }
 
   #addWildcard(kept: Map<string, T>, key: string, value: T): boolean {
@@ -70,9 +72,7 @@ export class NameIndex<T> {
     return true
   }
 
-  #take(name: string): boolean {
-    if (this.#taken.has(name)) return false
-    this.#taken.add(name)
-    return true
+  #isTaken(name: string): boolean {
+    return this.#exact.has(name) || this.#barred.has(name)
   }
 }

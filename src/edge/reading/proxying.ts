@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { parseAddress } from '../../model/address.ts'
 import type { Proxying, ProxyTarget } from './contract.ts'
-import type { Passing } from './server-draft.ts'
+import type { Passing } from './drafts.ts'
 import type { ValueMap } from './value-map.ts'
 import { filledIn, known, UNKNOWN } from './variables.ts'
 
@@ -26,14 +26,19 @@ const UNRESOLVED: Proxying = { ...NOWHERE, unresolved: true }
 /** Maps and variables may lead to one another. */
 const DEEPEST = 16
 
+/** Whether there is a variable in it. */
+export const dependsOnRequest = (passing: Passing | undefined): boolean => passing?.to.includes('$') ?? false
+
 /** Where a server sends what is asked of it under these circumstances. */
 export function proxying(
   passing: Passing | undefined,
   circumstances: Circumstances,
   surroundings: Surroundings,
 ): Proxying {
-  if (!passing || passing.to === null) return NOWHERE
-  const url = filledIn(passing.to, lookupFor(passing, circumstances, surroundings))
+  if (!passing) return NOWHERE
+  const url = dependsOnRequest(passing)
+    ? filledIn(passing.to, lookupFor(passing, circumstances, surroundings))
+    : passing.to
   const [, protocol, authority] = /^(https?):\/\/(unix:[^:]+|[^/?]+)/i.exec(url) ?? []
   if (protocol === undefined || authority === undefined || authority.includes(UNKNOWN)) return UNRESOLVED
   const servers = surroundings.upstreams.get(authority.toLowerCase())

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { parseName } from '../../model/dns-name.ts'
 import type { ListenPlace, ServedHost, ServerBlock } from './contract.ts'
-import type { ServerDraft } from './server-draft.ts'
+import type { ServerDraft } from './drafts.ts'
 import { placeOf, type Sockets } from './sockets.ts'
 
 /** Who serves a host, and where. */
@@ -15,18 +15,19 @@ export function servedHosts(
   sockets: Sockets,
   blockFor: (server: ServerDraft, host: string) => ServerBlock,
 ): ServedHost[] {
-  const served = [...servings(sockets)].map(([host, { servers, listen }]) => {
-    const [main] = [...servers].map((server) => blockFor(server, host)).sort((a, b) => weight(b) - weight(a))
-    return main ? [hostOf(host, main, listen)] : []
-  })
-  return served.flat().sort((a, b) => (a.host < b.host ? -1 : 1))
+  const hosts: ServedHost[] = []
+  for (const [host, { servers, listen }] of servings(sockets)) {
+    if (!isHostName(host)) continue
+    const [block] = [...servers].map((server) => blockFor(server, host)).sort((a, b) => weight(b) - weight(a))
+    if (block) hosts.push(hostOf(host, block, listen))
+  }
+  return hosts.sort((a, b) => (a.host < b.host ? -1 : 1))
 }
 
 function servings(sockets: Sockets): Map<string, Serving> {
   const found = new Map<string, Serving>()
   for (const socket of sockets.all()) {
     for (const [name, server] of socket.names.exactNames()) {
-      if (!isHostName(name)) continue
       const serving = found.get(name) ?? { servers: new Set(), listen: [] }
       serving.servers.add(server)
       serving.listen.push(placeOf(socket, server))
@@ -37,8 +38,9 @@ function servings(sockets: Sockets): Map<string, Serving> {
 }
 
 function hostOf(host: string, block: ServerBlock, listen: readonly ListenPlace[]): ServedHost {
-  const { names: _, ...rest } = block
-  return { host, ...rest, listen, tls: listen.some(({ tls }) => tls) }
+  const { configPath, line, proxyPass, unresolved, target, furtherTargets } = block
+  const tls = listen.some((place) => place.tls)
+  return { host, configPath, line, listen, tls, proxyPass, unresolved, target, furtherTargets }
 }
 
 /** Of several blocks for a host the one that proxies says where it is served from; of those the one with TLS. */

@@ -1,93 +1,87 @@
-import type { Included, Located } from './included.ts'
+import { hostname } from 'node:os'
+import type { Assignment, Passing, ServerDraft } from './drafts.ts'
 import { type Listening, parseListen } from './listen.ts'
-
-/** `set $name value`. One within an `if` may happen or not. */
-interface Assignment {
-  readonly name: string
-  readonly value: string
-  readonly isConditional: boolean
-}
-
-/** Where a location sends its requests, and what was set on the way there. `to` null: it answers by itself. */
-export interface Passing {
-  readonly to: string | null
-  readonly assignments: readonly Assignment[]
-}
-
-/** A server block as it is written, before variables, upstreams and other blocks are looked at. */
-export interface ServerDraft {
-  readonly path: string
-  readonly line: number
-  readonly names: readonly string[]
-  readonly listen: readonly Listening[]
-  /** Undefined: it proxies nowhere. */
-  readonly passing: Passing | undefined
-}
+import type { Statement } from './statements.ts'
 
 /** How near a location is to `/`: what a visitor of the host alone would ask. */
 const RANK = { exactRoot: 0, root: 1, elsewhere: 2, conditional: 3 }
 
-interface RankedPassing extends Passing {
+/** `to` null: the location answers by itself. */
+interface RankedPassing extends Omit<Passing, 'to'> {
+  readonly to: string | null
   readonly rank: number
 }
 
-export function draftServer(server: Located, included: Included): ServerDraft {
+/** What is in a block, with or without following its includes. */
+type Inside<S extends Statement> = (block: S) => Iterable<S>
+
+export function draftServer<S extends Statement>(server: S, path: string, inside: Inside<S>): ServerDraft {
   const names: string[] = []
   const listen: Listening[] = []
   const assignments: Assignment[] = []
   const passings: RankedPassing[] = []
   let isTls = false
   let isAnswered = false
-  for (const statement of included.in(server)) {
+  for (const statement of inside(server)) {
     const { name, args } = statement
-    if (name === 'server_name') names.push(...args)
+    if (name === 'server_name') names.push(...args.map(canonicalName))
     else if (name === 'listen') listen.push(...parseListen(args))
     else if (name === 'ssl') isTls = args[0] === 'on'
     else if (name === 'return') isAnswered = true
-    else if (name === 'location') passings.push(...locationPassings(statement, included))
-    else assignments.push(...assignmentsOf(statement, included))
+    else if (name === 'location') passings.push(...locationPassings(statement, inside))
+    else assignments.push(...assignmentsOf(statement, inside))
   }
-  const passing = isAnswered ? undefined : nearest(passings)
   return {
-    path: server.path,
+    path,
     line: server.line,
     names,
     listen: isTls ? listen.map((place) => ({ ...place, isTls })) : listen,
-    passing: passing && { to: passing.to, assignments: [...assignments, ...passing.assignments] },
+    passing: isAnswered ? undefined : nearest(passings, assignments),
   }
 }
 
-const nearest = (passings: readonly RankedPassing[]): Passing | undefined => {
-  const [first] = passings.toSorted((a, b) => a.rank - b.rank)
-  return first?.to === null ? undefined : first
+/** Names are compared without case; patterns may have a mind of their own about it. */
+const canonicalName = (name: string): string => {
+  if (name.startsWith('~')) return name
+  return (name === '$hostname' ? hostname() : name).toLowerCase()
 }
 
+/** The server's own assignments come before those of the location. */
+function nearest(passings: readonly RankedPassing[], before: readonly Assignment[]): Passing | undefined {
+  const [first] = passings.toSorted((a, b) => a.rank - b.rank)
+  if (!first || first.to === null) return undefined
+  const assignments = before.length + first.assignments.length > 0 ? [...before, ...first.assignments] : NONE
+  return { to: first.to, assignments }
+}
+
+const NONE: readonly Assignment[] = []
+
 /** Of a location and of those within it, in the order of the text. */
-function locationPassings(location: Located, included: Included): RankedPassing[] {
+function locationPassings<S extends Statement>(location: S, inside: Inside<S>): RankedPassing[] {
   const rank = rankOf(location.args)
   const assignments: Assignment[] = []
   const within: RankedPassing[] = []
   const own: RankedPassing[] = []
-  for (const statement of included.in(location)) {
+  for (const statement of inside(location)) {
     const { name, args } = statement
-    if (name === 'location') within.push(...locationPassings(statement, included))
+    if (name === 'location') within.push(...locationPassings(statement, inside))
     else if (name === 'return') own.unshift({ to: null, assignments, rank })
     else if (name === 'proxy_pass') own.push({ to: args[0] ?? '', assignments, rank })
     else if (name === 'if' || name === 'limit_except')
-      within.push(...conditionalPassings(statement, included, assignments))
-    assignments.push(...assignmentsOf(statement, included))
+      within.push(...conditionalPassings(statement, inside, assignments))
+    assignments.push(...assignmentsOf(statement, inside))
   }
   // A location that answers by itself counts only where it stands for the whole host.
   const counted = own.slice(0, 1).filter(({ to }) => to !== null || rank < RANK.elsewhere)
   return [...counted, ...within]
 }
 
-function conditionalPassings(
-  condition: Located,
-  included: Included,
+function conditionalPassings<S extends Statement>(
+  condition: S,
+  inside: Inside<S>,
   assignments: readonly Assignment[],
 ): RankedPassing[] {
-  return [...included.in(condition)]
+  return [...inside(condition)]
     .filter(({ name }) => name === 'proxy_pass')
     .map(({ args: [to = ''] }) => ({ to, assignments, rank: RANK.conditional }))
 }
@@ -99,12 +93,12 @@ function rankOf(args: readonly string[]): number {
   return args[0] === '=' ? RANK.exactRoot : RANK.elsewhere
 }
 
-function assignmentsOf(statement: Located, included: Included): Assignment[] {
+function assignmentsOf<S extends Statement>(statement: S, inside: Inside<S>): Assignment[] {
   const { name, args } = statement
   if (name === 'set') return [{ name: variableName(args[0]), value: args[1] ?? '', isConditional: false }]
   if (name !== 'if') return []
-  return [...included.in(statement)]
-    .flatMap((inner) => assignmentsOf(inner, included))
+  return [...inside(statement)]
+    .flatMap((inner) => assignmentsOf(inner, inside))
     .map((assignment) => ({ ...assignment, isConditional: true }))
 }
 

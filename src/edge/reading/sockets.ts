@@ -1,9 +1,8 @@
-import { hostname } from 'node:os'
 import type { ListenPlace } from './contract.ts'
+import type { ServerDraft } from './drafts.ts'
 import { canonicalAddress, type Listening } from './listen.ts'
 import { NameIndex } from './name-index.ts'
 import { translatePattern } from './name-pattern.ts'
-import type { ServerDraft } from './server-draft.ts'
 
 /** One address and port, and the servers that share it. */
 export interface Socket {
@@ -14,22 +13,23 @@ export interface Socket {
   defaultServer: ServerDraft
   hasChosenDefault: boolean
   readonly names: NameIndex<ServerDraft>
+  /** What it is to a server: the default one, or one of the others. */
+  readonly places: { default?: ListenPlace; other?: ListenPlace }
 }
 
 /** All places where an nginx listens. A visitor reaches one of them, and only the servers there can answer. */
 export class Sockets {
   readonly #sockets = new Map<string, Socket>()
 
-  /** In the order of the configuration. */
-  add(server: ServerDraft, listen: readonly Listening[]): void {
-    const patterns = server.names.filter((name) => name.startsWith('~')).map(patternOf)
+  /** In the order of the configuration. False: a pattern of it has no sure equal here, and is passed over. */
+  add(server: ServerDraft, listen: readonly Listening[]): boolean {
+    const patterns = server.names.filter(isPattern).map(patternOf)
     for (const place of listen) {
-      const socket = this.#socketOf(place, server)
-      for (const name of server.names.length > 0 ? server.names : ['']) {
-        if (!name.startsWith('~')) socket.names.add(plainName(name), server)
-      }
-      for (const pattern of patterns) if (pattern) socket.names.addPattern(pattern, server)
+      const { names } = this.#socketOf(place, server)
+      for (const name of server.names) if (!isPattern(name)) names.add(name, server)
+      for (const pattern of patterns) if (pattern) names.addPattern(pattern, server)
     }
+    return !patterns.includes(undefined)
   }
 
   all(): IterableIterator<Socket> {
@@ -39,16 +39,13 @@ export class Sockets {
   /** A socket for one address comes before one for all of them, whatever names they serve. */
   at(address: string, port: number): Socket | undefined {
     const canonical = canonicalAddress(address)
-    const everywhere = this.#sockets.get(`[::]:${port}`)
-    if (canonical.startsWith('[')) return this.#sockets.get(`${canonical}:${port}`) ?? everywhere
-    return (
-      this.#sockets.get(`${canonical}:${port}`) ??
-      this.#sockets.get(`*:${port}`) ??
-      (everywhere?.isDual ? everywhere : undefined)
-    )
+    const own = this.#sockets.get(`${canonical}:${port}`)
+    const ofSixth = this.#sockets.get(`[::]:${port}`)
+    if (own || canonical.startsWith('[')) return own ?? ofSixth
+    return this.#sockets.get(`*:${port}`) ?? (ofSixth?.isDual ? ofSixth : undefined)
   }
 
-  /** The places of a server, as its sockets turned out. */
+  /** The places of a server, once all servers are known. */
   placesOf(server: ServerDraft, listen: readonly Listening[]): ListenPlace[] {
     return listen
       .map(({ address, port }) => this.#sockets.get(`${address}:${port}`))
@@ -58,15 +55,7 @@ export class Sockets {
 
   #socketOf({ address, port, isTls, isDual, isDefault }: Listening, server: ServerDraft): Socket {
     const key = `${address}:${port}`
-    const socket: Socket = this.#sockets.get(key) ?? {
-      address,
-      port,
-      isTls,
-      isDual,
-      defaultServer: server,
-      hasChosenDefault: false,
-      names: new NameIndex(),
-    }
+    const socket = this.#sockets.get(key) ?? newSocket(address, port, server)
     this.#sockets.set(key, socket)
     socket.isTls ||= isTls
     socket.isDual ||= isDual
@@ -78,14 +67,28 @@ export class Sockets {
   }
 }
 
-export const placeOf = ({ address, port, isTls, defaultServer }: Socket, server: ServerDraft): ListenPlace => ({
+/** The first server is the default one unless another says that it is. */
+const newSocket = (address: string, port: number | null, server: ServerDraft): Socket => ({
   address,
   port,
-  tls: isTls,
-  defaultServer: defaultServer === server,
+  isTls: false,
+  isDual: false,
+  defaultServer: server,
+  hasChosenDefault: false,
+  names: new NameIndex(),
+  places: {},
 })
 
-const plainName = (name: string): string => (name === '$hostname' ? hostname() : name).toLowerCase()
+/** Two for each socket, shared by all of its servers. */
+export function placeOf({ address, port, isTls, defaultServer, places }: Socket, server: ServerDraft): ListenPlace {
+  const isDefault = defaultServer === server
+  const kind = isDefault ? 'default' : 'other'
+  const place = places[kind] ?? { address, port, tls: isTls, defaultServer: isDefault }
+  places[kind] = place
+  return place
+}
+
+const isPattern = (name: string): boolean => name.startsWith('~')
 
 /** A pattern with a capital letter in it is compared without case, as nginx does. */
-export const patternOf = (name: string): RegExp | undefined => translatePattern(name.slice(1), /[A-Z]/.test(name))
+const patternOf = (name: string): RegExp | undefined => translatePattern(name.slice(1), /[A-Z]/.test(name))

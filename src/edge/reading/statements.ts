@@ -1,5 +1,6 @@
 import { visit } from '../nginx-text.ts'
-import { UnreadableText, type Word } from '../nginx-tokens.ts'
+import { type Token, UnreadableText, wordIn } from '../nginx-tokens.ts'
+import type { ServerDraft } from './drafts.ts'
 
 /** One directive of a file, and what is in its block. Of the many that there are, those that say who serves what. */
 export interface Statement {
@@ -7,6 +8,8 @@ export interface Statement {
   readonly args: readonly string[]
   readonly line: number
   readonly block: readonly Statement[] | undefined
+  /** In place of its block, where a server is all in one file. */
+  readonly draft?: ServerDraft | undefined
 }
 
 export interface ParsedText {
@@ -37,35 +40,41 @@ const KEPT = new Map(
 interface OpenBlock {
   /** Undefined: nothing of it is kept. */
   readonly statements: Statement[] | undefined
+  /** What stands in a map are not directives. */
   readonly isMap: boolean
 }
 
 /** Never throws: a fault is told beside what could be read. */
 export function parse(text: string): ParsedText {
-  const top: Statement[] = []
-  const blocks: OpenBlock[] = [{ statements: top, isMap: false }]
-  const add = (name: Word, args: readonly Word[], block?: Statement[]): boolean => {
-    const { statements, isMap } = blocks.at(-1) ?? {}
-    const kept = isMap ? own(name.text) : KEPT.get(name.text)
-    if (kept === undefined) return false
-    statements?.push({ name: kept, args: args.map((word) => own(word.text)), line: name.line, block })
-    return statements !== undefined
+  const top: OpenBlock = { statements: [], isMap: false }
+  const blocks = [top]
+  const add = ([first, ...rest]: readonly Token[], block?: Statement[]): string | undefined => {
+    const { statements, isMap } = blocks.at(-1) ?? top
+    const name = first && (isMap ? ownWord(text, first) : KEPT.get(wordIn(text, first)))
+    if (!statements || name === undefined) return undefined
+    statements.push({ name, args: rest.map((word) => ownWord(text, word)), line: first?.line ?? 0, block })
+    return name
   }
+  const open = (words: readonly Token[]): void => {
+    const statements: Statement[] = []
+    const name = add(words, statements)
+    blocks.push({ statements: name === undefined ? undefined : statements, isMap: name === 'map' })
+  }
+  const statements = top.statements ?? []
   try {
-    visit(text, {
-      directive: (name, args) => add(name, args),
-      open(name, args) {
-        const block: Statement[] = []
-        blocks.push({ statements: add(name, args, block) ? block : undefined, isMap: name.text === 'map' })
-      },
-      close: () => blocks.pop(),
-    })
+    visit(text, { directive: (words) => add(words), open, close: () => blocks.pop() })
   } catch (error) {
     if (!(error instanceof UnreadableText)) throw error
-    return { statements: top, fault: error }
+    return { statements, fault: error }
   }
-  return { statements: top, fault: undefined }
+  return { statements, fault: undefined }
 }
 
 /** A copy: a slice would keep the whole text in memory for as long as it lives. */
-const own = (text: string): string => (text.length < 13 ? text : Buffer.from(text).toString())
+function ownWord(text: string, token: Token): string {
+  const word = wordIn(text, token)
+  return word.length < LONGEST_COPY ? word : Buffer.from(word).toString()
+}
+
+/** Shorter slices are copies anyway. */
+const LONGEST_COPY = 13

@@ -1,0 +1,105 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { EdgeMap } from '../src/edge/reading/contract.ts'
+import { edgeReader } from '../src/edge/reading/edge-reader.ts'
+import { formatMs, timed } from './measure.ts'
+
+const HOSTS = 10_000
+const LOOKUPS = 100_000
+const MOST_MS = { reading: 1000, lookup: 1 }
+
+/** What it costs to read an edge of 10,000 hosts, as one large file and as one file per host. */
+export async function benchReader(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
+  try {
+    const texts = Array.from({ length: HOSTS }, (_, index) => siteText(hostName(index), index))
+    const isFast = [
+      await measure('one file', writeSites(join(folder, 'one'), [texts.join('\n')])),
+      await measure('one file per host', writeSites(join(folder, 'many'), texts)),
+    ]
+    process.exitCode = isFast.every(Boolean) ? 0 : 1
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function measure(name: string, config: string): Promise<boolean> {
+  const reader = edgeReader({ config, pidFile: '/nowhere' })
+  const sites = join(config, '..', 'sites')
+  const first = await timed(() => reader.read())
+  await new Promise((resolve) => setTimeout(resolve, 200)) // What is younger than this is read once more.
+  const settling = await timed(() => reader.read())
+  const unchanged = await timed(() => reader.read())
+  appendFileSync(join(sites, '0.conf'), '# changed\n')
+  const changed = await timed(() => reader.read())
+  const map = await reader.read()
+  const lookup = await lookups(map)
+  const figures = {
+    'first reading': first,
+    settling,
+    'nothing has changed': unchanged,
+    'one file has changed': changed,
+  }
+  process.stdout.write(`${map.hosts.length} hosts, ${name}\n`)
+  for (const [what, ms] of Object.entries(figures)) {
+    process.stdout.write(`  ${what.padEnd(24)} ${formatMs(ms).padStart(12)}\n`)
+  }
+  process.stdout.write(`  ${'one lookup'.padEnd(24)} ${formatMs(lookup).padStart(12)} (mean of ${LOOKUPS})\n`)
+  return map.hosts.length === HOSTS && first < MOST_MS.reading && lookup < MOST_MS.lookup
+}
+
+async function lookups(map: EdgeMap): Promise<number> {
+  const place = { address: '192.168.45.23', port: 443, tls: true }
+  const ms = await timed(async () => {
+    for (let index = 0; index < LOOKUPS; index += 1) {
+      const host = hostName((index * 7919) % HOSTS)
+      if (map.find(host)?.host !== host || map.answers(host, place)?.how !== 'exact') throw new Error(`lost: ${host}`)
+    }
+  })
+  return ms / LOOKUPS
+}
+
+function writeSites(folder: string, texts: readonly string[]): string {
+  mkdirSync(join(folder, 'sites'), { recursive: true })
+  for (const [index, text] of texts.entries()) writeFileSync(join(folder, 'sites', `${index}.conf`), text)
+  const config = join(folder, 'nginx.conf')
+  writeFileSync(config, 'events {}\nhttp {\n  include sites/*.conf;\n}\n')
+  return config
+}
+
+const hostName = (index: number): string => `service-${index}.example.test`
+
+/** As administrators write them: a redirect and a server that proxies. */
+const siteText = (host: string, index: number): string => `# ${host}
+server {
+  listen 80;
+  listen [::]:80;
+  server_name ${host};
+  return 301 https://$host$request_uri;
+}
+
+server {
+  listen 443 ssl http2;
+  listen [::]:443 ssl http2;
+  server_name ${host};
+  ssl_certificate /etc/ssl/example.test/fullchain.pem;
+  ssl_certificate_key /etc/ssl/example.test/privkey.pem;
+  add_header Strict-Transport-Security "max-age=31536000" always;
+  client_max_body_size 64m;
+
+  location / {
+    proxy_pass http://192.168.45.${(index % 250) + 1}:${3000 + (index % 1000)};
+    proxy_http_version 1.1;
+    proxy_set_header Host $host;
+    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Connection $connection_upgrade;
+    proxy_set_header X-Real-IP $remote_addr;
+    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    proxy_set_header X-Forwarded-Proto $scheme;
+    proxy_read_timeout 300s;
+  }
+
+  location ~ /\\.(?!well-known) { deny all; }
+}
+`
