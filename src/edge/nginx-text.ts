@@ -1,4 +1,4 @@
-import { type Token, tokensIn, UnreadableText, wordIn } from './nginx-tokens.ts'
+import { Tokens, UnreadableText } from './nginx-tokens.ts'
 
 export interface Directive {
   readonly name: string
@@ -10,54 +10,71 @@ export interface Directive {
   readonly end: number
 }
 
-/** What stands in a text, in its order. The first of the words is the directive's name. */
+/** From a directive's name up to and including its `;` or `{`. */
+interface Span {
+  readonly start: number
+  readonly end: number
+  readonly line: number
+}
+
+/** Is told what stands in a text, in its order. */
 interface Visitor {
-  directive(words: readonly Token[], end: number): void
-  open(words: readonly Token[], end: number): void
-  /** Comes after all that is in the block. */
+  /** Whether it wants to know what else a directive says. */
+  wants(name: string): boolean
+  directive(name: string, args: readonly string[], span: Span): void
+  /** A block begins, wanted or not. */
+  open(name: string, args: readonly string[], span: Span): void
   close(): void
 }
 
 /** Tells a visitor what stands in the text, as far as it is well-formed; then throws UnreadableText. */
 export function visit(text: string, visitor: Visitor): void {
+  const tokens = new Tokens(text)
   let depth = 0
-  let words: Token[] = []
-  let line = 1
-  for (const token of tokensIn(text)) {
-    line = token.line
-    if (token.kind === 'word') {
-      words.push(token)
-      continue
-    }
-    if (token.kind === '}') {
-      if (words.length > 0 || depth === 0) throw new UnreadableText('a } stands where none can', line)
+  while (tokens.next()) {
+    if (tokens.kind === '}') {
+      if (depth === 0) throw new UnreadableText('a } stands where none can', tokens.line)
       depth -= 1
       visitor.close()
-    } else if (words.length === 0) {
-      throw new UnreadableText(`a ${token.kind} stands where a directive should`, line)
-    } else if (token.kind === '{') {
-      depth += 1
-      visitor.open(words, token.end)
-    } else {
-      visitor.directive(words, token.end)
-    }
-    words = []
+    } else if (visitDirective(tokens, visitor) === '{') depth += 1
   }
-  if (words.length > 0 || depth > 0) throw new UnreadableText('it ends too early', line)
+  if (depth > 0) throw new UnreadableText('it ends too early', tokens.line)
+}
+
+/** From its name, which is the current token, to its end. */
+function visitDirective(tokens: Tokens, visitor: Visitor): ';' | '{' {
+  const { kind, start, line } = tokens
+  if (kind !== 'word') throw new UnreadableText(`a ${kind} stands where a directive should`, line)
+  const name = tokens.word()
+  const isWanted = visitor.wants(name)
+  const args: string[] = []
+  while (tokens.next()) {
+    if (tokens.kind === '}') throw new UnreadableText('a } stands where none can', tokens.line)
+    if (tokens.kind === 'word') {
+      if (isWanted) args.push(tokens.word())
+      continue
+    }
+    if (tokens.kind === '{') visitor.open(name, args, { start, end: tokens.end, line })
+    else if (isWanted) visitor.directive(name, args, { start, end: tokens.end, line })
+    return tokens.kind
+  }
+  throw new UnreadableText('it ends too early', tokens.line)
 }
 
 /** Every directive in the order of the text, blocks before what is in them. Throws UnreadableText. */
 export function directivesIn(text: string): Directive[] {
   const found: Directive[] = []
   const context: string[] = []
-  const add = (words: readonly Token[], end: number): string => {
-    const [name = '', ...args] = words.map((word) => wordIn(text, word))
-    found.push({ name, args, context: [...context], start: words[0]?.start ?? end, end })
-    return name
+  const directive: Visitor['directive'] = (name, args, { start, end }) => {
+    found.push({ name, args, context: [...context], start, end })
   }
   visit(text, {
-    directive: add,
-    open: (words, end) => context.push(add(words, end)),
+    wants: () => true,
+    directive,
+    open(name, args, span) {
+      directive(name, args, span)
+      context.push(name)
+    },
     close: () => context.pop(),
   })
   return found

@@ -6,7 +6,7 @@ import { placeOf, type Sockets } from './sockets.ts'
 
 /** Who serves a host, and where. */
 interface Serving {
-  readonly servers: Set<ServerDraft>
+  readonly servers: ServerDraft[]
   readonly listen: ListenPlace[]
 }
 
@@ -18,7 +18,7 @@ export function servedHosts(
   const hosts: ServedHost[] = []
   for (const [host, { servers, listen }] of servings(sockets)) {
     if (!isHostName(host)) continue
-    const [block] = [...servers].map((server) => blockFor(server, host)).sort((a, b) => weight(b) - weight(a))
+    const [block] = servers.map((server) => blockFor(server, host)).sort((a, b) => weight(b) - weight(a))
     if (block) hosts.push(hostOf(host, block, listen))
   }
   return hosts.sort((a, b) => (a.host < b.host ? -1 : 1))
@@ -28,10 +28,13 @@ function servings(sockets: Sockets): Map<string, Serving> {
   const found = new Map<string, Serving>()
   for (const socket of sockets.all()) {
     for (const [name, server] of socket.names.exactNames()) {
-      const serving = found.get(name) ?? { servers: new Set(), listen: [] }
-      serving.servers.add(server)
-      serving.listen.push(placeOf(socket, server))
-      found.set(name, serving)
+      const serving = found.get(name)
+      const place = placeOf(socket, server)
+      if (!serving) found.set(name, { servers: [server], listen: [place] })
+      else {
+        serving.listen.push(place)
+        if (!serving.servers.includes(server)) serving.servers.push(server)
+      }
     }
   }
   return found
@@ -40,7 +43,7 @@ function servings(sockets: Sockets): Map<string, Serving> {
 function hostOf(host: string, block: ServerBlock, listen: readonly ListenPlace[]): ServedHost {
   const { configPath, line, proxyPass, unresolved, target, furtherTargets } = block
   const tls = listen.some((place) => place.tls)
-  return { host, configPath, line, listen, tls, proxyPass, unresolved, target, furtherTargets }
+  return { host, configPath, line, listen: [...listen], tls, proxyPass, unresolved, target, furtherTargets }
 }
 
 /** Of several blocks for a host the one that proxies says where it is served from; of those the one with TLS. */

@@ -34,8 +34,9 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
   return {
     path,
     line: server.line,
-    names,
-    listen: isTls ? listen.map((place) => ({ ...place, isTls })) : listen,
+    // Copies have no room left over for more: there may be thousands.
+    names: [...names],
+    listen: listen.map((place) => (isTls ? { ...place, isTls } : place)),
     passing: isAnswered ? undefined : nearest(passings, assignments),
   }
 }

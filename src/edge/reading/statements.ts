@@ -1,5 +1,5 @@
 import { visit } from '../nginx-text.ts'
-import { type Token, UnreadableText, wordIn } from '../nginx-tokens.ts'
+import { UnreadableText } from '../nginx-tokens.ts'
 import type { ServerDraft } from './drafts.ts'
 
 /** One directive of a file, and what is in its block. Of the many that there are, those that say who serves what. */
@@ -44,25 +44,32 @@ interface OpenBlock {
   readonly isMap: boolean
 }
 
-/** Never throws: a fault is told beside what could be read. */
-export function parse(text: string): ParsedText {
-  const top: OpenBlock = { statements: [], isMap: false }
-  const blocks = [top]
-  const add = ([first, ...rest]: readonly Token[], block?: Statement[]): string | undefined => {
-    const { statements, isMap } = blocks.at(-1) ?? top
-    const name = first && (isMap ? ownWord(text, first) : KEPT.get(wordIn(text, first)))
-    if (!statements || name === undefined) return undefined
-    statements.push({ name, args: rest.map((word) => ownWord(text, word)), line: first?.line ?? 0, block })
-    return name
+/** Never throws: a fault is told beside what could be read. `seal`: what is kept of a block when it has ended. */
+export function parse(text: string, seal: (block: Statement) => Statement): ParsedText {
+  const statements: Statement[] = []
+  let current: OpenBlock = { statements, isMap: false }
+  const around: OpenBlock[] = []
+  const wants = (name: string) => current.statements !== undefined && (current.isMap || KEPT.has(name))
+  const add = (name: string, args: readonly string[], line: number, block?: Statement[]) =>
+    current.statements?.push({ name: KEPT.get(name) ?? own(name), args: args.map(own), line, block })
+  const close = () => {
+    const isKept = current.statements !== undefined
+    current = around.pop() ?? current
+    const ended = isKept ? current.statements?.pop() : undefined
+    if (ended) current.statements?.push(seal(ended))
   }
-  const open = (words: readonly Token[]): void => {
-    const statements: Statement[] = []
-    const name = add(words, statements)
-    blocks.push({ statements: name === undefined ? undefined : statements, isMap: name === 'map' })
-  }
-  const statements = top.statements ?? []
   try {
-    visit(text, { directive: (words) => add(words), open, close: () => blocks.pop() })
+    visit(text, {
+      wants,
+      directive: (name, args, { line }) => add(name, args, line),
+      open(name, args, { line }) {
+        const block = wants(name) ? [] : undefined
+        if (block) add(name, args, line, block)
+        around.push(current)
+        current = { statements: block, isMap: name === 'map' }
+      },
+      close,
+    })
   } catch (error) {
     if (!(error instanceof UnreadableText)) throw error
     return { statements, fault: error }
@@ -70,11 +77,5 @@ export function parse(text: string): ParsedText {
   return { statements, fault: undefined }
 }
 
-/** A copy: a slice would keep the whole text in memory for as long as it lives. */
-function ownWord(text: string, token: Token): string {
-  const word = wordIn(text, token)
-  return word.length < LONGEST_COPY ? word : Buffer.from(word).toString()
-}
-
-/** Shorter slices are copies anyway. */
-const LONGEST_COPY = 13
+/** A copy: a slice would keep the whole text in memory for as long as it lives. Short ones are copies anyway. */
+const own = (word: string): string => (word.length < 13 ? word : Buffer.from(word).toString())
