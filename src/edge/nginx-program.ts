@@ -15,7 +15,11 @@ export interface Ended {
 }
 
 /** Runs nginx on a configuration, without a shell. Rejects with `unavailable` when it cannot be run to its end. */
-export async function runNginx({ binary, prefix }: EdgeSettings, option: '-t' | '-T', config: string): Promise<Ended> {
+export async function runNginx(
+  { binary, prefix }: Pick<EdgeSettings, 'binary' | 'prefix'>,
+  option: '-t' | '-T',
+  config: string,
+): Promise<Ended> {
   const args = [option, '-q', '-e', 'stderr', ...(prefix === undefined ? [] : ['-p', prefix]), '-c', config]
   const { code, cause = 'it did not end by itself', output, errors } = await ask(binary, args)
   if (code !== null) return { code, output, errors }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { codeOf } from '../files.ts'
 import { parseFile } from './config-text.ts'
 import type { Folders } from './glob.ts'
-import type { ParsedText } from './statements.ts'
+import type { Content, ParsedText } from './statements.ts'
 
 const MOST_BYTES = 64 * 1024 * 1024
 /** Two changes within one tick of the file system's clock leave the same times: what is younger is read again. */
@@ -25,9 +25,14 @@ const NOTHING = { dev: 0, ino: 0, size: 0, mtimeMs: 0, ctimeMs: 0, isSettled: tr
 
 export type Loaded = ParsedText | { readonly unreadable: string }
 
+interface KnownFile {
+  readonly stamp: Stamp
+  readonly loaded: Loaded
+}
+
 /** Files and folders as they were read last. What has not changed since is not read again. */
 export class ConfigFiles implements Folders {
-  readonly #files = new Map<string, { readonly stamp: Stamp; readonly loaded: Loaded }>()
+  readonly #files = { directives: new Map<string, KnownFile>(), entries: new Map<string, KnownFile>() }
   readonly #folders = new Map<string, { readonly stamp: Stamp; readonly names: readonly string[] }>()
   /** All that the current reading has looked at. */
   #seen = new Map<string, Stamp>()
@@ -50,18 +55,18 @@ export class ConfigFiles implements Folders {
 
   /** Forgets what the reading that ends did not look at. */
   end(): void {
-    for (const kept of [this.#files, this.#folders]) {
+    for (const kept of [this.#files.directives, this.#files.entries, this.#folders]) {
       for (const path of kept.keys()) if (!this.#seen.has(path)) kept.delete(path)
     }
   }
 
-  load(path: string): Loaded {
-    const known = this.#files.get(path)
+  load(path: string, content: Content): Loaded {
+    const known = this.#files[content].get(path)
     if (known && this.#seen.has(path)) return known.loaded
     const { stamp, stats } = this.#look(path)
     if (known && isSame(known.stamp, stamp)) return known.loaded
-    const loaded = stats ? read(path, stats) : { unreadable: `it cannot be found or read (${stamp.fault})` }
-    this.#files.set(path, { stamp, loaded })
+    const loaded = stats ? read(path, content, stats) : { unreadable: `it cannot be found or read (${stamp.fault})` }
+    this.#files[content].set(path, { stamp, loaded })
     return loaded
   }
 
@@ -108,11 +113,11 @@ function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
 }
 
 /** Only regular files are opened: a pipe would never end. */
-function read(path: string, stats: Stats): Loaded {
+function read(path: string, content: Content, stats: Stats): Loaded {
   if (!stats.isFile()) return { unreadable: 'it is not a regular file' }
   if (stats.size > MOST_BYTES) return { unreadable: 'it is too large' }
   try {
-    return parseFile(readFileSync(path, 'utf8'), path)
+    return parseFile(readFileSync(path, 'utf8'), content, path)
   } catch (error) {
     return { unreadable: `it cannot be read (${codeOf(error) ?? 'unknown'})` }
   }

@@ -1,9 +1,9 @@
 import { draftServer } from './server-draft.ts'
-import { type ParsedText, parse, type Statement } from './statements.ts'
+import { type Content, type ParsedText, parse, type Statement } from './statements.ts'
 
 /** What is kept of a file. Servers that include nothing are drafted at once, and their statements forgotten. */
-export const parseFile = (text: string, path: string): ParsedText =>
-  parse(text, (ended) => {
+export const parseFile = (text: string, content: Content, path: string): ParsedText =>
+  parse(text, content, (ended) => {
     const { name, args, line, block = [] } = ended
     if (name !== 'server' || hasInclude(block)) return ended
     return { name, args, line, block: undefined, draft: draftServer(ended, path, inItself) }

@@ -21,7 +21,7 @@ export async function readHttpBlock(included: Included): Promise<HttpBlock> {
     if (block.name !== 'http') continue
     for (const statement of included.in(block)) {
       const { name, args } = statement
-      if (name === 'server') servers.push(serverOf(statement, included))
+      if (name === 'server') servers.push(...serverOf(statement, included))
       else if (name === 'upstream') upstreams.set((args[0] ?? '').toLowerCase(), upstreamServers(statement, included))
       else if (name === 'map') maps.set(variableName(args[1]), new ValueMap(statement, included))
       if (performance.now() < turnEndsAt) continue
@@ -32,8 +32,11 @@ export async function readHttpBlock(included: Included): Promise<HttpBlock> {
   return { servers, upstreams, maps }
 }
 
-const serverOf = (statement: Located, included: Included): ServerDraft =>
-  statement.draft ?? draftServer(statement, statement.path, (block) => included.in(block))
+function serverOf(statement: Located, included: Included): ServerDraft[] {
+  const { draft, block, path } = statement
+  if (draft) return [draft]
+  return block ? [draftServer(statement, path, (inner) => included.in(inner))] : []
+}
 
 /** The addresses that serve; those kept in reserve only where there are no others. */
 function upstreamServers(upstream: Located, included: Included): string[] {

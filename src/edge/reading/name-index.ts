@@ -1,4 +1,5 @@
 import type { ServerMatch } from './contract.ts'
+import type { Pattern } from './name-pattern.ts'
 
 type NameKind = Exclude<ServerMatch['how'], 'default'>
 
@@ -16,7 +17,7 @@ export class NameIndex<T> {
   /** `.example.test` of `*.example.test`, which does not match `example.test` itself. */
   readonly #leading = new Map<string, T>()
   readonly #trailing = new Map<string, T>()
-  readonly #patterns: { readonly pattern: RegExp; readonly value: T }[] = []
+  readonly #patterns: { readonly pattern: Pattern; readonly value: T }[] = []
   /** Bare names of `.x` that came to nothing: nginx lets no later name have them all the same. */
   readonly #barred = new Set<string>()
 
@@ -34,7 +35,7 @@ export class NameIndex<T> {
     return true
   }
 
-  addPattern(pattern: RegExp, value: T): void {
+  addPattern(pattern: Pattern, value: T): void {
     this.#patterns.push({ pattern, value })
   }
 
@@ -49,7 +50,7 @@ export class NameIndex<T> {
       const value = this.#trailing.get(name.slice(0, dot + 1))
       if (value !== undefined) return { how: 'trailing_wildcard', value }
     }
-    const found = this.#patterns.find(({ pattern }) => pattern.test(name))
+    const found = this.#patterns.find(({ pattern }) => pattern(name))
     return found && { how: 'regex', value: found.value }
   }
 

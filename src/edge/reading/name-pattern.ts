@@ -1,3 +1,8 @@
+import { createContext, Script } from 'node:vm'
+
+/** Whether a pattern matches. */
+export type Pattern = (text: string) => boolean
+
 /** What the two languages write alike and mean differently, or what only PCRE has: better not understood than wrong. */
 const FOREIGN = /\\[GKQEREhHXNpPoxgk]|\(\?(?:[>|#R&(+\d-]|P[=>])|\(\*|\[\[[.=]/
 
@@ -15,8 +20,10 @@ const POSIX_CLASSES: Readonly<Record<string, string>> = {
   space: '\\s',
 }
 
+const ANCHORS: Readonly<Record<string, string>> = { A: '^', z: '$', Z: '$' }
+
 /** A regular expression of nginx's (PCRE) as one of ours; undefined when it has no sure equal here. */
-export function translatePattern(pcre: string, isCaseless: boolean): RegExp | undefined {
+export function translatePattern(pcre: string, isCaseless: boolean): Pattern | undefined {
   const body = pcre.replace(CASELESS, '$1')
   if (FOREIGN.test(body)) return undefined
   const source = body
@@ -24,10 +31,26 @@ export function translatePattern(pcre: string, isCaseless: boolean): RegExp | un
     .replaceAll(/\[:(\w+):\]/g, (whole, name: string) => POSIX_CLASSES[name] ?? whole)
     .replaceAll(/\\([\s\S])/g, (whole, escaped: string) => ANCHORS[escaped] ?? whole)
   try {
-    return new RegExp(source, isCaseless || body !== pcre ? 'i' : '')
+    const pattern = new RegExp(source, isCaseless || body !== pcre ? 'i' : '')
+    return mayTakeLong(source) ? (text) => matchesInTime(pattern, text) : (text) => pattern.test(text)
   } catch {
     return undefined
   }
 }
 
-const ANCHORS: Readonly<Record<string, string>> = { A: '^', z: '$', Z: '$' }
+/** Repeated groups, or many open repetitions, may try more ways than there is time for. */
+const mayTakeLong = (source: string): boolean => /\)[*+{]/.test(source) || (source.match(/[*+]|,\}/g) ?? []).length > 2
+
+const PATIENCE_MS = 10
+const question = new Script('pattern.test(text)')
+const room = createContext({ pattern: /^/, text: '' })
+
+/** Whoever may ask for a name chooses the text, so a pattern's time is limited; nginx limits its own, too. */
+function matchesInTime(pattern: RegExp, text: string): boolean {
+  Object.assign(room, { pattern, text })
+  try {
+    return question.runInContext(room, { timeout: PATIENCE_MS }) === true
+  } catch {
+    return false
+  }
+}

@@ -43,8 +43,20 @@ function servings(sockets: Sockets): Map<string, Serving> {
 function hostOf(host: string, block: ServerBlock, listen: readonly ListenPlace[]): ServedHost {
   const { configPath, line, proxyPass, unresolved, target, furtherTargets } = block
   const tls = listen.some((place) => place.tls)
-  return { host, configPath, line, listen: [...listen], tls, proxyPass, unresolved, target, furtherTargets }
+  return {
+    host,
+    configPath,
+    line,
+    listen: listen.toSorted(plainFirst),
+    tls,
+    proxyPass,
+    unresolved,
+    target,
+    furtherTargets,
+  }
 }
+
+const plainFirst = (a: ListenPlace, b: ListenPlace): number => Number(a.tls) - Number(b.tls)
 
 /** Of several blocks for a host the one that proxies says where it is served from; of those the one with TLS. */
 const weight = ({ proxyPass, unresolved, tls }: ServerBlock): number =>

@@ -16,16 +16,16 @@ interface RankedPassing extends Omit<Passing, 'to'> {
 type Inside<S extends Statement> = (block: S) => Iterable<S>
 
 export function draftServer<S extends Statement>(server: S, path: string, inside: Inside<S>): ServerDraft {
-  const names: string[] = []
-  const listen: Listening[] = []
+  const names: (readonly string[])[] = []
+  const listen: (readonly Listening[])[] = []
   const assignments: Assignment[] = []
   const passings: RankedPassing[] = []
   let isTls = false
   let isAnswered = false
   for (const statement of inside(server)) {
     const { name, args } = statement
-    if (name === 'server_name') names.push(...args.map(canonicalName))
-    else if (name === 'listen') listen.push(...parseListen(args))
+    if (name === 'server_name') names.push(args)
+    else if (name === 'listen') listen.push(parseListen(args))
     else if (name === 'ssl') isTls = args[0] === 'on'
     else if (name === 'return') isAnswered = true
     else if (name === 'location') passings.push(...locationPassings(statement, inside))
@@ -34,9 +34,9 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
   return {
     path,
     line: server.line,
-    // Copies have no room left over for more: there may be thousands.
-    names: [...names],
-    listen: listen.map((place) => (isTls ? { ...place, isTls } : place)),
+    // Neither list has room left over for more: there may be thousands of them.
+    names: names.flat().map(canonicalName),
+    listen: listen.flat().map((place) => (isTls ? { ...place, isTls } : place)),
     passing: isAnswered ? undefined : nearest(passings, assignments),
   }
 }

@@ -2,7 +2,7 @@ import type { ListenPlace } from './contract.ts'
 import type { ServerDraft } from './drafts.ts'
 import { canonicalAddress, type Listening } from './listen.ts'
 import { NameIndex } from './name-index.ts'
-import { translatePattern } from './name-pattern.ts'
+import { type Pattern, translatePattern } from './name-pattern.ts'
 
 /** One address and port, and the servers that share it. */
 export interface Socket {
@@ -91,4 +91,4 @@ export function placeOf({ address, port, isTls, defaultServer, places }: Socket,
 const isPattern = (name: string): boolean => name.startsWith('~')
 
 /** A pattern with a capital letter in it is compared without case, as nginx does. */
-const patternOf = (name: string): RegExp | undefined => translatePattern(name.slice(1), /[A-Z]/.test(name))
+const patternOf = (name: string): Pattern | undefined => translatePattern(name.slice(1), /[A-Z]/.test(name))

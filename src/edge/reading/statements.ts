@@ -44,10 +44,13 @@ interface OpenBlock {
   readonly isMap: boolean
 }
 
+/** What stands in a file: directives, or the lines of a map that includes it. */
+export type Content = 'directives' | 'entries'
+
 /** Never throws: a fault is told beside what could be read. `seal`: what is kept of a block when it has ended. */
-export function parse(text: string, seal: (block: Statement) => Statement): ParsedText {
+export function parse(text: string, content: Content, seal: (block: Statement) => Statement): ParsedText {
   const statements: Statement[] = []
-  let current: OpenBlock = { statements, isMap: false }
+  let current: OpenBlock = { statements, isMap: content === 'entries' }
   const around: OpenBlock[] = []
   const wants = (name: string) => current.statements !== undefined && (current.isMap || KEPT.has(name))
   const add = (name: string, args: readonly string[], line: number, block?: Statement[]) =>
