@@ -112,7 +112,8 @@ function limitsFor(wish: OrderWish, rules: BudgetRules, lines: readonly LedgerLi
     )
     return [{ limit, subject, ...allowed, ...bucket }]
   }
-  const certificates = certificatesIn(lines, now)
+  // An order of the same names that was left is gone on with, or will never be a certificate.
+  const certificates = certificatesIn(lines, now).filter(({ kind, names }) => kind === 'issued' || names !== set)
   const unproven = lines.filter(({ kind }) => kind === 'failed')
   const isRenewal = limits.renewalsExempt && lines.some(({ names, kind }) => names === set && kind === 'issued')
   const domains = [...new Set(wish.names.map((name) => domainOf(bare(name))))]

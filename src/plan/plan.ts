@@ -36,7 +36,10 @@ export function propose(
 /** What of a failed check's evidence stands in the refusal itself, too. */
 const told = (check: Check | undefined) => ({
   ...(check?.types !== undefined && { types: check.types }),
-  ...(typeof check?.retryAfter === 'number' && { retryAfter: check.retryAfter }),
+  ...(typeof check?.retryAfter === 'number' && {
+    retryAfter: check.retryAfter,
+    nextAction: 'Wait for the seconds given in retryAfter and try again, or plan with tls: false.',
+  }),
 })
 
 /** Stands in the changes until the plan has its id; so the digest is of what is asked, not of when. */

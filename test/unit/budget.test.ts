@@ -219,6 +219,12 @@ describe('an order is free', () => {
   })
 })
 
+test('an order that was left is not counted against itself', () => {
+  const limits = { certificatesPerDomain: { count: 1, perSeconds: 604_800 } }
+  expect(judge([line('ordered', 9)], limits)).toMatchObject({ kind: 'free' })
+  expect(judge([line('ordered', 9)], limits, { names: ['www.lab.test'] })).toMatchObject({ kind: 'refused' })
+})
+
 describe('a renewal', () => {
   const full = {
     ordersPerAccount: { count: 1, perSeconds: 10_800 },

@@ -66,6 +66,31 @@ describe('CAA forbids the CA', () => {
   })
 })
 
+describe('a wildcard', () => {
+  const wild = (...properties: CaaProperty[]) => asked(properties, { wildcard: true })
+  const issuewild = (value: string) => property('issuewild', value)
+
+  test('goes by issuewild where there is any, whatever issue says', () => {
+    expect(wild(issuewild('ca.test'), ...issue(';')).verdict).toBe('allowed')
+    expect(wild(issuewild('other.test'), ...issue('ca.test'))).toMatchObject({
+      verdict: 'forbidden',
+      record: { tag: 'issuewild', value: 'other.test' },
+    })
+    expect(wild(issuewild(';'), issuewild('ca.test')).verdict).toBe('allowed')
+    expect(wild(issuewild('ca.test; x')).verdict).toBe('forbidden')
+  })
+
+  test('goes by issue where there is none', () => {
+    expect(wild(...issue('ca.test')).verdict).toBe('allowed')
+    expect(wild(...issue(';'))).toMatchObject({ verdict: 'forbidden', record: { tag: 'issue', value: ';' } })
+    expect(wild(property('iodef', 'mailto:a@lab.test')).verdict).toBe('allowed')
+  })
+
+  test('is stopped by what is critical and not known, like every name', () => {
+    expect(wild(issuewild('ca.test'), property('future', 'x', true))).toMatchObject({ record: { tag: 'future' } })
+  })
+})
+
 describe('without a known name of the CA', () => {
   test('a record that names one leaves it open', () => {
     expect(verdict(issue('other.test'), [])).toBe('unknown')

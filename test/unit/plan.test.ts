@@ -132,12 +132,20 @@ describe('checks', () => {
     [{ name: TAKEN }, 'dns_name_taken'],
     [{ name: { kind: 'unknown', reason: 'silence' } as const }, 'dns_unavailable'],
     [{ certificate: NO_CERTIFICATE }, 'certificate_unavailable'],
+    [{ certificate: { ...NO_CERTIFICATE, reason: 'budget', retryAfter: 60 } as const }, 'certificate_unavailable'],
     [{ health: UNHEALTHY, name: TAKEN, certificate: NO_CERTIFICATE }, 'backend_unhealthy'],
     [{ name: TAKEN, certificate: NO_CERTIFICATE }, 'dns_name_taken'],
   ])('%j is %s, and all three are told', (seen, code) => {
     const problem = refusal(() => planFor({}, seen))
     expect(problem.code).toBe(code)
     expect(problem.members.checks).toHaveLength(3)
+  })
+
+  test('what may be tried again later says when', () => {
+    const seen = { certificate: { ...NO_CERTIFICATE, reason: 'budget', retryAfter: 60 } } as const
+    const { members } = refusal(() => planFor({}, seen))
+    expect(members).toMatchObject({ retryAfter: 60, nextAction: expect.stringContaining('retryAfter') })
+    expect(refusal(() => planFor({}, { certificate: NO_CERTIFICATE })).members).not.toHaveProperty('retryAfter')
   })
 
   test('a taken name lists its types', () => {
