@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { expectFailure } from '../support/put-back.ts'
+import { visit } from '../support/visitor.ts'
+
+/** The Secondary is given what the Primary has, is reported, and never decides. */
+let lab: TestLab
+beforeAll(async () => {
+  lab = await startTestLab()
+})
+afterAll(() => lab?.stop())
+const foreignFile = () => join(dirname(lab.description.edges.primary.hosts), 'zz-somebody-else.conf')
+afterEach(() => rmSync(foreignFile(), { force: true }))
+
+/** Nobody finds the Secondary's nginx while `work` goes on. */
+async function withoutSecondary<T>(work: () => Promise<T>): Promise<T> {
+  const { pidFile } = lab.description.edges.secondary
+  renameSync(pidFile, `${pidFile}.hidden`)
+  return work().finally(() => renameSync(`${pidFile}.hidden`, pidFile))
+}
+
+test('a Secondary that cannot be changed does not stop an apply, and the answer warns of it', async () => {
+  const { planId } = await planned(lab, { subdomain: 'half' })
+  const { status, body } = await withoutSecondary(() => run(lab, planId))
+  expect([status, body.state]).toEqual([200, 'applied'])
+  expect(body.verification).toMatchObject({
+    primary: { server: '23', ok: true },
+    secondary: { server: '73', ok: false, optional: true },
+  })
+  expect(body.warnings).toEqual([body.verification.secondary.detail])
+  expect(body.warnings[0]).toContain('Secondary could not be changed')
+  expect((await visit(lab.description.edges.primary, { host: 'half.lab.test' })).status).toBe(200)
+  await removed(lab, planId)
+  await invariants(lab)
+})
+
+test('a whole apply says that the Secondary serves the host too, and warns of nothing', async () => {
+  const { planId, verification, warnings } = await applied(lab, { subdomain: 'whole' })
+  expect(verification.secondary).toMatchObject({ server: '73', ok: true, httpStatus: 200 })
+  expect(warnings).toEqual([])
+  await removed(lab, planId)
+})
+
+test('a Secondary that cannot be changed does not stop a removal', async () => {
+  const { planId } = await applied(lab, { subdomain: 'going' })
+  const { status } = await withoutSecondary(() => run(lab, planId, 'remove'))
+  expect([status, (await planOf(lab, planId)).state]).toEqual([200, 'removed'])
+})
+
+test('a removal that fails on the Primary is put back on both edges', async () => {
+  const { planId } = await applied(lab, { subdomain: 'staying' })
+  const { primary, secondary } = lab.description.edges
+  const before = await world(lab)
+  const taken = createServer().listen(0, primary.address)
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  // The test passes; the reload does not, because another program listens there.
+  writeFileSync(foreignFile(), `server { listen ${primary.address}:${port}; server_name zz.test; }\n`)
+  const answer = await run(lab, planId, 'remove')
+  rmSync(foreignFile())
+  taken.close()
+  expectFailure(answer, 502, 'remove_failed', 'proxy')
+  expect(await world(lab)).toEqual(before)
+  for (const edge of [primary, secondary]) {
+    expect((await visit(edge, { host: 'staying.lab.test' })).status).toBe(200)
+  }
+  expect((await planOf(lab, planId)).state).toBe('applied')
+  await removed(lab, planId)
+  await invariants(lab)
+})
