@@ -5,6 +5,7 @@ import { Diagnoser } from './diagnoser.ts'
 import { addressesOf } from './dns/addresses.ts'
 import { dnsReader } from './dns/reader.ts'
 import type { EdgeReader } from './edge/reading/contract.ts'
+import { newestErrorClass } from './edge/reading/error-lines.ts'
 import type { EdgeSettings } from './edge/settings.ts'
 import { edgeView } from './edge/view.ts'
 import type { PlanSettings } from './plan/settings.ts'
@@ -12,6 +13,9 @@ import type { Store } from './store/contract.ts'
 
 /** A DNS server that has not answered by then says nothing in time for a diagnosis. */
 const DNS_LIMIT = { limitMs: 1_800, resendAfterMs: 500 }
+
+/** What nginx wrote before that tells of other times. */
+const NEWS_MS = 15 * 60_000
 
 /** The diagnosis of this installation's hosts. Everything that it is given can only look. */
 export function diagnoserOf(
@@ -45,7 +49,10 @@ export function diagnoserOf(
       const values = [...published, ...ownAddresses.filter((address) => address !== undefined)]
       return { kind: 'any', values, isOurZone: zone !== undefined }
     },
-    newestErrorClass: async () => null,
+    newestErrorClass: async (host) => {
+      const newest = primary && (await newestErrorClass(primary, host, now() - NEWS_MS))
+      return newest?.errorClass ?? null
+    },
     now,
   })
 }

@@ -41,12 +41,14 @@ export async function lastRefusal(file: string, master: number | undefined): Pro
 }
 
 /** nginx writes local time, to the second. */
-const timeOf = (line: string): number => {
+export const timeOf = (line: string): number => {
   const [, year, month, day, time] = /^(\d{4})\/(\d\d)\/(\d\d) (\d\d:\d\d:\d\d) /.exec(line) ?? []
   return Date.parse(`${year}-${month}-${day}T${time}`)
 }
 
-const newestText = async (file: string): Promise<string> => textSince(file, Math.max(0, (await endOfLog(file)) - MOST))
+/** The end of the log, however long it is. */
+export const newestText = async (file: string): Promise<string> =>
+  textSince(file, Math.max(0, (await endOfLog(file)) - MOST))
 
 const isEmergency = (line: string, master: number): boolean => line.includes(` [emerg] ${master}#${master}: `)
 

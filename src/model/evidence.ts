@@ -1,3 +1,4 @@
+import type { ErrorClass } from './error-class.ts'
 import type { HealthFact } from './finding.ts'
 
 /** One look at a host, link by link. Facts only: what they mean is the diagnosis's business. Times are milliseconds. */
@@ -127,6 +128,3 @@ export interface BackendEvidence {
   /** Ports beside the target's, on the same registered server and nobody else's, where something answers HTTP. */
   readonly answeringNeighbours: readonly number[]
 }
-
-/** What a line of nginx's error log is about. The line itself never leaves the edge. */
-type ErrorClass = string

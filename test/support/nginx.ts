@@ -6,7 +6,10 @@ import { call } from './call.ts'
 import { tempFolder } from './temp-folder.ts'
 
 /** A real nginx with the given text inside its http block, ready when `origin` answers anything at all. */
-export async function startNginx(http: string, origin: string): Promise<{ stop(): Promise<void> }> {
+export async function startNginx(
+  http: string,
+  origin: string,
+): Promise<{ readonly errorLog: string; stop(): Promise<void> }> {
   const folder = tempFolder()
   const path = (name: string) => join(folder.path, name)
   mkdirSync(path('temp'))
@@ -35,6 +38,7 @@ ${http}
       ),
   })
   return {
+    errorLog: path('error.log'),
     async stop() {
       await daemon.stop()
       folder[Symbol.dispose]()

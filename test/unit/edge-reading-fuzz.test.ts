@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { directivesIn } from '../../src/edge/nginx-text.ts'
 import { UnreadableText } from '../../src/edge/nginx-tokens.ts'
 import { nginxFiles } from '../support/nginx-files.ts'
 
 /** `npm run campaign -- fuzz` tries a hundred times as many. */
 const RUNS = process.env.CAMPAIGN ? 20_000 : 200
+vi.setConfig({ testTimeout: process.env.CAMPAIGN ? 1_800_000 : 60_000 })
 
 const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'nginx')
 const texts = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })

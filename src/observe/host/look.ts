@@ -1,4 +1,5 @@
 import type { EdgeView } from '../../edge/contract.ts'
+import type { ErrorClass } from '../../model/error-class.ts'
 import type { Evidence, NameEvidence, TargetEvidence } from '../../model/evidence.ts'
 import type { PortPolicy } from '../../plan/settings.ts'
 import type { Deadline } from '../deadline.ts'
@@ -19,7 +20,7 @@ export interface HostLookParts {
   /** The id of the server that has this address. */
   readonly serverAt: (address: string) => string | undefined
   readonly ports: PortPolicy
-  readonly newestErrorClass: (host: string) => Promise<string | null>
+  readonly newestErrorClass: (host: string) => Promise<ErrorClass | null>
   readonly now: () => number
 }
 
