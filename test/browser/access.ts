@@ -1,0 +1,102 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import type { PageSite } from '../support/browser.ts'
+import { applied, removed } from '../support/exposure.ts'
+import { badgeOf, makePlan, SEEN_WITHIN } from './steps.ts'
+
+const WIDTHS = [320, 768, 1280, 3840]
+
+/** What a machine can see of whether everybody can use the page. */
+export function access(site: () => PageSite): void {
+  test('no page has a fault, in light or dark, and no control is named by its placeholder', {
+    timeout: 120_000,
+  }, async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'seen' })
+    const page = await open('/')
+    const goTo = (path: string) => page.goto(`${lab.description.inside}${path}`)
+    await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
+    await expectAccessible(page)
+    await goTo(`/hosts/${host}`)
+    await page.getByText('There is nothing to do.').waitFor(SEEN_WITHIN)
+    await expectAccessible(page)
+    await goTo(`/plans/${planId}`)
+    await page.getByText('is on the air').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Remove…' }).click()
+    await page.getByRole('dialog').waitFor()
+    await expectAccessible(page)
+    await goTo('/plans')
+    await page.getByRole('link', { name: host }).first().waitFor()
+    await expectAccessible(page)
+    await goTo('/help')
+    await page.getByRole('region', { name: 'Allowed here' }).waitFor()
+    await expectAccessible(page)
+    await goTo('/plan')
+    await page.getByLabel('Subdomain').waitFor()
+    await expectAccessible(page)
+    await makePlan(page, { subdomain: 'shown', port: 3000 })
+    await expectAccessible(page)
+    await removed(lab, planId)
+  })
+
+  test('from a telephone to a wall: nothing is cut off sideways', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, {
+      subdomain: 'a-name-that-is-longer-than-any-telephone-is-wide-upright',
+    })
+    const page = await open('/')
+    await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
+    for (const path of ['/', `/hosts/${host}`, '/plan', '/plans', `/plans/${planId}`, '/help']) {
+      await page.goto(`${lab.description.inside}${path}`)
+      await page.getByRole('heading').first().waitFor()
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: width > 2000 ? 2160 : 800 })
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+        expect({ path, width, wide }).toEqual({ path, width, wide: width })
+      }
+    }
+    await removed(lab, planId)
+  })
+
+  test('a diagnosis fits on one printed page', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'paper' })
+    const page = await open(`/hosts/${host}`)
+    await page.getByText('From name to backend').waitFor(SEEN_WITHIN)
+    const pages = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type ?\/Page\b/g)
+    expect(pages).toHaveLength(1)
+    await removed(lab, planId)
+  })
+
+  test('what can be copied is copied where browsers hide the clipboard, too', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'copied' })
+    const page = await open(`/hosts/${host}`, 'plainly')
+    expect(await page.evaluate(() => navigator.clipboard === undefined)).toBe(true)
+    await page.getByRole('button', { name: 'Copy listen' }).click()
+    await page.getByText('Copied listen').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.press('Control+V')
+    expect(await page.getByRole('searchbox').inputValue()).toMatch(/:8080/)
+    await removed(lab, planId)
+  })
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    const found = violations.map(
+      ({ id, nodes }) => `${colorScheme} ${page.url()} ${id}: ${nodes.map((node) => node.html)}`,
+    )
+    expect(found).toEqual([])
+  }
+  const unnamed = await page.evaluate(() =>
+    [...document.querySelectorAll<HTMLInputElement>('input, select, textarea')]
+      .filter((control) => !control.labels?.length && !control.getAttribute('aria-label'))
+      .map((control) => control.outerHTML),
+  )
+  expect(unnamed).toEqual([])
+}

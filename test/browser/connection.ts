@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import type { PageSite } from '../support/browser.ts'
+import { applied, removed } from '../support/exposure.ts'
+import { badgeOf, rowOf, SEEN_WITHIN } from './steps.ts'
+
+/** The page says when it is cut off, and finds its way back by itself. */
+export function connection(site: () => PageSite): void {
+  test('a lost connection is told, and what was missed is fetched', async () => {
+    const { lab, open } = site()
+    const page = await open('/')
+    await page.getByRole('heading', { name: 'Status' }).waitFor()
+    await page.context().setOffline(true)
+    await page.getByText('Connection lost.').waitFor()
+    const { planId, host } = await applied(lab, { subdomain: 'missed' })
+    expect(await rowOf(page, host).count()).toBe(0)
+    await page.context().setOffline(false)
+    await page.getByText('Connected again.').waitFor(SEEN_WITHIN)
+    await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
+    await page.getByText('Connected again.').waitFor({ state: 'detached' })
+    await removed(lab, planId)
+    await rowOf(page, host).waitFor({ state: 'detached', ...SEEN_WITHIN })
+  })
+
+  test('a service that dies and comes again, too', async () => {
+    const { lab, open } = site()
+    const page = await open('/', 'outside')
+    await page.getByRole('heading', { name: 'Status' }).waitFor()
+    await lab.killService()
+    await page.getByText('Connected again.').waitFor(SEEN_WITHIN)
+  })
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import type { PageSite } from '../support/browser.ts'
+import { makePlan } from './steps.ts'
+
+/** What the public sees, and what the service does with one who pretends. */
+export function outside(site: () => PageSite): void {
+  test('the public plans and reads, and finds nothing that would change anything', async () => {
+    const page = await site().open('/plan', 'outside')
+    const planId = await makePlan(page, { subdomain: 'wish', port: 3000 })
+    const acting = page.getByRole('button', { name: /apply|remove/i })
+    await page.getByRole('region', { name: 'For someone inside' }).waitFor()
+    expect(await acting.count()).toBe(0)
+    await page.goto(`${site().lab.description.outside}/plans/${planId}`)
+    await page.getByRole('region', { name: 'What changes' }).waitFor()
+    expect(await acting.count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'History' }).count()).toBe(0)
+    expect(await page.getByText('asked by').count()).toBe(0)
+    await page.goto(`${site().lab.description.outside}/plans`)
+    await page.getByText('The list of plans is for the internal network').waitFor()
+  })
+
+  test('calls that the page would never draw for the public are refused by the service', async () => {
+    const page = await site().open('/plan', 'outside')
+    const planId = await makePlan(page, { subdomain: 'forged', port: 3000 })
+    const forged = await page.evaluate(async (id) => {
+      const headers = { 'content-type': 'application/json', 'x-deploy-capability': 'cap_forged' }
+      const body = JSON.stringify({ planId: id })
+      const paths = ['/api/internal/token', '/api/deploy/apply', '/api/deploy/remove']
+      const answers = paths.map((path) => fetch(path, { method: 'POST', headers, body }))
+      return Promise.all((await Promise.all(answers)).map(async (answer) => (await answer.json()).code))
+    }, planId)
+    expect(forged).toEqual(Array(3).fill('internal_network_required'))
+    expect((await site().lab.call({ path: `/api/deploy/plans/${planId}` })).body.state).toBe('planned')
+  })
+}

@@ -1,0 +1,32 @@
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { type PageSite, startPageSite } from '../support/browser.ts'
+import { access } from './access.ts'
+import { connection } from './connection.ts'
+import { crowd } from './crowd.ts'
+import { keyboard } from './keyboard.ts'
+import { outside } from './outside.ts'
+import { refusals } from './refusals.ts'
+import { story } from './story.ts'
+import { weight } from './weight.ts'
+
+/** The page in a real Chromium on a whole lab. One lab and one browser for all of it; nothing is played. */
+let site: PageSite
+const now = () => site
+
+beforeAll(async () => {
+  site = await startPageSite()
+})
+afterEach(async () => {
+  for (const context of site.browser.contexts()) await context.close()
+  expect(site.complaints()).toEqual([])
+})
+afterAll(() => site?.stop())
+
+weight()
+story(now)
+outside(now)
+refusals(now)
+keyboard(now)
+access(now)
+connection(now)
+crowd(now)

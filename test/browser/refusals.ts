@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import type { PageSite } from '../support/browser.ts'
+import { askForPlan, fillPlan } from './steps.ts'
+
+/** What is wrong stands beside what caused it. */
+export function refusals(site: () => PageSite): void {
+  test('each field is checked when it is left, by the policy', async () => {
+    const page = await site().open('/plan', 'outside')
+    const describes = async (label: string) => {
+      const field = page.getByLabel(label)
+      const ids = (await field.getAttribute('aria-describedby')) ?? ''
+      const texts = ids.split(' ').map((id) => page.locator(`[id="${id}"]`).innerText())
+      return { invalid: await field.getAttribute('aria-invalid'), text: (await Promise.all(texts)).join(' ') }
+    }
+    await page.getByLabel('Subdomain').fill('no_good')
+    await page.getByText('https://no_good.lab.test').waitFor()
+    await page.getByLabel('Port').fill('8443')
+    expect(await describes('Subdomain')).toMatchObject({
+      invalid: 'true',
+      text: expect.stringContaining('hyphens only'),
+    })
+    await page.getByLabel('Health path').fill('healthz')
+    expect(await describes('Port')).toMatchObject({
+      invalid: 'true',
+      text: expect.stringContaining("Drawbridge's own"),
+    })
+    await askForPlan(page)
+    expect(await describes('Health path')).toMatchObject({ text: expect.stringContaining('begins with /') })
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-invalid'))).toBe('true')
+    await page.getByLabel('Subdomain').fill('good')
+    expect(await describes('Subdomain')).toMatchObject({ invalid: null })
+  })
+
+  test('a refused plan marks every field that caused it, and says what to do', async () => {
+    const page = await site().open('/plan', 'outside')
+    await fillPlan(page, { subdomain: 'ns1', server: '253', port: 3000 })
+    await askForPlan(page)
+    await page.getByText('Refused: The backend is not healthy.').waitFor()
+    expect(await page.getByText('Failed', { exact: true }).count()).toBe(2)
+    for (const [label, words] of [
+      ['Health path', /gave no HTTP 2xx.*Make the health path answer/],
+      ['Subdomain', /ns1\.lab\.test already has A records.*Choose another subdomain/],
+    ] as const) {
+      const ids = (await page.getByLabel(label).getAttribute('aria-describedby')) ?? ''
+      const said = await Promise.all(ids.split(' ').map((id) => page.locator(`[id="${id}"]`).innerText()))
+      expect(said.join(' ')).toMatch(words)
+    }
+    expect(await page.getByText('What changes').count()).toBe(0)
+  })
+
+  test('an address that leads nowhere says so', async () => {
+    const page = await site().open(`/plans/plan_${'0'.repeat(26)}`, 'outside')
+    await page.getByText('There is no such plan').waitFor()
+    await page.goto(`${site().lab.description.outside}/hosts/nobody.lab.test`)
+    await page
+      .getByRole('region', { name: /nobody/ })
+      .getByRole('alert')
+      .waitFor()
+    expect((await page.goto(`${site().lab.description.outside}/nowhere`))?.status()).toBe(404)
+  })
+}

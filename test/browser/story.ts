@@ -1,0 +1,156 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import type { PageSite } from '../support/browser.ts'
+import { invariants, planned, run } from '../support/exposure.ts'
+import { startSwitchedBackend } from '../support/switched-backend.ts'
+import { startWebBackend } from '../support/web-backend.ts'
+import { picture } from './pictures.ts'
+import { badgeOf, makePlan, rowOf, SEEN_WITHIN } from './steps.ts'
+
+/** Everything that somebody inside does with the page, from the plan to the removal. */
+export function story(site: () => PageSite): void {
+  test('plan, apply, open, break, understand, repair, remove', { timeout: 180_000 }, async () => {
+    const { lab, open } = site()
+    await using backend = await startSwitchedBackend(lab, 'This is the shop.\n')
+    const host = `shop.${lab.description.zone}`
+    const page = await open('/plan')
+    const credential = watchCredential(page)
+
+    const planId = await makePlan(page, { subdomain: 'shop', port: backend.port, health: '/' })
+    await expectPassed(page, host)
+    await picture(page, 'plan')
+
+    await page.getByRole('button', { name: 'Apply', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: `Apply ${host}?` })
+    expect(await dialog.innerText()).toMatch(/server 25.*A certificate for.*is issued.*Both edges.*gets the record A/s)
+    await dialog.getByRole('button', { name: `Apply ${host}` }).click()
+    await page.getByText(`${host} is on the air`).waitFor(SEEN_WITHIN)
+    await page.getByRole('heading', { name: /^Primary \(23\).*✓ verified$/ }).waitFor()
+    await page.getByRole('heading', { name: /^Secondary \(73\).*✓ verified$/ }).waitFor()
+    const steps = await page.getByRole('list', { name: 'Steps' }).getByRole('listitem').allInnerTexts()
+    expect(steps.map((step) => step.replace(/\s+/g, ' '))).toEqual([
+      expect.stringMatching(/^Check again done [\d.]+ m?s$/),
+      expect.stringMatching(/^Back up .* done [\d.]+ m?s$/),
+      expect.stringMatching(/^Get the certificate done [\d.]+ m?s$/),
+      expect.stringMatching(/^Write .* done [\d.]+ m?s$/),
+      expect.stringMatching(/^Set the DNS record done [\d.]+ m?s$/),
+      expect.stringMatching(/^Verify .* done [\d.]+ m?s$/),
+    ])
+    await expectNowhere(page, credential())
+
+    await expectServed(site(), host, 'This is the shop.')
+    await page.getByRole('link', { name: 'Status', exact: true }).click()
+    await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
+
+    await backend.stop()
+    await badgeOf(page, host, 'HTTP 502').waitFor(SEEN_WITHIN)
+    await badgeOf(page, host, 'HTTP 502').click()
+    await page.waitForURL(`**/hosts/${host}`)
+    const diagnosis = page.getByRole('region', { name: `Diagnosis of ${host}` })
+    await diagnosis.getByText(/^Nothing listens on/).waitFor()
+    expect(await diagnosis.getByRole('listitem').filter({ hasText: 'broken' }).first().innerText()).toMatch(
+      /Backend: connection/,
+    )
+    expect(await diagnosis.innerText()).toMatch(
+      new RegExp(`${host}\\.conf.*listen.*proxy_pass.*:${backend.port}.*25`, 's'),
+    )
+    await picture(page, 'diagnosis')
+
+    await backend.start()
+    await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
+    await diagnosis.getByText('There is nothing to do.').waitFor(SEEN_WITHIN)
+
+    await diagnosis.getByRole('link', { name: 'Plan and removal' }).click()
+    await page.waitForURL(`**/plans/${planId}`)
+    await page.getByRole('button', { name: 'Remove…' }).click()
+    const removal = page.getByRole('dialog', { name: `Remove ${host}?` })
+    expect(await removal.getByRole('button', { name: `Remove ${host}` }).isDisabled()).toBe(true)
+    await removal.getByLabel(`Type ${host} to confirm`).fill(host)
+    await removal.getByRole('button', { name: `Remove ${host}` }).click()
+    await page.getByText(`${host} is off the air`).waitFor(SEEN_WITHIN)
+    await expectNowhere(page, credential())
+    for (const moment of ['Planned', 'Apply begun', 'Applied', 'Removal begun', 'Removed']) {
+      await page.getByRole('region', { name: 'Timeline' }).getByText(moment, { exact: true }).waitFor()
+    }
+    await page.getByRole('link', { name: 'Status', exact: true }).click()
+    await rowOf(page, host).waitFor({ state: 'detached', ...SEEN_WITHIN })
+    await page.getByRole('link', { name: 'History' }).click()
+    await page.getByRole('row', { name: new RegExp(`${host} Removed .*${lab.description.callers.internal}`) }).waitFor()
+    await invariants(lab)
+  })
+
+  test('an apply that fails is shown going back, step by step', async () => {
+    const { lab, open } = site()
+    await using sick = await startWebBackend(lab, (_request, response) => response.writeHead(500).end())
+    const { planId, host } = await planned(lab, { subdomain: 'sick', port: sick.port })
+    const page = await open(`/plans/${planId}`)
+    await page.getByRole('button', { name: 'Apply', exact: true }).click()
+    await page.getByRole('button', { name: `Apply ${host}` }).click()
+    await page.getByText(`The apply of ${host} failed and everything was put back`).waitFor(SEEN_WITHIN)
+    const undone = page.getByRole('list', { name: 'Put back' }).getByRole('listitem')
+    await undone.last().waitFor()
+    expect(await undone.count()).toBe(5)
+    expect((await undone.allInnerTexts()).every((text) => text.includes('put back'))).toBe(true)
+    expect(await page.getByRole('list', { name: 'Steps' }).innerText()).toMatch(/Verify.*failed.*HTTP 500/s)
+    await page.getByRole('button', { name: 'Apply again' }).waitFor()
+    await invariants(lab)
+  })
+
+  test('a run that somebody else began is seen as it goes', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await planned(lab, { subdomain: 'others' })
+    const page = await open(`/plans/${planId}`)
+    await page.getByRole('button', { name: 'Apply', exact: true }).waitFor()
+    await run(lab, planId)
+    await page.reload()
+    await page.getByText(`${host} is on the air`).waitFor()
+    await page.getByRole('button', { name: 'Remove…' }).waitFor()
+    await run(lab, planId, 'remove')
+  })
+}
+
+async function expectPassed(page: Page, host: string): Promise<void> {
+  expect(await page.getByText('Passed', { exact: true }).count()).toBe(3)
+  const changes = await page.getByRole('table', { name: `What an apply of ${host} changes` }).innerText()
+  expect(changes).toMatch(/Certificate.*issued by.*Proxy entry.*proxy_pass http.*DNS.* 60 A /s)
+  expect(await page.getByText(/^2[34]:\d\d:\d\d$/).count()).toBe(1)
+  const command = page.locator('pre')
+  expect(await command.innerText()).toMatch(/^drawbridge apply plan_[0-9a-z]{26}/)
+  await page.getByRole('tab', { name: 'curl' }).click()
+  expect(await command.innerText()).toMatch(/api\/internal\/token.*api\/deploy\/apply.*x-deploy-capability: \$RIGHT/s)
+}
+
+/** The value of the capability that this page was given last. */
+function watchCredential(page: Page): () => string {
+  let capability = ''
+  page.on('response', async (response) => {
+    if (response.url().endsWith('/api/internal/token')) capability = (await response.json()).capability
+  })
+  return () => capability
+}
+
+async function expectNowhere(page: Page, capability: string): Promise<void> {
+  expect(capability.length).toBeGreaterThan(20)
+  const kept = await page.evaluate(() =>
+    JSON.stringify([
+      document.documentElement.outerHTML,
+      location.href,
+      { ...localStorage },
+      { ...sessionStorage },
+      document.cookie,
+      history.state,
+    ]),
+  )
+  expect(kept).not.toContain(capability)
+}
+
+/** As anybody would open it: by its name, through the edge, over https. */
+async function expectServed({ browser, lab }: PageSite, host: string, text: string): Promise<void> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true })
+  const page = await context.newPage()
+  const answer = await page.goto(`https://${host}:${lab.description.edges.primary.https}/`)
+  expect(answer?.status()).toBe(200)
+  expect((await answer?.securityDetails())?.issuer).toMatch(/Pebble/)
+  expect(await page.content()).toContain(text)
+  await context.close()
+}
