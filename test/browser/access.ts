@@ -9,9 +9,7 @@ const WIDTHS = [320, 768, 1280, 3840]
 
 /** What a machine can see of whether everybody can use the page. */
 export function access(site: () => PageSite): void {
-  test('no page has a fault, in light or dark, and no control is named by its placeholder', {
-    timeout: 120_000,
-  }, async () => {
+  test('no page has a fault, in light or dark, and no control is named by its placeholder', async () => {
     const { lab, open } = site()
     const { planId, host } = await applied(lab, { subdomain: 'seen' })
     const page = await open('/')

@@ -27,13 +27,14 @@ export function crowd(site: () => PageSite): void {
     expect(await page.getByRole('row').count()).toBeLessThan(60)
     await page.getByRole('searchbox').fill('h99')
     await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('12')
-    await page.getByRole('searchbox').fill('')
+    await page.getByRole('searchbox').fill('h9')
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('112')
     await page.getByRole('columnheader', { name: 'Host' }).getByRole('button').click()
     await page.getByRole('searchbox').press('ArrowDown')
     await page.keyboard.press('End')
     await expect
       .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
       .toMatch(/h999\.lab\.test$/)
-    expect(new URL(page.url()).search).toBe('?sort=host')
+    expect(new URL(page.url()).search).toBe('?search=h9&sort=host')
   })
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
 import { type PageSite, startPageSite } from '../support/browser.ts'
 import { access } from './access.ts'
 import { connection } from './connection.ts'
@@ -12,6 +12,9 @@ import { weight } from './weight.ts'
 /** The page in a real Chromium on a whole lab. One lab and one browser for all of it; nothing is played. */
 let site: PageSite
 const now = () => site
+
+// A browser needs its time on a machine that has more to do.
+vi.setConfig({ testTimeout: 120_000 })
 
 beforeAll(async () => {
   site = await startPageSite()

@@ -9,7 +9,10 @@ export function refusals(site: () => PageSite): void {
     const describes = async (label: string) => {
       const field = page.getByLabel(label)
       const ids = (await field.getAttribute('aria-describedby')) ?? ''
-      const texts = ids.split(' ').map((id) => page.locator(`[id="${id}"]`).innerText())
+      const texts = ids
+        .split(' ')
+        .filter(Boolean)
+        .map((id) => page.locator(`[id="${id}"]`).innerText())
       return { invalid: await field.getAttribute('aria-invalid'), text: (await Promise.all(texts)).join(' ') }
     }
     await page.getByLabel('Subdomain').fill('no_good')

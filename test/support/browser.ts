@@ -11,12 +11,17 @@ export interface PageSite {
   stop(): Promise<void>
 }
 
-/** `plainly`: by the service's own address, which no browser takes for a secure one. */
+/** `plainly`: by a name over plain http, which no browser takes for secure as it does localhost. */
 export type Visitor = 'inside' | 'outside' | 'plainly'
+
+/** Service and edge stand on the same machine, and the browser finds every name of the zone there. */
+const PLAIN_ADDRESS = 'http://drawbridge.lab.test:8045'
 
 /** One lab and one real browser for all suites of the page. Names of the zone lead to the Primary's edge. */
 export async function startPageSite(): Promise<PageSite> {
-  const lab = await startTestLab()
+  const lab = await startTestLab({
+    configure: (config) => ({ ...config, publicUrls: [...(config.publicUrls as string[]), PLAIN_ADDRESS] }),
+  })
   const { description } = lab
   const browser = await launch(description.zone, description.edges.primary.address).catch(async (error) => {
     await lab.stop()
@@ -25,7 +30,7 @@ export async function startPageSite(): Promise<PageSite> {
   const origins: Record<Visitor, string> = {
     inside: description.inside,
     outside: description.outside,
-    plainly: description.api,
+    plainly: PLAIN_ADDRESS,
   }
   const complaints: string[] = []
   return {

@@ -14,36 +14,35 @@ export function follow({ path, events, onState }: LiveStream): () => void {
   let source: EventSource | undefined
   let timer: number | undefined
   let pause = SHORTEST_PAUSE_MS
+  const lose = () => {
+    source?.close()
+    onState('lost')
+    window.clearTimeout(timer)
+    timer = window.setTimeout(open, pause)
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+  }
   const open = () => {
     window.clearTimeout(timer)
+    source?.close()
     source = new EventSource(path)
     source.onopen = () => {
       pause = SHORTEST_PAUSE_MS
       onState('live')
     }
     // The browser would try again too, but not after every kind of refusal: so it is done here, always the same way.
-    source.onerror = () => {
-      source?.close()
-      onState('lost')
-      timer = window.setTimeout(open, pause)
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
-    }
+    source.onerror = lose
     for (const [name, hear] of Object.entries(events)) {
       source.addEventListener(name, (event) => hear(String(event.data), event.lastEventId))
     }
   }
-  const back = () => {
-    if (source?.readyState === EventSource.CLOSED) open()
-  }
-  const gone = () => onState('lost')
-  window.addEventListener('online', back)
-  window.addEventListener('offline', gone)
+  window.addEventListener('online', open)
+  window.addEventListener('offline', lose)
   onState('connecting')
   open()
   return () => {
     window.clearTimeout(timer)
-    window.removeEventListener('online', back)
-    window.removeEventListener('offline', gone)
+    window.removeEventListener('online', open)
+    window.removeEventListener('offline', lose)
     source?.close()
   }
 }
