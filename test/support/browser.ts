@@ -12,7 +12,7 @@ export interface PageSite {
 }
 
 /** `plainly`: by a name over plain http, which no browser takes for secure as it does localhost. */
-export type Visitor = 'inside' | 'outside' | 'plainly'
+type Visitor = 'inside' | 'outside' | 'plainly'
 
 /** Service and edge stand on the same machine, and the browser finds every name of the zone there. */
 const PLAIN_ADDRESS = 'http://drawbridge.lab.test:8045'
