@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lab, startLab } from '../lab/lab.ts'
 import { benchApply } from './apply.ts'
+import { benchPage } from './page.ts'
 import { benchPlan } from './plan.ts'
 import { benchReader } from './reader.ts'
 
 type Bench = (lab: Lab) => Promise<void>
 
-const BENCHES: Record<string, Bench> = { plan: benchPlan, apply: benchApply, reader: benchReader }
+const BENCHES: Record<string, Bench> = { plan: benchPlan, apply: benchApply, reader: benchReader, page: benchPage }
 
 /** `npm run bench -- NAME`: a lab of its own, one benchmark on it, nothing left behind. */
 const [name = ''] = process.argv.slice(2)

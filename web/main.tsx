@@ -2,7 +2,7 @@ import './page.css'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { isWorthRetrying } from './api/call.ts'
+import { isWorthRetrying } from './api/client.ts'
 import { Shell } from './shell/Shell.tsx'
 import { restoreTheme } from './shell/theme.ts'
 

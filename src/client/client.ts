@@ -23,6 +23,8 @@ export interface DrawbridgeClient {
   /** Gets the right to apply and uses it at once; nobody else ever sees it. */
   applyPlan(planId: string, options?: RunOptions): Promise<body.Applied>
   removePlan(planId: string, options?: RunOptions): Promise<body.Removed>
+  /** The same, resolved as soon as the run has begun: it goes on by itself and can be followed. */
+  beginRun(planId: string, action: 'apply' | 'remove'): Promise<body.Accepted>
   extendPlan(planId: string, expiresIn: number): Promise<body.Extended>
   /** The steps of a plan's newest run, until it has ended. */
   followPlan(planId: string, options?: StreamOptions): AsyncGenerator<body.ProgressEvent, void>
@@ -36,6 +38,8 @@ export interface DrawbridgeClient {
   /** Everything that happens, for ever: a lost connection is taken up again where it was. */
   events(query?: body.EventsQuery, options?: StreamOptions): AsyncGenerator<body.DrawbridgeEvent, void>
 }
+
+const UNATTENDED = { prefer: 'respond-async' }
 
 export function createClient(baseUrl: string, options: ClientOptions = {}): DrawbridgeClient {
   const ask = options.fetch ?? fetch
@@ -70,6 +74,10 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
       runPlan(runner, planId, 'remove', options, (headers) =>
         answered(api.POST('/api/deploy/remove', { body: { planId }, headers })),
       ) as Promise<body.Removed>,
+    beginRun: (planId, action) =>
+      runPlan(runner, planId, action, {}, (headers) =>
+        answered(api.POST(`/api/deploy/${action}`, { body: { planId }, headers: { ...headers, ...UNATTENDED } })),
+      ) as Promise<body.Accepted>,
     extendPlan: (planId, expiresIn) =>
       runPlan(runner, planId, 'apply', {}, (headers) =>
         answered(api.POST('/api/deploy/extend', { body: { planId, expiresIn }, headers })),

@@ -7,13 +7,14 @@ export interface StreamedEvent {
 
 /** Reads server-sent events off an answer's body until it ends. Comments, such as heartbeats, are passed over. */
 export async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent, void> {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
   let rest = ''
   try {
     for (;;) {
       const { value, done } = await reader.read()
       if (done) return
-      const blocks = (rest + value).split('\n\n')
+      const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n')
       rest = blocks.pop() ?? ''
       for (const block of blocks) {
         const event = parse(block)

@@ -1,10 +1,11 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import type { HostRowBody, HostsBody } from '../../src/http/status-schemas.ts'
-import { readJson, send } from './call.ts'
+import { type HostRow, type Hosts as HostsBody, Unreachable } from '../../src/client/index.ts'
+import { refusalOf } from '../../src/client/refusal.ts'
+import { client } from './client.ts'
 import { follow, type LiveState } from './live.ts'
 
-export type HostRow = HostRowBody
+export type { HostRow } from '../../src/client/index.ts'
 
 /** Every host that is known so far. `isWhole`: there are no more. */
 export interface Hosts {
@@ -60,11 +61,17 @@ const hostsOf = (rows: readonly HostRow[], { total, nextCursor, at }: HostsBody)
 })
 
 async function fetchPage(limit: number, cursor: string | null, signal: AbortSignal, sameAs?: string) {
-  const path = `/api/hosts?sort=badge&limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`
-  const answer = await send(path, { signal, headers: sameAs ? { 'if-none-match': sameAs } : {} })
-  if (answer.status === 304) return { isSame: true, body: NOTHING }
-  if (cursor === null && limit === WHOLE_PAGE) tag = answer.headers.get('etag') ?? undefined
-  return { isSame: false, body: await readJson<HostsBody>(answer) }
+  const query = { sort: 'badge' as const, limit: String(limit), ...(cursor !== null && { cursor }) }
+  const headers = sameAs === undefined ? {} : { 'if-none-match': sameAs }
+  const { data, error, response } = await client.api
+    .GET('/api/hosts', { params: { query }, headers, signal })
+    .catch((cause: unknown) => {
+      throw signal.aborted ? cause : new Unreachable(client.baseUrl, cause)
+    })
+  if (response.status === 304) return { isSame: true, body: NOTHING }
+  if (data === undefined) throw refusalOf(error, client.baseUrl)
+  if (cursor === null && limit === WHOLE_PAGE) tag = response.headers.get('etag') ?? undefined
+  return { isSame: false, body: data }
 }
 
 const NOTHING: HostsBody = { hosts: [], total: 0, matched: 0, nextCursor: null, counts: {}, servers: [], at: '' }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import type { PolicyBody } from '../../src/http/schemas.ts'
+import type { Policy as PolicyBody } from '../../src/client/index.ts'
 import type { PortPolicy } from '../../src/plan/settings.ts'
-import { ask } from './call.ts'
+import { client } from './client.ts'
 
 /** The schema cannot say that a range has two ends; the model does. */
 export interface Policy extends Omit<PolicyBody, 'ports'> {
@@ -12,7 +12,7 @@ export interface Policy extends Omit<PolicyBody, 'ports'> {
 export const usePolicy = () =>
   useQuery({
     queryKey: ['policy'],
-    queryFn: ({ signal }) => ask<Policy>('/api/policy', { signal }),
+    queryFn: () => client.policy() as Promise<unknown> as Promise<Policy>,
     staleTime: 60_000,
     refetchInterval: ({ state }) => (state.status === 'error' ? 3_000 : false),
   })

@@ -1,4 +1,4 @@
-import { Refusal } from '../api/call.ts'
+import { Refusal } from '../../src/client/index.ts'
 import { Button } from './Button.tsx'
 import { Notice } from './Notice.tsx'
 import styles from './Trouble.module.css'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { ProblemBody } from '../../src/http/problem.ts'
+import type { ProblemBody } from '../../src/client/index.ts'
 import type { Check } from '../../src/model/finding.ts'
 import { Icon, type IconName } from '../parts/icons.tsx'
 import styles from './Checks.module.css'

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Refusal } from '../api/call.ts'
+import { Refusal } from '../../src/client/index.ts'
 import { makePlan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { Panel } from '../parts/Panel.tsx'

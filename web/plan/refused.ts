@@ -1,4 +1,4 @@
-import type { ProblemBody } from '../../src/http/problem.ts'
+import type { ProblemBody } from '../../src/client/index.ts'
 import { ERRORS, type ErrorCode, type FieldError } from '../../src/model/errors.ts'
 import type { Check } from '../../src/model/finding.ts'
 import type { Draft, FieldErrors, FieldName } from './draft.ts'

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { type Action, beginRun, type Plan } from '../api/plans.ts'
+import { client } from '../api/client.ts'
+import type { Action, Plan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
 import { Panel } from '../parts/Panel.tsx'
@@ -17,7 +18,7 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   const place = useRef<HTMLDivElement>(null)
   const [asked, setAsked] = useState<Action | undefined>()
   const running = useMutation({
-    mutationFn: (action: Action) => beginRun(plan.planId, action),
+    mutationFn: (action: Action) => client.beginRun(plan.planId, action),
     onSettled: () => queries.invalidateQueries({ queryKey: ['plan', plan.planId] }),
   })
   const isRunning = plan.state === 'applying' || plan.state === 'removing'
