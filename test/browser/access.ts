@@ -1,6 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PageSite } from '../support/browser.ts'
 import { applied, removed } from '../support/exposure.ts'
 import { badgeOf, makePlan, SEEN_WITHIN } from './steps.ts'
@@ -9,34 +9,53 @@ const WIDTHS = [320, 768, 1280, 3840]
 
 /** What a machine can see of whether everybody can use the page. */
 export function access(site: () => PageSite): void {
-  test('no page has a fault, in light or dark, and no control is named by its placeholder', async () => {
-    const { lab, open } = site()
-    const { planId, host } = await applied(lab, { subdomain: 'seen' })
-    const page = await open('/')
-    const goTo = (path: string) => page.goto(`${lab.description.inside}${path}`)
-    await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
-    await expectAccessible(page)
-    await goTo(`/hosts/${host}`)
-    await page.getByText('There is nothing to do.').waitFor(SEEN_WITHIN)
-    await expectAccessible(page)
-    await goTo(`/plans/${planId}`)
-    await page.getByText('is on the air').waitFor()
-    await expectAccessible(page)
-    await page.getByRole('button', { name: 'Remove…' }).click()
-    await page.getByRole('dialog').waitFor()
-    await expectAccessible(page)
-    await goTo('/plans')
-    await page.getByRole('link', { name: host }).first().waitFor()
-    await expectAccessible(page)
-    await goTo('/help')
-    await page.getByRole('region', { name: 'Allowed here' }).waitFor()
-    await expectAccessible(page)
-    await goTo('/plan')
-    await page.getByLabel('Subdomain').waitFor()
-    await expectAccessible(page)
-    await makePlan(page, { subdomain: 'shown', port: 3000 })
-    await expectAccessible(page)
-    await removed(lab, planId)
+  describe('no page has a fault, in light or dark, and no control is named by its placeholder', () => {
+    let plan: { planId: string; host: string }
+    beforeAll(async () => {
+      plan = await applied(site().lab, { subdomain: 'seen' })
+    })
+    afterAll(() => removed(site().lab, plan.planId))
+
+    test('status', async () => {
+      const page = await site().open('/')
+      await badgeOf(page, plan.host, 'RUNNING').waitFor(SEEN_WITHIN)
+      await expectAccessible(page)
+    })
+
+    test('diagnosis', async () => {
+      const page = await site().open(`/hosts/${plan.host}`)
+      await page.getByText('There is nothing to do.').waitFor(SEEN_WITHIN)
+      await expectAccessible(page)
+    })
+
+    test('a plan and its removal', async () => {
+      const page = await site().open(`/plans/${plan.planId}`)
+      await page.getByText('is on the air').waitFor()
+      await expectAccessible(page)
+      await page.getByRole('button', { name: 'Remove…' }).click()
+      await page.getByRole('dialog').waitFor()
+      await expectAccessible(page)
+    })
+
+    test('history', async () => {
+      const page = await site().open('/plans')
+      await page.getByRole('link', { name: plan.host }).first().waitFor()
+      await expectAccessible(page)
+    })
+
+    test('help', async () => {
+      const page = await site().open('/help', 'outside')
+      await page.getByRole('region', { name: 'Allowed here' }).waitFor()
+      await expectAccessible(page)
+    })
+
+    test('planning', async () => {
+      const page = await site().open('/plan')
+      await page.getByLabel('Subdomain').waitFor()
+      await expectAccessible(page)
+      await makePlan(page, { subdomain: 'shown', port: 3000 })
+      await expectAccessible(page)
+    })
   })
 
   test('from a telephone to a wall: nothing is cut off sideways', async () => {

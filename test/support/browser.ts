@@ -58,8 +58,9 @@ export async function startPageSite(): Promise<PageSite> {
   }
 }
 
-/** A browser tells of each answer over 399, and of each lost connection, as of an error; the page tells its visitor. */
-const isOwnRefusal = (text: string): boolean => text.startsWith('Failed to load resource:')
+/** A browser tells of each answer over 399, and of each lost connection, as of an error; and that plain http is plain. */
+const isOwnRefusal = (text: string): boolean =>
+  /^Failed to load resource:|Opener-Policy header has been ignored/.test(text)
 
 const launch = (zone: string, edge: string): Promise<Browser> =>
   chromium.launch({
