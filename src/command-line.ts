@@ -19,6 +19,7 @@ import { addBackups } from './ops/commands/backups.ts'
 import { addDoctor } from './ops/commands/doctor.ts'
 import { addResolve } from './ops/commands/resolve.ts'
 import { addServe } from './ops/commands/serve.ts'
+import { addWebhooks } from './ops/commands/webhooks.ts'
 import { VERSION } from './version.ts'
 
 /** `drawbridge`: what acts on this machine takes --config, what goes through the API takes --url. Both load only what they use. */
@@ -49,7 +50,7 @@ function commandLine(): Command {
   for (const add of [addStatus, addHealth, addDiagnose, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
-  for (const add of [addServe, addDoctor, addBackups, addResolve, addAcme]) add(program)
+  for (const add of [addServe, addDoctor, addBackups, addResolve, addAcme, addWebhooks]) add(program)
   addAuditVerify(audit)
   program.commandsGroup('More:')
   addCompletion(program)

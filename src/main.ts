@@ -30,7 +30,12 @@ import type { Log } from './log.ts'
 import type { Plan } from './model/exposure.ts'
 import { Board } from './monitor/board.ts'
 import { Monitor } from './monitor/monitor.ts'
+import { Deliverer } from './notify/deliverer.ts'
 import { EventFeed } from './notify/feed.ts'
+import type { Hook } from './notify/hook.ts'
+import { reportWebhooks, type WebhookReport } from './notify/report.ts'
+import { sender } from './notify/send.ts'
+import { keyOf } from './notify/signature.ts'
 import { probeHealth } from './observe/health-probe.ts'
 import { nameHolder } from './observe/name-holder.ts'
 import { type ObserveParts, observe } from './observe/observe.ts'
@@ -46,7 +51,13 @@ import { VERSION } from './version.ts'
 
 /** The service and what the commands on this machine work with. */
 export type Assembly = Service &
-  Equipment & { readonly runs: Runs; readonly instance: string; readonly now: () => number }
+  Equipment & {
+    readonly runs: Runs
+    readonly hooks: readonly Hook[]
+    readonly webhookReport: () => Promise<readonly WebhookReport[]>
+    readonly instance: string
+    readonly now: () => number
+  }
 
 /** The composition root: with equip.ts the only file that builds concrete parts and ties them. `now` is the one clock of what is decided. */
 export async function assemble(config: Config, log: Log, now: () => number = Date.now): Promise<Assembly> {
@@ -89,12 +100,15 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   const board = new Board()
   const primary = config.edges[config.servers.primary]
   const reader = primary && edgeReader(primary)
+  const hooks = hooksOf(config)
+  const webhookReport = () => reportWebhooks(hooks, store)
   const app = await createServer({
     version: VERSION,
     exposer,
     progress: new PlanProgress(store, runs),
     events: new EventFeed(store),
     audit: store,
+    webhooks: webhookReport,
     board,
     diagnoser: diagnoserOf(config, settings, { store, reader, now }),
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
@@ -122,8 +136,25 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     admission,
     upkeep: upkeepOf(parts),
     monitor: monitorOf(config, { ...parts, board, reader }),
+    hooks,
+    webhookReport,
+    deliverer: new Deliverer(hooks, {
+      ...{ store, log, instance, now, chance: Math.random, send: sender() },
+      leaseMs: config.instances.takeOverSeconds * 1000,
+    }),
   }
 }
+
+const hooksOf = ({ webhooks }: Config): Hook[] =>
+  webhooks.map(({ name, url, secret, events, hosts, tries, timeoutSeconds }) => ({
+    name,
+    url: url.reveal(),
+    key: keyOf(secret.reveal()),
+    types: events && new Set(events),
+    hosts: hosts && new Set(hosts),
+    tries,
+    timeoutMs: timeoutSeconds * 1000,
+  }))
 
 interface MonitorSurroundings extends Equipment {
   readonly store: Store
@@ -165,9 +196,10 @@ export const open = ({ store }: Config): Promise<Store> =>
   openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() })
 
 /** What no log line may show. */
-export function secretsOf({ adminTokenValue, store, zones, acme }: Config): Secret[] {
+export function secretsOf({ adminTokenValue, store, zones, acme, webhooks }: Config): Secret[] {
   const keys = [...zones.values()].map(({ tsig }) => tsig?.secret)
-  const secrets = [adminTokenValue, acme.externalAccount?.hmacKey, acme.accountKey, ...keys].filter(
+  const receivers = webhooks.flatMap(({ url, secret }) => [url, secret])
+  const secrets = [adminTokenValue, acme.externalAccount?.hmacKey, acme.accountKey, ...keys, ...receivers].filter(
     (secret) => secret !== undefined,
   )
   if (store.kind === 'sqlite') return secrets

@@ -187,6 +187,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How every webhook does, with its dead letters (internal network only) */
+        get: operations["listWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/health": {
         parameters: {
             query?: never;
@@ -697,6 +714,39 @@ export interface components {
             head: number;
             /** @description Where to go on; null at the end. */
             nextAfter: number | null;
+        };
+        Webhook: {
+            name: string;
+            /** @description Where it goes, without path and query. */
+            receiver: string;
+            events: string[] | null;
+            hosts: string[] | null;
+            delivered: number;
+            pending: number;
+            /** @description Events that were given up. */
+            dead: number;
+            /** @description Something that is pending was tried before, in vain. */
+            failing: boolean;
+            lastDeliveredAt: string | null;
+            lastFailedAt: string | null;
+            lastFault: string | null;
+            /** @description The newest twenty. */
+            deadLetters: {
+                id: string;
+                type: string;
+                host: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                at: string;
+                tries: number;
+                fault: string;
+            }[];
+        };
+        /** @description Every configured webhook. */
+        Webhooks: {
+            webhooks: components["schemas"]["Webhook"][];
         };
         /** @description How the host does, and when it was last looked at. */
         Health: {
@@ -1925,6 +1975,62 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_request"];
+            403: components["responses"]["internal_network_required.origin_not_allowed"];
+            421: components["responses"]["host_not_allowed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every configured webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "name": "chat",
+                     *           "receiver": "https://chat.example.test",
+                     *           "events": [
+                     *             "exposure.applied"
+                     *           ],
+                     *           "hosts": null,
+                     *           "delivered": 41,
+                     *           "pending": 1,
+                     *           "dead": 1,
+                     *           "failing": true,
+                     *           "lastDeliveredAt": "2026-01-31T12:00:00.000Z",
+                     *           "lastFailedAt": "2026-01-31T12:00:00.000Z",
+                     *           "lastFault": "HTTP 500",
+                     *           "deadLetters": [
+                     *             {
+                     *               "id": "evt_4f1c2b7a9d0e3f5a6b8c7d9e0f",
+                     *               "type": "exposure.applied",
+                     *               "host": "hello.lab.test",
+                     *               "at": "2026-01-31T12:00:00.000Z",
+                     *               "tries": 30,
+                     *               "fault": "HTTP 500"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhooks"];
+                };
+            };
             403: components["responses"]["internal_network_required.origin_not_allowed"];
             421: components["responses"]["host_not_allowed"];
             429: components["responses"]["rate_limited"];

@@ -9,6 +9,7 @@ import { readSecretFile, Secret } from './secret.ts'
 import { ConfigError, openConfiguration, type Section } from './section.ts'
 import { readServers, type Servers } from './servers.ts'
 import * as value from './values.ts'
+import { readWebhooks, type Webhook } from './webhooks.ts'
 import { readZones, type Zone } from './zones.ts'
 
 type StoreSetting = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: Secret }
@@ -38,6 +39,7 @@ export interface Config {
   readonly plan: { readonly ttlSeconds: number }
   readonly ports: { readonly allowed: readonly (readonly [number, number])[] }
   readonly rateLimits: RateLimits
+  readonly webhooks: readonly Webhook[]
   /** How often hosts are checked, how long each may take, how many at a time. */
   readonly monitor: { readonly everySeconds: number; readonly timeoutSeconds: number; readonly atOnce: number }
   readonly backups: { readonly keepRuns: number }
@@ -100,6 +102,7 @@ export function readConfig(text: string, file: string, environment: Environment)
         .list('allowed', DEFAULT_PORTS, value.portRange, 'ports (80) or ranges (1024-65535)'),
     },
     rateLimits: readRateLimits(root.section('rateLimits')),
+    webhooks: readWebhooks(root, { path, environment }),
     monitor: readMonitor(root.section('monitor')),
     backups: {
       keepRuns: root

@@ -1,6 +1,8 @@
 import { ADMIN_TOKEN_HEADER } from '../authorize/admin-token.ts'
 import { CAPABILITY_HEADER } from '../authorize/capability.ts'
+import type { ErrorCode } from '../model/errors.ts'
 import { ANSWERS } from './examples.ts'
+import { CODES, problemMedia } from './problem-schema.ts'
 
 type Json = Record<string, unknown>
 
@@ -61,11 +63,12 @@ function addExamples({ operationId = '', responses = {} }: Operation): void {
 
 /** Most routes share most of their problems: each set of codes stands once, called by its codes. */
 function hoistProblems({ responses = {} }: Operation, hoisted: Json): void {
-  for (const [status, response] of Object.entries(responses)) {
-    const problem = response.content?.['application/problem+json']
-    if (!problem) continue
-    const name = Object.keys(problem.examples as Json).join('.')
-    hoisted[name] = response
+  for (const [status, { content, ...response }] of Object.entries(responses)) {
+    const schema = content?.['application/problem+json']?.schema as { [CODES]: ErrorCode[] } | undefined
+    if (!schema) continue
+    const codes = schema[CODES]
+    const name = codes.join('.')
+    hoisted[name] = { ...response, content: { 'application/problem+json': problemMedia(codes) } }
     responses[status] = { $ref: `#/components/responses/${name}` }
   }
 }

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { EVENT_TYPES } from '../model/event.ts'
 import { closed, oneOf, Time } from './schema-parts.ts'
 
@@ -80,3 +80,41 @@ export const AuditPageBody = Type.Object(
   { ...closed, title: 'AuditPage', description: 'Lines of the audit.' },
 )
 export type AuditPageBody = Static<typeof AuditPageBody>
+
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+const WebhookBody = Type.Object(
+  {
+    name: Type.String(),
+    receiver: Type.String({ description: 'Where it goes, without path and query.' }),
+    events: nullable(Type.Array(Type.String())),
+    hosts: nullable(Type.Array(Type.String())),
+    delivered: Type.Integer(),
+    pending: Type.Integer(),
+    dead: Type.Integer({ description: 'Events that were given up.' }),
+    failing: Type.Boolean({ description: 'Something that is pending was tried before, in vain.' }),
+    lastDeliveredAt: nullable(Time),
+    lastFailedAt: nullable(Time),
+    lastFault: nullable(Type.String()),
+    deadLetters: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          type: Type.String(),
+          host: Type.String(),
+          at: Time,
+          tries: Type.Integer(),
+          fault: Type.String(),
+        },
+        closed,
+      ),
+      { description: 'The newest twenty.' },
+    ),
+  },
+  { ...closed, title: 'Webhook' },
+)
+
+export const WebhooksBody = Type.Object(
+  { webhooks: Type.Array(WebhookBody) },
+  { ...closed, title: 'Webhooks', description: 'Every configured webhook.' },
+)

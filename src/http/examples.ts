@@ -155,6 +155,20 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
     },
   },
   followHosts: { 200: row },
+  listWebhooks: {
+    200: {
+      webhooks: [
+        {
+          ...{ name: 'chat', receiver: 'https://chat.example.test', events: ['exposure.applied'], hosts: null },
+          ...{ delivered: 41, pending: 1, dead: 1, failing: true, lastDeliveredAt: at, lastFailedAt: at },
+          lastFault: 'HTTP 500',
+          deadLetters: [
+            { id: 'evt_4f1c2b7a9d0e3f5a6b8c7d9e0f', type: 'exposure.applied', host, at, tries: 30, fault: 'HTTP 500' },
+          ],
+        },
+      ],
+    },
+  },
   readAudit: {
     200: {
       lines: [

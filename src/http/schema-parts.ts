@@ -12,3 +12,12 @@ export const Time = Type.String({ format: 'date-time', examples: ['2026-01-31T12
 /** The answer of a route that streams: each event's data is of this schema. */
 export const eventStream = (description: string, schema: TSchema): TSchema =>
   ({ description, content: { 'text/event-stream': { schema } } }) as unknown as TSchema
+
+export const CheckBody = Type.Object(
+  {
+    name: oneOf(['health', 'dns', 'certificate']),
+    status: oneOf(['passed', 'warning', 'not_required', 'failed']),
+    detail: Type.String(),
+  },
+  { ...open, title: 'Check', description: 'One preflight question, answered. Further members are evidence.' },
+)

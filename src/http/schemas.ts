@@ -1,12 +1,11 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { ERRORS, type ErrorCode, Problem } from '../model/errors.ts'
+import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import { PLAN_STATES } from '../model/exposure.ts'
 import { CONFLICTING_TYPES } from '../model/finding.ts'
 import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desire.ts'
-import { PROBLEMS } from './examples.ts'
-import { problemBody } from './problem.ts'
+import { CODES } from './problem-schema.ts'
 import { LastRunBody, RunBody } from './run-schemas.ts'
-import { closed, oneOf, open, Time } from './schema-parts.ts'
+import { CheckBody, closed, oneOf, open, Time } from './schema-parts.ts'
 
 /** Every body, in and out. These schemas validate requests, shape answers and are the OpenAPI document. */
 const Address = Type.String({ examples: ['192.168.45.10'] })
@@ -50,15 +49,6 @@ export const ExposureRequestBody = Type.Object(
     ),
   },
   { ...closed, title: 'ExposureRequest', description: 'One name bound to one backend.' },
-)
-
-const CheckBody = Type.Object(
-  {
-    name: oneOf(['health', 'dns', 'certificate']),
-    status: oneOf(['passed', 'warning', 'not_required', 'failed']),
-    detail: Type.String(),
-  },
-  { ...open, title: 'Check', description: 'One preflight question, answered. Further members are evidence.' },
 )
 
 const ChangeBody = Type.Object(
@@ -187,37 +177,6 @@ export type PolicyBody = Static<typeof PolicyBody>
 
 export const StatusBody = Type.Object({ status: Type.Literal('ok') }, { ...closed, description: 'All is well.' })
 
-const FieldErrorBody = Type.Object({ field: Type.String(), message: Type.String() }, closed)
-
-const ProblemSchema = Type.Object(
-  {
-    type: Type.String(),
-    title: Type.String(),
-    status: Type.Integer(),
-    code: Type.String({ description: 'Stable: the page errors.md explains each.' }),
-    detail: Type.String(),
-    errors: Type.Optional(Type.Array(FieldErrorBody)),
-    checks: Type.Optional(Type.Array(CheckBody)),
-    retryable: Type.Boolean(),
-    retryAfter: Type.Optional(Type.Integer({ description: 'Seconds.' })),
-    nextAction: Type.String(),
-    requestId: Type.String(),
-  },
-  { ...open, title: 'Problem', description: 'RFC 9457 problem.' },
-)
-
-const problemSchema = (codes: readonly ErrorCode[]): TSchema =>
-  Type.Unsafe({ type: 'object', allOf: [ProblemSchema], properties: { code: oneOf(codes) } })
-
-const problemExamples = (codes: readonly ErrorCode[]) =>
-  Object.fromEntries(
-    codes.map((code) => {
-      const { detail = `${ERRORS[code].title}.`, ...members } = PROBLEMS[code] ?? {}
-      const value = problemBody(new Problem(code, detail, members), 'req_0123456789abcdef0123')
-      return [code, { summary: ERRORS[code].title, value }]
-    }),
-  )
-
 /** Answers every route can give, whatever it does. */
 const COMMON: readonly ErrorCode[] = [
   'host_not_allowed',
@@ -235,9 +194,8 @@ export function problems(...codes: ErrorCode[]): Record<string, TSchema> {
       String(status),
       {
         description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
-        content: {
-          'application/problem+json': { schema: problemSchema(ofStatus), examples: problemExamples(ofStatus) },
-        },
+        // Every problem is written in one place: routes need not know its shape, only the document tells it.
+        content: { 'application/problem+json': { schema: { type: 'object', [CODES]: ofStatus } } },
       } as unknown as TSchema,
     ]),
   )

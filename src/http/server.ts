@@ -10,6 +10,7 @@ import type { Exposer } from '../exposer.ts'
 import { Problem } from '../model/errors.ts'
 import type { Board } from '../monitor/board.ts'
 import type { EventFeed } from '../notify/feed.ts'
+import type { WebhookReport } from '../notify/report.ts'
 import type { PlanProgress } from '../progress.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
 import { Gate } from './gate.ts'
@@ -30,6 +31,7 @@ import { describeApi, referenceRoutes } from './routes/reference.ts'
 import { runRoutes } from './routes/runs.ts'
 import { systemRoutes } from './routes/system.ts'
 import { tokenRoutes } from './routes/token.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import type { PolicyBody } from './schemas.ts'
 import { parseStrictJson } from './strict-json.ts'
 
@@ -39,6 +41,7 @@ export interface ServerParts {
   readonly progress: PlanProgress
   readonly events: EventFeed
   readonly audit: AuditReader
+  readonly webhooks: () => Promise<readonly WebhookReport[]>
   /** The hosts as the monitor knows them. */
   readonly board: Board
   readonly diagnoser: Diagnoser
@@ -92,6 +95,7 @@ export async function createServer(parts: ServerParts): Promise<App> {
     planEventRoutes(app, parts.progress)
     eventRoutes(app, parts.events)
     auditRoutes(app, parts.audit)
+    webhookRoutes(app, parts.webhooks)
     hostRoutes(app, parts.board, parts.now)
     hostEventRoutes(app, parts.board, parts.now)
     diagnoseRoutes(app, parts.diagnoser)

@@ -8,7 +8,7 @@ export interface EventFilter {
   readonly hosts?: ReadonlySet<string> | undefined
 }
 
-const wants = ({ types, hosts }: EventFilter, { type, host }: Pick<StoredEvent, 'type' | 'host'>): boolean =>
+export const wants = ({ types, hosts }: EventFilter, { type, host }: Pick<StoredEvent, 'type' | 'host'>): boolean =>
   (types?.has(type) ?? true) && (hosts?.has(host) ?? true)
 
 /** Whatever instance an event comes from, it is found by looking. */

@@ -18,6 +18,7 @@ export interface Service {
   readonly admission: Admission
   readonly upkeep: Upkeep
   readonly monitor: { start(): void; stop(): Promise<void> }
+  readonly deliverer: { start(): void; stop(): Promise<void> }
   readonly log: Log
 }
 
@@ -46,13 +47,14 @@ const DAY_MS = 86_400_000
 
 /** Listens until SIGTERM or SIGINT; then refuses new requests, finishes those under way, and ends. */
 export async function serve(service: Service, config: Config): Promise<void> {
-  const { app, store, trail, upkeep, monitor, log } = service
+  const { app, store, trail, upkeep, monitor, deliverer, log } = service
   await upkeep.begin()
   // Before the listener closes: who comes while runs end is told so, not turned away at the door.
   app.addHook('preClose', () => upkeep.drain(DRAIN_MS))
   await app.listen({ host: config.listen.address, port: config.listen.port })
   warnOfOpenDoors(config, log)
   monitor.start()
+  deliverer.start()
   const { tls } = config.listen
   const stopWatching = tls ? reloadOnChange(app.server as unknown as Server, tls, log) : () => undefined
   const loops = [
@@ -72,7 +74,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
   for (const stop of loops) stop()
   // A connection that never ends does not keep the service alive: what is left is taken up at the next start.
   await Promise.race([
-    Promise.all([app.close(), monitor.stop()]),
+    Promise.all([app.close(), monitor.stop(), deliverer.stop()]),
     sleep(DRAIN_MS + CLOSE_MS, undefined, { ref: false }),
   ])
   await trail.finish(Date.now())

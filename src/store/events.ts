@@ -46,7 +46,7 @@ async function append(transaction: Kysely<Schema>, event: NewEvent): Promise<Sto
   return { ...event, seq, id }
 }
 
-const toEvent = ({ seq, id, at, type, host, plan_id, facts }: EventRow): StoredEvent => ({
+export const toEvent = ({ seq, id, at, type, host, plan_id, facts }: EventRow): StoredEvent => ({
   seq,
   id,
   at,

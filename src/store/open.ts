@@ -13,6 +13,7 @@ import { leasesIn } from './leases.ts'
 import { ledgerIn } from './ledger.ts'
 import { migrate } from './migrations.ts'
 import { ordersIn } from './orders.ts'
+import { outboxIn } from './outbox.ts'
 import { plansIn } from './plans.ts'
 import { prune } from './prune.ts'
 import { renewalsIn } from './renewals.ts'
@@ -83,4 +84,5 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...leasesIn(db),
   ...auditLinesIn(db),
   ...eventsIn(db),
+  ...outboxIn(db),
 })

@@ -11,6 +11,7 @@ import { leaseSuite } from './store/leases.ts'
 import { ledgerSuite } from './store/ledger.ts'
 import { migrationSuite } from './store/migrations.ts'
 import { orderSuite } from './store/orders.ts'
+import { outboxSuite } from './store/outbox.ts'
 import { planSuite } from './store/plans.ts'
 import { pruneSuite } from './store/prune.ts'
 import { renewalSuite } from './store/renewals.ts'
@@ -33,6 +34,7 @@ export function storeSuite(on: Bench): void {
   beginningSuite(on)
   auditSuite(on)
   eventSuite(on)
+  outboxSuite(on)
   pruneSuite(on)
   migrationSuite(on)
   durabilitySuite(on)

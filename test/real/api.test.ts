@@ -190,7 +190,7 @@ describe('the rest', () => {
     expect(body.openapi).toBe('3.1.0')
     const { responses, requestBody } = body.paths['/api/deploy/plan'].post
     expect(Object.keys(responses)).toEqual(['201', '400', '403', '409', '413', '421', '422', '429', '500', '503'])
-    expect(responses['409'].content['application/problem+json'].schema.properties.code.enum).toEqual(['dns_name_taken'])
+    expect(responses['409']).toEqual({ $ref: '#/components/responses/dns_name_taken' })
     expect(requestBody.content['application/json'].schema.additionalProperties).toBe(false)
   })
 

@@ -1,0 +1,47 @@
+import { Agent, request } from 'undici'
+import { eventJson, type StoredEvent } from '../model/event.ts'
+import type { Hook } from './hook.ts'
+import { signedHeaders } from './signature.ts'
+
+/** What became of one try. `retryAfterMs`: the receiver asked for so long. Faults are told without what the receiver said. */
+export type Sent = { readonly ok: true } | { readonly ok: false; readonly fault: string; readonly retryAfterMs: number }
+
+export type Send = (hook: Hook, event: StoredEvent, at: number, gone: AbortSignal) => Promise<Sent>
+
+const LARGEST_ANSWER = 16 * 1024
+
+/** One POST: signed, in its time or not at all, no redirect followed, little of the answer read. */
+export function sender(): Send {
+  const agent = new Agent({ connect: { timeout: 10_000 }, keepAliveTimeout: 4_000, pipelining: 1 })
+  return async (hook, event, at, gone) => {
+    const body = JSON.stringify(eventJson(event))
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'drawbridge',
+      ...signedHeaders(hook.key, event.id, at, body),
+    }
+    const signal = AbortSignal.any([gone, AbortSignal.timeout(hook.timeoutMs)])
+    try {
+      const answer = await request(hook.url, { method: 'POST', headers, body, signal, dispatcher: agent })
+      await answer.body.dump({ limit: LARGEST_ANSWER, signal }).catch(() => undefined)
+      if (answer.statusCode >= 200 && answer.statusCode < 300) return { ok: true }
+      return {
+        ok: false,
+        fault: `HTTP ${answer.statusCode}`,
+        retryAfterMs: retryAfterMs(answer.headers['retry-after']),
+      }
+    } catch (error) {
+      return { ok: false, fault: faultOf(error), retryAfterMs: 0 }
+    }
+  }
+}
+
+const retryAfterMs = (header: string | string[] | undefined): number =>
+  typeof header === 'string' && /^[0-9]{1,6}$/.test(header) ? Number(header) * 1000 : 0
+
+/** The class of a failure: a message might hold the address, which may hold a secret. */
+function faultOf(error: unknown): string {
+  const { name, code } = (error ?? {}) as { name?: string; code?: string }
+  if (name === 'TimeoutError') return 'no answer in time'
+  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : 'no connection'
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import type { Store } from '../../../src/store/contract.ts'
+import type { Bench } from '../engines.ts'
+import { NOW, sampleEvent } from '../samples.ts'
+
+export function outboxSuite(on: Bench): void {
+  /** A webhook with these hosts' events in its outbox, in this order. */
+  const outboxOf = async (...hosts: string[]): Promise<Store> => {
+    const store = await on.open()
+    const from = await store.openWebhook('chat')
+    const events = []
+    for (const host of hosts) events.push(await store.appendEvent(sampleEvent({ host })))
+    await store.queueDeliveries('chat', events, { from, through: await store.eventHead() }, NOW)
+    return store
+  }
+  const due = async (store: Store, now = NOW) =>
+    (await store.dueDeliveries('chat', now, 10)).map(({ event }) => `${event.seq} ${event.host}`)
+  const failed = { at: NOW, tries: 1, dueAt: NOW + 1_000, fault: 'HTTP 500', dead: false }
+
+  describe('an outbox', () => {
+    it('begins with the next event, and goes on where it was', async () => {
+      const store = await on.open()
+      await store.appendEvent(sampleEvent())
+      expect(await store.openWebhook('chat')).toBe(1)
+      await store.appendEvent(sampleEvent())
+      expect(await store.openWebhook('chat')).toBe(1)
+      expect(await store.queueDeliveries('chat', [], { from: 1, through: 2 }, NOW)).toBe(true)
+      expect(await store.openWebhook('chat')).toBe(2)
+    })
+
+    it('takes an event once, whoever is late', async () => {
+      const store = await outboxOf('a.test', 'b.test')
+      const events = await store.readEvents(0, 10)
+      expect(await store.queueDeliveries('chat', events, { from: 0, through: 2 }, NOW)).toBe(false)
+      expect(await due(store)).toStrictEqual(['1 a.test', '2 b.test'])
+    })
+
+    it('gives the earliest event of each host, and the next when that one has arrived', async () => {
+      const store = await outboxOf('a.test', 'a.test', 'b.test', 'b.test')
+      expect(await due(store)).toStrictEqual(['1 a.test', '3 b.test'])
+      await store.settleDelivery('chat', 1, NOW)
+      expect(await due(store)).toStrictEqual(['2 a.test', '3 b.test'])
+      expect(await store.dueDeliveries('chat', NOW, 1)).toMatchObject([{ tries: 0, event: { host: 'a.test' } }])
+    })
+
+    it('lets a host wait whose event did not arrive, and no other host', async () => {
+      const store = await outboxOf('a.test', 'a.test', 'b.test')
+      await store.postponeDelivery('chat', 1, failed)
+      expect(await due(store)).toStrictEqual(['3 b.test'])
+      expect(await due(store, NOW + 1_000)).toStrictEqual(['1 a.test', '3 b.test'])
+      expect(await store.webhookState('chat')).toStrictEqual({
+        ...{ delivered: 0, pending: 3, dead: 0, failing: true },
+        ...{ lastDeliveredAt: undefined, lastFailedAt: NOW, lastFault: 'HTTP 500' },
+      })
+    })
+
+    it('keeps what was given up as a dead letter that blocks nobody, until it is revived', async () => {
+      const store = await outboxOf('a.test', 'a.test')
+      await store.postponeDelivery('chat', 1, { ...failed, tries: 30, dead: true })
+      expect(await due(store)).toStrictEqual(['2 a.test'])
+      const [letter] = await store.deadLetters('chat', 10)
+      expect(letter).toMatchObject({ tries: 30, fault: 'HTTP 500', event: { seq: 1, host: 'a.test' } })
+      expect(await store.webhookState('chat')).toMatchObject({ pending: 1, dead: 1 })
+      expect(await store.reviveDeliveries('chat', NOW)).toBe(2)
+      expect(await due(store)).toStrictEqual(['1 a.test'])
+      expect(await store.deadLetters('chat', 10)).toStrictEqual([])
+    })
+
+    it('counts what has arrived, once', async () => {
+      const store = await outboxOf('a.test')
+      for (let i = 0; i < 2; i++) await store.settleDelivery('chat', 1, NOW + i)
+      expect(await store.webhookState('chat')).toMatchObject({ delivered: 1, pending: 0, lastDeliveredAt: NOW })
+    })
+
+    it('loses what is too old to be kept', async () => {
+      const store = await outboxOf('a.test')
+      await store.prune({ plansBefore: 0, auditBefore: 0, eventsBefore: NOW + 1, now: NOW })
+      expect(await store.webhookState('chat')).toMatchObject({ pending: 0 })
+    })
+
+    it('knows nothing of a webhook that never was', async () => {
+      const store = await on.open()
+      expect(await store.webhookState('nobody')).toMatchObject({ delivered: 0, pending: 0, dead: 0, failing: false })
+      expect(await store.reviveDeliveries('nobody', NOW)).toBe(0)
+    })
+  })
+}
