@@ -176,7 +176,10 @@ function monitorOf({ servers, edge, edges, monitor, instances }: Config, parts: 
       },
     visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
     compare: async ({ exposure, plan }) => {
-      const { held, edited } = await compareWithApplied(exposure, plan, parts)
+      const seen = await compareWithApplied(exposure, plan, parts)
+      // A certificate may have been replaced since the books were read.
+      const fresh = seen.edited.length > 0 ? await parts.store.findExposure(exposure.host) : undefined
+      const { held, edited } = fresh ? await compareWithApplied(fresh, plan, parts) : seen
       const dns = held === 'unknown' ? null : held === 'yes' ? 'ours' : 'not_ours'
       return { dns, file: edited.length === 0 ? 'unchanged' : 'edited' }
     },

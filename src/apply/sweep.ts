@@ -1,6 +1,7 @@
 import type { Edge } from '../edge/contract.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { Exposure, Store } from '../store/contract.ts'
+import { inUse } from './renewal/in-use.ts'
 import type { Held } from './steps/dns.ts'
 import { appliedFiles, recordsOf, type StepParts } from './steps.ts'
 
@@ -55,8 +56,10 @@ async function driftOf(exposure: Exposure, plan: Plan, eyes: Eyes): Promise<Drif
   ]
 }
 
-async function editedFiles(edge: Edge, { receipt }: Exposure): Promise<string[]> {
-  const applied = appliedFiles(receipt)
+/** While a certificate is being replaced its files are neither what was applied nor anybody's edit. */
+async function editedFiles(edge: Edge, exposure: Exposure): Promise<string[]> {
+  const isReplacing = inUse(exposure)?.intent !== undefined
+  const applied = appliedFiles(exposure.receipt).filter(({ path }) => !(isReplacing && edge.isOfCertificate(path)))
   const now = await edge.look(applied.map(({ path }) => path))
   return applied
     .filter(({ path, hash }) => now.find((file) => file.path === path)?.hash !== hash)

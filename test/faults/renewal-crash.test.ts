@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { RENEWAL_POINTS } from '../../src/apply/crash-points.ts'
-import { applied, invariants, removed } from '../support/exposure.ts'
+import { expected, invariants, planned, planOf, removed, run } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
 import { rowsOf } from '../support/lab-store.ts'
+import { STEADY_PEBBLE } from '../support/pebble-again.ts'
 import { callForRenewal, EAGER, ordersAt, serials, untilReplaced } from '../support/renewal.ts'
 import { startVisiting } from '../support/tls-visitor.ts'
 
@@ -23,12 +24,10 @@ const POINTS = process.env.CAMPAIGN
 let lab: TestLab
 let plans: { planId: string; host: string }[]
 beforeAll(async () => {
-  // Every order has a challenge to set.
-  process.env.PEBBLE_AUTHZREUSE = '0'
+  Object.assign(process.env, STEADY_PEBBLE)
   lab = await startTestLab({ deathsAllowed: Number.POSITIVE_INFINITY, configure: wildcardZone }).finally(() => {
-    delete process.env.PEBBLE_AUTHZREUSE
+    for (const name of Object.keys(STEADY_PEBBLE)) delete process.env[name]
   })
-  plans = [await applied(lab, { subdomain: 'one', tls: true }), await applied(lab, { subdomain: 'two', tls: true })]
 })
 afterAll(() => lab?.stop())
 
@@ -38,10 +37,16 @@ const wildcardZone = (config: Readonly<Record<string, unknown>>) => {
 }
 const hosts = () => plans.map(({ host }) => host)
 
-test('two hosts of the zone are served with one wildcard certificate, of one order', async () => {
+test('two applies at once in a zone with a wildcard make one order, and the next plan reuses its certificate', async () => {
+  plans = await Promise.all(['one', 'two'].map((subdomain) => planned(lab, { subdomain, tls: true })))
+  const [change] = (await planOf(lab, plans[0]?.planId ?? '')).changes
+  expect(change).toMatchObject({ action: 'issue', names: ['*.lab.test'] })
+  for (const answer of await Promise.all(plans.map(({ planId }) => run(lab, planId)))) expected(answer, 200)
   const shown = await Promise.all(hosts().map((host) => serials(lab, host)))
   expect(new Set(shown.flat()).size).toBe(1)
   expect(ordersAt(lab)).toBe(1)
+  const third = await planned(lab, { subdomain: 'three', tls: true })
+  expect(third.changes[0]).toMatchObject({ action: 'reuse', names: ['*.lab.test'] })
 })
 
 test.each(POINTS)('killed at "%s": the next life ends it, with one order and no visitor turned away', async (point) => {

@@ -95,7 +95,14 @@ describe('a certificate is issued', () => {
         .proxy.seen.filter(({ path }) => path === '/sign-me-up')
         .map(({ status }) => status),
     ).toEqual([201, 200])
-    expect(filesBelow(issuedFolder(bench().state.path))).toEqual([HOST, `${HOST}/fullchain.pem`, `${HOST}/privkey.pem`])
+    const [aside, ...others] = filesBelow(issuedFolder(bench().state.path)).filter(
+      (name) => !/previous-\w+\//.test(name),
+    )
+    expect(aside).toMatch(/^\.previous-/)
+    expect(others).toEqual([HOST, `${HOST}/fullchain.pem`, `${HOST}/privkey.pem`])
+    const inventory = certificateInventory([], { issued: issuedFolder(bench().state.path) })
+    expect(await inventory.withFingerprint(first.fingerprint)).toMatchObject({ issued: true })
+    expect(await inventory.covering(HOST, Date.now())).toMatchObject({ fingerprint: second.fingerprint })
   })
 
   test('once for calls at the same time', async () => {
