@@ -46,4 +46,4 @@ const isSettled = (lab: TestLab): Promise<boolean> =>
 
 /** How many orders Pebble has taken. */
 export const ordersAt = (lab: TestLab): number =>
-  readFileSync(join(statePaths(lab.state).pebble, 'pebble.log'), 'utf8').split('/order-plz ').length - 1
+  readFileSync(join(statePaths(lab.state).pebble, 'pebble.log'), 'utf8').split('Added order ').length - 1
