@@ -37,6 +37,8 @@ export interface CertificateFinding {
 export interface CertificateInventory {
   /** The best certificate that covers `host` at `now` (milliseconds since 1970). */
   covering(host: string, now: number): Promise<CoveringCertificate | undefined>
+  /** The same for many hosts, by host, with one look at the folders. */
+  coveringEach(hosts: readonly string[], now: number): Promise<ReadonlyMap<string, CoveringCertificate>>
   withFingerprint(fingerprint: string): Promise<InstalledCertificate | undefined>
   findings(now: number): Promise<readonly CertificateFinding[]>
 }

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import type { CertificateInventory, CoveringCertificate, InstalledCertificate } from './contract.ts'
-import { type CheckedFile, findingsIn } from './inventory-findings.ts'
+import { type CheckedFile, findingsIn, hangsTogether } from './inventory-findings.ts'
 import { coveringName, describeLeaf } from './leaf.ts'
 import { publicKeyDigest, readPemFile, UnusablePemFile } from './pem-file.ts'
 import { type FileStamp, listFiles } from './pem-folder.ts'
@@ -26,6 +26,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
   const all = issued === undefined ? folders : [issued, ...folders]
   let files: ReadonlyMap<string, ReadFile> = new Map()
   let pairs: readonly Pair[] = []
+  let named: ReadonlyMap<string, readonly Pair[]> = new Map()
   let underWay: Promise<void> | undefined
 
   const refresh = async (): Promise<void> => {
@@ -35,6 +36,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
     const read = await Promise.all(listed.map((file) => reuseOrRead(file, files.get(file.path))))
     files = new Map(read.map((file) => [file.path, file]))
     pairs = pair(read, (path) => issued !== undefined && path.startsWith(`${issued}/`))
+    named = byName(pairs)
   }
   const upToDate = async (): Promise<void> => {
     underWay ??= refresh().finally(() => {
@@ -42,10 +44,15 @@ export function certificateInventory(folders: readonly string[], options: Invent
     })
     await underWay
   }
+  const bestFor = (host: string, now: number) => best(candidates(named, host), host, now, prefersWildcard(host))
   return {
     async covering(host, now) {
       await upToDate()
-      return best(pairs, host, now, prefersWildcard(host))
+      return bestFor(host, now)
+    },
+    async coveringEach(hosts, now) {
+      await upToDate()
+      return new Map(hosts.flatMap((host) => [bestFor(host, now)].flatMap((found) => (found ? [[host, found]] : []))))
     },
     async withFingerprint(fingerprint) {
       await upToDate()
@@ -65,7 +72,9 @@ async function reuseOrRead(file: FileStamp, before: ReadFile | undefined): Promi
     if (error instanceof UnusablePemFile) return error
     throw error
   })
-  return { ...file, content }
+  return content instanceof UnusablePemFile
+    ? { ...file, content, isChainSound: false }
+    : { ...file, content, isChainSound: hangsTogether(content) }
 }
 
 /** Every leaf with a key in any of the files, each once: in the file that holds the longest chain. */
@@ -82,6 +91,23 @@ function pair(files: readonly ReadFile[], isIssued: (path: string) => boolean): 
     pairs.set(x509.fingerprint256, { x509, ...describeLeaf(x509), ...place })
   }
   return [...pairs.values()]
+}
+
+/** Where pairs are looked for, so that many of them cost no more than few. Those whose names cannot be told are under none. */
+function byName(pairs: readonly Pair[]): Map<string, Pair[]> {
+  const named = new Map<string, Pair[]>()
+  for (const each of pairs) {
+    for (const name of each.names.length > 0 ? each.names : [NAMELESS])
+      named.set(name, [...(named.get(name) ?? []), each])
+  }
+  return named
+}
+
+const NAMELESS = ''
+
+function candidates(named: ReadonlyMap<string, readonly Pair[]>, host: string): Pair[] {
+  const wildcard = `*${host.slice(host.indexOf('.'))}`
+  return [...new Set([host, wildcard, NAMELESS].flatMap((name) => named.get(name) ?? []))]
 }
 
 const isForServers = ({ keyUsage }: X509Certificate): boolean => keyUsage?.includes(SERVER_AUTHENTICATION) ?? true

@@ -16,6 +16,9 @@ export interface Visiting {
   stop(): Promise<{ readonly handshakes: number; readonly failures: readonly string[] }>
 }
 
+/** Between two visits of the same host. */
+const PAUSE_MS = 100
+
 /** One full handshake, under the host's name, that takes only a valid certificate from these roots. */
 export function handshake({ address, https }: EdgeDescription, host: string, ca: string): Promise<Shown> {
   return new Promise((resolve, reject) => {
@@ -32,12 +35,7 @@ export function handshake({ address, https }: EdgeDescription, host: string, ca:
 }
 
 /** Visitors that connect all the time, one after the other to every host of every edge. `ca` is read anew for each: roots may come. */
-export function startVisiting(
-  edges: readonly EdgeDescription[],
-  hosts: readonly string[],
-  ca: () => string,
-  pauseMs = 20,
-): Visiting {
+export function startVisiting(edges: readonly EdgeDescription[], hosts: readonly string[], ca: () => string): Visiting {
   const seen: Shown[] = []
   const failures: string[] = []
   let handshakes = 0
@@ -54,7 +52,7 @@ export function startVisiting(
         (error: NodeJS.ErrnoException) =>
           failures.push(`${new Date().toISOString()} ${edge.server} ${host}: ${error.code ?? error.message}`),
       )
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }
   const visitors = edges.flatMap((edge) => hosts.map((host) => visitor(edge, host)))

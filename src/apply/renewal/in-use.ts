@@ -67,6 +67,20 @@ export const withSecondary = ({ receipt }: InUse, fingerprint: string): Receipt 
   [SECONDARY]: fingerprint,
 })
 
+/** Hosts for which something better is there, by what that is. */
+export function successors(
+  hosts: readonly InUse[],
+  covering: ReadonlyMap<string, InstalledCertificate>,
+): { readonly certificate: InstalledCertificate; readonly hosts: readonly InUse[] }[] {
+  const better = hosts.flatMap((host) => {
+    const certificate = covering.get(host.host)
+    return certificate && isBetter(certificate, host) ? [{ host, certificate }] : []
+  })
+  return [...Map.groupBy(better, ({ certificate }) => certificate.fingerprint).values()].flatMap((group) =>
+    group[0] ? [{ certificate: group[0].certificate, hosts: group.map(({ host }) => host) }] : [],
+  )
+}
+
 /** Whether a certificate that covers the host should take the place of the one in use: it is newer, or lasts longer. */
 export const isBetter = (candidate: InstalledCertificate, { certificate }: InUse): boolean =>
   candidate.fingerprint !== certificate.fingerprint &&

@@ -10,7 +10,7 @@ import type {
 import { dueAt, pauseAfter } from '../../certificates/renewal-schedule.ts'
 import { Fault, sentenceOf } from '../../model/fault.ts'
 import type { Renewal } from '../../model/renewal.ts'
-import { type InUse, inUse, isBetter } from './in-use.ts'
+import { type InUse, inUse, successors } from './in-use.ts'
 import { type OrderParts, orderFor } from './order-for.ts'
 import { bringSecondaryUp, replaceCertificate, takeBack } from './replace.ts'
 import { renewalFailed } from './tidings.ts'
@@ -27,6 +27,9 @@ interface Line {
   readonly certificate: InUse['certificate']
   readonly hosts: readonly InUse[]
 }
+
+/** The best certificate in the folders, by host. */
+type Covering = ReadonlyMap<string, InstalledCertificate>
 
 const AT_ONCE = 4
 
@@ -58,13 +61,20 @@ export class Renewals {
   }
 
   async #lookOnce(): Promise<void> {
+    const { inventory, now } = this.#parts
     await this.#tellFindings()
     await this.#settle(await this.#inUse())
-    const lines = linesOf(await this.#inUse())
-    await this.#forgetUnused(lines)
-    const waiting = [...lines]
+    const hosts = await this.#inUse()
+    const waiting = linesOf(hosts)
+    const known = await this.#known(waiting)
+    const covering = await inventory.coveringEach(
+      hosts.map(({ host }) => host),
+      now(),
+    )
     const worker = async () => {
-      for (let line = waiting.shift(); line; line = waiting.shift()) await this.#lookAfter(line)
+      for (let line = waiting.shift(); line; line = waiting.shift()) {
+        await this.#lookAfter(line, known.get(line.certificate.fingerprint), covering)
+      }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
   }
@@ -103,31 +113,31 @@ export class Renewals {
     }
   }
 
-  async #forgetUnused(lines: readonly Line[]): Promise<void> {
+  /** How each renewal goes, by fingerprint. Of certificates that nobody uses any more nothing is kept. */
+  async #known(lines: readonly Line[]): Promise<ReadonlyMap<string, Renewal>> {
     const { store } = this.#parts
     const used = new Set(lines.map(({ certificate }) => certificate.fingerprint))
-    for (const { fingerprint } of await store.listRenewals()) {
-      if (!used.has(fingerprint)) await store.deleteRenewal(fingerprint)
-    }
+    const renewals = await store.listRenewals()
+    for (const { fingerprint } of renewals) if (!used.has(fingerprint)) await store.deleteRenewal(fingerprint)
+    return new Map(renewals.map((renewal) => [renewal.fingerprint, renewal]))
   }
 
-  async #lookAfter(line: Line): Promise<void> {
-    const { store, now, log } = this.#parts
+  async #lookAfter(line: Line, known: Renewal | undefined, covering: Covering): Promise<void> {
+    const { now, log } = this.#parts
     const { names, fingerprint } = line.certificate
+    if (known?.nextAttemptAt !== undefined && now() < known.nextAttemptAt) return
     try {
-      const known = await store.findRenewal(fingerprint)
-      if (known?.nextAttemptAt !== undefined && now() < known.nextAttemptAt) return
       const renewal = await this.#advised(line, known ?? { fingerprint, names, attempts: 0, failures: 0 })
-      await this.#act(line, renewal).catch((fault: unknown) => this.#failed(renewal, fault))
+      await this.#act(line, renewal, covering).catch((fault: unknown) => this.#failed(renewal, fault))
     } catch (error) {
       log.error({ err: error, names }, 'A certificate could not be looked after')
     }
   }
 
   /** What is newer goes to the hosts; where nothing is, and the certificate is ours and due, a new one is had first. */
-  async #act(line: Line, renewal: Renewal): Promise<void> {
+  async #act(line: Line, renewal: Renewal, covering: Covering): Promise<void> {
     const { store, secondary, now } = this.#parts
-    const given = await this.#giveBetter(line.hosts)
+    const given = await this.#give(line.hosts, covering)
     const rest = line.hosts.filter((host) => !given.includes(host))
     const [first] = rest
     const isDue = line.certificate.ours && dueAt(line.certificate, renewal.advice?.window) <= now()
@@ -138,43 +148,34 @@ export class Renewals {
       await store.putRenewal({ ...renewal, failures: 0, nextAttemptAt: undefined, reason: undefined })
   }
 
-  /** Hosts for which something better lies in the folders are given it. */
-  async #giveBetter(hosts: readonly InUse[]): Promise<readonly InUse[]> {
-    const better = await this.#better(hosts)
+  /** Hosts for which something better is there are given it. */
+  async #give(hosts: readonly InUse[], covering: Covering): Promise<readonly InUse[]> {
+    const better = successors(hosts, covering)
     for (const group of better) await replaceCertificate(this.#parts, group.certificate, group.hosts)
     return better.flatMap((group) => group.hosts)
   }
 
   /** Under the lease of these names, and only if nobody did it meanwhile. An order that was left is gone on with. */
   async #renew(first: InUse, hosts: readonly InUse[], { failures, advice }: Renewal): Promise<void> {
-    const { turns, issuer, store, reach } = this.#parts
+    const { turns, issuer, inventory, store, reach, now } = this.#parts
     const { names, responder, around } = await orderFor(this.#parts, first)
+    const covering = () =>
+      inventory.coveringEach(
+        hosts.map(({ host }) => host),
+        now(),
+      )
     await turns.ordering(names, async () => {
       const exposure = await store.findExposure(first.host)
       if (!exposure || inUse(exposure)?.certificate.fingerprint !== first.certificate.fingerprint) return
-      if ((await this.#better([first])).length === 0) {
+      if (successors([first], await covering()).length === 0) {
         reach('renew run begun')
         // An authority may refuse an order because of what it is said to replace: the next one says nothing.
         const replaces = failures === 0 ? advice?.replaces : undefined
         await around(() => issuer.issue(names, telling(responder, reach), { replaces }))
         reach('renew certificate issued')
       }
-      await this.#giveBetter(hosts)
+      await this.#give(hosts, await covering())
     })
-  }
-
-  /** Hosts for which something better lies in the folders, by what that is. */
-  async #better(hosts: readonly InUse[]): Promise<{ certificate: InstalledCertificate; hosts: readonly InUse[] }[]> {
-    const { inventory, now } = this.#parts
-    const found = new Map<string, { certificate: InstalledCertificate; hosts: InUse[] }>()
-    for (const host of hosts) {
-      const certificate = await inventory.covering(host.host, now())
-      if (!certificate || !isBetter(certificate, host)) continue
-      const group = found.get(certificate.fingerprint) ?? { certificate, hosts: [] }
-      group.hosts.push(host)
-      found.set(certificate.fingerprint, group)
-    }
-    return [...found.values()]
   }
 
   async #bringUp({ certificate }: Line, hosts: readonly InUse[]): Promise<void> {
