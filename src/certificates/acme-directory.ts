@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Client } from 'undici'
-import { reasonOf } from './acme-problem.ts'
+import { readRetryAfter, reasonOf } from './acme-problem.ts'
 import type { AcmeDirectory, DirectoryLook } from './contract.ts'
 
 export interface AcmeDirectoryOptions {
@@ -24,19 +24,28 @@ export function acmeDirectory(options: AcmeDirectoryOptions): AcmeDirectory {
 
   const lookAgain = async (): Promise<DirectoryLook> => {
     const look = await fetchDirectory(options)
-    seen = { look, until: now() + (look.kind === 'available' ? TRUST_SUCCESS_MS : TRUST_FAILURE_MS) }
+    seen = { look, until: now() + trustMs(look) }
     underWay = undefined
     return look
   }
   return {
     url: options.url,
     async look() {
-      if (seen && now() < seen.until) return seen.look
+      if (seen && now() < seen.until) return laterLook(seen.look, seen.until - now())
       underWay ??= lookAgain()
       return underWay
     },
   }
 }
+
+function trustMs(look: DirectoryLook): number {
+  if (look.kind === 'available') return TRUST_SUCCESS_MS
+  return Math.max(TRUST_FAILURE_MS, (look.retryAfter ?? 0) * 1000)
+}
+
+/** The same, told later: of the seconds to wait some have passed. */
+const laterLook = (look: DirectoryLook, leftMs: number): DirectoryLook =>
+  look.kind === 'available' || look.retryAfter === undefined ? look : { ...look, retryAfter: Math.ceil(leftMs / 1000) }
 
 async function fetchDirectory({ url, caFile, limitMs = 3_000 }: AcmeDirectoryOptions): Promise<DirectoryLook> {
   const ca = caFile === undefined ? undefined : await readFile(caFile).catch(() => null)
@@ -48,14 +57,16 @@ async function get(url: string, ca: Buffer | undefined, limitMs: number): Promis
   const { origin, pathname, search } = new URL(url)
   const client = new Client(origin, { connect: { ca }, pipelining: 0, maxResponseSize: LARGEST_DIRECTORY })
   try {
-    const { statusCode, body } = await client.request({
+    const { statusCode, headers, body } = await client.request({
       method: 'GET',
       path: `${pathname}${search}`,
       headers: { accept: 'application/json', 'user-agent': 'drawbridge' },
       signal: AbortSignal.timeout(limitMs),
     })
     const content = await body.text()
-    return statusCode === 200 ? readDirectory(content) : unavailable(`it answered HTTP ${statusCode}`)
+    if (statusCode === 200) return readDirectory(content)
+    const retryAfter = readRetryAfter(headers['retry-after'], Date.now())
+    return { kind: 'unavailable', reason: `it answered HTTP ${statusCode}`, ...(retryAfter && { retryAfter }) }
   } finally {
     await client.destroy()
   }

@@ -50,7 +50,8 @@ export type DirectoryLook =
       /** Where it tells when certificates are to be renewed (RFC 9773). */
       readonly renewalInfo?: string | undefined
     }
-  | { readonly kind: 'unavailable'; readonly reason: string }
+  /** `retryAfter`: the seconds for which it asked to be left alone. */
+  | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfter?: number | undefined }
 
 /** An ACME server's directory. Looking at it creates nothing there. */
 export interface AcmeDirectory {

@@ -50,10 +50,9 @@ async function checkIssuance(sources: CertificateSources, zone: string, host: st
     ...names.map((name) => lookUpCaa(sources, caaSubject(sources, zone, name))),
   ])
   if (look.kind === 'unavailable') {
-    return unavailable(
-      'directory_unavailable',
-      `The directory of the certificate authority is not available: ${look.reason}.`,
-    )
+    const sentence = `The directory of the certificate authority is not available: ${look.reason}.`
+    const { retryAfter } = look
+    return { ...unavailable('directory_unavailable', sentence), ...(retryAfter !== undefined && { retryAfter }) }
   }
   const identities = look.caaIdentities.length > 0 ? look.caaIdentities : caaIdentities
   const verdicts = lookups.map((caa, i) => caaFact(sources, zone, identities, names[i] ?? host, caa))

@@ -19,7 +19,7 @@ beforeAll(async () => {
   proxy = await startFaultProxy(join(lab.state, 'pebble'), Number(port), hostname)
   await lab.restartService((config) => ({
     ...config,
-    acme: { ...(config.acme as object), directory: proxy.directory, backoff: { firstSeconds: 1 } },
+    acme: { ...(config.acme as object), directory: proxy.directory, backoff: { firstSeconds: 60 } },
   }))
 })
 afterAll(async () => {
@@ -50,7 +50,7 @@ test.each([
   const answer = await run(lab, planId)
   expectFailure(answer, 502, 'apply_failed', 'certificate')
   expect(answer.text).not.toContain('canary')
-  expect(answer.body.retryAfter).toBe(status === 403 ? 1 : 77)
+  expect(answer.body.retryAfter).toBe(status === 403 ? 60 : 77)
   await expectPutBack(lab, planId, before)
   proxy.goWrong(() => undefined)
   const again = await run(lab, planId)

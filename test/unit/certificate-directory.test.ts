@@ -99,6 +99,20 @@ describe('the CA is not hammered', () => {
     expect((await directory.look()).kind).toBe('available')
   })
 
+  test('a failure that says when to come again is good until then, and counts down', async () => {
+    const limited = 'HTTP/1.1 429 Too Many\r\nretry-after: 600\r\ncontent-length: 0\r\n\r\n'
+    const answers = [limited, `HTTP/1.1 200 OK\r\n\r\n${directoryOf([])}`]
+    await using ca = await startBackend((socket) => socket.end(answers.shift() ?? ''))
+    let now = 0
+    const directory = acmeDirectory({ url: urlOf(ca), now: () => now })
+    const limit = { kind: 'unavailable', reason: 'it answered HTTP 429' }
+    expect(await directory.look()).toEqual({ ...limit, retryAfter: 600 })
+    now = 590_000
+    expect(await directory.look()).toEqual({ ...limit, retryAfter: 10 })
+    now = 600_000
+    expect((await directory.look()).kind).toBe('available')
+  })
+
   test('a hundred who ask at once are one request', async () => {
     await using ca = await startAnswering(directoryOf(['first']), directoryOf(['second']))
     const directory = acmeDirectory({ url: urlOf(ca) })
