@@ -6,6 +6,7 @@ import { addDiagnose } from './cli/commands/diagnose.ts'
 import { addDown } from './cli/commands/down.ts'
 import { addExtend } from './cli/commands/extend.ts'
 import { addHealth } from './cli/commands/health.ts'
+import { addMcp } from './cli/commands/mcp.ts'
 import { addPlan } from './cli/commands/plan.ts'
 import { addPlans } from './cli/commands/plans.ts'
 import { addPolicy } from './cli/commands/policy.ts'
@@ -53,6 +54,6 @@ function commandLine(): Command {
   for (const add of [addServe, addDoctor, addBackups, addResolve, addAcme, addWebhooks]) add(program)
   addAuditVerify(audit)
   program.commandsGroup('More:')
-  addCompletion(program)
+  for (const add of [addMcp, addCompletion]) add(program)
   return program
 }

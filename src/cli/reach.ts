@@ -8,7 +8,7 @@ export interface Connected {
   readonly json?: boolean
 }
 
-const atUrl = (command: Command): Command =>
+export const atUrl = (command: Command): Command =>
   command.option('--url <address>', 'the service; else DRAWBRIDGE_URL, else url in ~/.config/drawbridge/config.yaml')
 
 export const throughApi = (command: Command): Command => withJson(atUrl(command))

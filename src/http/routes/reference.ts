@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { DOCUMENT, finishDocument } from '../api-document.ts'
 import type { App } from '../app.ts'
+import { LLMS_TEXT } from '../llms-text.ts'
 
 /** Must be registered before the routes it describes. */
 export async function describeApi(app: App, version: string): Promise<void> {
@@ -27,4 +28,7 @@ export async function describeApi(app: App, version: string): Promise<void> {
 
 export function referenceRoutes(app: App): void {
   app.get('/api/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  app.get('/llms.txt', { schema: { hide: true } }, async (_request, reply) =>
+    reply.type('text/plain; charset=utf-8').send(LLMS_TEXT),
+  )
 }
