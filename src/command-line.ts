@@ -40,7 +40,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-function commandLine(): Command {
+/** Everything there is to say, declared. */
+export function commandLine(): Command {
   const program = new Command('drawbridge')
     .description('Puts a service on the air: DNS name, reverse proxy and certificate together, or not at all.')
     .version(VERSION)

@@ -14,6 +14,9 @@ export function span(ms: number): string {
 /** `2026-01-31 12:00:00`, in UTC as everything here. */
 export const moment = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
 
+/** The same where room is short: a person at a terminal knows the year. */
+export const shortMoment = (iso: string): string => moment(iso).slice(5, 16)
+
 /** A moment, and how far away it is. */
 export function until(iso: string, now: number): string {
   const left = Date.parse(iso) - now

@@ -1,6 +1,6 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
 import { table } from '../../terminal/table.ts'
-import { moment } from '../../terminal/times.ts'
+import { moment, shortMoment } from '../../terminal/times.ts'
 
 export interface AuditView {
   readonly lines: readonly {
@@ -23,7 +23,7 @@ export function auditLines({ lines, nextAfter }: AuditView, screen: Screen): str
   const rows = table(
     [
       { title: 'LINE', text: ({ seq }) => String(seq), align: 'right' },
-      { title: 'WHEN (UTC)', text: ({ at }) => moment(at) },
+      { title: 'WHEN (UTC)', text: ({ at }) => (screen.isTerminal ? shortMoment(at) : moment(at)) },
       { title: 'WHO', text: ({ actor }) => actor },
       { title: 'WHAT', text: ({ action }) => action },
       {

@@ -1,6 +1,6 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
 import { hanging } from '../../terminal/text.ts'
-import { until } from '../../terminal/times.ts'
+import { span, until } from '../../terminal/times.ts'
 
 export interface CheckView {
   readonly name: string
@@ -41,7 +41,7 @@ export function planLines(plan: PlanView, screen: Screen, now: number): string[]
     }),
     '',
     `On the air as: ${plan.url}`,
-    ...(lifetime === undefined ? [] : [`It removes itself ${lifetime} s after the apply.`]),
+    ...(lifetime === undefined ? [] : [`It removes itself ${span(lifetime * 1000)} after the apply.`]),
     `The plan may be applied until ${until(plan.expiresAt, now)}.`,
   ]
 }

@@ -1,6 +1,6 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
 import { table } from '../../terminal/table.ts'
-import { moment } from '../../terminal/times.ts'
+import { moment, shortMoment } from '../../terminal/times.ts'
 
 export interface PlanPageView {
   readonly plans: readonly {
@@ -24,7 +24,10 @@ export function plansLines({ plans, nextCursor }: PlanPageView, screen: Screen):
         text: ({ state }) => state,
         paint: (padded, { state }) => screen.paint(TONES[state] ?? 'dim', padded),
       },
-      { title: 'PLANNED (UTC)', text: ({ createdAt }) => moment(createdAt).slice(0, 16) },
+      {
+        title: 'PLANNED (UTC)',
+        text: ({ createdAt }) => (screen.isTerminal ? shortMoment(createdAt) : moment(createdAt)),
+      },
       { title: 'PLAN', text: ({ planId }) => planId },
     ],
     plans,

@@ -1,0 +1,239 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A service that always says the same, as of now: what is made of it on a screen can be compared to the letter. */
+export async function startCannedApi(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = createServer(async ({ url = '', method }, response) => {
+    const path = url.split('?')[0] ?? ''
+    if (path.endsWith('/events')) return steps(response)
+    if (path === '/api/deploy/apply') await sleep(900)
+    const [status, body] = answerTo(`${method} ${path}`, url)
+    response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' })
+    response.end(JSON.stringify(body))
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((closed) => server.close(() => closed()))
+    },
+  }
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** Half a minute off every border, so that a slow machine says the same. */
+const from = (ms: number): string => new Date(Date.now() + ms + Math.sign(ms) * 30_000).toISOString()
+
+const PLAN_ID = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
+const HOST = 'hello.example.test'
+
+function answerTo(route: string, url: string): [status: number, body: object] {
+  switch (route) {
+    case 'GET /api/policy':
+      return [200, policy()]
+    case 'POST /api/deploy/plan':
+      return [201, plan()]
+    case `GET /api/deploy/plans/${PLAN_ID}`:
+      return [200, { ...plan(), runs: [] }]
+    case 'POST /api/internal/token':
+      return [201, { capability: 'canned', header: 'x-deploy-capability', planId: PLAN_ID }]
+    case 'POST /api/deploy/apply':
+      return [200, applied()]
+    case 'GET /api/hosts':
+      return [200, hosts()]
+    case 'GET /api/health':
+      return url.includes('nobody') ? [404, notFound()] : [200, { ...hosts().hosts[0], ...health() }]
+    case 'GET /api/diagnose':
+      return [200, diagnosis()]
+    case 'GET /api/deploy/plans':
+      return [200, { plans: [summary(PLAN_ID, 'applied'), summary(PLAN_ID, 'rolled_back')], nextCursor: null }]
+    case 'GET /api/audit':
+      return [200, audit()]
+    default:
+      return [422, unhealthy()]
+  }
+}
+
+const policy = () => ({
+  flow: 'capability',
+  servers: { targets: ['23', '25', '253'], primary: '23', secondary: '73' },
+  zones: ['example.test'],
+  internalNetworks: ['192.168.45.0/24'],
+  plan: { ttlSeconds: 86_400 },
+  ports: {
+    allowed: [
+      [80, 80],
+      [443, 443],
+      [1024, 65_535],
+    ],
+    denied: [8045],
+  },
+  caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove'] },
+  version: '0.1.0',
+})
+
+const checks = () => [
+  { name: 'health', status: 'passed', detail: 'The backend on server 25 answered HTTP 200 on its health path.' },
+  { name: 'dns', status: 'warning', detail: 'The name has no records of its own, but a wildcard answers for it (A).' },
+  { name: 'certificate', status: 'passed', detail: 'A certificate for *.example.test covers the name.' },
+]
+
+const plan = () => ({
+  planId: PLAN_ID,
+  state: 'planned',
+  host: HOST,
+  url: `https://${HOST}/`,
+  request: { expiresIn: 7200 },
+  checks: checks(),
+  changes: [
+    { kind: 'certificate', action: 'issue', names: [HOST] },
+    { kind: 'proxy', action: 'create', serverName: HOST, target: 'http://192.168.45.25:3000' },
+    { kind: 'dns', action: 'create', name: HOST, type: 'A', value: '192.168.45.23' },
+    { kind: 'dns', action: 'create', name: `_drawbridge.${HOST}`, type: 'TXT', value: `drawbridge ${PLAN_ID}` },
+  ],
+  expiresAt: from(23 * HOUR),
+})
+
+const applied = () => ({
+  planId: PLAN_ID,
+  state: 'applied',
+  host: HOST,
+  url: `https://${HOST}/`,
+  steps: [],
+  warnings: ['The Secondary does not serve it yet.'],
+  appliedAt: from(0),
+})
+
+const row = (host: string, badge: string, more: object) => ({
+  host,
+  badge,
+  server: '25',
+  managed: true,
+  tls: true,
+  since: from(-3 * HOUR),
+  checkedAt: from(-MINUTE),
+  latencyMs: 12,
+  uptime24h: 0.9996,
+  certificate: { notAfter: from(60 * DAY), level: 'ok' },
+  expiresAt: null,
+  ...more,
+})
+
+const hosts = () => ({
+  hosts: [
+    row(HOST, 'RUNNING', { planId: PLAN_ID, expiresAt: from(90 * MINUTE) }),
+    row('a-very-long-name-that-does-not-fit.example.test', 'HTTP 502', { since: from(-12 * MINUTE), uptime24h: 0.5 }),
+    row('plain.example.test', 'PENDING', {
+      server: null,
+      since: null,
+      latencyMs: null,
+      uptime24h: null,
+      certificate: null,
+    }),
+  ],
+  total: 3,
+  matched: 3,
+  nextCursor: null,
+  counts: { RUNNING: 1, 'HTTP 502': 1, PENDING: 1 },
+  servers: ['25'],
+  at: new Date().toISOString(),
+})
+
+const health = () => ({
+  lastCheck: { at: from(-MINUTE), ok: true, httpStatus: 200, latencyMs: 12, reason: null },
+  configPath: `/etc/nginx/drawbridge/hosts/${HOST}.conf`,
+})
+
+const diagnosis = () => ({
+  host: HOST,
+  badge: 'HTTP 502',
+  configPath: `/etc/nginx/drawbridge/hosts/${HOST}.conf`,
+  configLine: 3,
+  proxyPass: 'http://192.168.45.25:3000',
+  server: '25',
+  chain: [
+    { link: 'dns', ok: true, detail: 'The name leads to the edge (192.168.45.23).' },
+    { link: 'edge', ok: true, detail: 'The edge takes connections.' },
+    { link: 'tls', ok: null, detail: 'The host is served without TLS.' },
+    { link: 'server_block', ok: true, detail: 'Requests for the host are answered by its own server block.' },
+    { link: 'proxy_pass', ok: true, detail: 'Requests are passed on to port 3000 of server 25.' },
+    { link: 'backend_tcp', ok: false, detail: 'Port 3000 of server 25 refuses the connection: nobody listens there.' },
+    { link: 'backend_health', ok: null, detail: 'Not asked: no connection came about.' },
+    { link: 'error_log', ok: false, detail: 'The edge has noted refused connections for this host.' },
+  ],
+  cause: {
+    code: 'nothing_listening',
+    sentence: 'Nothing listens on port 3000 of server 25: the connection is refused.',
+    advice: 'Start the service on server 25, and see that it listens on that address, not on localhost alone.',
+  },
+  tookMs: 42,
+})
+
+const summary = (planId: string, state: string) => ({ planId, state, host: HOST, createdAt: from(-HOUR) })
+
+const audit = () => ({
+  lines: [
+    { seq: 41, at: from(-HOUR), actor: '192.168.45.10', action: 'apply', outcome: 'ok', host: HOST },
+    {
+      seq: 42,
+      at: from(-HOUR),
+      actor: '203.0.113.9',
+      action: 'token',
+      outcome: 'refused',
+      code: 'internal_network_required',
+      host: HOST,
+    },
+  ],
+  head: 42,
+  nextAfter: null,
+})
+
+const problem = (code: string, title: string, more: object) => ({
+  title,
+  code,
+  status: 422,
+  requestId: 'req_1',
+  ...more,
+})
+
+const notFound = () =>
+  problem('host_not_found', 'No such host is served here', {
+    detail: 'No such host is served by the edge.',
+    retryable: false,
+    nextAction: 'The host is not exposed and may be planned with POST /api/deploy/plan.',
+  })
+
+const unhealthy = () =>
+  problem('backend_unhealthy', 'The backend is not healthy', {
+    detail: 'The backend on server 253 gave no HTTP 2xx on its health path: it answered HTTP 503.',
+    retryable: true,
+    nextAction: 'Make the health path answer with HTTP 2xx on that server and port, then plan again.',
+    checks: [{ name: 'health', status: 'failed', detail: 'It answered HTTP 503.' }, ...checks().slice(1)],
+  })
+
+/** As a run goes: a step that begins twice, one that takes a moment, and the end. */
+async function steps(response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const at = new Date().toISOString()
+  let seq = 0
+  const send = (event: string, step: string, more: object = {}) => {
+    seq += 1
+    response.write(
+      `id: run_1.${seq}\nevent: ${event}\ndata: ${JSON.stringify({ action: 'apply', step, at, ...more })}\n\n`,
+    )
+  }
+  for (const step of ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify']) {
+    send('started', step)
+    if (step === 'proxy') {
+      send('started', step)
+      await sleep(200)
+    }
+    send('done', step)
+  }
+  send('end', 'run', { state: 'applied' })
+  response.end()
+}
