@@ -8,6 +8,7 @@ import type { EdgeReader } from './edge/reading/contract.ts'
 import { newestErrorClass } from './edge/reading/error-lines.ts'
 import type { EdgeSettings } from './edge/settings.ts'
 import { edgeView } from './edge/view.ts'
+import type { Log } from './log.ts'
 import type { PlanSettings } from './plan/settings.ts'
 import type { Store } from './store/contract.ts'
 
@@ -21,7 +22,7 @@ const NEWS_MS = 15 * 60_000
 export function diagnoserOf(
   config: Config,
   settings: PlanSettings,
-  { store, reader, now }: { store: Store; reader: EdgeReader | undefined; now: () => number },
+  { store, reader, log, now }: { store: Store; reader: EdgeReader | undefined; log: Log; now: () => number },
 ): Diagnoser {
   const { servers, zones, resolver } = config
   const primary = primaryEdge(config)
@@ -53,6 +54,7 @@ export function diagnoserOf(
       const newest = primary && (await newestErrorClass(primary, host, now() - NEWS_MS))
       return newest?.errorClass ?? null
     },
+    onFault: (error, host) => log.warn({ err: error, host }, 'A link could not be looked at'),
     now,
   })
 }

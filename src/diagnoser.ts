@@ -18,6 +18,8 @@ export interface DiagnoserParts extends HostLookParts {
   /** What an apply wrote, by its receipt. */
   readonly appliedFiles: (receipt: unknown) => readonly FileHash[]
   readonly servers: Audience['servers']
+  /** Told what kept a link from being looked at. */
+  readonly onFault: (error: unknown, host: string) => void
 }
 
 /** All of a diagnosis: an answer is due after five seconds, and has a way to go. */
@@ -51,7 +53,7 @@ export class Diagnoser {
 
   async #gather(host: string): Promise<Evidence> {
     const since = performance.now()
-    const deadline = new Deadline(LIMIT_MS)
+    const deadline = new Deadline(LIMIT_MS, (error) => this.#parts.onFault(error, host))
     const subject = await deadline.within<Subject | undefined | 'late'>(SUBJECT_MS, () => this.#find(host), 'late')
     if (subject === 'late')
       throw new Problem('unavailable', 'The store or the disk does not answer.', { retryAfter: 5 })

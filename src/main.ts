@@ -110,7 +110,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     audit: store,
     webhooks: webhookReport,
     board,
-    diagnoser: diagnoserOf(config, settings, { store, reader, now }),
+    diagnoser: diagnoserOf(config, settings, { store, reader, log, now }),
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
     pageFolder: PAGE_FOLDER,
     callers: new CallerRules(config.internalNetworks, config.trustedProxies),

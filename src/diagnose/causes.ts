@@ -140,7 +140,7 @@ export const CAUSES = {
   ),
   not_proxied: cause(
     ({ visit }) =>
-      `The server block of the host passes requests to no backend: nginx itself answers${visit.kind === 'answer' ? ` HTTP ${visit.httpStatus}` : ''}.`,
+      `The server block of the host passes requests to no backend: nginx itself ${visit.kind === 'answer' ? `answers HTTP ${visit.httpStatus}` : 'hangs up'}.`,
     'Add a proxy_pass to the block, or see what it is meant to serve.',
   ),
   unknown: cause(

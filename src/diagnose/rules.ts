@@ -53,7 +53,7 @@ const RULES: readonly Rule[] = [
   ),
   // The backend that the file names is well: what nginx runs must be something else.
   rule('not_loaded', ({ configuration }, symptom) => isBad(symptom) && configuration.changedSinceLoad === true),
-  rule('not_proxied', ({ target }, symptom) => symptom === 'bad_status' && target.kind === 'none'),
+  rule('not_proxied', ({ target }, symptom) => isBad(symptom) && target.kind === 'none'),
   rule('unknown', (_, symptom) => isBad(symptom) || symptom === 'not_served'),
 
   // Through the edge all is well; visitors may not get there.

@@ -1,9 +1,12 @@
 /** The end of one look. Every part of it has a limit of its own, and none outlives the whole. */
 export class Deadline {
   readonly #endsAt: number
+  readonly #onFault: (error: unknown) => void
 
-  constructor(limitMs: number) {
+  /** `onFault` is told what kept a part from being looked at. */
+  constructor(limitMs: number, onFault: (error: unknown) => void) {
     this.#endsAt = performance.now() + limitMs
+    this.#onFault = onFault
   }
 
   /**
@@ -18,6 +21,16 @@ export class Deadline {
       timer = setTimeout(() => resolve(otherwise), share + GRACE_MS)
     })
     return Promise.race([work(share), timeIsUp]).finally(() => clearTimeout(timer))
+  }
+
+  /** The same for one link of several: whatever else keeps it from being seen leaves the others alone. */
+  async attempt<T>(limitMs: number, work: (limitMs: number) => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await this.within(limitMs, work, otherwise)
+    } catch (error) {
+      this.#onFault(error)
+      return otherwise
+    }
   }
 }
 

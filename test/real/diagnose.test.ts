@@ -12,14 +12,16 @@ import { applied, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
 import { updateZone } from '../support/lab-dns.ts'
 import { listenFrozen, listenMutely, listenSecurely, listenWeb } from '../support/listener.ts'
-import { makeCertificate, makeExpiredCertificate } from '../support/openssl.ts'
+import { makeAgedCertificate, makeCertificate, makeExpiredCertificate } from '../support/openssl.ts'
 import { addOwnHosts } from '../support/own-hosts.ts'
 import { until } from '../support/until.ts'
+import { startWebBackend, type WebBackend } from '../support/web-backend.ts'
 
 /** Every cause is produced for real on a whole lab, and named. */
 let lab: TestLab
 let shop: Endpoint
 let away: number
+let odd: WebBackend
 
 const ok = (_: unknown, response: { end(): void }) => response.end()
 const saying = (status: number) => (_: unknown, response: { writeHead(status: number): { end(): void } }) =>
@@ -36,6 +38,9 @@ beforeAll(async () => {
   const pem = (name: string) => ({ certificate: join(lab.state, `${name}.pem`), key: join(lab.state, `${name}.key`) })
   await makeExpiredCertificate({ ...pem('expired'), names: ['DNS:expired.own.lab.test'] })
   await makeCertificate({ ...pem('other'), names: ['DNS:other.lab.test'] })
+  const days = (count: number) => new Date(Date.now() + count * 86_400_000)
+  await makeAgedCertificate({ ...pem('aged'), names: ['DNS:aged.own.lab.test'] }, days(-80), days(10))
+  odd = await startWebBackend(lab, (_, response) => response.writeHead(500).end())
   const secure = (name: string, host: string) =>
     `server { listen ${edge}:8443; server_name ${host}; return 204;
        ssl_certificate ${pem(name).certificate}; ssl_certificate_key ${pem(name).key}; }`
@@ -54,12 +59,20 @@ beforeAll(async () => {
   server { listen ${away}; server_name shadowed.own.lab.test tamed.wild.own.lab.test; return 204; }
   ${secure('expired', 'expired.own.lab.test')}
   ${secure('other', 'misnamed.own.lab.test')}
+  ${secure('aged', 'aged.own.lab.test')}
+  server { listen ${edge}:8443; server_name bare.own.lab.test; return 204; }
+  server { listen ${edge}:8080; server_name mute.own.lab.test; return 444; }
+  server { listen ${edge}:8080; server_name odd.own.lab.test;
+    location / { proxy_set_header X-Forwarded-For $remote_addr; proxy_pass http://${backend}:${odd.port}; } }
 `,
   )
   await until('nginx serves the new hosts', async () => (await causeOf('well.own.lab.test')) === 'healthy')
 })
 
-afterAll(() => lab?.stop())
+afterAll(async () => {
+  await odd?.[Symbol.asyncDispose]()
+  await lab?.stop()
+})
 
 const ownFolder = () => join(dirname(lab.description.edges.primary.config), 'own')
 const writeOwn = (name: string, location: string) =>
@@ -235,6 +248,10 @@ describe("a host of the edge's own configuration", () => {
     ['static', 'not_proxied', 'HTTP 404', null],
     ['expired', 'certificate_expired', 'CERT', null],
     ['misnamed', 'certificate_wrong_name', 'CERT', null],
+    ['aged', 'certificate_expiring', 'CERT', null],
+    ['bare', 'tls_failed', 'CERT', null],
+    ['mute', 'not_proxied', 'DOWN', null],
+    ['odd', 'unknown', 'HTTP 500', '25'],
     ['shadowed', 'other_server_answers', 'RUNNING', null],
     ['tamed.wild', 'other_server_answers', 'RUNNING', null],
     ['nameless', 'upstream_name_unresolved', 'HTTP 502', 'nobody.lab.test'],

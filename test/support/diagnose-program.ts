@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs'
 import { readConfig } from '../../src/config/config.ts'
 import { diagnoserOf } from '../../src/diagnoser-parts.ts'
 import { edgeReader } from '../../src/edge/reading/edge-reader.ts'
+import { createLog } from '../../src/log.ts'
 import type { Plan } from '../../src/model/exposure.ts'
 import type { Exposure, Store } from '../../src/store/contract.ts'
 
@@ -32,7 +33,7 @@ const diagnoser = diagnoserOf(
     edge: config.edge,
     ports: { allowed: [[1024, 65_535]], denied: [], deniedOn: {} },
   },
-  { store: books as Store, reader: edge && edgeReader(edge), now: Date.now },
+  { store: books as Store, reader: edge && edgeReader(edge), log: createLog('warn', []), now: Date.now },
 )
 for (const host of hosts) {
   const { cause } = await diagnoser.diagnose(host, { network: 'internal' })

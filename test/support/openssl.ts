@@ -36,8 +36,16 @@ export async function encryptKey(key: string, encrypted: string, traditional = f
   await run('openssl', [...form, '-in', key, '-out', encrypted, '-passout', 'pass:secret'])
 }
 
-/** A self-signed certificate whose life is over: openssl makes such only when it plays a whole authority. */
-export async function makeExpiredCertificate({ certificate, key, names }: CertificateWish): Promise<void> {
+/** A self-signed certificate whose life is over. */
+export const makeExpiredCertificate = (wish: CertificateWish): Promise<void> =>
+  makeAgedCertificate(wish, new Date('2024-01-01T00:00:00Z'), new Date('2024-04-01T00:00:00Z'))
+
+/** A self-signed certificate with this life: openssl lets one choose only when it plays a whole authority. */
+export async function makeAgedCertificate(
+  { certificate, key, names }: CertificateWish,
+  begins: Date,
+  ends: Date,
+): Promise<void> {
   using folder = tempFolder()
   const at = (name: string) => join(folder.path, name)
   writeFileSync(at('index'), '')
@@ -48,7 +56,8 @@ export async function makeExpiredCertificate({ certificate, key, names }: Certif
   )
   const request = ['-out', at('request'), '-subj', '/CN=expired']
   await run('openssl', ['req', '-new', '-newkey', ...P256, '-nodes', '-keyout', key, ...request])
-  const life = ['-startdate', '20240101000000Z', '-enddate', '20240401000000Z']
+  const time = (at: Date) => `${at.toISOString().replaceAll(/[-:T]|\..*/g, '')}Z`
+  const life = ['-startdate', time(begins), '-enddate', time(ends)]
   const files = ['-config', at('config'), '-keyfile', key, '-in', at('request'), '-extfile', at('extensions')]
   await run('openssl', ['ca', '-batch', '-selfsign', '-notext', ...files, ...life, '-out', certificate])
 }

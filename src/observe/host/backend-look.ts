@@ -33,8 +33,8 @@ export async function lookAtBackend(question: BackendQuestion, deadline: Deadlin
   const endpoint: Endpoint = { address, port: target.port }
   const asked: HealthTarget = { ...endpoint, path, host, tls: target.protocol === 'https' }
   const [tcp, health] = await Promise.all([
-    deadline.within(TCP_MS, (limitMs) => reach(endpoint, limitMs), 'unknown'),
-    deadline.within<HealthFact | null>(HEALTH_MS, (limitMs) => probeHealth(asked, limitMs), null),
+    deadline.attempt(TCP_MS, (limitMs) => reach(endpoint, limitMs), 'unknown'),
+    deadline.attempt<HealthFact | null>(HEALTH_MS, (limitMs) => probeHealth(asked, limitMs), null),
   ])
   if (tcp !== 'open') {
     const answering = tcp === 'refused' ? await answeringAmong(neighbours(), asked, deadline) : []
@@ -42,7 +42,7 @@ export async function lookAtBackend(question: BackendQuestion, deadline: Deadlin
   }
   const isTls =
     isTelling(health) && target.protocol === 'http'
-      ? await deadline.within(SECOND_LOOK_MS, (limitMs) => speaksTls(endpoint, limitMs), false)
+      ? await deadline.attempt(SECOND_LOOK_MS, (limitMs) => speaksTls(endpoint, limitMs), false)
       : false
   return { tcp, health, speaksTls: isTls, answeringNeighbours: [] }
 }
@@ -54,7 +54,7 @@ const isTelling = (health: HealthFact | null): boolean =>
 async function answeringAmong(ports: readonly number[], asked: HealthTarget, deadline: Deadline): Promise<number[]> {
   const answers = await Promise.all(
     ports.map((port) =>
-      deadline.within<HealthFact | null>(SECOND_LOOK_MS, (limitMs) => probeHealth({ ...asked, port }, limitMs), null),
+      deadline.attempt<HealthFact | null>(SECOND_LOOK_MS, (limitMs) => probeHealth({ ...asked, port }, limitMs), null),
     ),
   )
   return ports.filter((_, i) => answers[i]?.httpStatus !== undefined)

@@ -42,21 +42,21 @@ export async function lookAtEdge(view: EdgeView, subject: Subject, deadline: Dea
   const tls = isTls(subject)
   const door = managed ? doorOf([], tls, view) : doorOf(served?.listen ?? [], tls, view)
   const ask = (where: Endpoint, secure: boolean) =>
-    deadline.within<VisitEvidence>(
+    deadline.attempt<VisitEvidence>(
       VISIT_MS,
       (limitMs) => view.visit({ host, path: pathOf(subject), tls: secure, door: where }, limitMs),
       { kind: 'unknown' },
     )
   const [edge, hand, visit, plain, files] = await Promise.all([
-    deadline.within<Reach>(CONNECT_MS, (limitMs) => reach(door, limitMs), 'unknown'),
+    deadline.attempt<Reach>(CONNECT_MS, (limitMs) => reach(door, limitMs), 'unknown'),
     tls
-      ? deadline.within<TlsEvidence>(HANDSHAKE_MS, (limitMs) => view.handshake(door, host, limitMs), {
+      ? deadline.attempt<TlsEvidence>(HANDSHAKE_MS, (limitMs) => view.handshake(door, host, limitMs), {
           kind: 'unknown',
         })
       : ({ kind: 'not_used' } as const),
     ask(door, tls),
     tls && hasPlainBlock(subject, view) ? ask({ ...door, port: view.ports.http }, false) : undefined,
-    deadline.within(FILES_MS, () => lookAtFiles(view, subject), FILES_NOT_SEEN),
+    deadline.attempt(FILES_MS, () => lookAtFiles(view, subject), FILES_NOT_SEEN),
   ])
   return {
     edge,
@@ -98,7 +98,9 @@ const placeOf = ({ block }: ServerMatch) => ({ path: block.configPath, line: blo
 
 async function fileState(view: EdgeView, managed: ManagedHost | undefined): Promise<FileState> {
   if (!managed) return 'not_ours'
-  const now = await view.look(managed.files.map(({ path }) => path))
+  // What cannot be read any more is not what was applied.
+  const now = await view.look(managed.files.map(({ path }) => path)).catch(() => undefined)
+  if (!now) return 'edited'
   const changed = managed.files.filter(({ hash }, i) => now[i]?.hash !== hash)
   if (changed.length === 0) return 'unchanged'
   return changed.some(({ path }) => now.find((found) => found.path === path)?.hash === null) ? 'missing' : 'edited'

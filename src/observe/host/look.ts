@@ -38,7 +38,7 @@ export async function lookAtHost(
     lookAtName(parts, subject, deadline),
     parts.view ? lookAtEdge(parts.view, subject, deadline) : EDGE_NOT_HERE,
     lookBehind(parts, subject, deadline),
-    deadline.within(LOG_MS, () => parts.newestErrorClass(subject.host), null),
+    deadline.attempt(LOG_MS, () => parts.newestErrorClass(subject.host), null),
   ])
   return {
     host: subject.host,
@@ -59,7 +59,7 @@ async function lookAtName(
   { host, managed }: Subject,
   deadline: Deadline,
 ): Promise<NameEvidence> {
-  const answer = await deadline.within(NAME_MS, () => resolve(host), NO_TIME)
+  const answer = await deadline.attempt(NAME_MS, () => resolve(host), NO_TIME)
   if (answer === undefined) return { kind: 'not_asked', why: 'zone_not_managed' }
   if (answer === NO_TIME) return { kind: 'not_asked', why: 'no_time' }
   return judgeAnswer(answer, managed ? { kind: 'applied', values: appliedValues(managed) } : destinationOf(host))

@@ -37,7 +37,7 @@ const isSame = (left: Target, right: Target): boolean =>
 async function addressOf(name: string, resolve: Resolve, deadline: Deadline): Promise<string | 'none' | null> {
   const literal = parseAddress(name.replace(/^\[|\]$/g, ''))
   if (literal !== undefined) return literal
-  const answer = await deadline.within(RESOLVE_MS, () => resolve(name), undefined)
+  const answer = await deadline.attempt(RESOLVE_MS, () => resolve(name), undefined)
   if (answer?.kind === 'missing') return 'none'
   return (answer?.kind === 'found' ? answer.final[0] : undefined) ?? null
 }
