@@ -91,7 +91,7 @@ const LOOKS: Readonly<Record<Link['link'], Look>> = {
   },
   error_log: ({ errorClass }) =>
     errorClass === null
-      ? [null, 'No line about this host was found in the newest part of the error log.']
+      ? [null, 'The newest part of the error log has no recent line about this host.']
       : [null, `The newest line about this host is of the class ${errorClass}.`],
 }
 

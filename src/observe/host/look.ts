@@ -34,11 +34,10 @@ export async function lookAtHost(
   deadline: Deadline,
   since: number,
 ): Promise<Evidence> {
-  const [name, edge, { target, backend }, errorClass] = await Promise.all([
+  const [name, edge, { target, backend }] = await Promise.all([
     lookAtName(parts, subject, deadline),
-    parts.view ? lookAtEdge(parts.view, subject, deadline) : EDGE_NOT_HERE,
+    lookAtFront(parts, subject, deadline),
     lookBehind(parts, subject, deadline),
-    deadline.attempt(LOG_MS, () => parts.newestErrorClass(subject.host), null),
   ])
   return {
     host: subject.host,
@@ -50,8 +49,14 @@ export async function lookAtHost(
     ...edge,
     target,
     backend,
-    errorClass,
   }
+}
+
+/** The log is read last: our own visit may have left the line that tells why. */
+async function lookAtFront({ view, newestErrorClass }: HostLookParts, subject: Subject, deadline: Deadline) {
+  if (!view) return { ...EDGE_NOT_HERE, errorClass: null }
+  const edge = await lookAtEdge(view, subject, deadline)
+  return { ...edge, errorClass: await deadline.attempt(LOG_MS, () => newestErrorClass(subject.host), null) }
 }
 
 async function lookAtName(
