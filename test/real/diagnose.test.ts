@@ -144,7 +144,10 @@ describe('a host that was made here', () => {
   })
 
   test('nothing_listening: HTTP 502 when its backend is stopped', async () => {
-    expect(await told(host)).toEqual(['nothing_listening', 'HTTP 502'])
+    const body = await diagnosis(host)
+    expect([body.cause.code, body.badge]).toEqual(['nothing_listening', 'HTTP 502'])
+    // Its own visit has left the line in nginx's log.
+    expect(body.chain.at(-1).detail).toContain('connection_refused')
   })
 
   test('wrong_port: something answers beside it; which port only callers inside are told', async () => {
