@@ -3,7 +3,7 @@ import { parseAddress } from '../../model/address.ts'
 import type { Proxying, ProxyTarget } from './contract.ts'
 import type { Passing } from './drafts.ts'
 import type { ValueMap } from './value-map.ts'
-import { filledIn, known, UNKNOWN } from './variables.ts'
+import { filledIn, known, type Lookup, UNKNOWN } from './variables.ts'
 
 /** What the http block defines for all servers in it. */
 export interface Surroundings {
@@ -23,8 +23,6 @@ export interface Circumstances {
 
 const NOWHERE: Proxying = { proxyPass: null, unresolved: false, target: null, furtherTargets: 0 }
 const UNRESOLVED: Proxying = { ...NOWHERE, unresolved: true }
-/** Maps and variables may lead to one another. */
-const DEEPEST = 16
 
 /** Whether there is a variable in it. */
 export const dependsOnRequest = (passing: Passing | undefined): boolean => passing?.to.includes('$') ?? false
@@ -53,20 +51,19 @@ export function proxying(
 }
 
 /** Assignments happen in their order, those of the server before those of the location; each may use what was before. */
-function lookupFor({ assignments }: Passing, circumstances: Circumstances, { maps }: Surroundings) {
-  const set = new Map<string, string | undefined>()
-  let depth = 0
-  const lookup = (name: string): string | undefined => {
-    if (set.has(name)) return set.get(name)
-    const given = ofRequest(name, circumstances)
-    if (given !== undefined || depth === DEEPEST) return given
-    depth += 1
+function lookupFor({ assignments }: Passing, circumstances: Circumstances, { maps }: Surroundings): Lookup {
+  const values = new Map<string, string | undefined>()
+  const lookup: Lookup = (name) => {
+    const given = values.has(name) ? values.get(name) : ofRequest(name, circumstances)
+    if (given !== undefined || values.has(name)) return given
+    values.set(name, undefined) // Whoever asks for it in order to know it never will.
     const value = maps.get(name)?.value(lookup)
-    depth -= 1
+    values.set(name, value)
     return value
   }
-  for (const { name, value, isConditional } of assignments)
-    set.set(name, isConditional ? undefined : known(value, lookup))
+  for (const { name, value, isConditional } of assignments) {
+    values.set(name, isConditional ? undefined : known(value, lookup))
+  }
   return lookup
 }
 
