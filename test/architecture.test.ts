@@ -180,6 +180,11 @@ describe('the house', () => {
     expect(broken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
   })
 
+  test('the client runs in browsers, too: it knows no module of Node', () => {
+    const broken = all.filter(({ from, to }) => covers('client', from) && !to.endsWith('.ts') && to !== 'openapi-fetch')
+    expect(broken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+  })
+
   test('deciding knows no clock and no chance', () => {
     const impure = files
       .filter((file) => ['plan', 'diagnose', 'model'].some((house) => covers(house, file)))

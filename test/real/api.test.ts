@@ -191,7 +191,8 @@ describe('the rest', () => {
     const { responses, requestBody } = body.paths['/api/deploy/plan'].post
     expect(Object.keys(responses)).toEqual(['201', '400', '403', '409', '413', '421', '422', '429', '500', '503'])
     expect(responses['409']).toEqual({ $ref: '#/components/responses/dns_name_taken' })
-    expect(requestBody.content['application/json'].schema.additionalProperties).toBe(false)
+    expect(requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/ExposureRequest' })
+    expect(body.components.schemas.ExposureRequest.additionalProperties).toBe(false)
   })
 
   test('the reference is served', async () => {

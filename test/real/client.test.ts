@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   createClient,
@@ -85,6 +88,13 @@ test('a refusal has its code, its advice and its checks', async () => {
   const { planId } = await inside.plan(wanted('guarded'))
   await expect(outside.applyPlan(planId)).rejects.toMatchObject({ code: 'internal_network_required' })
   await expect(outside.events().next()).rejects.toMatchObject({ code: 'internal_network_required' })
+})
+
+test('it is there for others under its own name, with its types', async () => {
+  const program = "import('drawbridge/client').then(({ createClient }) => console.log(typeof createClient))"
+  const { stdout } = await promisify(execFile)(process.execPath, ['--eval', program])
+  expect(stdout).toBe('function\n')
+  expect(existsSync('dist/src/client/index.d.ts')).toBe(true)
 })
 
 test('who is not there, or is somebody else, is unreachable', async () => {
