@@ -10,6 +10,7 @@ import { rfc2136Provider } from '../src/dns/rfc2136.ts'
 import { isServing, masterIn, servingWorkers } from '../src/edge/nginx-workers.ts'
 import { Caller } from './caller.ts'
 import { formatMs, type Samples, summarize, timed } from './measure.ts'
+import { makeWildcard } from './wildcard.ts'
 
 const ROUNDS = 25
 const WARM_UP = 20
@@ -116,20 +117,4 @@ async function bareReload({ prefix, config, pidFile }: LabDescription['edges']['
   const former = servingWorkers(master)
   process.kill(master, 'SIGHUP')
   while (former.some(isServing)) await sleep(1)
-}
-
-async function makeWildcard(zone: string, folder: string): Promise<void> {
-  const files = ['-keyout', join(folder, 'wildcard.key'), '-out', join(folder, 'wildcard.pem')]
-  const subject = ['-subj', '/CN=bench', '-days', '30', '-addext', `subjectAltName=DNS:*.${zone}`]
-  await run('openssl', [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    ...files,
-    ...subject,
-  ])
 }

@@ -11,23 +11,27 @@ export class Caller {
     this.#agent = new Agent({ keepAlive: true, maxSockets: 1, localAddress: lab.callers.internal })
   }
 
+  get<T>(path: string): Promise<T> {
+    return this.#ask('GET', path, '', {})
+  }
+
   post<T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> {
     const text = JSON.stringify(body)
-    const sent = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers }
+    const sent = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)), ...headers }
+    return this.#ask('POST', path, text, sent)
+  }
+
+  #ask<T>(method: string, path: string, text: string, headers: Record<string, string>): Promise<T> {
     return new Promise((done, failed) => {
-      const outgoing = request(
-        `${this.#lab.api}${path}`,
-        { method: 'POST', agent: this.#agent, headers: sent },
-        (incoming) => {
-          const chunks: Buffer[] = []
-          incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-          incoming.on('end', () => {
-            const answer = Buffer.concat(chunks).toString()
-            if ((incoming.statusCode ?? 0) < 300) done(JSON.parse(answer) as T)
-            else failed(new Error(`${path} was answered with ${incoming.statusCode}: ${answer}`))
-          })
-        },
-      )
+      const outgoing = request(`${this.#lab.api}${path}`, { method, agent: this.#agent, headers }, (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+        incoming.on('end', () => {
+          const answer = Buffer.concat(chunks).toString()
+          if ((incoming.statusCode ?? 0) < 300) done(JSON.parse(answer) as T)
+          else failed(new Error(`${path} was answered with ${incoming.statusCode}: ${answer}`))
+        })
+      })
       outgoing.on('error', failed)
       outgoing.end(text)
     })

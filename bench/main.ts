@@ -1,29 +1,40 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Lab, startLab } from '../lab/lab.ts'
+import { type Lab, type LabOptions, startLab } from '../lab/lab.ts'
 import { benchApply } from './apply.ts'
+import { benchMonitor, monitorLab } from './monitor.ts'
 import { benchPage } from './page.ts'
+import { BENCH_PLACE } from './place.ts'
 import { benchPlan } from './plan.ts'
 import { benchReader } from './reader.ts'
 
 type Bench = (lab: Lab) => Promise<void>
 
-const BENCHES: Record<string, Bench> = { plan: benchPlan, apply: benchApply, reader: benchReader, page: benchPage }
+const BENCHES: Record<string, Bench> = {
+  plan: benchPlan,
+  apply: benchApply,
+  monitor: benchMonitor,
+  reader: benchReader,
+  page: benchPage,
+}
+
+/** What a benchmark's lab has beyond the usual. */
+const LABS: Record<string, Partial<LabOptions>> = { monitor: monitorLab }
 
 /** `npm run bench -- NAME`: a lab of its own, one benchmark on it, nothing left behind. */
 const [name = ''] = process.argv.slice(2)
 const bench = BENCHES[name]
-if (bench) await onOwnLab(bench)
+if (bench) await onOwnLab(bench, LABS[name])
 else {
   process.stderr.write(`Say which benchmark: ${Object.keys(BENCHES).join(', ')}\n`)
   process.exitCode = 2
 }
 
-async function onOwnLab(work: Bench): Promise<void> {
+async function onOwnLab(work: Bench, options: Partial<LabOptions> = {}): Promise<void> {
   const state = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
   try {
-    const lab = await startLab({ state })
+    const lab = await startLab({ ...options, state, place: BENCH_PLACE })
     await work(lab).finally(() => lab.stop())
   } finally {
     rmSync(state, { recursive: true, force: true })

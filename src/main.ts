@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { compareWithApplied } from './apply/compare.ts'
 import { crashAt } from './apply/crash-points.ts'
 import { type RenewalParts, Renewals } from './apply/renewal/renewals.ts'
 import { Runs } from './apply/runs.ts'
 import { assertEquipped, stepsFor } from './apply/steps.ts'
-import { compareWithApplied } from './apply/sweep.ts'
 import { upkeepOf } from './apply/upkeep.ts'
 import { AuditTrail } from './audit/trail.ts'
 import { Admission } from './authorize/admission.ts'
@@ -27,6 +27,7 @@ import { Exposer, type Observe } from './exposer.ts'
 import { readTlsFiles } from './http/certificate-reload.ts'
 import { createServer } from './http/server.ts'
 import type { Log } from './log.ts'
+import { Metrics } from './metrics/metrics.ts'
 import type { Plan } from './model/exposure.ts'
 import { Board } from './monitor/board.ts'
 import { Monitor } from './monitor/monitor.ts'
@@ -85,6 +86,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     now,
     stepsFor: async (plan, run) => stepsFor(steps, plan, run, (await store.findExposure(plan.host))?.receipt),
   })
+  runs.listen((entry) => void metrics.journal(entry).catch(() => undefined))
   const exposer: Exposer = new Exposer({
     settings,
     planTtlSeconds: config.plan.ttlSeconds,
@@ -102,6 +104,17 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   const reader = primary && edgeReader(primary)
   const hooks = hooksOf(config)
   const webhookReport = () => reportWebhooks(hooks, store)
+  const metrics = new Metrics({
+    hosts: () => board.all(),
+    queues: {
+      checks: () => monitor.waiting,
+      runs: () => runs.underWay,
+      deliveries: async () => (await webhookReport()).reduce((sum, { pending }) => sum + pending, 0),
+    },
+    findRun: (runId) => store.findRun(runId),
+    now,
+  })
+  const monitor = monitorOf(config, { ...equipment, store, runs, board, metrics, reader, instance, log })
   const app = await createServer({
     version: VERSION,
     exposer,
@@ -111,6 +124,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     webhooks: webhookReport,
     board,
     diagnoser: diagnoserOf(config, settings, { store, reader, log, now }),
+    metrics,
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
     pageFolder: PAGE_FOLDER,
     callers: new CallerRules(config.internalNetworks, config.trustedProxies),
@@ -135,7 +149,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     trail,
     admission,
     upkeep: upkeepOf(parts),
-    monitor: monitorOf(config, { ...parts, board, reader }),
+    monitor,
     hooks,
     webhookReport,
     deliverer: new Deliverer(hooks, {
@@ -161,11 +175,18 @@ interface MonitorSurroundings extends Equipment {
   readonly runs: Runs
   readonly board: Board
   readonly reader: EdgeReader | undefined
+  readonly metrics: Metrics
   readonly instance: string
   readonly log: Log
 }
 
 function monitorOf({ servers, edge, edges, monitor, instances }: Config, parts: MonitorSurroundings): Monitor {
+  const { metrics, store } = parts
+  const compared = async (host: string) => {
+    const exposure = await store.findExposure(host)
+    const plan = exposure && (await store.findPlan(exposure.planId))
+    return plan && compareWithApplied(exposure, plan, parts)
+  }
   const primary = edges[servers.primary]
   return new Monitor({
     ...parts,
@@ -175,15 +196,17 @@ function monitorOf({ servers, edge, edges, monitor, instances }: Config, parts: 
         surroundings: { addresses: servers.addresses, edge: { address: primary.address, ports: edge } },
       },
     visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
-    compare: async ({ exposure, plan }) => {
-      const seen = await compareWithApplied(exposure, plan, parts)
-      // A certificate may have been replaced since the books were read.
-      const fresh = seen.edited.length > 0 ? await parts.store.findExposure(exposure.host) : undefined
-      const { held, edited } = fresh ? await compareWithApplied(fresh, plan, parts) : seen
+    compare: async (host) => {
+      // Twice where a file seems edited: a run or a renewal may have written it since the books were read.
+      let seen = await compared(host)
+      if (seen && seen.edited.length > 0) seen = await compared(host)
+      if (!seen) return { dns: null, file: null }
+      const { held, edited } = seen
       const dns = held === 'unknown' ? null : held === 'yes' ? 'ours' : 'not_ours'
       return { dns, file: edited.length === 0 ? 'unchanged' : 'edited' }
     },
     listenToRuns: (listener) => parts.runs.listen(listener),
+    onCheck: (status) => metrics.check(status),
     everyMs: monitor.everySeconds * 1000,
     atOnce: monitor.atOnce,
     leaseMs: instances.takeOverSeconds * 1000,

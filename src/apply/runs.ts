@@ -84,6 +84,11 @@ export class Runs {
 
   isUnderWay = (runId: string): boolean => this.#underWay.has(runId)
 
+  /** How many runs of this instance have not ended. */
+  get underWay(): number {
+    return this.#underWay.size
+  }
+
   /** Hears every journal entry of every run of this instance. */
   listen(listener: JournalListener): () => void {
     this.#listeners.add(listener)

@@ -5,9 +5,8 @@ import { recover } from './recover.ts'
 import type { Renewals } from './renewal/renewals.ts'
 import type { RunResult, Runs } from './runs.ts'
 import type { StepParts } from './steps.ts'
-import { sweep } from './sweep.ts'
 
-interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns' | 'look'> {
+interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns'> {
   readonly store: Store
   readonly runs: Runs
   /** Undefined where no edge serves. */
@@ -33,9 +32,6 @@ export function upkeepOf(parts: UpkeepParts) {
         .catch((error: unknown) => log.error({ err: error, server: edge.server }, 'An edge is not ready'))
     }
   }
-  const tellDrift = async () => {
-    for (const drift of await sweep(parts)) log.warn({ ...drift }, 'The world differs from what was applied')
-  }
   const waits = new Map<string, { until: number; pauseMs: number }>()
   const isGone = async (planId: string, host: string): Promise<boolean> => {
     try {
@@ -51,7 +47,6 @@ export function upkeepOf(parts: UpkeepParts) {
       const begun = prepare()
         .then(() => recover(parts))
         .then(() => renewals?.look())
-        .then(() => tellDrift())
         .catch((error: unknown) => log.error({ err: error }, 'Not everything that was left behind could be looked at'))
       // A world that does not answer keeps nobody from asking: what is left goes on while others are served.
       await Promise.race([begun, sleep(BEGIN_PATIENCE_MS, undefined, { ref: false })])

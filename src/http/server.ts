@@ -7,6 +7,7 @@ import type { Caller, CallerRules } from '../authorize/caller.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import type { Diagnoser } from '../diagnoser.ts'
 import type { Exposer } from '../exposer.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import { Problem } from '../model/errors.ts'
 import type { Board } from '../monitor/board.ts'
 import type { EventFeed } from '../notify/feed.ts'
@@ -23,6 +24,7 @@ import { diagnoseRoutes } from './routes/diagnose.ts'
 import { eventRoutes } from './routes/events.ts'
 import { hostEventRoutes } from './routes/host-events.ts'
 import { hostRoutes } from './routes/hosts.ts'
+import { metricsRoutes } from './routes/metrics.ts'
 import { offerPage, pageRoutes } from './routes/page.ts'
 import { planEventRoutes } from './routes/plan-events.ts'
 import { planRoutes } from './routes/plans.ts'
@@ -45,6 +47,7 @@ export interface ServerParts {
   /** The hosts as the monitor knows them. */
   readonly board: Board
   readonly diagnoser: Diagnoser
+  readonly metrics: Metrics
   readonly policy: (caller: Caller) => PolicyBody
   /** The folder that the web page was built into. */
   readonly pageFolder: string
@@ -99,6 +102,7 @@ export async function createServer(parts: ServerParts): Promise<App> {
     hostRoutes(app, parts.board, parts.now)
     hostEventRoutes(app, parts.board, parts.now)
     diagnoseRoutes(app, parts.diagnoser)
+    metricsRoutes(app, parts.metrics)
     systemRoutes(app, async () => !closing && (await parts.isReady()))
     referenceRoutes(app)
     pageRoutes(app, parts.pageFolder)

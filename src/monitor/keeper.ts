@@ -6,6 +6,8 @@ import { eventsBetween } from './tidings.ts'
 /** How old what the store has of a host may grow while nothing but times and counts change. */
 const ROLL_UP_MS = 60_000
 const BETWEEN_ROLL_UPS_MS = 10_000
+/** In one transaction: nobody else is kept waiting for long. */
+const MOST_AT_ONCE = 500
 
 interface Change {
   readonly before: HostStatus
@@ -20,7 +22,7 @@ export class Keeper {
   readonly #store: Store
   readonly #board: Board
   readonly #writtenAt = new Map<string, number>()
-  #urgent = new Set<string>()
+  readonly #toWrite = new Set<string>()
   #gone = new Set<string>()
   #changes: Change[] = []
   #version = 0
@@ -55,48 +57,54 @@ export class Keeper {
     if (isNew) this.#changed += 1
     const after = isNew ? { ...status, changed: this.#changed } : status
     this.#gone.delete(host)
-    if (!before || isWorthWriting(before, after)) this.#urgent.add(host)
+    if (!before || isWorthWriting(before, after)) this.#toWrite.add(host)
     if (before && isWorthTelling(before, after)) this.#changes.push({ before, after })
     this.#board.put(after)
   }
 
   remove(host: string): void {
     this.#gone.add(host)
-    this.#urgent.delete(host)
+    this.#toWrite.delete(host)
+    this.#changes = this.#changes.filter(({ after }) => after.host !== host)
     this.#writtenAt.delete(host)
     this.#board.remove(host)
   }
 
   /** Writes what must be written by now; everything when `all`. What cannot be written stays for the next time. */
   async flush(now: number, all = false): Promise<void> {
-    const batch = { urgent: this.#urgent, gone: this.#gone, changes: this.#changes }
-    const statuses = this.#toWrite(now, all)
-    if (statuses.length === 0 && batch.gone.size === 0) return
+    this.#markOld(now, all)
+    do await this.#writeSome(now)
+    while (all && this.#toWrite.size > 0)
+  }
+
+  async #writeSome(now: number): Promise<void> {
+    const hosts = new Set([...this.#toWrite].slice(0, MOST_AT_ONCE))
+    const gone = [...this.#gone]
+    if (hosts.size === 0 && gone.length === 0) return
+    const changes = this.#changes.filter(({ after }) => hosts.has(after.host))
+    const statuses = [...hosts].flatMap((host) => this.#board.find(host) ?? [])
     const version = this.#version + 1
-    this.#urgent = new Set()
     this.#gone = new Set()
-    this.#changes = []
+    this.#changes = this.#changes.filter(({ after }) => !hosts.has(after.host))
+    for (const host of hosts) this.#toWrite.delete(host)
     try {
-      await this.#store.transaction((session) =>
-        write(session, statuses, [...batch.gone], batch.changes, { version, now }),
-      )
+      await this.#store.transaction((session) => write(session, statuses, gone, changes, { version, now }))
     } catch (error) {
-      for (const host of batch.urgent) if (this.#board.find(host)) this.#urgent.add(host)
-      for (const host of batch.gone) if (!this.#board.find(host)) this.#gone.add(host)
-      this.#changes = [...batch.changes, ...this.#changes]
+      for (const host of hosts) if (this.#board.find(host)) this.#toWrite.add(host)
+      for (const host of gone) if (!this.#board.find(host)) this.#gone.add(host)
+      this.#changes = [...changes, ...this.#changes]
       throw error
     }
     this.#version = version
     for (const { host } of statuses) this.#writtenAt.set(host, now)
   }
 
-  #toWrite(now: number, all: boolean): HostStatus[] {
-    const isRollUp = all || now - this.#rolledUpAt >= BETWEEN_ROLL_UPS_MS
-    if (!isRollUp) return [...this.#urgent].flatMap((host) => this.#board.find(host) ?? [])
+  #markOld(now: number, all: boolean): void {
+    if (!all && now - this.#rolledUpAt < BETWEEN_ROLL_UPS_MS) return
     this.#rolledUpAt = now
-    return [...this.#board.all()].filter(
-      ({ host }) => all || this.#urgent.has(host) || now - (this.#writtenAt.get(host) ?? 0) >= ROLL_UP_MS,
-    )
+    for (const { host } of this.#board.all()) {
+      if (all || now - (this.#writtenAt.get(host) ?? 0) >= ROLL_UP_MS) this.#toWrite.add(host)
+    }
   }
 }
 

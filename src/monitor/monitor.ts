@@ -26,11 +26,17 @@ const LOOK_AGAIN_MS = 1_000
 /** Asks every host through the Primary's edge, again and again. Of any number of instances one asks; the others read along. */
 export class Monitor {
   readonly #parts: MonitorParts
+  #rounds: Rounds | undefined
   #stopped = false
   #ended: Promise<void> = Promise.resolve()
 
   constructor(parts: MonitorParts) {
     this.#parts = parts
+  }
+
+  /** Checks that are due and have not begun. */
+  get waiting(): number {
+    return this.#rounds?.waiting ?? 0
   }
 
   start(): void {
@@ -69,10 +75,13 @@ export class Monitor {
     const stopListening = this.#parts.listenToRuns(({ runId }) => roll.touchRun(runId))
     try {
       await keeper.begin(now())
+      this.#rounds = rounds
       await this.#ask(held, roll, rounds, keeper)
-      await rounds.ended()
+      rounds.stop()
       await this.#write(keeper, true)
     } finally {
+      this.#rounds = undefined
+      rounds.stop()
       stopListening()
       held.stop()
       await store.releaseLease(lease).catch(() => undefined)

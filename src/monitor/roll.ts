@@ -4,7 +4,7 @@ import type { Exposure, Store } from '../store/contract.ts'
 import type { Board } from './board.ts'
 import { pending } from './judge.ts'
 import type { Keeper } from './keeper.ts'
-import { type Held, type Surroundings, watchedHosts } from './watched.ts'
+import { type Held, heldBy, type Surroundings, watchedHosts } from './watched.ts'
 
 interface RollParts {
   readonly store: Store
@@ -17,6 +17,7 @@ interface RollParts {
 
 /** All exposures are listed anew so often; those that a run touched are looked at when it begins and when it ends. */
 const LIST_MS = 30_000
+const HELD_PER_TURN = 50
 const LONGEST_BETWEEN_READINGS_MS = 5_000
 
 /** Who is watched: the hosts of the edge's configuration and the exposures of the store, kept up to date. */
@@ -42,13 +43,9 @@ export class Roll {
     this.#touchedHosts.add(host)
   }
 
-  heldBy(host: string): Held | undefined {
-    return this.#held.get(host)
-  }
-
   /** While a run changes a host, what is seen of it means nothing. */
   isPaused(host: string): boolean {
-    const state = this.#held.get(host)?.exposure.state
+    const state = this.#held.get(host)?.state
     return state === 'applying' || state === 'removing'
   }
 
@@ -69,7 +66,11 @@ export class Roll {
     const exposures = await this.#parts.store.listExposures()
     const hosts = new Set(exposures.map(({ host }) => host))
     for (const host of this.#held.keys()) if (!hosts.has(host)) this.#held.delete(host)
-    for (const exposure of exposures) await this.#hold(exposure)
+    for (const [i, exposure] of exposures.entries()) {
+      await this.#hold(exposure)
+      // A store in this very program never lets anybody else have a turn by itself.
+      if (i % HELD_PER_TURN === 0) await new Promise(setImmediate)
+    }
     this.#listedAt = now
     return true
   }
@@ -94,9 +95,13 @@ export class Roll {
 
   /** Plans never change in what is asked of them here: each is read once. */
   async #hold(exposure: Exposure): Promise<void> {
-    const known = this.#held.get(exposure.host)?.plan
-    const plan = known?.planId === exposure.planId ? known : await this.#parts.store.findPlan(exposure.planId)
-    if (plan) this.#held.set(exposure.host, { exposure, plan })
+    const { host, planId, state, expiresAt = null } = exposure
+    const known = this.#held.get(host)
+    if (known?.planId === planId) this.#held.set(host, { ...known, state, expiresAt })
+    else {
+      const plan = await this.#parts.store.findPlan(planId)
+      if (plan) this.#held.set(host, heldBy(exposure, plan))
+    }
   }
 
   #settle(map: EdgeMap): void {

@@ -6,15 +6,16 @@ import { isWrongByLook, judged } from './judge.ts'
 import type { Keeper } from './keeper.ts'
 import type { Roll } from './roll.ts'
 import { dueFirst, isLookDue, nextCheck } from './schedule.ts'
-import type { Held } from './watched.ts'
 
 export interface RoundsParts {
   readonly board: Board
   readonly keeper: Keeper
   readonly roll: Roll
   readonly visitor: EdgeVisitor
-  /** Compares an exposure with DNS and the edge's files. */
-  readonly compare: (held: Held) => Promise<Pick<Sightings, 'dns' | 'file'>>
+  /** Compares the exposure of a host with DNS and the edge's files. */
+  readonly compare: (host: string) => Promise<Pick<Sightings, 'dns' | 'file'>>
+  /** Told of every check. */
+  readonly onCheck: (status: HostStatus) => void
   readonly everyMs: number
   readonly atOnce: number
   readonly log: Log
@@ -24,11 +25,17 @@ export interface RoundsParts {
 /** Checks the hosts that are due, so many at a time. */
 export class Rounds {
   readonly #parts: RoundsParts
-  readonly #underWay = new Map<string, Promise<void>>()
-  readonly #due = new Map<string, { readonly host: string; dueAt: number }>()
+  readonly #underWay = new Set<string>()
+  readonly #due = new Map<string, { readonly host: string; readonly dueAt: number }>()
+  #stopped = false
 
   constructor(parts: RoundsParts) {
     this.#parts = parts
+  }
+
+  /** Checks that are due and have not begun. */
+  get waiting(): number {
+    return dueFirst(this.#due.values(), this.#parts.now(), Number.POSITIVE_INFINITY).length
   }
 
   begin(): void {
@@ -38,37 +45,40 @@ export class Rounds {
       const status = board.find(entry.host)
       this.#due.delete(entry.host)
       if (!status || roll.isPaused(entry.host)) continue
-      const check = this.#check(status)
+      this.#underWay.add(entry.host)
+      void this.#check(status)
         .catch((error: unknown) => log.error({ err: error, host: entry.host }, 'A check failed'))
         .finally(() => {
           this.#underWay.delete(entry.host)
           this.#enter(entry.host)
         })
-      this.#underWay.set(entry.host, check)
     }
   }
 
-  async ended(): Promise<void> {
-    await Promise.all(this.#underWay.values())
+  /** What is still under way comes to nothing. */
+  stop(): void {
+    this.#stopped = true
   }
 
   async #check(status: HostStatus): Promise<void> {
-    const { board, keeper, visitor, everyMs, now } = this.#parts
+    const { board, keeper, visitor, onCheck, everyMs, log, now } = this.#parts
     const { host, path, tls, door } = status
     const look = isLookDue(host, status.sightings.at, isWrongByLook(status), now(), everyMs)
     const [answer, compared] = await Promise.all([
       visitor.visit({ host, path, tls, door, full: look }),
-      look ? this.#compare(host) : undefined,
+      look ? this.#look(status) : undefined,
     ])
     const present = board.find(host)
     // A run may have begun or ended meanwhile: then what was seen is of another time.
-    if (present?.planId !== status.planId || this.#parts.roll.isPaused(host)) return
-    keeper.put(judged(present, { answer, look: compared }, now()))
+    if (this.#stopped || present?.planId !== status.planId || this.#parts.roll.isPaused(host)) return
+    const after = judged(present, { answer, look: compared }, now())
+    if (after.badge !== present.badge) log.info({ host, badge: after.badge, before: present.badge }, 'A badge changed')
+    keeper.put(after)
+    onCheck(after)
   }
 
-  async #compare(host: string): Promise<Pick<Sightings, 'dns' | 'file'>> {
-    const held = this.#parts.roll.heldBy(host)
-    return held ? this.#parts.compare(held) : { dns: null, file: null }
+  async #look({ host, managed }: HostStatus): Promise<Pick<Sightings, 'dns' | 'file'>> {
+    return managed ? this.#parts.compare(host) : { dns: null, file: null }
   }
 
   /** Those that came or went since the last time. */

@@ -12,10 +12,26 @@ export interface Surroundings {
   readonly edge: { readonly address: string; readonly ports: { readonly http: number; readonly https: number } }
 }
 
+/** Of an exposure and its plan what watching takes: of thousands all the rest would fill the memory for nothing. */
 export interface Held {
-  readonly exposure: Exposure
-  readonly plan: Plan
+  readonly host: string
+  readonly planId: string
+  readonly state: PlanState
+  readonly expiresAt: number | null
+  readonly server: string
+  readonly tls: boolean
+  readonly health: string
 }
+
+export const heldBy = ({ state, expiresAt }: Exposure, { host, planId, request }: Plan): Held => ({
+  host,
+  planId,
+  state,
+  expiresAt: expiresAt ?? null,
+  server: request.server,
+  tls: request.tls,
+  health: request.health,
+})
 
 /** A host whose apply has not ended is not there yet; one that is blocked says so elsewhere and is asked all the same. */
 const LISTED: readonly PlanState[] = ['applied', 'removing', 'blocked']
@@ -26,22 +42,21 @@ export function watchedHosts(
   held: ReadonlyMap<string, Held>,
   surroundings: Surroundings,
 ): WatchedHost[] {
-  const ours = [...held.values()].filter(({ exposure }) => LISTED.includes(exposure.state))
+  const ours = [...held.values()].filter(({ state }) => LISTED.includes(state))
   const others = map.hosts.filter(({ host }) => !held.has(host) && parseName(host) === host)
   return [
-    ...ours.map((one) => managedHost(one, map.find(one.plan.host), surroundings)),
+    ...ours.map((one) => managedHost(one, map.find(one.host), surroundings)),
     ...others.map((served) => foreignHost(served, surroundings)),
   ]
 }
 
 function managedHost(
-  { exposure, plan }: Held,
+  { host, planId, expiresAt, server, tls, health }: Held,
   served: ServedHost | undefined,
   { addresses, edge }: Surroundings,
 ): WatchedHost {
-  const { server, tls, health } = plan.request
   return {
-    host: plan.host,
+    host,
     configPath: served?.configPath ?? null,
     managed: true,
     tls,
@@ -49,8 +64,8 @@ function managedHost(
     door: doorOf([], tls, edge),
     server,
     address: addresses[server] ?? null,
-    planId: plan.planId,
-    expiresAt: exposure.expiresAt ?? null,
+    planId,
+    expiresAt,
   }
 }
 

@@ -81,26 +81,21 @@ describe('a host that was made here', () => {
     await until('the host is gone', async () => (await health(host)).status === 404, 5_000)
   })
 
-  test('is NO DNS when its record is taken away, and RUNNING when it is back', async () => {
-    const { host } = await applied(lab, { subdomain: 'nameless' })
-    await turns(host, 'RUNNING')
-    const { address } = lab.description.edges.primary
-    updateZone(lab, `update delete ${host} A`)
-    await turns(host, 'NO DNS')
-    updateZone(lab, `update add ${host} 60 A ${address}`)
-    await turns(host, 'RUNNING')
-  })
-
-  test('is DRIFT when its file is edited, and RUNNING when the edit is taken back', async () => {
-    const { host } = await applied(lab, { subdomain: 'edited' })
-    await turns(host, 'RUNNING')
-    const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
+  test('is NO DNS without its record and DRIFT with an edited file, and RUNNING when both are put right', async () => {
+    const { host: nameless } = await applied(lab, { subdomain: 'nameless' })
+    const { host: edited } = await applied(lab, { subdomain: 'edited' })
+    const both = (first: string, second: string) => Promise.all([turns(nameless, first), turns(edited, second)])
+    await both('RUNNING', 'RUNNING')
+    const { address, hosts } = lab.description.edges.primary
+    const file = join(hosts, `${edited}.conf`)
     const before = readFileSync(file, 'utf8')
+    updateZone(lab, `update delete ${nameless} A`)
     appendFileSync(file, `# ${CANARY}\n`)
-    await turns(host, 'DRIFT')
-    expect((await health(host)).text).not.toContain(CANARY)
+    await both('NO DNS', 'DRIFT')
+    expect((await health(edited)).text).not.toContain(CANARY)
+    updateZone(lab, `update add ${nameless} 60 A ${address}`)
     writeFileSync(file, before)
-    await turns(host, 'RUNNING')
+    await both('RUNNING', 'RUNNING')
   })
 
   test('with TLS is asked by its name and shows its certificate', async () => {

@@ -10,7 +10,7 @@ import { problems } from '../schemas.ts'
 import { HostRowBody } from '../status-schemas.ts'
 
 const HEARTBEAT_MS = 15_000
-/** Hosts come and go in crowds: one word is enough for all of them. */
+/** Hosts come and go in crowds: one word at the beginning and one at the end are enough for all of them. */
 const GATHER_MS = 200
 const MOST_STREAMS = 1_000
 const MOST_PER_ADDRESS = 50
@@ -62,6 +62,7 @@ class HostStream {
   readonly #board: Board
   readonly #now: () => number
   #gathering: NodeJS.Timeout | undefined
+  #areMore = false
   #beat: NodeJS.Timeout | undefined
   #stop: () => void = () => undefined
 
@@ -82,7 +83,8 @@ class HostStream {
     this.#beat = setInterval(() => this.#write(': still here\n\n'), HEARTBEAT_MS)
     this.#stop = this.#board.listen((news) => {
       if (news.kind === 'badge') this.#tellBadge(news.status)
-      else this.#gathering ??= setTimeout(() => this.#tellHosts(), GATHER_MS)
+      else if (this.#gathering) this.#areMore = true
+      else this.#tellHosts()
     })
     if (last === undefined) return
     const missed = [...this.#board.all()].filter(({ changed }) => changed > last)
@@ -104,7 +106,11 @@ class HostStream {
   }
 
   #tellHosts(): void {
-    this.#gathering = undefined
+    this.#areMore = false
+    this.#gathering = setTimeout(() => {
+      this.#gathering = undefined
+      if (this.#areMore) this.#tellHosts()
+    }, GATHER_MS)
     this.#write(`id: ${this.#board.changed}\nevent: hosts\ndata: {}\n\n`)
   }
 

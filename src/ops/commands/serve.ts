@@ -10,6 +10,8 @@ export function addServe(program: Command): void {
       const { loadConfig } = await import('../../config/config.ts')
       const config = loadConfig(file, process.env)
       if (check) return standardOutput().say(`${file} is right.`)
+      const { keepMemorySmall } = await import('../memory.ts')
+      keepMemorySmall()
       const { assemble, secretsOf } = await import('../../main.ts')
       const { createLog } = await import('../../log.ts')
       const { serve } = await import('../serve.ts')

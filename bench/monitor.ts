@@ -1,0 +1,174 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LabDescription } from '../lab/description.ts'
+import type { Lab, LabOptions } from '../lab/lab.ts'
+import { statePaths } from '../lab/state.ts'
+import { loadPair } from '../src/certificates/pair.ts'
+import type { EdgeFile, SiteCertificate } from '../src/edge/contract.ts'
+import { masterIn } from '../src/edge/nginx-workers.ts'
+import { renderSite } from '../src/edge/render-site.ts'
+import type { Plan } from '../src/model/exposure.ts'
+import type { StoreSession } from '../src/store/contract.ts'
+import { openStore } from '../src/store/open.ts'
+import { Caller } from './caller.ts'
+import { BENCH_PLACE } from './place.ts'
+import { makeWildcard } from './wildcard.ts'
+
+const HOSTS = 10_000
+const EVERY_SECONDS = 30
+const WARM_UP_MS = 90_000
+const MEASURE_MS = 90_000
+const MOST_SHARE = 0.5
+const MOST_MIB = 200
+
+const labelOf = (i: number): string => `h${i}`
+
+/** The service starts when its hosts stand. */
+export const monitorLab: Partial<LabOptions> = { service: false, records: zoneLines() }
+
+/** 10,000 exposures with TLS on a real nginx, each in DNS and in the store: what watching them costs the service. */
+export async function benchMonitor(lab: Lab): Promise<void> {
+  await exposeAll(lab)
+  await lab.restartService((config) => ({ ...config, monitor: { everySeconds: EVERY_SECONDS } }))
+  const { pids } = lab.description
+  const pid = pids.service
+  if (pid === undefined) throw new Error('the service does not run')
+  say(`${HOSTS} hosts with TLS every ${EVERY_SECONDS} s; a first look at all of them takes a while.`)
+  await sleep(WARM_UP_MS)
+  const before = cpuSeconds(pid)
+  const started = performance.now()
+  let mostMib = 0
+  while (performance.now() - started < MEASURE_MS) {
+    await sleep(1_000)
+    mostMib = Math.max(mostMib, residentMib(pid))
+  }
+  const share = (cpuSeconds(pid) - before) / ((performance.now() - started) / 1000)
+  await report(lab.description, share, mostMib)
+}
+
+async function report(lab: LabDescription, share: number, mib: number): Promise<void> {
+  const caller = new Caller(lab)
+  const { counts, hosts, at } = await caller.get<Answer>(`/api/hosts?limit=${HOSTS}`)
+  caller.close()
+  const late = hosts.filter(
+    ({ checkedAt }) => Date.parse(at) - Date.parse(checkedAt ?? '') > 1.5 * EVERY_SECONDS * 1000,
+  )
+  const isSeen = counts.RUNNING === HOSTS && hosts.every(({ checkedAt }) => checkedAt !== null)
+  say(`badges                ${JSON.stringify(counts)}`)
+  say(`checked too long ago  ${late.length}`)
+  say(`share of one core     ${(100 * share).toFixed(1)} %    (under ${100 * MOST_SHARE} % is wanted)`)
+  say(`resident memory       ${mib.toFixed(0)} MiB   (under ${MOST_MIB} MiB is wanted)`)
+  const isHeld = isSeen && late.length === 0 && share < MOST_SHARE && mib < MOST_MIB
+  say(isHeld ? 'Held.' : 'NOT held.')
+  process.exitCode = isHeld ? 0 : 1
+}
+
+interface Answer {
+  readonly counts: Record<string, number>
+  readonly hosts: readonly { readonly checkedAt: string | null }[]
+  readonly at: string
+}
+
+/** As 10,000 applies would leave it: files, books and names. */
+async function exposeAll(lab: Lab): Promise<void> {
+  const { edges, zone, backends } = lab.description
+  const paths = statePaths(lab.state)
+  await makeWildcard(zone, paths.certificates)
+  const certificate = await wildcardIn(paths.certificates)
+  const { primary } = edges
+  const listening = { listen: [primary.address], ports: { http: primary.http, https: primary.https } }
+  const backend = backends.find(({ server }) => server === '25')
+  if (!backend) throw new Error('the lab has no backend on server 25')
+  const target = `http://${backend.address}:${backend.port}`
+  mkdirSync(paths.service, { recursive: true, mode: 0o700 })
+  const store = await openStore({ kind: 'sqlite', file: join(paths.service, 'drawbridge.db') })
+  await store.transaction(async (session) => {
+    for (let i = 0; i < HOSTS; i += 1) {
+      const plan = planOf(i, zone, primary.address, target)
+      const files = renderSite({ host: plan.host, planId: plan.planId, target, certificate }, listening)
+      write(dirname(primary.hosts), files, i === 0)
+      await book(session, plan, files)
+    }
+  })
+  await store.close()
+  const master = await masterIn(primary.pidFile)
+  if (master !== undefined) process.kill(master, 'SIGHUP')
+}
+
+async function book(session: StoreSession, plan: Plan, files: readonly EdgeFile[]): Promise<void> {
+  const { host, planId, createdAt: since } = plan
+  await session.insertPlan(plan)
+  const hashes = files.map(({ path, content }) => ({
+    path,
+    hash: createHash('sha256')
+      .update(content ?? '')
+      .digest('hex'),
+  }))
+  await session.insertExposure({
+    host,
+    planId,
+    state: 'applied',
+    fence: 1,
+    since,
+    receipt: { proxy: { files: hashes } },
+  })
+}
+
+/** The certificate is the same for all: its files are written once. */
+function write(folder: string, files: readonly EdgeFile[], withCertificate: boolean): void {
+  for (const { path, content, secret } of files) {
+    const isShared = path.startsWith('tls/certificates') || path.startsWith('tls/keys')
+    if (!isShared || withCertificate) writeFileSync(join(folder, path), content ?? '', { mode: secret ? 0o600 : 0o644 })
+  }
+}
+
+function planOf(i: number, zone: string, edge: string, target: string): Plan {
+  const host = `${labelOf(i)}.${zone}`
+  const planId = `plan_${String(i).padStart(26, '0')}`
+  const record = { kind: 'dns', action: 'create', ttl: 60 } as const
+  return {
+    planId,
+    state: 'applied',
+    host,
+    url: `https://${host}:8443/`,
+    request: { zone, subdomain: labelOf(i), server: '25', port: 3000, health: '/healthz', tls: true },
+    checks: [],
+    changes: [
+      { kind: 'proxy', action: 'create', serverName: host, target, https: true },
+      { ...record, name: host, type: 'A', value: edge },
+      { ...record, name: `_drawbridge.${host}`, type: 'TXT', value: planId },
+    ],
+    digest: 'bench',
+    createdAt: Date.now(),
+    expiresAt: Date.now() + 86_400_000,
+    createdBy: 'bench',
+  }
+}
+
+function zoneLines(): string[] {
+  return Array.from({ length: HOSTS }, (_, i) => [
+    `${labelOf(i)} 60 A ${BENCH_PLACE.network}.23`,
+    `_drawbridge.${labelOf(i)} 60 TXT "plan_${String(i).padStart(26, '0')}"`,
+  ]).flat()
+}
+
+async function wildcardIn(folder: string): Promise<SiteCertificate> {
+  const [certificateFile, keyFile] = [join(folder, 'wildcard.pem'), join(folder, 'wildcard.key')]
+  const { fingerprint256 } = new X509Certificate(readFileSync(certificateFile))
+  return loadPair({ fingerprint: fingerprint256, certificateFile, keyFile })
+}
+
+/** User and system time of a process: fields 14 and 15, in hundredths. */
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+const residentMib = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
+const say = (text: string): boolean => process.stdout.write(`${text}\n`)

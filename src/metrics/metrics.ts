@@ -1,0 +1,126 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { HostStatus } from '../model/host-status.ts'
+import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
+
+/** Of what the numbers are made that nobody counts along the way. */
+export interface MetricSources {
+  readonly hosts: () => Iterable<HostStatus>
+  /** How long each queue is now, by its name. */
+  readonly queues: Readonly<Record<string, () => number | Promise<number>>>
+  readonly findRun: (runId: string) => Promise<Run | undefined>
+  readonly now: () => number
+}
+
+/** What an entry says of its step; an intent says nothing yet. */
+const STEP_OUTCOMES: Readonly<Partial<Record<JournalMark, string>>> = {
+  done: 'done',
+  verdict: 'done',
+  failed: 'failed',
+  undone: 'undone',
+  undo_failed: 'undo_failed',
+}
+
+/** Numbers for Prometheus, of this instance. Names never change their meaning: dashboards are built on them. */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #sources: MetricSources
+  readonly #checks: Histogram<'outcome'>
+  readonly #runs: Counter<'action' | 'outcome'>
+  readonly #steps: Counter<'step' | 'outcome'>
+  readonly #refusals: Counter<'code'>
+
+  constructor(sources: MetricSources) {
+    this.#sources = sources
+    const registers = [this.#registry]
+    this.#checks = new Histogram({
+      name: 'drawbridge_check_duration_seconds',
+      help: 'How long hosts took to answer a check, by whether it went well.',
+      labelNames: ['outcome'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers,
+    })
+    this.#runs = new Counter({
+      name: 'drawbridge_runs_total',
+      help: 'Runs that ended, by action and outcome.',
+      labelNames: ['action', 'outcome'],
+      registers,
+    })
+    this.#steps = new Counter({
+      name: 'drawbridge_run_steps_total',
+      help: 'Steps of runs, by name and outcome.',
+      labelNames: ['step', 'outcome'],
+      registers,
+    })
+    this.#refusals = new Counter({
+      name: 'drawbridge_plan_refusals_total',
+      help: 'Plans that were refused, by code.',
+      labelNames: ['code'],
+      registers,
+    })
+    this.#addGauges(registers)
+    collectDefaultMetrics({ register: this.#registry })
+  }
+
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE
+
+  text(): Promise<string> {
+    return this.#registry.metrics()
+  }
+
+  check({ lastCheck }: HostStatus): void {
+    if (!lastCheck) return
+    const { ok, latencyMs } = lastCheck
+    // One that was not answered took as long as it was waited for, which says nothing.
+    if (latencyMs !== null) this.#checks.observe({ outcome: ok ? 'ok' : 'failed' }, latencyMs / 1000)
+  }
+
+  planRefused(code: string): void {
+    this.#refusals.inc({ code })
+  }
+
+  /** An entry of a run's journal. */
+  async journal({ runId, step, mark }: JournalEntry): Promise<void> {
+    const outcome = STEP_OUTCOMES[mark]
+    if (step !== 'run') {
+      if (outcome) this.#steps.inc({ step, outcome })
+      return
+    }
+    const run = mark === 'done' ? await this.#sources.findRun(runId) : undefined
+    if (run) this.#runs.inc({ action: run.action, outcome: run.state })
+  }
+
+  #addGauges(registers: Registry[]): void {
+    const { hosts, queues, now } = this.#sources
+    new Gauge({
+      name: 'drawbridge_host_badge',
+      help: '1 for the badge that a host has now.',
+      labelNames: ['host', 'badge', 'managed'],
+      registers,
+      collect() {
+        this.reset()
+        for (const { host, badge, managed } of hosts()) this.set({ host, badge, managed: String(managed) }, 1)
+      },
+    })
+    new Gauge({
+      name: 'drawbridge_certificate_seconds_left',
+      help: 'Seconds until the certificate that is served for a host expires.',
+      labelNames: ['host'],
+      registers,
+      collect() {
+        this.reset()
+        for (const { host, sightings } of hosts()) {
+          if (sightings.certificate) this.set({ host }, Math.round((sightings.certificate.notAfter - now()) / 1000))
+        }
+      },
+    })
+    new Gauge({
+      name: 'drawbridge_queue_length',
+      help: 'What waits: checks that are due, runs under way, deliveries to webhooks.',
+      labelNames: ['queue'],
+      registers,
+      async collect() {
+        for (const [queue, length] of Object.entries(queues)) this.set({ queue }, await length())
+      },
+    })
+  }
+}
