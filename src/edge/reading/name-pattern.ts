@@ -41,7 +41,8 @@ export function translatePattern(pcre: string, isCaseless: boolean): Pattern | u
 /** Repeated groups, or many open repetitions, may try more ways than there is time for. */
 const mayTakeLong = (source: string): boolean => /\)[*+{]/.test(source) || (source.match(/[*+]|,\}/g) ?? []).length > 2
 
-const PATIENCE_MS = 10
+/** A good match takes microseconds; the rest is for a machine that has much else to do. */
+const PATIENCE_MS = 250
 const question = new Script('pattern.test(text)')
 const room = createContext({ pattern: /^/, text: '' })
 
