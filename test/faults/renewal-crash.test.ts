@@ -1,12 +1,16 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { statePaths } from '../../lab/state.ts'
 import { RENEWAL_POINTS } from '../../src/apply/crash-points.ts'
 import { expected, invariants, planned, planOf, removed, run } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
 import { rowsOf } from '../support/lab-store.ts'
+import { makeCertificate } from '../support/openssl.ts'
 import { STEADY_PEBBLE } from '../support/pebble-again.ts'
-import { callForRenewal, EAGER, ordersAt, serials, untilReplaced } from '../support/renewal.ts'
+import { callForRenewal, EAGER, isSettled, ordersAt, serials, untilReplaced } from '../support/renewal.ts'
 import { startVisiting } from '../support/tls-visitor.ts'
+import { until } from '../support/until.ts'
 
 // Every case is three lives of the service and a whole renewal, and the machine may have other work.
 vi.setConfig({ testTimeout: 120_000 })
@@ -60,6 +64,23 @@ test.each(POINTS)('killed at "%s": the next life ends it, with one order and no 
   expect((await visiting.stop()).failures).toEqual([])
   expect(ordersAt(lab) - before).toBe(1)
   expect(rowsOf(lab, 'select url from orders')).toEqual([])
+  await invariants(lab)
+})
+
+test('killed in the midst of serving a certificate that is taken away before the next start: hosts go on with what they had', async () => {
+  const before = await serials(lab, hosts()[0] ?? '')
+  const file = (name: string) => join(statePaths(lab.state).certificates, name)
+  const [certificate, key] = [file('hand.pem'), file('hand.key')]
+  lab.giveServiceNextLife({ DRAWBRIDGE_CRASH_AT: 'renew proxy swapped' })
+  await lab.restartService()
+  const { service = 0 } = lab.description.pids
+  const death = lab.serviceDeath()
+  await makeCertificate({ certificate, key, names: ['DNS:*.lab.test'], days: 400 })
+  await until('it is dead', () => !existsSync(`/proc/${service}/fd/0`), 60_000)
+  for (const path of [certificate, key]) rmSync(path)
+  await death
+  await until('it is put back', () => isSettled(lab), 60_000)
+  for (const host of hosts()) expect(await serials(lab, host)).toEqual(before)
   await invariants(lab)
 })
 

@@ -38,7 +38,7 @@ export function untilReplaced(lab: TestLab, hosts: readonly string[], former: st
 }
 
 /** No replacement is under way, and the Secondary has what the Primary has. */
-const isSettled = (lab: TestLab): Promise<boolean> =>
+export const isSettled = (lab: TestLab): Promise<boolean> =>
   withStore(lab, async (store) => {
     const hosts = (await store.listExposures()).flatMap((exposure) => inUse(exposure) ?? [])
     return hosts.every(({ intent, onSecondary, certificate }) => !intent && onSecondary === certificate.fingerprint)
