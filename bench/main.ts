@@ -8,6 +8,7 @@ import { benchPage } from './page.ts'
 import { BENCH_PLACE } from './place.ts'
 import { benchPlan } from './plan.ts'
 import { benchReader } from './reader.ts'
+import { benchStatus } from './status.ts'
 
 type Bench = (lab: Lab) => Promise<void>
 
@@ -17,6 +18,7 @@ const BENCHES: Record<string, Bench> = {
   monitor: benchMonitor,
   reader: benchReader,
   page: benchPage,
+  status: benchStatus,
 }
 
 /** What a benchmark's lab has beyond the usual. */

@@ -1,8 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium, type Page } from 'playwright-core'
-import type { LabDescription } from '../lab/description.ts'
 import type { Lab } from '../lab/lab.ts'
+import { addHosts, hostsKnown } from './many-hosts.ts'
 import { formatMs, type Samples, summarize } from './measure.ts'
 
 const HOSTS = 10_000
@@ -12,8 +10,8 @@ const MOST_MS = { interactive: 1_000, filter: 100 }
 
 /** The status screen with ten thousand hosts in a real browser: how soon it can be used, and how fast it filters. */
 export async function benchPage({ description: lab }: Lab): Promise<void> {
-  addHosts(lab)
-  await hostsKnown(lab)
+  addHosts(lab, HOSTS)
+  await hostsKnown(lab, HOSTS)
   const browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: ['--no-sandbox', '--no-first-run'],
@@ -33,31 +31,6 @@ export async function benchPage({ description: lab }: Lab): Promise<void> {
     report(summarize(drawn), summarize(interactive), summarize(filter))
   } finally {
     await browser.close()
-  }
-}
-
-/** Into the edge's own configuration: hosts that somebody else made. */
-function addHosts({ edges: { primary } }: LabDescription): void {
-  const { config, address, http, pidFile } = primary
-  const block = (at: number) => `server { listen ${address}:${http}; server_name h${at}.lab.test; return 204; }`
-  const blocks = Array.from({ length: HOSTS }, (_, at) => block(at)).join('\n')
-  const names = 'server_names_hash_max_size 65536;'
-  const text = readFileSync(config, 'utf8')
-  writeFileSync(
-    config,
-    text.replace('  include drawbridge', (include) => `${names}\n${blocks}\n${include}`),
-  )
-  process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGHUP')
-}
-
-async function hostsKnown({ outside }: LabDescription): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`${outside}/api/hosts?limit=1`)
-    const { total, counts } = (await answer.json()) as { total: number; counts: Record<string, number> }
-    const unchecked = counts.PENDING ?? 0
-    process.stdout.write(`${total} hosts known, ${unchecked} not checked yet\n`)
-    if (total >= HOSTS && unchecked === 0) return
-    await sleep(2_000)
   }
 }
 

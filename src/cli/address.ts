@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { ConfigError, openConfiguration } from '../config/section.ts'
 import { UsageError } from './usage.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -9,21 +8,23 @@ type Environment = Readonly<Record<string, string | undefined>>
 const USUAL = 'http://127.0.0.1:8045'
 
 /** Where the service is: `--url`, DRAWBRIDGE_URL, the `url` of the person's own file, or this machine. */
-export function serviceUrl(option: string | undefined, environment: Environment): string {
+export async function serviceUrl(option: string | undefined, environment: Environment): Promise<string> {
   if (option !== undefined) return checked(option, '--url')
   const variable = environment.DRAWBRIDGE_URL
   if (variable) return checked(variable, 'DRAWBRIDGE_URL')
   const file = configFile(environment)
-  const own = urlIn(file)
+  const own = await urlIn(file)
   return own === undefined ? USUAL : checked(own, `url in ${file}`)
 }
 
 const configFile = ({ XDG_CONFIG_HOME, HOME }: Environment): string =>
   join(XDG_CONFIG_HOME || join(HOME || homedir(), '.config'), 'drawbridge', 'config.yaml')
 
-function urlIn(file: string): string | undefined {
+async function urlIn(file: string): Promise<string | undefined> {
   const text = textOf(file)
   if (text === undefined) return undefined
+  // YAML is a language of its own to load: most calls have no such file.
+  const { ConfigError, openConfiguration } = await import('../config/section.ts')
   const { root, faults } = openConfiguration(text, file)
   const url = root.read('url', undefined, (value) => (typeof value === 'string' ? value : undefined), 'an address')
   root.close()

@@ -17,5 +17,5 @@ export const throughApi = (command: Command): Command => withJson(atUrl(command)
 export async function reach({ url }: Connected): Promise<DrawbridgeClient> {
   const { serviceUrl } = await import('./address.ts')
   const { createClient } = await import('../client/client.ts')
-  return createClient(serviceUrl(url, process.env))
+  return createClient(await serviceUrl(url, process.env))
 }

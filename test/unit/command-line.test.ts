@@ -74,26 +74,26 @@ describe('completion', () => {
 })
 
 describe('the address of the service', () => {
-  test('comes from the option, the environment, the own file, or is this machine', () => {
+  test('comes from the option, the environment, the own file, or is this machine', async () => {
     using folder = tempFolder()
     const environment = { XDG_CONFIG_HOME: folder.path }
-    expect(serviceUrl(undefined, environment)).toBe('http://127.0.0.1:8045')
+    expect(await serviceUrl(undefined, environment)).toBe('http://127.0.0.1:8045')
     mkdirSync(join(folder.path, 'drawbridge'))
     writeFileSync(join(folder.path, 'drawbridge', 'config.yaml'), 'url: http://10.0.0.1:8045\n')
-    expect(serviceUrl(undefined, environment)).toBe('http://10.0.0.1:8045')
-    expect(serviceUrl(undefined, { ...environment, DRAWBRIDGE_URL: 'http://10.0.0.2/' })).toBe('http://10.0.0.2')
-    expect(serviceUrl('https://three.test', { DRAWBRIDGE_URL: 'http://10.0.0.2' })).toBe('https://three.test')
+    expect(await serviceUrl(undefined, environment)).toBe('http://10.0.0.1:8045')
+    expect(await serviceUrl(undefined, { ...environment, DRAWBRIDGE_URL: 'http://10.0.0.2/' })).toBe('http://10.0.0.2')
+    expect(await serviceUrl('https://three.test', { DRAWBRIDGE_URL: 'http://10.0.0.2' })).toBe('https://three.test')
   })
 
-  test('that is none is refused by its source; a file by line and field', () => {
+  test('that is none is refused by its source; a file by line and field', async () => {
     using folder = tempFolder()
     mkdirSync(join(folder.path, 'drawbridge'))
     writeFileSync(join(folder.path, 'drawbridge', 'config.yaml'), 'token: canary\n')
-    expect(() => serviceUrl(undefined, { XDG_CONFIG_HOME: folder.path })).toThrow(
+    await expect(serviceUrl(undefined, { XDG_CONFIG_HOME: folder.path })).rejects.toThrow(
       /config\.yaml:1: token is not a setting/,
     )
-    expect(() => serviceUrl('ftp://x', {})).toThrow('--url')
-    expect(() => serviceUrl('http://me:secret@x', {})).toThrow(/^--url holds a user name or password/)
+    await expect(serviceUrl('ftp://x', {})).rejects.toThrow('--url')
+    await expect(serviceUrl('http://me:secret@x', {})).rejects.toThrow(/^--url holds a user name or password/)
   })
 })
 

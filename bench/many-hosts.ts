@@ -1,0 +1,29 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LabDescription } from '../lab/description.ts'
+
+/** Into the edge's own configuration: hosts that somebody else made. */
+export function addHosts({ edges: { primary } }: LabDescription, count: number): void {
+  const { config, address, http, pidFile } = primary
+  const block = (at: number) => `server { listen ${address}:${http}; server_name h${at}.lab.test; return 204; }`
+  const blocks = Array.from({ length: count }, (_, at) => block(at)).join('\n')
+  const names = 'server_names_hash_max_size 65536;'
+  const text = readFileSync(config, 'utf8')
+  writeFileSync(
+    config,
+    text.replace('  include drawbridge', (include) => `${names}\n${blocks}\n${include}`),
+  )
+  process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGHUP')
+}
+
+/** Until the monitor has found and asked every one of them. */
+export async function hostsKnown({ outside }: LabDescription, count: number): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${outside}/api/hosts?limit=1`)
+    const { total, counts } = (await answer.json()) as { total: number; counts: Record<string, number> }
+    const unchecked = counts.PENDING ?? 0
+    process.stdout.write(`${total} hosts known, ${unchecked} not checked yet\n`)
+    if (total >= count && unchecked === 0) return
+    await sleep(2_000)
+  }
+}
