@@ -3,6 +3,7 @@ import { type PageSite, startPageSite } from '../support/browser.ts'
 import { access } from './access.ts'
 import { connection } from './connection.ts'
 import { crowd } from './crowd.ts'
+import { gallery } from './gallery.ts'
 import { keyboard } from './keyboard.ts'
 import { outside } from './outside.ts'
 import { refusals } from './refusals.ts'
@@ -32,4 +33,5 @@ refusals(now)
 keyboard(now)
 access(now)
 connection(now)
+gallery(now)
 crowd(now)

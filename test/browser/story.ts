@@ -4,7 +4,6 @@ import type { PageSite } from '../support/browser.ts'
 import { invariants, planned, run } from '../support/exposure.ts'
 import { startSwitchedBackend } from '../support/switched-backend.ts'
 import { startWebBackend } from '../support/web-backend.ts'
-import { picture } from './pictures.ts'
 import { badgeOf, makePlan, rowOf, SEEN_WITHIN } from './steps.ts'
 
 /** Everything that somebody inside does with the page, from the plan to the removal. */
@@ -18,7 +17,6 @@ export function story(site: () => PageSite): void {
 
     const planId = await makePlan(page, { subdomain: 'shop', port: backend.port, health: '/' })
     await expectPassed(page, host)
-    await picture(page, 'plan')
 
     await page.getByRole('button', { name: 'Apply', exact: true }).click()
     const dialog = page.getByRole('dialog', { name: `Apply ${host}?` })
@@ -54,7 +52,6 @@ export function story(site: () => PageSite): void {
     expect(await diagnosis.innerText()).toMatch(
       new RegExp(`${host}\\.conf.*listen.*proxy_pass.*:${backend.port}.*25`, 's'),
     )
-    await picture(page, 'diagnosis')
 
     await backend.start()
     await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)

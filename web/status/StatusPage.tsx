@@ -8,7 +8,7 @@ import { Link } from '../shell/Link.tsx'
 import { go } from '../shell/location.ts'
 import { useTitle } from '../shell/Page.tsx'
 import { HostTable } from './HostTable.tsx'
-import { badgeCounts, hostsIn, serversOf, WHOLE_VIEW } from './host-list.ts'
+import { badgeCounts, inOrder, matching, serversOf, WHOLE_VIEW } from './host-list.ts'
 import styles from './StatusPage.module.css'
 import { Toolbar } from './Toolbar.tsx'
 import { queryOf, useView } from './view.ts'
@@ -18,9 +18,10 @@ export function StatusPage({ host }: { readonly host: string | undefined }) {
   useTitle(host ?? 'Status')
   const hosts = useHosts()
   const [view, setView] = useView()
-  const drawnView = useDeferredValue(view)
+  const { search, badge, server, sort, descending } = useDeferredValue(view)
   const rows = hosts.data?.rows
-  const shown = useMemo(() => (rows ? hostsIn(rows, drawnView) : []), [rows, drawnView])
+  const ordered = useMemo(() => inOrder(rows ?? [], { sort, descending }), [rows, sort, descending])
+  const shown = useMemo(() => matching(ordered, { search, badge, server }), [ordered, search, badge, server])
   const counts = useMemo(() => badgeCounts(rows ?? []), [rows])
   const servers = useMemo(() => serversOf(rows ?? []), [rows])
   const query = queryOf(view)

@@ -16,17 +16,28 @@ export interface View {
 
 export const WHOLE_VIEW: View = { search: '', badge: '', server: '', sort: 'badge', descending: false }
 
-export function hostsIn(rows: readonly HostRow[], { search, badge, server, sort, descending }: View): HostRow[] {
+/** Apart from the choice of hosts, since it takes longer and changes less often. */
+export function inOrder(rows: readonly HostRow[], { sort, descending }: Pick<View, 'sort' | 'descending'>): HostRow[] {
+  const key = KEYS[sort]
+  const turn = descending ? -1 : 1
+  return rows
+    .map((row) => ({ row, key: key(row) }))
+    .sort((a, b) => turn * compared(a.key, b.key) || compared(a.row.host, b.row.host))
+    .map(({ row }) => row)
+}
+
+export function matching(
+  rows: readonly HostRow[],
+  { search, badge, server }: Pick<View, 'search' | 'badge' | 'server'>,
+): readonly HostRow[] {
   const wanted = search.trim().toLowerCase()
-  const shown = rows.filter(
+  if (wanted === '' && badge === '' && server === '') return rows
+  return rows.filter(
     (row) =>
       (badge === '' || row.badge === badge) &&
       (server === '' || row.server === server) &&
       (wanted === '' || row.host.includes(wanted) || row.server === wanted),
   )
-  const key = KEYS[sort]
-  const turn = descending ? -1 : 1
-  return shown.sort((a, b) => turn * compared(key(a), key(b)) || compared(a.host, b.host))
 }
 
 /** What is unknown comes last, or first when the order is turned. */

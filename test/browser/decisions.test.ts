@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest'
+import type { HostRow } from '../../web/api/hosts.ts'
+import type { Plan, RunEvent } from '../../web/api/plans.ts'
+import type { Policy } from '../../web/api/policy.ts'
+import { cliCommand, curlCommands, nextAction } from '../../web/plan/commands.ts'
+import { checkField, type Draft } from '../../web/plan/draft.ts'
+import { refusedFields } from '../../web/plan/refused.ts'
+import { expectedSteps, runView } from '../../web/run/steps.ts'
+import { screenAt } from '../../web/shell/location.ts'
+import { badgeCounts, inOrder, matching, serversOf, WHOLE_VIEW } from '../../web/status/host-list.ts'
+
+/** What the page decides by itself, without a browser. */
+const row = (host: string, badge: string, server: string | null = '25'): HostRow => ({
+  host,
+  badge,
+  server,
+  managed: true,
+  tls: true,
+  since: null,
+  checkedAt: null,
+  latencyMs: null,
+  uptime24h: null,
+  strip: '-'.repeat(48),
+  latencies: [],
+  certificate: null,
+  expiresAt: null,
+})
+const ROWS = [
+  row('b.test', 'RUNNING'),
+  row('c.test', 'HTTP 502', '253'),
+  row('a.test', 'RUNNING'),
+  row('d.test', 'DOWN', null),
+]
+
+describe('the list of hosts', () => {
+  const names = (change: Partial<typeof WHOLE_VIEW>) => {
+    const view = { ...WHOLE_VIEW, ...change }
+    return matching(inOrder(ROWS, view), view).map(({ host }) => host[0])
+  }
+
+  test('begins with the worst, and with the name where hosts are alike', () => {
+    expect(names({})).toEqual(['d', 'c', 'a', 'b'])
+    expect(names({ descending: true })).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('is searched, filtered and sorted', () => {
+    expect(names({ search: ' A.T' })).toEqual(['a'])
+    expect(names({ search: '253' })).toEqual(['c'])
+    expect(names({ badge: 'RUNNING', sort: 'host', descending: true })).toEqual(['b', 'a'])
+    expect(names({ server: '25' })).toEqual(['a', 'b'])
+    expect(names({ sort: 'server' })).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('counts what can be filtered by', () => {
+    expect(badgeCounts(ROWS)).toEqual([
+      ['DOWN', 1],
+      ['HTTP 502', 1],
+      ['RUNNING', 2],
+    ])
+    expect(serversOf([...ROWS, row('e.test', 'DOWN', '23')])).toEqual(['23', '25', '253'])
+  })
+})
+
+describe('the plan form', () => {
+  const policy = {
+    zones: ['lab.test'],
+    servers: { targets: ['23', '25'], primary: '23', secondary: null },
+    ports: {
+      allowed: [
+        [80, 80],
+        [1024, 65_535],
+      ],
+      denied: [8045],
+      deniedOn: { '23': [80] },
+    },
+    health: { pattern: '^/(?!/)[a-z]*$', timeoutSeconds: 3 },
+  } as unknown as Policy
+  const draft: Draft = {
+    subdomain: 'hello',
+    zone: 'lab.test',
+    server: '25',
+    port: '3000',
+    health: '/healthz',
+    tls: true,
+    expiresIn: '',
+  }
+  const says = (change: Partial<Draft>) => {
+    const [field] = Object.keys(change) as (keyof Draft)[]
+    return field && checkField(field, { ...draft, ...change }, policy)
+  }
+
+  test.each([
+    [{ subdomain: 'HELLO-1' }, undefined],
+    [{ subdomain: '' }, /first part/],
+    [{ subdomain: 'a.b' }, /One label/],
+    [{ subdomain: '-a' }, /hyphen/],
+    [{ subdomain: 'a'.repeat(64) }, /63/],
+    [{ port: '80' }, undefined],
+    [{ port: '80', server: '23' }, /Drawbridge's own/],
+    [{ port: '8045' }, /Drawbridge's own/],
+    [{ port: '81' }, /not allowed. Allowed: 80, 1024–65535/],
+    [{ port: 'x' }, /number/],
+    [{ health: '/up' }, undefined],
+    [{ health: 'up' }, /begins with/],
+    [{ health: '/U' }, /Visible/],
+    [{ zone: 'other.test' }, /zones/],
+    [{ server: '99' }, /target servers/],
+  ] as const)('%o', (change, words) => {
+    if (words) expect(says(change)).toMatch(words)
+    else expect(says(change)).toBeUndefined()
+  })
+
+  test('a refusal is put beside what caused it, each with its own advice', () => {
+    const refused = refusedFields(
+      {
+        type: '',
+        title: '',
+        status: 422,
+        code: 'backend_unhealthy',
+        detail: '',
+        retryable: true,
+        nextAction: 'Start it.',
+        requestId: '',
+        checks: [
+          { name: 'health', status: 'failed', detail: 'It is ill.' },
+          { name: 'dns', status: 'failed', detail: 'It is taken.', by: 'record', types: ['A'] },
+          { name: 'certificate', status: 'passed', detail: 'Fine.' },
+        ],
+        errors: [{ field: 'port', message: 'must be a number' }],
+      },
+      draft,
+    )
+    expect(refused).toEqual({
+      health: 'It is ill. Start it.',
+      subdomain: expect.stringMatching(/^It is taken. Choose another subdomain/),
+      port: 'This must be a number.',
+    })
+  })
+})
+
+describe('a run', () => {
+  const event = (at: number, name: RunEvent['name'], step: string, more = {}): RunEvent => ({
+    id: `run.${at}`,
+    name,
+    step,
+    at: new Date(at).toISOString(),
+    ...more,
+  })
+  const request = { tls: false } as Plan['request']
+
+  test('is shown with what is done, under way and to come', () => {
+    const events = [
+      event(0, 'started', 'run'),
+      event(1, 'started', 'check'),
+      event(5, 'done', 'check'),
+      event(6, 'started', 'backup'),
+    ]
+    const { steps, ended } = runView(events, expectedSteps('apply', { request }), 106)
+    expect(steps.map(({ name, status, ms }) => [name, status, ms])).toEqual([
+      ['check', 'done', 4],
+      ['backup', 'running', 100],
+      ['proxy', 'waiting', undefined],
+      ['dns', 'waiting', undefined],
+      ['verify', 'waiting', undefined],
+    ])
+    expect(ended).toBeUndefined()
+  })
+
+  test('that fails is shown going back, and nothing more is to come', () => {
+    const events = [
+      event(1, 'started', 'check'),
+      event(2, 'done', 'check'),
+      event(3, 'started', 'proxy'),
+      event(4, 'failed', 'proxy', { detail: 'No.' }),
+      event(5, 'undoing', 'proxy'),
+      event(7, 'undone', 'proxy'),
+      event(9, 'end', 'run', { state: 'rolled_back' }),
+    ]
+    const view = runView(events, expectedSteps('apply', { request }), 0)
+    expect(view.steps.map(({ name, status, detail }) => [name, status, detail])).toEqual([
+      ['check', 'done', undefined],
+      ['proxy', 'failed', 'No.'],
+    ])
+    expect(view.undos).toEqual([{ name: 'proxy', status: 'undone', ms: 2, detail: undefined }])
+    expect([view.ended, view.ms]).toEqual(['rolled_back', 8])
+  })
+})
+
+test('commands to paste fetch the right to act by themselves', () => {
+  const policy = { capability: { header: 'x-deploy-capability' } } as Policy
+  const text = curlCommands('plan_x', 'remove', 'http://here', policy)
+  expect(text).toContain(`-d '{"planId":"plan_x","action":"remove"}'`)
+  expect(text).toContain('x-deploy-capability: $RIGHT')
+  expect(cliCommand('plan_x', nextAction({ state: 'applied' }), 'http://here')).toBe(
+    'drawbridge remove plan_x --url http://here',
+  )
+  expect(nextAction({ state: 'planned' })).toBe('apply')
+})
+
+test.each([
+  ['/', { name: 'status' }],
+  ['/hosts/Hello.lab.test', { name: 'status', host: 'hello.lab.test' }],
+  ['/plans', { name: 'plans' }],
+  ['/plans/plan_1', { name: 'one-plan', planId: 'plan_1' }],
+  ['/plan', { name: 'plan' }],
+  ['/help', { name: 'help' }],
+  ['/help/more', { name: 'nowhere' }],
+  ['/plans/a/b', { name: 'nowhere' }],
+  ['/other', { name: 'nowhere' }],
+])('%s is a screen', (path, screen) => {
+  expect(screenAt(path)).toEqual(screen)
+})
