@@ -197,4 +197,17 @@ describe('the house', () => {
       )
     expect(impure).toEqual([])
   })
+
+  test('the page is a client: of the service it has the client, the words and the rules that are pure', () => {
+    const pages = readdirSync('web', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
+    const ofOurs = pages.flatMap((file) => {
+      const text = readFileSync(join('web', file), 'utf8')
+      return [...text.matchAll(/from '([^']*\/src\/[^']+)'/g)].map(([, target = '']) =>
+        target.replace(/^.*\/src\//, ''),
+      )
+    })
+    const allowed = ['client', 'model', 'plan/settings.ts']
+    expect(ofOurs.length).toBeGreaterThan(0)
+    expect(ofOurs.filter((target) => !allowed.some((rule) => covers(rule, target)))).toEqual([])
+  })
 })

@@ -1,8 +1,9 @@
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
 import control from '../parts/control.module.css'
-import { Field, FieldError } from '../parts/Field.tsx'
+import { Field } from '../parts/Field.tsx'
+import { HttpsChoice, ServerChoice } from './choices.tsx'
 import { checkAll, checkField, type Draft, type FieldErrors, type FieldName, portRanges } from './draft.ts'
 import { HostPreview } from './HostPreview.tsx'
 import styles from './PlanForm.module.css'
@@ -137,66 +138,9 @@ export function PlanForm({ policy, draft, onChange, onSubmit, isBusy, refused }:
   )
 }
 
-function useFocusOnRefusal(form: React.RefObject<HTMLFormElement | null>, refused: FieldErrors): void {
+function useFocusOnRefusal(form: RefObject<HTMLFormElement | null>, refused: FieldErrors): void {
   const marked = Object.keys(refused).join()
   useEffect(() => {
     if (marked) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [form, marked])
-}
-
-interface ServerChoiceProps {
-  readonly servers: readonly string[]
-  readonly chosen: string
-  readonly error: string | undefined
-  readonly onChoose: (server: string) => void
-}
-
-function ServerChoice({ servers, chosen, error, onChoose }: ServerChoiceProps) {
-  const id = useId()
-  return (
-    <fieldset className={styles.servers} aria-describedby={error ? `${id}-error` : undefined}>
-      <legend>Target server</legend>
-      <div className={styles.choices}>
-        {servers.map((server) => (
-          <label key={server} className={styles.choice}>
-            <input
-              type="radio"
-              name={id}
-              value={server}
-              checked={chosen === server}
-              aria-invalid={error ? true : undefined}
-              onChange={() => onChoose(server)}
-            />
-            <span>{server}</span>
-          </label>
-        ))}
-      </div>
-      <FieldError id={`${id}-error`} error={error} />
-    </fieldset>
-  )
-}
-
-interface HttpsChoiceProps {
-  readonly isChosen: boolean
-  readonly error: string | undefined
-  readonly onChoose: (tls: boolean) => void
-}
-
-function HttpsChoice({ isChosen, error, onChoose }: HttpsChoiceProps) {
-  const id = useId()
-  return (
-    <div className={styles.https}>
-      <label className={styles.switch}>
-        <input
-          type="checkbox"
-          checked={isChosen}
-          aria-describedby={error ? `${id}-error` : undefined}
-          aria-invalid={error ? true : undefined}
-          onChange={(event) => onChoose(event.target.checked)}
-        />
-        <span>HTTPS, with a certificate for the name</span>
-      </label>
-      <FieldError id={`${id}-error`} error={error} />
-    </div>
-  )
 }

@@ -26,7 +26,7 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   const last = plan.runs?.at(-1)
   const isNew = live.length > 0 && live[0]?.id !== last?.events[0]?.id
   const events = isRunning || isNew ? live : (last?.events ?? [])
-  const action = running.variables ?? last?.action ?? 'apply'
+  const action = actionOf(plan, running.isPending ? running.variables : last?.action)
   const begin = (wanted: Action) => {
     setAsked(undefined)
     running.mutate(wanted)
@@ -63,4 +63,10 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
       )}
     </Panel>
   )
+}
+
+/** What is under way, or else what was asked for or done last. */
+function actionOf({ state }: Plan, last: Action = 'apply'): Action {
+  if (state === 'removing') return 'remove'
+  return state === 'applying' ? 'apply' : last
 }

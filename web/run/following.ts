@@ -11,6 +11,7 @@ export function useFollowing(planId: string, isRunning: boolean): readonly RunEv
   const [events, setEvents] = useState<readonly RunEvent[]>([])
   useEffect(() => {
     if (!isRunning) return
+    setEvents([])
     const seen = new Map<string, RunEvent>()
     const hear = (name: RunEvent['name']) => (text: string, id: string) => {
       seen.set(id, { ...(JSON.parse(text) as Omit<RunEvent, 'id' | 'name'>), id, name })
