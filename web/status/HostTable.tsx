@@ -56,12 +56,20 @@ export function HostTable({ rows, view, onSort, open, query }: HostTableProps) {
     virtual.scrollToIndex(at)
   }, [open])
 
+  // A row that was far away is drawn some time after it was asked for; it takes the focus when it is there.
+  const awaited = useRef<number | undefined>(undefined)
+  useEffect(() => {
+    if (awaited.current === undefined) return
+    const link = pane.current?.querySelector<HTMLElement>(`[data-at="${awaited.current}"] a`)
+    if (!link) return
+    awaited.current = undefined
+    link.focus({ preventScroll: true })
+  })
   const moveTo = (to: number) => {
     const at = Math.max(0, Math.min(rows.length - 1, to))
     setCurrent(at)
     virtual.scrollToIndex(at)
-    // The row may not be drawn yet.
-    requestAnimationFrame(() => pane.current?.querySelector<HTMLElement>(`[data-at="${at}"] a`)?.focus())
+    awaited.current = at
   }
   const hear = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor((pane.current?.clientHeight ?? 0) / height) - 1)
