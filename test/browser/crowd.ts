@@ -35,6 +35,6 @@ export function crowd(site: () => PageSite): void {
     await expect
       .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
       .toMatch(/h999\.lab\.test$/)
-    expect(new URL(page.url()).search).toBe('?search=h9&sort=host')
+    await expect.poll(() => new URL(page.url()).search).toBe('?search=h9&sort=host')
   })
 }

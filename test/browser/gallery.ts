@@ -48,11 +48,11 @@ export function gallery(site: () => PageSite): void {
     for (const { subdomain, becomes } of SHOWN) {
       await badgeOf(page, `${subdomain}.lab.test`, becomes).waitFor(SEEN_WITHIN)
     }
-    await page.waitForTimeout(15_000)
+    await page.waitForTimeout(25_000)
     await picture(page, 'status')
     await badgeOf(page, 'api.lab.test', 'HTTP 502').click()
     await page.getByText(/^Nothing listens on/).waitFor()
-    await page.setViewportSize({ width: 1280, height: 980 })
+    await page.setViewportSize({ width: 1280, height: 1240 })
     await picture(page, 'diagnosis')
     for (const planId of plans) await removed(lab, planId)
     for (const backend of backends.values()) backend.close().closeAllConnections()
