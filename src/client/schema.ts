@@ -272,6 +272,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Numbers for Prometheus (internal network only) */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/livez": {
         parameters: {
             query?: never;
@@ -2296,6 +2313,32 @@ export interface operations {
             400: components["responses"]["invalid_request"];
             403: components["responses"]["origin_not_allowed"];
             404: components["responses"]["host_not_found"];
+            421: components["responses"]["host_not_allowed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exposition format of Prometheus. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example drawbridge_host_badge{host="hello.lab.test",badge="RUNNING",managed="true"} 1 */
+                    "text/plain": string;
+                };
+            };
+            403: components["responses"]["internal_network_required.origin_not_allowed"];
             421: components["responses"]["host_not_allowed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];

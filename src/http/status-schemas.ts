@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { NO_ANSWER_REASONS } from '../model/badge.ts'
 import { closed, oneOf, Time } from './schema-parts.ts'
 
@@ -94,3 +94,8 @@ export const HostsBody = Type.Object(
 export type HostsBody = Static<typeof HostsBody>
 
 export const NotModified = Type.Null({ description: 'As it was when If-None-Match was given its ETag.' })
+
+export const MetricsText = {
+  description: 'The exposition format of Prometheus.',
+  content: { 'text/plain': { schema: Type.String() } },
+} as unknown as TSchema

@@ -1,6 +1,7 @@
 import type { Metrics } from '../../metrics/metrics.ts'
 import type { App } from '../app.ts'
 import { problems } from '../schemas.ts'
+import { MetricsText } from '../status-schemas.ts'
 
 /** For Prometheus, inside. Names of hosts and how they do are not for everybody in such numbers. */
 export function metricsRoutes(app: App, metrics: Metrics): void {
@@ -15,8 +16,7 @@ export function metricsRoutes(app: App, metrics: Metrics): void {
         operationId: 'getMetrics',
         tags: ['system'],
         summary: 'Numbers for Prometheus (internal network only)',
-        produces: ['text/plain'],
-        response: { ...problems('internal_network_required') },
+        response: { 200: MetricsText, ...problems('internal_network_required') },
       },
     },
     async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()),
