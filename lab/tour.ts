@@ -45,6 +45,12 @@ ${run('remove')}
 # A plan for a backend that is not healthy is refused
 curl -s $API/api/deploy/plan -H "$JSON" -d ${backend('253', 'sick')}; echo
 
+# The same by commands: plan, show, ask, apply; then look; then off again
+export DRAWBRIDGE_URL=${lab.inside}
+bin/drawbridge up hello --server 25 --port 3000
+bin/drawbridge status; bin/drawbridge diagnose ${host}
+bin/drawbridge down ${host}
+
   Ctrl-C ends it all.
 `
 }

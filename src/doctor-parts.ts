@@ -18,6 +18,9 @@ import type { Listener } from './ops/doctor/ports.ts'
 import type { ExaminedZone } from './ops/doctor/zones.ts'
 import { NEWEST_SCHEMA, schemaVersion } from './store/look.ts'
 
+/** A person waits: a slow answer is told as one only when it is really none. */
+const PATIENCE = { limitMs: 6_000 }
+
 /** What doctor looks at, built from the configuration. `now` is the clock that signs. */
 export function doctorParts(config: Config, now: () => number = Date.now): DoctorParts {
   const { servers, stateDir, certificates, acme, zones, store } = config
@@ -62,7 +65,9 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
 }
 
 function examinedZone({ name, primary, nameServers, tsig }: Zone, now: () => number): ExaminedZone {
-  const servers = new Map([primary, ...nameServers].map((server) => [formatEndpoint(server), dnsReader(server)]))
+  const servers = new Map(
+    [primary, ...nameServers].map((server) => [formatEndpoint(server), dnsReader(server, PATIENCE)]),
+  )
   const key = tsig && { ...tsig, secret: tsig.secret.reveal() }
   return { name, servers: [...servers.values()], provider: key && rfc2136Provider({ zone: name, primary, key, now }) }
 }

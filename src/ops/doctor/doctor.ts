@@ -32,9 +32,11 @@ export async function examine(parts: DoctorParts): Promise<Finding[]> {
     examineAuthority(parts.directory),
     ...parts.certificateFolders.map((folder) => examineReadable('certificates', folder)),
     examineInventory(parts.inventory, parts.now()),
-    ...parts.listeners.map(examineListener),
   ])
-  return found.flat()
+  // Last and one by one: who has a port is found by a look at every process, and nothing else is heard meanwhile.
+  const listeners: Finding[] = []
+  for (const listener of parts.listeners) listeners.push(await examineListener(listener))
+  return [...found.flat(), ...listeners]
 }
 
 /** Does what is safe to do, and tells of each what it did. What it could not do is found again by the next look. */
