@@ -110,6 +110,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
       checks: () => monitor.waiting,
       runs: () => runs.underWay,
       deliveries: async () => (await webhookReport()).reduce((sum, { pending }) => sum + pending, 0),
+      dead_letters: async () => (await webhookReport()).reduce((sum, { dead }) => sum + dead, 0),
     },
     findRun: (runId) => store.findRun(runId),
     now,

@@ -115,7 +115,7 @@ export class Metrics {
     })
     new Gauge({
       name: 'drawbridge_queue_length',
-      help: 'What waits: checks that are due, runs under way, deliveries to webhooks.',
+      help: 'What waits: checks that are due, runs under way, deliveries to webhooks, and those that were given up.',
       labelNames: ['queue'],
       registers,
       async collect() {

@@ -7,8 +7,12 @@ import { goneSignal, lastEventId, type ServerSentEvent, streamEvents } from '../
 import { eventStream } from '../schema-parts.ts'
 import { problems } from '../schemas.ts'
 
+/** Each of them looks for news by itself. */
+const MOST_STREAMS = 100
+
 /** Everything that happens, to callers inside. A client that comes back with Last-Event-ID misses nothing. */
 export function eventRoutes(app: App, feed: EventFeed): void {
+  let open = 0
   app.addHook('preClose', async () => feed.close())
   app.get(
     '/api/events',
@@ -27,8 +31,15 @@ export function eventRoutes(app: App, feed: EventFeed): void {
     },
     async ({ query, headers }, reply) => {
       const after = placeIn(lastEventId(headers['last-event-id']) ?? query.after)
-      const events = await feed.follow(filterOf(query), after, goneSignal(reply))
-      await streamEvents(reply, toServerSent(events))
+      const filter = filterOf(query)
+      if (open >= MOST_STREAMS) throw new Problem('unavailable', 'Too many callers follow events.', { retryAfter: 30 })
+      open += 1
+      try {
+        const events = await feed.follow(filter, after, goneSignal(reply))
+        await streamEvents(reply, toServerSent(events))
+      } finally {
+        open -= 1
+      }
     },
   )
 }
