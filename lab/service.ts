@@ -5,6 +5,8 @@ import { type Daemon, startDaemon } from './daemon.ts'
 import { httpStatus } from './web-question.ts'
 
 const PAUSE_MS = 200
+/** With 10,000 hosts on a busy machine it has a lot to read first. */
+const READY_WITHIN_MS = 60_000
 /** More deaths than this within the window are a crash loop. */
 const DEATHS_ALLOWED = 5
 const WINDOW_MS = 30_000
@@ -105,6 +107,7 @@ export class Service {
       args: [launcher(), 'serve', '--config', configFile],
       logFile,
       env,
+      readyWithinMs: READY_WITHIN_MS,
       isReady: async () => (await httpStatus(`${urlOf(listen)}/readyz`)) === 200,
     })
   }

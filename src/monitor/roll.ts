@@ -18,6 +18,8 @@ interface RollParts {
 /** All exposures are listed anew so often; those that a run touched are looked at when it begins and when it ends. */
 const LIST_MS = 30_000
 const HELD_PER_TURN = 50
+const HEAR_MS = 1_000
+const EVENTS_AT_ONCE = 1_000
 const LONGEST_BETWEEN_READINGS_MS = 5_000
 
 /** Who is watched: the hosts of the edge's configuration and the exposures of the store, kept up to date. */
@@ -27,6 +29,8 @@ export class Roll {
   readonly #touchedRuns = new Set<string>()
   readonly #touchedHosts = new Set<string>()
   #map: EdgeMap | undefined
+  #heard: number | undefined
+  #heardAt = Number.NEGATIVE_INFINITY
   #listedAt = Number.NEGATIVE_INFINITY
   #readAt = Number.NEGATIVE_INFINITY
 
@@ -39,18 +43,21 @@ export class Roll {
     this.#touchedRuns.add(runId)
   }
 
-  touchHost(host: string): void {
-    this.#touchedHosts.add(host)
-  }
-
   /** While a run changes a host, what is seen of it means nothing. */
   isPaused(host: string): boolean {
     const state = this.#held.get(host)?.state
     return state === 'applying' || state === 'removing'
   }
 
+  /** Whether a run of whatever instance changes the exposure at this moment, or has just taken it away. */
+  async isBusy(host: string): Promise<boolean> {
+    await this.#renew(host)
+    return !this.#held.has(host) || this.isPaused(host)
+  }
+
   /** Brings the board's hosts up to date, where something may have changed. */
   async refresh(now: number): Promise<void> {
+    await this.#hearOthers(now)
     const readEveryMs = Math.min(LONGEST_BETWEEN_READINGS_MS, this.#parts.everyMs)
     const isTouched = this.#touchedRuns.size + this.#touchedHosts.size > 0
     if (!isTouched && now - this.#readAt < readEveryMs) return
@@ -85,12 +92,26 @@ export class Roll {
     }
     const hosts = [...this.#touchedHosts]
     this.#touchedHosts.clear()
-    for (const host of hosts) {
-      const exposure = await store.findExposure(host)
-      if (exposure) await this.#hold(exposure)
-      else this.#held.delete(host)
-    }
+    for (const host of hosts) await this.#renew(host)
     return hosts.length > 0
+  }
+
+  async #renew(host: string): Promise<void> {
+    const exposure = await this.#parts.store.findExposure(host)
+    if (exposure) await this.#hold(exposure)
+    else this.#held.delete(host)
+  }
+
+  /** Runs of other instances are known by the events they leave. */
+  async #hearOthers(now: number): Promise<void> {
+    if (now - this.#heardAt < HEAR_MS) return
+    const { store } = this.#parts
+    this.#heardAt = now
+    this.#heard ??= await store.eventHead()
+    for (const { seq, type, host } of await store.readEvents(this.#heard, EVENTS_AT_ONCE)) {
+      this.#heard = seq
+      if (type.startsWith('exposure.')) this.#touchedHosts.add(host)
+    }
   }
 
   /** Plans never change in what is asked of them here: each is read once. */

@@ -61,7 +61,7 @@ export class Rounds {
   }
 
   async #check(status: HostStatus): Promise<void> {
-    const { board, keeper, visitor, onCheck, everyMs, log, now } = this.#parts
+    const { board, keeper, roll, visitor, onCheck, everyMs, log, now } = this.#parts
     const { host, path, tls, door } = status
     const look = isLookDue(host, status.sightings.at, isWrongByLook(status), now(), everyMs)
     const [answer, compared] = await Promise.all([
@@ -70,8 +70,12 @@ export class Rounds {
     ])
     const present = board.find(host)
     // A run may have begun or ended meanwhile: then what was seen is of another time.
-    if (this.#stopped || present?.planId !== status.planId || this.#parts.roll.isPaused(host)) return
+    if (this.#stopped || present?.planId !== status.planId || roll.isPaused(host)) return
     const after = judged(present, { answer, look: compared }, now())
+    const isWorse = after.badge !== present.badge && after.badge !== 'RUNNING'
+    // Before anybody is alarmed: another instance may be about to take the host away.
+    if (isWorse && present.managed && (await roll.isBusy(host))) return
+    if (board.find(host) !== present) return
     if (after.badge !== present.badge) log.info({ host, badge: after.badge, before: present.badge }, 'A badge changed')
     keeper.put(after)
     onCheck(after)
