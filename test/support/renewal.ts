@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { statePaths } from '../../lab/state.ts'
 import { inUse } from '../../src/apply/renewal/in-use.ts'
 import type { TestLab } from './lab.ts'
-import { change, rowsOf, withStore } from './lab-store.ts'
+import { change, withStore } from './lab-store.ts'
 import { handshake } from './tls-visitor.ts'
 import { until } from './until.ts'
 
@@ -13,9 +13,16 @@ export const EAGER = { renewal: { checkEverySeconds: 1, retryFirstSeconds: 1, re
 /** Lets the authority seem to have said that every certificate is to be replaced at once. */
 export async function callForRenewal(lab: TestLab): Promise<void> {
   const advice = JSON.stringify({ window: { start: 1, end: 2 }, askAgainAt: Number.MAX_SAFE_INTEGER })
-  await until('certificates are looked after', () => rowsOf(lab, 'select 1 from renewals').length > 0, 30_000)
+  await until('every certificate in use is looked after, and no other one', () => isLookedAfter(lab), 30_000)
   change(lab, 'update renewals set advice = ?', advice)
 }
+
+const isLookedAfter = (lab: TestLab): Promise<boolean> =>
+  withStore(lab, async (store) => {
+    const used = (await store.listExposures()).flatMap((exposure) => inUse(exposure)?.certificate.fingerprint ?? [])
+    const known = (await store.listRenewals()).map(({ fingerprint }) => fingerprint)
+    return used.length > 0 && new Set(used).symmetricDifference(new Set(known)).size === 0
+  })
 
 /** The serial numbers that both edges show for the host. */
 export async function serials(lab: TestLab, host: string): Promise<string[]> {
