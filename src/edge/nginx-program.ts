@@ -46,7 +46,8 @@ function ask(binary: string, args: readonly string[]): Promise<ProgramAnswer> {
 }
 
 function begin(): Worker {
-  const worker = new Worker(new URL(`nginx-thread${extname(import.meta.url)}`, import.meta.url))
+  // How this program was started (from a text, say) is not how a thread of it can be.
+  const worker = new Worker(new URL(`nginx-thread${extname(import.meta.url)}`, import.meta.url), { execArgv: [] })
   worker.on('message', (answer: ProgramAnswer) => {
     waiting.get(answer.id)?.(answer)
     waiting.delete(answer.id)
