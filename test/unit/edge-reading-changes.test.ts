@@ -81,6 +81,7 @@ describe('what cannot be read is told, and the rest is kept', () => {
     expect(names).toContain('after.test')
     expect(broken).toContainEqual({ path: files.path(path), line, sentence: expect.any(String) })
     expect(JSON.stringify(broken)).not.toContain(CANARY)
+    expect(JSON.stringify(broken)).not.toContain('too deeply') // A loop is seen at once.
   })
 
   test('a main file that is not there', async () => {
