@@ -61,12 +61,12 @@ export interface Delivery {
 }
 
 /** An event that a webhook was not given in all its tries. */
-export interface DeadLetter extends Delivery {
+interface DeadLetter extends Delivery {
   /** Why the last try failed. */
   readonly fault: string
 }
 
-export interface FailedTry {
+interface FailedTry {
   readonly at: number
   readonly tries: number
   readonly dueAt: number
