@@ -20,6 +20,11 @@ export function addHosts({ edges: { primary } }: LabDescription, count: number):
 export async function hostsKnown({ outside }: LabDescription, count: number): Promise<void> {
   for (;;) {
     const answer = await fetch(`${outside}/api/hosts?limit=1`)
+    if (!answer.ok) {
+      process.stdout.write(`not answered yet: HTTP ${answer.status}\n`)
+      await sleep(2_000)
+      continue
+    }
     const { total, counts } = (await answer.json()) as { total: number; counts: Record<string, number> }
     const unchecked = counts.PENDING ?? 0
     process.stdout.write(`${total} hosts known, ${unchecked} not checked yet\n`)
