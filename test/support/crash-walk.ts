@@ -66,7 +66,7 @@ export const usualPoints = (): string[] =>
   CRASH_POINTS.filter((point) => !isOfHttpChallenge(point) && !isOfIssuing(point) && !isOfRenewal(point))
 
 /**
- * A third of the points, in which every step and every moment of both actions is met: the whole table takes minutes and
+ * A fifth of the points, in which every step and every moment of both actions is met: the whole table takes minutes and
  * is walked by the campaign.
  */
 export function someOf(points: readonly string[]): string[] {
@@ -77,13 +77,8 @@ export function someOf(points: readonly string[]): string[] {
     points.filter((point) => !chosen.includes(point)),
     (point) => `${point.split(' ')[0]} ${point.split(' ')[1]}`,
   )
-  let turn = 0
-  for (const ofStep of moments.values()) {
-    for (let i = 0; i < 2; i += 1) {
-      const point = ofStep[(turn * 3 + i * 4) % ofStep.length]
-      if (point && !chosen.includes(point)) chosen.push(point)
-    }
-    turn += 1
-  }
+  // Three and eight have no divisor in common: step by step the turn comes round to every moment.
+  for (const [turn, ofStep] of [...moments.values()].entries())
+    chosen.push(...ofStep.slice((turn * 3) % ofStep.length).slice(0, 1))
   return chosen
 }
