@@ -125,15 +125,21 @@ describe("a host of the edge's own configuration", () => {
   })
 
   test('is PENDING until its first check has ended', async () => {
-    await addOwnHosts(
-      lab,
-      (edge) =>
-        `server { listen ${edge}:8080; server_name late.lab.test; location / { proxy_pass http://${lab.description.backends[0]?.address}:3999; } }\n`,
+    const { config, address } = lab.description.edges.primary
+    // Nobody tells nginx: where the host should be served somebody else takes connections and says nothing.
+    const mute = createServer(() => undefined).listen(3998, address)
+    const block = `server { listen ${address}:3998; server_name late.lab.test; return 204; }`
+    const text = readFileSync(config, 'utf8')
+    writeFileSync(
+      config,
+      text.replace('include drawbridge/*.conf;', (include) => `${include}\n${block}`),
     )
     await until('it is listed', async () => (await health('late.lab.test')).status === 200)
     expect((await health('late.lab.test')).body).toMatchObject({ badge: 'PENDING', lastCheck: null, since: null })
     await turns('late.lab.test', 'DOWN')
     expect((await health('late.lab.test')).body.lastCheck).toMatchObject({ ok: false, reason: 'timeout' })
+    mute.close()
+    writeFileSync(config, text)
   })
 
   test('shows no address outside the registry, no plan and no content to the public', async () => {
