@@ -6,8 +6,9 @@ import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver } f
 import type { Engine } from './engine.ts'
 
 const PATIENCE_MS = 5_000
-/** Lists of any length make statements without end. */
+/** Lists of any length make statements without end, and long ones: those are not kept. */
 const MOST_STATEMENTS = 500
+const LONGEST_STATEMENT = 2_000
 
 export function sqliteEngine(file: string): Engine {
   return {
@@ -58,7 +59,7 @@ function rememberingStatements(database: Database.Database): Database.Database {
   const compile = database.prepare.bind(database)
   const prepare = (sql: string) => {
     const statement = statements.get(sql) ?? compile(sql)
-    if (statements.size < MOST_STATEMENTS) statements.set(sql, statement)
+    if (sql.length < LONGEST_STATEMENT && statements.size < MOST_STATEMENTS) statements.set(sql, statement)
     return statement
   }
   return Object.assign(database, { prepare })
