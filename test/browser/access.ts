@@ -101,9 +101,19 @@ export function access(site: () => PageSite): void {
   })
 }
 
+/** Half-faded text has no contrast yet: what comes in has come, and only what turns for ever still moves. */
+const settled = (page: Page) =>
+  page.evaluate(() => {
+    const ending = document
+      .getAnimations()
+      .filter(({ effect }) => effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY)
+    return Promise.allSettled(ending.map(({ finished }) => finished)).then(() => undefined)
+  })
+
 async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
+    await settled(page)
     const { violations } = await new AxeBuilder({ page }).analyze()
     const found = violations.map(
       ({ id, nodes }) => `${colorScheme} ${page.url()} ${id}: ${nodes.map((node) => node.html)}`,
