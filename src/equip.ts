@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import type { Reach } from './apply/crash-points.ts'
 import type { StepParts } from './apply/steps.ts'
 import { Turns } from './apply/turns.ts'
-import { acmeIssuer } from './certificates/acme-issuer.ts'
+import type { AcmeIssuerOptions } from './certificates/acme-issuer.ts'
 import { dnsResponder } from './certificates/challenge-responders.ts'
-import type { CertificateInventory, IssueProgress, OrderBudget } from './certificates/contract.ts'
+import type { CertificateInventory, CertificateIssuer, IssueProgress, OrderBudget } from './certificates/contract.ts'
 import { loadPair } from './certificates/pair.ts'
 import type { Config } from './config/config.ts'
 import { namesToOrder } from './config/zones.ts'
@@ -60,7 +60,7 @@ export function equip({ config, store, inventory, budget, instance, reach, log, 
       return primary ? holdsExactly(primary, records) : 'unknown'
     },
     inventory,
-    issuer: acmeIssuer({
+    issuer: issuerWhenNeeded({
       directory: acme.directory,
       caFile: acme.caFile,
       contact: acme.contact,
@@ -108,4 +108,17 @@ async function loadPairFrom(inventory: CertificateInventory, chosen: Parameters<
 async function waitUntilServed(servers: readonly DnsReader[], record: ZoneRecord): Promise<void> {
   const arrived = await awaitPropagation(servers, record, 'served')
   if (!arrived.ok) throw new Fault(`The challenge is not served by ${arrived.lagging.join(', ')} yet.`)
+}
+
+/** The ACME client brings along more than all the rest of the service: it is loaded with the first order. */
+function issuerWhenNeeded(options: AcmeIssuerOptions): CertificateIssuer {
+  let issuer: Promise<CertificateIssuer> | undefined
+  const loaded = () => {
+    issuer ??= import('./certificates/acme-issuer.ts').then(({ acmeIssuer }) => acmeIssuer(options))
+    return issuer
+  }
+  return {
+    issue: async (...order) => (await loaded()).issue(...order),
+    sweepChallenges: async (...left) => (await loaded()).sweepChallenges(...left),
+  }
 }

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { Client } from 'undici'
 import { readRetryAfter, reasonOf } from './acme-problem.ts'
 import type { AcmeDirectory, DirectoryLook } from './contract.ts'
 
@@ -55,6 +54,8 @@ async function fetchDirectory({ url, caFile, limitMs = 3_000 }: AcmeDirectoryOpt
 
 async function get(url: string, ca: Buffer | undefined, limitMs: number): Promise<DirectoryLook> {
   const { origin, pathname, search } = new URL(url)
+  // Loaded when it is first needed: many a service never asks.
+  const { Client } = await import('undici')
   const client = new Client(origin, { connect: { ca }, pipelining: 0, maxResponseSize: LARGEST_DIRECTORY })
   try {
     const { statusCode, headers, body } = await client.request({

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { Client } from 'undici'
 import type { RenewalAdvice } from '../model/renewal.ts'
 import { readRetryAfter } from './acme-problem.ts'
 import { certificateId } from './certificate-id.ts'
@@ -41,6 +40,8 @@ export function renewalAdvisor({ directory, caFile, now }: RenewalInfoOptions): 
 async function ask(url: string, caFile: string | undefined, now: number): Promise<RenewalAdvice> {
   const { origin, pathname, search } = new URL(url)
   const ca = caFile === undefined ? undefined : await readFile(caFile)
+  // Loaded when it is first needed: many a service never asks.
+  const { Client } = await import('undici')
   const client = new Client(origin, { connect: { ca }, pipelining: 0, maxResponseSize: LARGEST_ANSWER })
   try {
     const { statusCode, headers, body } = await client.request({

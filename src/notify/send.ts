@@ -1,4 +1,3 @@
-import { Agent, request } from 'undici'
 import { eventJson, type StoredEvent } from '../model/event.ts'
 import type { Hook } from './hook.ts'
 import { signedHeaders } from './signature.ts'
@@ -12,7 +11,7 @@ const LARGEST_ANSWER = 16 * 1024
 
 /** One POST: signed, in its time or not at all, no redirect followed, little of the answer read. */
 export function sender(): Send {
-  const agent = new Agent({ connect: { timeout: 10_000 }, keepAliveTimeout: 4_000, pipelining: 1 })
+  let client: ReturnType<typeof loadClient> | undefined
   return async (hook, event, at, gone) => {
     const body = JSON.stringify(eventJson(event))
     const headers = {
@@ -22,6 +21,8 @@ export function sender(): Send {
     }
     const signal = AbortSignal.any([gone, AbortSignal.timeout(hook.timeoutMs)])
     try {
+      client ??= loadClient()
+      const { request, agent } = await client
       const answer = await request(hook.url, { method: 'POST', headers, body, signal, dispatcher: agent })
       await answer.body.dump({ limit: LARGEST_ANSWER, signal }).catch(() => undefined)
       if (answer.statusCode >= 200 && answer.statusCode < 300) return { ok: true }
@@ -34,6 +35,12 @@ export function sender(): Send {
       return { ok: false, fault: faultOf(error), retryAfterMs: 0 }
     }
   }
+}
+
+/** Loaded with the first message: many a service has no receiver. */
+async function loadClient() {
+  const { Agent, request } = await import('undici')
+  return { request, agent: new Agent({ connect: { timeout: 10_000 }, keepAliveTimeout: 4_000, pipelining: 1 }) }
 }
 
 const retryAfterMs = (header: string | string[] | undefined): number =>

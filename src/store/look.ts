@@ -8,7 +8,7 @@ export const NEWEST_SCHEMA = MIGRATIONS.length
 
 /** The version of a store's schema, 0 for one without any. Brings nothing up to date. Rejects when it cannot be reached. */
 export async function schemaVersion(setting: StoreSetting): Promise<number> {
-  const db = new Kysely<Schema>({ dialect: engineOf(setting).dialect })
+  const db = new Kysely<Schema>({ dialect: (await engineOf(setting)).dialect })
   try {
     const tables = await db.introspection.getTables()
     if (!tables.some(({ name }) => name === 'schema_versions')) return 0

@@ -3,7 +3,6 @@ import { auditLinesIn } from './audit-lines.ts'
 import { capabilitiesIn } from './capabilities.ts'
 import { type Store, type StoreSession, StoreUnavailable } from './contract.ts'
 import type { Engine } from './dialects/engine.ts'
-import { postgresEngine } from './dialects/postgres.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
 import { eventsIn } from './events.ts'
 import { exposuresIn } from './exposures.ts'
@@ -26,7 +25,7 @@ export type StoreSetting =
 
 /** The store, its schema brought up to date. Any number of instances may open the same one, even at the same time. */
 export async function openStore(setting: StoreSetting): Promise<Store> {
-  const engine = engineOf(setting)
+  const engine = await engineOf(setting)
   const db = new Kysely<Schema>({ dialect: engine.dialect })
   try {
     await migrate(db, engine)
@@ -43,8 +42,11 @@ function cannotOpen(setting: StoreSetting, error: unknown): Error {
   return new Error(`cannot open the store (${where}): ${error instanceof Error ? error.message : error}`)
 }
 
-export function engineOf(setting: StoreSetting): Engine {
-  return setting.kind === 'sqlite' ? sqliteEngine(setting.file) : postgresEngine(setting.url)
+/** Who keeps his store in a file need not load PostgreSQL's client. */
+export async function engineOf(setting: StoreSetting): Promise<Engine> {
+  if (setting.kind === 'sqlite') return sqliteEngine(setting.file)
+  const { postgresEngine } = await import('./dialects/postgres.ts')
+  return postgresEngine(setting.url)
 }
 
 function storeOn(db: Kysely<Schema>, engine: Engine): Store {
