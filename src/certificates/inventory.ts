@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { CertificateInventory, CoveringCertificate, InstalledCertificate } from './contract.ts'
 import { type CheckedFile, findingsIn, hangsTogether } from './inventory-findings.ts'
+import { isPutAside } from './issued-files.ts'
 import { coveringName, describeLeaf } from './leaf.ts'
 import { publicKeyDigest, readPemFile, UnusablePemFile } from './pem-file.ts'
 import { type FileStamp, listFiles } from './pem-folder.ts'
@@ -112,7 +113,7 @@ function candidates(named: ReadonlyMap<string, readonly Pair[]>, host: string): 
 
 const isForServers = ({ keyUsage }: X509Certificate): boolean => keyUsage?.includes(SERVER_AUTHENTICATION) ?? true
 
-/** An exact name before a wildcard, or the other way round; then whichever lasts longest. */
+/** An exact name before a wildcard, or the other way round; then whichever lasts longest, of two of one second the current one. */
 function best(
   pairs: readonly Pair[],
   host: string,
@@ -125,7 +126,10 @@ function best(
     return name && inTime ? [{ ...withoutX509(candidate), byWildcard: name.startsWith('*.') }] : []
   })
   const rank = ({ byWildcard }: CoveringCertificate): number => Number(byWildcard !== wildcardFirst)
-  return covering.toSorted((a, b) => rank(a) - rank(b) || b.notAfter.getTime() - a.notAfter.getTime())[0]
+  const age = ({ certificateFile }: CoveringCertificate): number => Number(isPutAside(certificateFile))
+  return covering.toSorted(
+    (a, b) => rank(a) - rank(b) || b.notAfter.getTime() - a.notAfter.getTime() || age(a) - age(b),
+  )[0]
 }
 
 const withoutX509 = ({ x509: _, ...certificate }: Pair): InstalledCertificate => certificate

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { makePrivateFolder, syncFolder, writePrivateFile } from './private-file.ts'
 
 /** Where the files of one order lie, below the state folder. Every folder is for us alone. */
@@ -54,10 +54,15 @@ export async function installPair(
   await writePrivateFile(join(staged, 'privkey.pem'), pair.keyPem)
   const issued = await makePrivateFolder(stateDir, ISSUED)
   const live = join(issued, name.replace('*', '_wildcard'))
-  await replaceFolder(staged, live, join(issued, `.previous-${digest(name)}`))
+  await replaceFolder(staged, live, join(issued, `${PUT_ASIDE}${digest(name)}`))
   await syncFolder(issued)
   return { certificateFile: join(live, 'fullchain.pem'), keyFile: join(live, 'privkey.pem') }
 }
+
+const PUT_ASIDE = '.previous-'
+
+/** Whether a file belongs to the pair before the current one. */
+export const isPutAside = (path: string): boolean => basename(dirname(path)).startsWith(PUT_ASIDE)
 
 /** What stands there is put aside, where it is still found. */
 async function replaceFolder(from: string, to: string, aside: string): Promise<void> {
