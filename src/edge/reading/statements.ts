@@ -75,9 +75,18 @@ export function parse(text: string, content: Content, seal: (block: Statement) =
     })
   } catch (error) {
     if (!(error instanceof UnreadableText)) throw error
+    dropUnendedServer([...around, current])
     return { statements, fault: error }
   }
   return { statements, fault: undefined }
+}
+
+/** nginx never served it, and its names may be anything. Blocks around it keep what ended before. */
+function dropUnendedServer(open: readonly OpenBlock[]): void {
+  const outer = open.find(
+    ({ statements }, i) => open[i + 1]?.statements !== undefined && statements?.at(-1)?.name === 'server',
+  )
+  outer?.statements?.pop()
 }
 
 /** A copy: a slice would keep the whole text in memory for as long as it lives. Short ones are copies anyway. */
