@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { compareWithApplied } from './apply/compare.ts'
 import { crashAt } from './apply/crash-points.ts'
 import { type RenewalParts, Renewals } from './apply/renewal/renewals.ts'
 import { Runs } from './apply/runs.ts'
@@ -19,9 +18,7 @@ import { Secret } from './config/secret.ts'
 import { namesToOrder, zoneOf } from './config/zones.ts'
 import { diagnoserOf } from './diagnoser-parts.ts'
 import { dnsReader } from './dns/reader.ts'
-import type { EdgeReader } from './edge/reading/contract.ts'
 import { edgeReader } from './edge/reading/edge-reader.ts'
-import { edgeVisitor } from './edge/visitor.ts'
 import { type Equipment, equip } from './equip.ts'
 import { Exposer, type Observe } from './exposer.ts'
 import { readTlsFiles } from './http/certificate-reload.ts'
@@ -30,7 +27,7 @@ import type { Log } from './log.ts'
 import { Metrics } from './metrics/metrics.ts'
 import type { Plan } from './model/exposure.ts'
 import { Board } from './monitor/board.ts'
-import { Monitor } from './monitor/monitor.ts'
+import { monitorOf } from './monitor-parts.ts'
 import { Deliverer } from './notify/deliverer.ts'
 import { EventFeed } from './notify/feed.ts'
 import type { Hook } from './notify/hook.ts'
@@ -170,49 +167,6 @@ const hooksOf = ({ webhooks }: Config): Hook[] =>
     tries,
     timeoutMs: timeoutSeconds * 1000,
   }))
-
-interface MonitorSurroundings extends Equipment {
-  readonly store: Store
-  readonly runs: Runs
-  readonly board: Board
-  readonly reader: EdgeReader | undefined
-  readonly metrics: Metrics
-  readonly instance: string
-  readonly log: Log
-}
-
-function monitorOf({ servers, edge, edges, monitor, instances }: Config, parts: MonitorSurroundings): Monitor {
-  const { metrics, store } = parts
-  const compared = async (host: string) => {
-    const exposure = await store.findExposure(host)
-    const plan = exposure && (await store.findPlan(exposure.planId))
-    return plan && compareWithApplied(exposure, plan, parts)
-  }
-  const primary = edges[servers.primary]
-  return new Monitor({
-    ...parts,
-    edge: primary &&
-      parts.reader && {
-        reader: parts.reader,
-        surroundings: { addresses: servers.addresses, edge: { address: primary.address, ports: edge } },
-      },
-    visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
-    compare: async (host) => {
-      // Twice where a file seems edited: a run or a renewal may have written it since the books were read.
-      let seen = await compared(host)
-      if (seen && seen.edited.length > 0) seen = await compared(host)
-      if (!seen) return { dns: null, file: null }
-      const { held, edited } = seen
-      const dns = held === 'unknown' ? null : held === 'yes' ? 'ours' : 'not_ours'
-      return { dns, file: edited.length === 0 ? 'unchanged' : 'edited' }
-    },
-    listenToRuns: (listener) => parts.runs.listen(listener),
-    onCheck: (status) => metrics.check(status),
-    everyMs: monitor.everySeconds * 1000,
-    atOnce: monitor.atOnce,
-    leaseMs: instances.takeOverSeconds * 1000,
-  })
-}
 
 /** Found from the sources as from what was built of them. */
 const PAGE_FOLDER = import.meta.dirname.endsWith(join('dist', 'src'))

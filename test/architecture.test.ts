@@ -103,6 +103,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'version.ts': [],
   'doctor-parts.ts': ['*'],
   'diagnoser-parts.ts': ['*'],
+  'monitor-parts.ts': ['*'],
   'main.ts': ['*'],
   'command-line.ts': ['*'],
 }
