@@ -44,10 +44,7 @@ const bash = (entries: readonly Entry[]): string =>
   fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-${entries
-  .filter(({ path }) => path.length > 0)
-  .map(({ path }) => `      "${path.slice(0, -1).join('-')} ${path.at(-1)}") path="${path.join('-')}" ;;`)
-  .join('\n')}
+${stepsDown(entries)}
     esac
   done
   case "$path" in
@@ -63,10 +60,7 @@ _drawbridge() {
   local -a offered
   for word in \${words[2,CURRENT-1]}; do
     case "$path $word" in
-${entries
-  .filter(({ path }) => path.length > 0)
-  .map(({ path }) => `      "${path.slice(0, -1).join('-')} ${path.at(-1)}") path="${path.join('-')}" ;;`)
-  .join('\n')}
+${stepsDown(entries)}
     esac
   done
   if [[ \${words[CURRENT-1]} == --config ]]; then _files; return; fi
@@ -117,3 +111,10 @@ function fishCondition(path: readonly string[], children: readonly string[]): st
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", '’')}'`
+
+/** Bash and zsh follow the words typed so far from command to command in the same way. */
+const stepsDown = (entries: readonly Entry[]): string =>
+  entries
+    .filter(({ path }) => path.length > 0)
+    .map(({ path }) => `      "${path.slice(0, -1).join('-')} ${path.at(-1)}") path="${path.join('-')}" ;;`)
+    .join('\n')
