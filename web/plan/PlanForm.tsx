@@ -3,6 +3,7 @@ import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
 import control from '../parts/control.module.css'
 import { Field } from '../parts/Field.tsx'
+import { TermInput } from '../parts/TermInput.tsx'
 import { HttpsChoice, ServerChoice } from './choices.tsx'
 import { checkAll, checkField, type Draft, type FieldErrors, type FieldName, portRanges } from './draft.ts'
 import { HostPreview } from './HostPreview.tsx'
@@ -49,12 +50,8 @@ export function PlanForm({ policy, draft, onChange, onSubmit, isBusy, refused }:
       <div className={styles.name}>
         <Field label="Subdomain" error={errors.subdomain}>
           {(props) => (
-            <input
+            <TermInput
               {...props}
-              className={`${control.control} ${control.mono}`}
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
               value={draft.subdomain}
               onChange={(event) => set({ subdomain: event.target.value })}
               onBlur={() => draft.subdomain && leave('subdomain')}
@@ -87,11 +84,9 @@ export function PlanForm({ policy, draft, onChange, onSubmit, isBusy, refused }:
       <div className={styles.backend}>
         <Field label="Port" error={errors.port} hint={`Allowed: ${portRanges(policy.ports.allowed)}`}>
           {(props) => (
-            <input
+            <TermInput
               {...props}
-              className={`${control.control} ${control.mono}`}
               inputMode="numeric"
-              autoComplete="off"
               value={draft.port}
               onChange={(event) => set({ port: event.target.value.trim() })}
               onBlur={() => draft.port && leave('port')}
@@ -100,12 +95,8 @@ export function PlanForm({ policy, draft, onChange, onSubmit, isBusy, refused }:
         </Field>
         <Field label="Health path" error={errors.health} hint="Must answer with HTTP 2xx.">
           {(props) => (
-            <input
+            <TermInput
               {...props}
-              className={`${control.control} ${control.mono}`}
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
               maxLength={1024}
               value={draft.health}
               onChange={(event) => set({ health: event.target.value })}

@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import type { Plan } from '../api/plans.ts'
 import { Button } from '../parts/Button.tsx'
-import control from '../parts/control.module.css'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
+import { TermInput } from '../parts/TermInput.tsx'
 import { deedsOf } from '../plan/contrasts.ts'
 import styles from './RunPanel.module.css'
 
@@ -34,17 +34,7 @@ export function RemoveDialog({ plan, onCancel, onRemove }: RemoveDialogProps) {
         }}
       >
         <Field label={`Type ${plan.host} to confirm`}>
-          {(props) => (
-            <input
-              {...props}
-              className={`${control.control} ${control.mono}`}
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
-              value={typed}
-              onChange={(event) => setTyped(event.target.value)}
-            />
-          )}
+          {(props) => <TermInput {...props} value={typed} onChange={(event) => setTyped(event.target.value)} />}
         </Field>
         <DialogActions>
           <Button onClick={onCancel}>Cancel</Button>

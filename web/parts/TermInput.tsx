@@ -1,0 +1,15 @@
+import type { ComponentProps } from 'react'
+import control from './control.module.css'
+
+/** For names, paths and numbers: what nobody's dictionary, capital letters or memory should change. */
+export function TermInput(props: Omit<ComponentProps<'input'>, 'className'>) {
+  return (
+    <input
+      className={`${control.control} ${control.mono}`}
+      autoComplete="off"
+      autoCapitalize="none"
+      spellCheck={false}
+      {...props}
+    />
+  )
+}
