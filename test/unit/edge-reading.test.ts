@@ -4,6 +4,17 @@ import { nginxFiles } from '../support/nginx-files.ts'
 const http = (text: string) => ({ 'nginx.conf': `events {}\nhttp {\n${text}\n}\n` })
 
 describe('hosts', () => {
+  test('are not those of a block that never ends: nginx serves none of it, and its words may be anything', async () => {
+    using files = nginxFiles({
+      'nginx.conf': 'events {}\nhttp { include sites/*; }\n',
+      'sites/a.conf': 'server { server_name whole.test; }\nserver { # a word\n  server_name unended.test;\n',
+    })
+    const { hosts, broken, find } = await files.reader.read()
+    expect(hosts.map(({ host }) => host)).toEqual(['whole.test'])
+    expect(find('unended.test')).toBeUndefined()
+    expect(broken).toMatchObject([{ path: files.path('sites/a.conf') }])
+  })
+
   test('are found through includes, with path, line, places and target', async () => {
     using files = nginxFiles({
       'nginx.conf': 'events {}\nhttp { include sites/*; }\n',
