@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LabDescription } from '../lab/description.ts'
 import type { Lab, LabOptions } from '../lab/lab.ts'
 import { statePaths } from '../lab/state.ts'
+import type { ChosenCertificate } from '../src/apply/steps/certificate.ts'
 import { loadPair } from '../src/certificates/pair.ts'
-import type { EdgeFile, SiteCertificate } from '../src/edge/contract.ts'
+import type { EdgeFile } from '../src/edge/contract.ts'
 import { masterIn } from '../src/edge/nginx-workers.ts'
 import { renderSite } from '../src/edge/render-site.ts'
 import type { Plan } from '../src/model/exposure.ts'
@@ -53,7 +54,13 @@ export async function benchMonitor(lab: Lab): Promise<void> {
 async function firstLook(lab: LabDescription): Promise<void> {
   const caller = new Caller(lab)
   const giveUpAt = Date.now() + PATIENCE_MS
-  while ((await caller.get<Answer>('/api/hosts?limit=1')).counts.RUNNING !== HOSTS) {
+  // While it looks at all of them for the first time it may be too busy to answer, and say so.
+  const running = () =>
+    caller
+      .get<Answer>('/api/hosts?limit=1')
+      .then(({ counts }) => counts.RUNNING)
+      .catch(() => undefined)
+  while ((await running()) !== HOSTS) {
     if (Date.now() > giveUpAt) throw new Error('not all hosts are running')
     await sleep(5_000)
   }
@@ -88,7 +95,8 @@ async function exposeAll(lab: Lab): Promise<void> {
   const { edges, zone, backends } = lab.description
   const paths = statePaths(lab.state)
   await makeWildcard(zone, paths.certificates)
-  const certificate = await wildcardIn(paths.certificates)
+  const wildcard = wildcardIn(paths.certificates, zone)
+  const certificate = await loadPair(wildcard)
   const { primary } = edges
   const listening = { listen: [primary.address], ports: { http: primary.http, https: primary.https } }
   const backend = backends.find(({ server }) => server === '25')
@@ -101,7 +109,7 @@ async function exposeAll(lab: Lab): Promise<void> {
       const plan = planOf(i, zone, primary.address, target)
       const files = renderSite({ host: plan.host, planId: plan.planId, target, certificate }, listening)
       write(dirname(primary.hosts), files, i === 0)
-      await book(session, plan, files)
+      await book(session, plan, files, wildcard)
     }
   })
   await store.close()
@@ -109,7 +117,12 @@ async function exposeAll(lab: Lab): Promise<void> {
   if (master !== undefined) process.kill(master, 'SIGHUP')
 }
 
-async function book(session: StoreSession, plan: Plan, files: readonly EdgeFile[]): Promise<void> {
+async function book(
+  session: StoreSession,
+  plan: Plan,
+  files: readonly EdgeFile[],
+  certificate: ChosenCertificate,
+): Promise<void> {
   const { host, planId, createdAt: since } = plan
   await session.insertPlan(plan)
   const hashes = files.map(({ path, content }) => ({
@@ -124,7 +137,7 @@ async function book(session: StoreSession, plan: Plan, files: readonly EdgeFile[
     state: 'applied',
     fence: 1,
     since,
-    receipt: { proxy: { files: hashes } },
+    receipt: { certificate, proxy: { files: hashes } },
   })
 }
 
@@ -166,10 +179,19 @@ function zoneLines(): string[] {
   ]).flat()
 }
 
-async function wildcardIn(folder: string): Promise<SiteCertificate> {
+function wildcardIn(folder: string, zone: string): ChosenCertificate {
   const [certificateFile, keyFile] = [join(folder, 'wildcard.pem'), join(folder, 'wildcard.key')]
-  const { fingerprint256 } = new X509Certificate(readFileSync(certificateFile))
-  return loadPair({ fingerprint: fingerprint256, certificateFile, keyFile })
+  const { fingerprint256, validFromDate, validToDate } = new X509Certificate(readFileSync(certificateFile))
+  return {
+    fingerprint: fingerprint256,
+    certificateFile,
+    keyFile,
+    source: 'installed',
+    names: [`*.${zone}`],
+    notBefore: validFromDate.getTime(),
+    notAfter: validToDate.getTime(),
+    ours: false,
+  }
 }
 
 /** User and system time of a process: fields 14 and 15, in hundredths. */

@@ -43,6 +43,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'store/contract.ts',
     'edge/contract.ts',
     'edge/reading/contract.ts',
+    'apply/each-exposure.ts',
     'apply/held-lease.ts',
     'log.ts',
   ],

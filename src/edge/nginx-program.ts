@@ -7,6 +7,7 @@ import type { EdgeSettings } from './settings.ts'
 const PATIENCE_MS = 60_000
 /** A dump holds every file of the configuration. */
 const MOST_OUTPUT = 256 * 1024 * 1024
+const IDLE_MS = 30_000
 
 export interface Ended {
   readonly code: number
@@ -28,13 +29,15 @@ export async function runNginx(
 
 /**
  * Starting a program holds up the thread that starts it for some milliseconds, in which nobody is answered. So a thread
- * of its own does it, begun with the first question and kept.
+ * of its own does it, begun with the first question and kept until there was none for a while: it takes some megabytes.
  */
 let thread: Worker | undefined
+let idle: NodeJS.Timeout | undefined
 const waiting = new Map<number, (answer: ProgramAnswer) => void>()
 let asked = 0
 
 function ask(binary: string, args: readonly string[]): Promise<ProgramAnswer> {
+  clearTimeout(idle)
   thread ??= begin()
   thread.ref()
   asked += 1
@@ -52,13 +55,23 @@ function begin(): Worker {
     waiting.get(answer.id)?.(answer)
     waiting.delete(answer.id)
     // It keeps the service alive only while somebody waits.
-    if (waiting.size === 0) worker.unref()
+    if (waiting.size > 0) return
+    worker.unref()
+    idle = setTimeout(end, IDLE_MS).unref()
   })
   worker.on('error', () => undefined)
   worker.once('exit', () => {
+    if (thread !== worker) return
     thread = undefined
     for (const [id, answer] of waiting) answer({ id, code: null, cause: 'its thread ended', output: '', errors: '' })
     waiting.clear()
   })
   return worker
+}
+
+/** Nobody waits for it: the next question begins another. */
+function end(): void {
+  const ended = thread
+  thread = undefined
+  void ended?.terminate()
 }

@@ -167,7 +167,8 @@ class Idle {
  * spoken between full visits, except with hosts that refuse it.
  */
 class Sessions {
-  readonly #sessions = new Map<string, Buffer>()
+  /** As text, a byte a character: a kept buffer would hold on to all of the pool that it was cut from. */
+  readonly #sessions = new Map<string, string>()
   readonly #modernOnly = new Set<string>()
   readonly #modern = createSecureContext({ minVersion: 'TLSv1.2' })
   readonly #frugal = createSecureContext({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })
@@ -182,7 +183,7 @@ class Sessions {
       secureContext: modern ? this.#modern : this.#frugal,
       // Whom the certificate is from is not the question here, but whether it is served, for whom and until when.
       rejectUnauthorized: false,
-      ...(session && { session }),
+      ...(session !== undefined && { session: Buffer.from(session, 'latin1') }),
     })
     if (!full) socket.on('session', (fresh: Buffer) => this.#keep(host, fresh))
     return socket
@@ -204,6 +205,6 @@ class Sessions {
   #keep(host: string, session: Buffer): void {
     const [oldest] = this.#sessions.keys()
     if (oldest !== undefined && this.#sessions.size >= MOST_SESSIONS) this.#sessions.delete(oldest)
-    this.#sessions.set(host, session)
+    this.#sessions.set(host, session.toString('latin1'))
   }
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../authorize/caller.ts'
-import { stripOf, uptimeOf } from '../model/history.ts'
+import { latenciesOf, stripOf, uptimeOf } from '../model/history.ts'
 import type { HostStatus } from '../model/host-status.ts'
 import type { HealthBody, HostRowBody } from './status-schemas.ts'
 
@@ -26,7 +26,7 @@ export function hostRow(status: HostStatus, network: Network, at: number): HostR
     latencyMs: lastCheck?.latencyMs ?? null,
     uptime24h: uptimeOf(history, at),
     strip: stripOf(history, at),
-    latencies: [...history.latencies],
+    latencies: latenciesOf(history),
     certificate: certificate && { notAfter: new Date(certificate.notAfter).toISOString(), level: certificate.level },
     expiresAt: timeText(expiresAt),
     ...(planId !== null && network === 'internal' && { planId }),

@@ -1,19 +1,26 @@
-/** How a host did over the last 24 hours, by half hours, and how fast it answered lately. Never changed in place. */
+/**
+ * How a host did over the last 24 hours, by half hours, and how fast it answered lately. Its numbers are kept as text, a
+ * character a number: there are thousands of histories, and an array of numbers takes several times that.
+ */
 export interface History {
   /** The half hour that was last counted in, since 1970. */
   readonly newest: number
   /** For each of the 48 half hours, in a ring: checks that went well, and all checks. */
-  readonly counts: Uint16Array
+  readonly counts: string
   /** Milliseconds, oldest first. */
-  readonly latencies: readonly number[]
+  readonly latencies: string
 }
 
 const HALF_HOUR_MS = 1_800_000
 const HALF_HOURS = 48
 const MOST_LATENCIES = 24
-const MOST_COUNTED = 65_535
+const LARGEST = 65_535
 
-export const NO_HISTORY: History = { newest: 0, counts: new Uint16Array(2 * HALF_HOURS), latencies: [] }
+const textOf = (numbers: readonly number[]): string =>
+  String.fromCharCode(...numbers.map((number) => Math.min(LARGEST, number)))
+const numbersIn = (text: string): number[] => Array.from({ length: text.length }, (_, i) => text.charCodeAt(i))
+
+export const NO_HISTORY: History = { newest: 0, counts: textOf(new Array(2 * HALF_HOURS).fill(0)), latencies: '' }
 
 interface Counted {
   readonly at: number
@@ -23,14 +30,23 @@ interface Counted {
 
 export function recorded(history: History, { at, ok, latencyMs }: Counted): History {
   const now = Math.max(halfHourOf(at), history.newest)
-  const counts = Uint16Array.from(history.counts)
+  const counts = numbersIn(history.counts)
   forget(counts, history.newest, now)
   const place = 2 * (now % HALF_HOURS)
-  const [up = 0, all = 0] = counts.subarray(place, place + 2)
-  if (all < MOST_COUNTED) counts.set([up + (ok ? 1 : 0), all + 1], place)
-  const latencies = latencyMs === null ? history.latencies : [...history.latencies, latencyMs].slice(-MOST_LATENCIES)
-  return { newest: now, counts, latencies }
+  const [up = 0, all = 0] = counts.slice(place, place + 2)
+  if (all < LARGEST) counts.splice(place, 2, up + (ok ? 1 : 0), all + 1)
+  return {
+    newest: now,
+    counts: textOf(counts),
+    latencies:
+      latencyMs === null
+        ? history.latencies
+        : textOf([...numbersIn(history.latencies), latencyMs].slice(-MOST_LATENCIES)),
+  }
 }
+
+/** Milliseconds, oldest first. */
+export const latenciesOf = ({ latencies }: History): number[] => numbersIn(latencies)
 
 /** 48 characters, oldest half hour first: `9` all checks went well, `0` to `8` tenths of them, `-` there were none. */
 export function stripOf(history: History, at: number): string {
@@ -53,11 +69,11 @@ export function uptimeOf(history: History, at: number): number | null {
 
 /** As the store keeps it. */
 export const historyText = ({ newest, counts, latencies }: History): string =>
-  JSON.stringify({ newest, counts: [...counts], latencies })
+  JSON.stringify({ newest, counts: numbersIn(counts), latencies: numbersIn(latencies) })
 
 export function parseHistory(text: string): History {
   const { newest, counts, latencies } = JSON.parse(text) as { newest: number; counts: number[]; latencies: number[] }
-  return { newest, counts: Uint16Array.from(counts), latencies }
+  return { newest, counts: textOf(counts), latencies: textOf(latencies) }
 }
 
 /** The 48 half hours up to `at`, oldest first. */
@@ -66,13 +82,13 @@ function eachHalfHour({ newest, counts }: History, at: number, tell: (up: number
   for (let halfHour = last - HALF_HOURS + 1; halfHour <= last; halfHour += 1) {
     const place = 2 * (halfHour % HALF_HOURS)
     if (halfHour > newest) tell(0, 0)
-    else tell(counts[place] ?? 0, counts[place + 1] ?? 0)
+    else tell(counts.charCodeAt(place), counts.charCodeAt(place + 1))
   }
 }
 
-function forget(counts: Uint16Array, from: number, to: number): void {
+function forget(counts: number[], from: number, to: number): void {
   for (let halfHour = Math.max(from + 1, to - HALF_HOURS + 1); halfHour <= to; halfHour += 1) {
-    counts.set([0, 0], 2 * (halfHour % HALF_HOURS))
+    counts.splice(2 * (halfHour % HALF_HOURS), 2, 0, 0)
   }
 }
 

@@ -1,3 +1,4 @@
+import { eachExposure } from '../apply/each-exposure.ts'
 import type { EdgeMap, EdgeReader } from '../edge/reading/contract.ts'
 import type { HostStatus, WatchedHost } from '../model/host-status.ts'
 import type { Exposure, Store } from '../store/contract.ts'
@@ -61,7 +62,8 @@ export class Roll {
     const readEveryMs = Math.min(LONGEST_BETWEEN_READINGS_MS, this.#parts.everyMs)
     const isTouched = this.#touchedRuns.size + this.#touchedHosts.size > 0
     if (!isTouched && now - this.#readAt < readEveryMs) return
-    const isHeldNew = (await this.#list(now)) || (await this.#renewTouched())
+    const isListed = await this.#list(now)
+    const isHeldNew = (await this.#renewTouched()) || isListed
     const map = await this.#parts.reader.read()
     this.#readAt = now
     if (map !== this.#map || isHeldNew) this.#settle(map)
@@ -70,14 +72,14 @@ export class Roll {
 
   async #list(now: number): Promise<boolean> {
     if (now - this.#listedAt < LIST_MS) return false
-    const exposures = await this.#parts.store.listExposures()
-    const hosts = new Set(exposures.map(({ host }) => host))
-    for (const host of this.#held.keys()) if (!hosts.has(host)) this.#held.delete(host)
-    for (const [i, exposure] of exposures.entries()) {
+    const hosts = new Set<string>()
+    for await (const exposure of eachExposure(this.#parts.store)) {
       await this.#hold(exposure)
+      hosts.add(exposure.host)
       // A store in this very program never lets anybody else have a turn by itself.
-      if (i % HELD_PER_TURN === 0) await new Promise(setImmediate)
+      if (hosts.size % HELD_PER_TURN === 0) await new Promise(setImmediate)
     }
+    for (const host of this.#held.keys()) if (!hosts.has(host)) this.#held.delete(host)
     this.#listedAt = now
     return true
   }
@@ -134,6 +136,8 @@ export class Roll {
       const status = board.find(one.host)
       if (!status || isAnother(status, one)) keeper.put(pending(one))
       else if (isMoved(status, one)) keeper.put({ ...status, ...one })
+      // The same, word for word; but thousands of statuses from the store have words of their own, and these are shared.
+      else if (!this.#map) board.put({ ...status, ...one })
     }
   }
 }

@@ -26,7 +26,7 @@ export interface RoundsParts {
 export class Rounds {
   readonly #parts: RoundsParts
   readonly #underWay = new Set<string>()
-  readonly #due = new Map<string, { readonly host: string; readonly dueAt: number }>()
+  readonly #due = new Map<string, number>()
   #stopped = false
 
   constructor(parts: RoundsParts) {
@@ -35,22 +35,22 @@ export class Rounds {
 
   /** Checks that are due and have not begun. */
   get waiting(): number {
-    return dueFirst(this.#due.values(), this.#parts.now(), Number.POSITIVE_INFINITY).length
+    return dueFirst(this.#due, this.#parts.now(), Number.POSITIVE_INFINITY).length
   }
 
   begin(): void {
     const { board, atOnce, roll, log, now } = this.#parts
     if (this.#due.size + this.#underWay.size !== board.size) this.#enlist()
-    for (const entry of dueFirst(this.#due.values(), now(), atOnce - this.#underWay.size)) {
-      const status = board.find(entry.host)
-      this.#due.delete(entry.host)
-      if (!status || roll.isPaused(entry.host)) continue
-      this.#underWay.add(entry.host)
+    for (const host of dueFirst(this.#due, now(), atOnce - this.#underWay.size)) {
+      const status = board.find(host)
+      this.#due.delete(host)
+      if (!status || roll.isPaused(host)) continue
+      this.#underWay.add(host)
       void this.#check(status)
-        .catch((error: unknown) => log.error({ err: error, host: entry.host }, 'A check failed'))
+        .catch((error: unknown) => log.error({ err: error, host }, 'A check failed'))
         .finally(() => {
-          this.#underWay.delete(entry.host)
-          this.#enter(entry.host)
+          this.#underWay.delete(host)
+          this.#enter(host)
         })
     }
   }
@@ -101,6 +101,6 @@ export class Rounds {
     if (!status) return
     const { lastCheck, since } = status
     const standing = { host, checkedAt: lastCheck?.at ?? null, failingSince: lastCheck?.ok === false ? since : null }
-    this.#due.set(host, { host, dueAt: nextCheck(standing, this.#parts.everyMs) })
+    this.#due.set(host, nextCheck(standing, this.#parts.everyMs))
   }
 }

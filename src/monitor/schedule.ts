@@ -43,10 +43,10 @@ export function isLookDue(
 }
 
 /** The hosts to check now: those that are due for longest, as many as there is room for. */
-export function dueFirst<T extends { readonly dueAt: number }>(hosts: Iterable<T>, now: number, room: number): T[] {
-  const due: T[] = []
-  for (const host of hosts) if (host.dueAt <= now) due.push(host)
-  return due.length <= room ? due : due.sort((a, b) => a.dueAt - b.dueAt).slice(0, room)
+export function dueFirst(dueAt: ReadonlyMap<string, number>, now: number, room: number): string[] {
+  const due: string[] = []
+  for (const [host, at] of dueAt) if (at <= now) due.push(host)
+  return due.length <= room ? due : due.sort((a, b) => (dueAt.get(a) ?? 0) - (dueAt.get(b) ?? 0)).slice(0, room)
 }
 
 /** 0 to 1, the same for a name every time: FNV-1a. */

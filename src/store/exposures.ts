@@ -61,9 +61,10 @@ export const exposuresIn = (db: Kysely<Schema>): Exposures => ({
     return numDeletedRows === 1n
   },
 
-  async listExposures() {
-    const rows = await db.selectFrom('exposures').selectAll().orderBy('host').execute()
-    return rows.map(toExposure)
+  async listExposures(page) {
+    const all = db.selectFrom('exposures').selectAll().orderBy('host')
+    const asked = page ? all.where('host', '>', page.after).limit(page.limit) : all
+    return (await asked.execute()).map(toExposure)
   },
 
   async exposuresDue(now) {

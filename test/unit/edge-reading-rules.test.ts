@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { EdgeMap } from '../../src/edge/reading/contract.ts'
-import { parseListen } from '../../src/edge/reading/listen.ts'
+import { parseListens } from '../../src/edge/reading/listen.ts'
 import { translatePattern } from '../../src/edge/reading/name-pattern.ts'
 import { nginxFiles } from '../support/nginx-files.ts'
 
@@ -30,14 +30,16 @@ describe('listen', () => {
     ['app.internal:90', ['app.internal 90']],
     ['443 quic reuseport', []],
   ])('%s', (text, expected) => {
-    expect(parseListen(text.split(' ')).map(({ address, port }) => `${address} ${port}`)).toEqual(expected)
+    expect(parseListens([text.split(' ')], false).map(({ address, port }) => `${address} ${port}`)).toEqual(expected)
   })
 
   test('options', () => {
-    expect(parseListen(['443', 'ssl', 'http2', 'default_server', 'reuseport'])).toMatchObject([
+    expect(parseListens([['443', 'ssl', 'http2', 'default_server', 'reuseport']], false)).toMatchObject([
       { isTls: true, isDefault: true, isDual: false },
     ])
-    expect(parseListen(['[::]:80', 'default', 'ipv6only=off'])).toMatchObject([{ isDefault: true, isDual: true }])
+    expect(parseListens([['[::]:80', 'default', 'ipv6only=off']], false)).toMatchObject([
+      { isDefault: true, isDual: true },
+    ])
   })
 
   test('TLS is a matter of the place: one server says it for all that share it', async () => {

@@ -62,8 +62,8 @@ describe('the longer look', () => {
 })
 
 test('those that are due for longest go first when there is no room for all', () => {
-  const hosts = [5, 1, 9, 3, 7].map((dueAt) => ({ dueAt }))
-  expect(dueFirst(hosts, 8, 10).map(({ dueAt }) => dueAt)).toEqual([5, 1, 3, 7])
-  expect(dueFirst(hosts, 8, 2).map(({ dueAt }) => dueAt)).toEqual([1, 3])
+  const hosts = new Map([5, 1, 9, 3, 7].map((dueAt) => [`due-at-${dueAt}`, dueAt]))
+  expect(dueFirst(hosts, 8, 10)).toEqual(['due-at-5', 'due-at-1', 'due-at-3', 'due-at-7'])
+  expect(dueFirst(hosts, 8, 2)).toEqual(['due-at-1', 'due-at-3'])
   expect(dueFirst(hosts, 0, 2)).toEqual([])
 })

@@ -2,7 +2,7 @@ import { hostLease } from '../../model/run.ts'
 import type { Store } from '../../store/contract.ts'
 import { HeldLease } from '../held-lease.ts'
 import type { Receipt } from '../steps.ts'
-import { type InUse, inUse } from './in-use.ts'
+import { type InUse, inUse, type Use } from './in-use.ts'
 
 /** A host that no run can touch meanwhile, as its books say under our hold. */
 export interface HeldHost {
@@ -23,7 +23,7 @@ interface HoldingParts {
  */
 export async function holding<T>(
   { store, instance, leaseMs, now }: HoldingParts,
-  hosts: readonly InUse[],
+  hosts: readonly Pick<Use, 'host'>[],
   work: (held: readonly HeldHost[]) => Promise<T>,
 ): Promise<T> {
   // The same instance takes up at once what it held when it died.

@@ -4,16 +4,20 @@ import type { Exposure } from '../../store/contract.ts'
 import type { ChosenCertificate } from '../steps/certificate.ts'
 import { appliedFiles, type Receipt, withFiles } from '../steps.ts'
 
-/** An applied host that is served with a certificate, as its receipt tells. */
-export interface InUse {
+/** An applied host that is served with a certificate, as far as one must know to tell whether there is something to do. */
+export interface Use {
   readonly host: string
-  readonly planId: string
-  readonly receipt: Receipt
   readonly certificate: ChosenCertificate
   /** The fingerprint of what the Secondary was last seen to serve. */
   readonly onSecondary: string
   /** A replacement that was begun and not booked yet. */
   readonly intent: Intent | undefined
+}
+
+/** The same with all that its receipt tells. */
+export interface InUse extends Use {
+  readonly planId: string
+  readonly receipt: Receipt
 }
 
 /** What is about to stand on the Primary, written down before it does: whoever comes after a crash can tell it from an edit. */
@@ -69,9 +73,9 @@ export const withSecondary = ({ receipt }: InUse, fingerprint: string): Receipt 
 
 /** Hosts for which something better is there, by what that is. */
 export function successors(
-  hosts: readonly InUse[],
+  hosts: readonly Use[],
   covering: ReadonlyMap<string, InstalledCertificate>,
-): { readonly certificate: InstalledCertificate; readonly hosts: readonly InUse[] }[] {
+): { readonly certificate: InstalledCertificate; readonly hosts: readonly Use[] }[] {
   const better = hosts.flatMap((host) => {
     const certificate = covering.get(host.host)
     return certificate && isBetter(certificate, host) ? [{ host, certificate }] : []
@@ -82,6 +86,6 @@ export function successors(
 }
 
 /** Whether a certificate that covers the host should take the place of the one in use: it is newer, or lasts longer. */
-export const isBetter = (candidate: InstalledCertificate, { certificate }: InUse): boolean =>
+export const isBetter = (candidate: InstalledCertificate, { certificate }: Pick<Use, 'certificate'>): boolean =>
   candidate.fingerprint !== certificate.fingerprint &&
   (candidate.notBefore.getTime() > certificate.notBefore || candidate.notAfter.getTime() > certificate.notAfter)

@@ -10,7 +10,8 @@ import type {
 import { dueAt, pauseAfter } from '../../certificates/renewal-schedule.ts'
 import { Fault, sentenceOf } from '../../model/fault.ts'
 import type { Renewal } from '../../model/renewal.ts'
-import { type InUse, inUse, successors } from './in-use.ts'
+import { eachExposure } from '../each-exposure.ts'
+import { type InUse, inUse, successors, type Use } from './in-use.ts'
 import { type OrderParts, orderFor } from './order-for.ts'
 import { bringSecondaryUp, replaceCertificate, takeBack } from './replace.ts'
 import { renewalFailed } from './tidings.ts'
@@ -24,8 +25,8 @@ export interface RenewalParts extends OrderParts {
 
 /** One certificate and the hosts that are served with it. */
 interface Line {
-  readonly certificate: InUse['certificate']
-  readonly hosts: readonly InUse[]
+  readonly certificate: Use['certificate']
+  readonly hosts: readonly Use[]
 }
 
 /** The best certificate in the folders, by host. */
@@ -63,8 +64,8 @@ export class Renewals {
   async #lookOnce(): Promise<void> {
     const { inventory, now } = this.#parts
     await this.#tellFindings()
-    await this.#settle(await this.#inUse())
-    const hosts = await this.#inUse()
+    const found = await this.#uses()
+    const hosts = (await this.#settle(found)) ? await this.#uses() : found
     const waiting = linesOf(hosts)
     const known = await this.#known(waiting)
     const covering = await inventory.coveringEach(
@@ -91,12 +92,23 @@ export class Renewals {
     this.#told = findings.map(lineOf).join('\n')
   }
 
-  async #inUse(): Promise<InUse[]> {
-    return (await this.#parts.store.listExposures()).flatMap((exposure) => inUse(exposure) ?? [])
+  /** Receipts are not kept: thousands would fill the memory, and whoever changes something reads them again under his hold. */
+  async #uses(): Promise<Use[]> {
+    const uses: Use[] = []
+    const certificates = new Map<string, Use['certificate']>()
+    for await (const exposure of eachExposure(this.#parts.store)) {
+      const found = inUse(exposure)
+      if (!found) continue
+      const { host, onSecondary, intent } = found
+      const certificate = certificates.get(found.certificate.fingerprint) ?? found.certificate
+      certificates.set(certificate.fingerprint, certificate)
+      uses.push({ host, certificate, onSecondary, intent })
+    }
+    return uses
   }
 
-  /** Replacements that were begun and not booked: forward with the same certificate, or back when it is gone. */
-  async #settle(hosts: readonly InUse[]): Promise<void> {
+  /** Replacements that were begun and not booked: forward with the same certificate, or back when it is gone. False: there were none. */
+  async #settle(hosts: readonly Use[]): Promise<boolean> {
     const { inventory, log } = this.#parts
     const begun = Map.groupBy(
       hosts.filter(({ intent }) => intent),
@@ -111,6 +123,7 @@ export class Renewals {
         log.error({ err: error }, 'A certificate that was being replaced is not in its place yet')
       }
     }
+    return begun.size > 0
   }
 
   /** How each renewal goes, by fingerprint. Of certificates that nobody uses any more nothing is kept. */
@@ -149,24 +162,25 @@ export class Renewals {
   }
 
   /** Hosts for which something better is there are given it. */
-  async #give(hosts: readonly InUse[], covering: Covering): Promise<readonly InUse[]> {
+  async #give(hosts: readonly Use[], covering: Covering): Promise<readonly Use[]> {
     const better = successors(hosts, covering)
     for (const group of better) await replaceCertificate(this.#parts, group.certificate, group.hosts)
     return better.flatMap((group) => group.hosts)
   }
 
   /** Under the lease of these names, and only if nobody did it meanwhile. An order that was left is gone on with. */
-  async #renew(first: InUse, hosts: readonly InUse[], { failures, advice }: Renewal): Promise<void> {
-    const { turns, issuer, inventory, store, reach, now } = this.#parts
-    const { names, responder, around } = await orderFor(this.#parts, first)
+  async #renew(first: Use, hosts: readonly Use[], { failures, advice }: Renewal): Promise<void> {
+    const { turns, issuer, inventory, reach, now } = this.#parts
+    const present = await this.#present(first)
+    if (!present) return
+    const { names, responder, around } = await orderFor(this.#parts, present)
     const covering = () =>
       inventory.coveringEach(
         hosts.map(({ host }) => host),
         now(),
       )
     await turns.ordering(names, async () => {
-      const exposure = await store.findExposure(first.host)
-      if (!exposure || inUse(exposure)?.certificate.fingerprint !== first.certificate.fingerprint) return
+      if (!(await this.#present(first))) return
       if (successors([first], await covering()).length === 0) {
         reach('renew run begun')
         // An authority may refuse an order because of what it is said to replace: the next one says nothing.
@@ -178,7 +192,14 @@ export class Renewals {
     })
   }
 
-  async #bringUp({ certificate }: Line, hosts: readonly InUse[]): Promise<void> {
+  /** With its receipt; undefined when it is no longer served with that certificate. */
+  async #present({ host, certificate }: Use): Promise<InUse | undefined> {
+    const exposure = await this.#parts.store.findExposure(host)
+    const found = exposure && inUse(exposure)
+    return found?.certificate.fingerprint === certificate.fingerprint ? found : undefined
+  }
+
+  async #bringUp({ certificate }: Line, hosts: readonly Use[]): Promise<void> {
     const installed = await this.#parts.inventory.withFingerprint(certificate.fingerprint)
     if (!installed) throw new Fault('The certificate that the Secondary lacks is in none of the folders.')
     await bringSecondaryUp(this.#parts, installed, hosts)
@@ -218,7 +239,7 @@ export class Renewals {
   }
 }
 
-function linesOf(hosts: readonly InUse[]): Line[] {
+function linesOf(hosts: readonly Use[]): Line[] {
   const settled = hosts.filter(({ intent }) => !intent)
   return [...Map.groupBy(settled, ({ certificate }) => certificate.fingerprint).values()].flatMap((group) =>
     group[0] ? [{ certificate: group[0].certificate, hosts: group }] : [],

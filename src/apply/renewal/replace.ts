@@ -8,7 +8,7 @@ import { hashIn, hashOf } from '../file-hash.ts'
 import { chosen } from '../steps/certificate.ts'
 import { appliedFiles, type Receipt, type StepParts } from '../steps.ts'
 import { book, type HeldHost, holding } from './held-hosts.ts'
-import { type InUse, under, withIntent, withoutIntent, withReplaced, withSecondary } from './in-use.ts'
+import { type Use, under, withIntent, withoutIntent, withReplaced, withSecondary } from './in-use.ts'
 import { prove } from './prove.ts'
 import { renewed } from './tidings.ts'
 
@@ -36,7 +36,7 @@ interface Successor {
 export async function replaceCertificate(
   parts: ReplaceParts,
   certificate: InstalledCertificate,
-  hosts: readonly InUse[],
+  hosts: readonly Use[],
 ): Promise<number> {
   const successor = { certificate, pair: await parts.loadPair(certificate) }
   return holding(parts, hosts, async (held) => {
@@ -52,14 +52,14 @@ export async function replaceCertificate(
 export async function bringSecondaryUp(
   parts: ReplaceParts,
   certificate: InstalledCertificate,
-  hosts: readonly InUse[],
+  hosts: readonly Use[],
 ): Promise<void> {
   const successor = { certificate, pair: await parts.loadPair(certificate) }
   await holding(parts, hosts, (held) => onSecondary(parts, successor, held))
 }
 
 /** A replacement that a crash left, whose certificate is gone: the hosts go on with what they had. */
-export const takeBack = (parts: ReplaceParts, hosts: readonly InUse[]): Promise<void> =>
+export const takeBack = (parts: ReplaceParts, hosts: readonly Use[]): Promise<void> =>
   holding(parts, hosts, (held) => parts.turns.alone(parts.primary, () => putBack(parts, held)))
 
 async function onPrimary(

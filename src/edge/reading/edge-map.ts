@@ -16,13 +16,10 @@ export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean): E
     if (sockets.add(server, listening(server))) continue
     included.report(server.path, server.line, 'a regular expression for its names is not understood here')
   }
-  const blocks = new Map(
-    http.servers.map((server) => [server, blockOf(server, sockets.placesOf(server, listening(server)), http)]),
-  )
-  const blockFor = (server: ServerDraft, host: string): ServerBlock => {
-    const block = blocks.get(server) ?? blockOf(server, [], http)
-    return dependsOnRequest(server.passing) ? blockOf(server, block.listen, http, host) : block
-  }
+  const blockFor = (server: ServerDraft, host: string): ServerBlock =>
+    blockOf(server, sockets.placesOf(server, listening(server)), http, host)
+  // Whatever a lookup would need of the files behind a variable is read now.
+  for (const server of http.servers) if (dependsOnRequest(server.passing)) blockFor(server, '')
   const hosts = servedHosts(sockets, blockFor)
   const byName = new Map(hosts.map((served) => [served.host, served]))
   return {
@@ -40,7 +37,7 @@ export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean): E
 }
 
 /** `host`: for whom it would work, where that makes a difference. */
-function blockOf(server: ServerDraft, listen: readonly ListenPlace[], http: HttpBlock, host?: string): ServerBlock {
+function blockOf(server: ServerDraft, listen: readonly ListenPlace[], http: HttpBlock, host: string): ServerBlock {
   const { path, line, names, passing } = server
   const tls = listen.some((place) => place.tls)
   const scheme = !tls ? 'http' : listen.every((place) => place.tls) ? 'https' : undefined

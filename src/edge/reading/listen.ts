@@ -21,14 +21,15 @@ const ADDRESS = /^(\[[^\]]*\]|[^:[\]]+)(?::(\d+)(?:-(\d+))?)?$/
 const known = new Map<string, readonly Listening[]>()
 const MOST_KNOWN = 1000
 
-/** The places of one `listen`: several for a range of ports, none for QUIC, which is another network. */
-export function parseListen(args: readonly string[]): readonly Listening[] {
-  const key = args.join(' ')
-  const places = known.get(key) ?? placesIn(args)
+/** The places of all the `listen` of a server. */
+export function parseListens(listens: readonly (readonly string[])[], isTls: boolean): readonly Listening[] {
+  const key = [isTls, ...listens.map((args) => args.join(' '))].join(';')
+  const places = known.get(key) ?? listens.flatMap(placesIn).map((place) => (isTls ? { ...place, isTls } : place))
   if (known.size < MOST_KNOWN) known.set(key, places)
   return places
 }
 
+/** Several for a range of ports, none for QUIC, which is another network. */
 function placesIn([place = '', ...options]: readonly string[]): Listening[] {
   if (options.includes('quic')) return []
   const traits = {

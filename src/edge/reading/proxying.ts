@@ -42,12 +42,22 @@ export function proxying(
   const servers = surroundings.upstreams.get(authority.toLowerCase())
   const [first] = servers ?? [authority]
   if (first === undefined) return UNRESOLVED
-  return {
-    proxyPass: `${protocol.toLowerCase()}://${first}`,
-    unresolved: false,
-    target: targetOf(protocol.toLowerCase() === 'https' ? 'https' : 'http', first, servers !== undefined),
-    furtherTargets: (servers?.length ?? 1) - 1,
-  }
+  const destination = destinationOf(protocol.toLowerCase() === 'https' ? 'https' : 'http', first, servers !== undefined)
+  return { ...destination, unresolved: false, furtherTargets: (servers?.length ?? 1) - 1 }
+}
+
+type Destination = Pick<Proxying, 'proxyPass' | 'target'>
+
+/** Thousands of servers pass to the same few places. */
+const destinations = new Map<string, Destination>()
+const MOST_DESTINATIONS = 1000
+
+function destinationOf(protocol: 'http' | 'https', authority: string, isUpstream: boolean): Destination {
+  const proxyPass = `${protocol}://${authority}`
+  const key = `${isUpstream ? 'upstream ' : ''}${proxyPass}`
+  const destination = destinations.get(key) ?? { proxyPass, target: targetOf(protocol, authority, isUpstream) }
+  if (destinations.size < MOST_DESTINATIONS) destinations.set(key, destination)
+  return destination
 }
 
 /** Assignments happen in their order, those of the server before those of the location; each may use what was before. */

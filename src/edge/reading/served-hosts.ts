@@ -16,10 +16,11 @@ export function servedHosts(
   blockFor: (server: ServerDraft, host: string) => ServerBlock,
 ): ServedHost[] {
   const hosts: ServedHost[] = []
+  const places = new SharedPlaces()
   for (const [host, { servers, listen }] of servings(sockets)) {
     if (!isHostName(host)) continue
     const [block] = servers.map((server) => blockFor(server, host)).sort((a, b) => weight(b) - weight(a))
-    if (block) hosts.push(hostOf(host, block, listen))
+    if (block) hosts.push(hostOf(host, block, places.of(listen)))
   }
   return hosts.sort((a, b) => (a.host < b.host ? -1 : 1))
 }
@@ -47,12 +48,25 @@ function hostOf(host: string, block: ServerBlock, listen: readonly ListenPlace[]
     host,
     configPath,
     line,
-    listen: listen.toSorted(plainFirst),
+    listen,
     tls,
     proxyPass,
     unresolved,
     target,
     furtherTargets,
+  }
+}
+
+/** Thousands of hosts are served at the same few places. */
+class SharedPlaces {
+  readonly #known = new Map<string, readonly ListenPlace[]>()
+
+  of(listen: readonly ListenPlace[]): readonly ListenPlace[] {
+    const sorted = listen.toSorted(plainFirst)
+    const key = sorted.map(({ address, port, defaultServer }) => `${address} ${port} ${defaultServer}`).join()
+    const known = this.#known.get(key) ?? sorted
+    this.#known.set(key, known)
+    return known
   }
 }
 

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { Assignment, Passing, ServerDraft } from './drafts.ts'
-import { type Listening, parseListen } from './listen.ts'
+import { parseListens } from './listen.ts'
 import type { Statement } from './statements.ts'
 
 /** How near a location is to `/`: what a visitor of the host alone would ask. */
@@ -17,7 +17,7 @@ type Inside<S extends Statement> = (block: S) => Iterable<S>
 
 export function draftServer<S extends Statement>(server: S, path: string, inside: Inside<S>): ServerDraft {
   const names: (readonly string[])[] = []
-  const listen: (readonly Listening[])[] = []
+  const listens: (readonly string[])[] = []
   const assignments: Assignment[] = []
   const passings: RankedPassing[] = []
   let isTls = false
@@ -25,7 +25,7 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
   for (const statement of inside(server)) {
     const { name, args } = statement
     if (name === 'server_name') names.push(args)
-    else if (name === 'listen') listen.push(parseListen(args))
+    else if (name === 'listen') listens.push(args)
     else if (name === 'ssl') isTls = args[0] === 'on'
     else if (name === 'return') isAnswered = true
     else if (name === 'location') passings.push(...locationPassings(statement, inside))
@@ -34,9 +34,9 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
   return {
     path,
     line: server.line,
-    // Neither list has room left over for more: there may be thousands of them.
+    // Without room left over for more: there may be thousands of them.
     names: names.flat().map(canonicalName),
-    listen: listen.flat().map((place) => (isTls ? { ...place, isTls } : place)),
+    listen: parseListens(listens, isTls),
     passing: isAnswered ? undefined : nearest(passings, assignments),
   }
 }

@@ -54,7 +54,7 @@ export function parse(text: string, content: Content, seal: (block: Statement) =
   const around: OpenBlock[] = []
   const wants = (name: string) => current.statements !== undefined && (current.isMap || KEPT.has(name))
   const add = (name: string, args: readonly string[], line: number, block?: Statement[]) =>
-    current.statements?.push({ name: KEPT.get(name) ?? own(name), args: args.map(own), line, block })
+    current.statements?.push({ name: KEPT.get(name) ?? own(name), args: ownAll(args), line, block })
   const close = () => {
     const isKept = current.statements !== undefined
     current = around.pop() ?? current
@@ -78,7 +78,8 @@ export function parse(text: string, content: Content, seal: (block: Statement) =
     dropUnendedServer([...around, current])
     return { statements, fault: error }
   }
-  return { statements, fault: undefined }
+  // A copy without the room for more that the list has grown: there may be thousands of them.
+  return { statements: statements.slice(), fault: undefined }
 }
 
 /** nginx never served it, and its names may be anything. Blocks around it keep what ended before. */
@@ -88,6 +89,9 @@ function dropUnendedServer(open: readonly OpenBlock[]): void {
   )
   outer?.statements?.pop()
 }
+
+const NONE: readonly string[] = []
+const ownAll = (words: readonly string[]): readonly string[] => (words.length === 0 ? NONE : words.map(own))
 
 /** A copy: a slice would keep the whole text in memory for as long as it lives. Short ones are copies anyway. */
 const own = (word: string): string => (word.length < 13 ? word : Buffer.from(word).toString())

@@ -6,6 +6,8 @@ import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver } f
 import type { Engine } from './engine.ts'
 
 const PATIENCE_MS = 5_000
+/** The driver's own choice is eight times that; the system keeps what is read in its file cache anyway. */
+const CACHE_KIB = 2_000
 /** Lists of any length make statements without end, and long ones: those are not kept. */
 const MOST_STATEMENTS = 500
 const LONGEST_STATEMENT = 2_000
@@ -46,6 +48,7 @@ async function openDatabase(file: string): Promise<Database.Database> {
     if (mode !== 'wal') throw new Error(`SQLite cannot use its write-ahead log on ${file}: put it on a local disk`)
     database.pragma('synchronous = FULL')
     database.pragma('foreign_keys = ON')
+    database.pragma(`cache_size = -${CACHE_KIB}`)
     return rememberingStatements(database)
   } catch (error) {
     database.close()

@@ -84,6 +84,8 @@ export function exposureSuite(on: Bench): void {
       const all = ['a', 'b', 'c'].map((name) => ({ ...mine, host: name }))
       for (const i of [1, 2, 0]) await store.insertExposure(all[i] ?? mine)
       expect(await store.listExposures()).toStrictEqual(all)
+      expect(await store.listExposures({ after: '', limit: 2 })).toStrictEqual(all.slice(0, 2))
+      expect(await store.listExposures({ after: 'b', limit: 2 })).toStrictEqual(all.slice(2))
     })
 
     it('get and lose an end, for their own plan only', async () => {
