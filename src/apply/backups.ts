@@ -14,6 +14,8 @@ export interface BackupShelf {
   keep(about: Pick<BackupManifest, 'runId' | 'host' | 'server'>, files: readonly EdgeFile[]): Promise<BackupManifest>
   /** Takes away what a crash left of a backup that was not kept. */
   tidy(runId: string): Promise<void>
+  /** Takes away a backup of a run that came to nothing. */
+  discard(runId: string): Promise<void>
   /** Newest first. */
   list(): Promise<readonly BackupManifest[]>
   /** The files of one backup, their hashes checked. */

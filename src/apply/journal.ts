@@ -3,8 +3,10 @@ import type { Store } from '../store/contract.ts'
 
 export type JournalListener = (entry: JournalEntry) => void
 
+export type NewEntry = Pick<JournalEntry, 'step' | 'mark' | 'image' | 'detail'>
+
 export interface JournalParts {
-  readonly store: Pick<Store, 'appendJournal'>
+  readonly store: Pick<Store, 'transaction'>
   readonly run: Pick<Run, 'runId' | 'fence'>
   readonly now: () => number
   readonly tell: JournalListener
@@ -24,12 +26,23 @@ export class Journal {
     this.#entries = [...(parts.entries ?? [])]
   }
 
-  async write(step: string, mark: JournalMark, image?: unknown, detail?: string): Promise<void> {
+  write(step: string, mark: JournalMark, image?: unknown, detail?: string): Promise<void> {
+    return this.writeAll([{ step, mark, image, detail }])
+  }
+
+  /** All of them or none. */
+  async writeAll(entries: readonly NewEntry[]): Promise<void> {
     const { store, run, now, tell, assertHeld } = this.#parts
     assertHeld()
-    const entry = await store.appendJournal({ runId: run.runId, at: now(), step, mark, image, detail }, run.fence)
-    this.#entries.push(entry)
-    tell(entry)
+    const at = now()
+    const written = await store.transaction(async (session) => {
+      const appended: JournalEntry[] = []
+      for (const { step, mark, image, detail } of entries)
+        appended.push(await session.appendJournal({ runId: run.runId, at, step, mark, image, detail }, run.fence))
+      return appended
+    })
+    this.#entries.push(...written)
+    for (const entry of written) tell(entry)
   }
 
   /** The newest entry of a step with one of these marks. */

@@ -4,9 +4,9 @@ import { StaleFence, StoreUnavailable } from '../store/contract.ts'
 import type { Reach } from './crash-points.ts'
 import { LeaseLost } from './held-lease.ts'
 import { insistently } from './insist.ts'
-import type { Journal } from './journal.ts'
+import type { Journal, NewEntry } from './journal.ts'
 import { isPassing } from './passing.ts'
-import { type Step, StepFault, type StepReport } from './step.ts'
+import { type Afters, type Step, StepFault, type StepReport } from './step.ts'
 
 export type SagaOutcome =
   | { readonly kind: 'succeeded'; readonly steps: readonly StepReport[] }
@@ -43,22 +43,25 @@ export class Saga {
   readonly #journal: Journal
   /** Whether a run without a verdict goes back after a crash. If not, turning round must be in the journal before anything is undone. */
   readonly #backByDefault: boolean
+  /** Steps that somebody may have begun before a crash. */
+  readonly #begunBefore: ReadonlySet<Step>
 
   constructor(parts: SagaParts) {
     this.#parts = parts
     this.#journal = parts.journal
     this.#backByDefault = parts.steps.some(({ decides }) => decides)
+    this.#begunBefore = new Set(parts.steps.filter(({ name }) => parts.journal.last(name, 'intent')))
   }
 
   /** Forward from the first step that is not done; steps that are done, as the journal knows, are not done again. */
   async forward(): Promise<SagaOutcome> {
     const reports: StepReport[] = []
-    for (const step of this.#parts.steps) {
+    for (const [i, step] of this.#parts.steps.entries()) {
       if (this.#journal.last(step.name, 'done', 'verdict')) continue
       const started = performance.now()
-      const isFirst = !this.#journal.last(step.name, 'intent')
+      const isFirst = !this.#begunBefore.has(step)
       try {
-        await this.#do(step)
+        await this.#do(step, this.#parts.steps[i + 1])
         reports.push({ name: step.name, status: 'done', ms: since(started) })
       } catch (fault) {
         await this.#stopOrWait(step, 'intent', fault)
@@ -91,7 +94,7 @@ export class Saga {
     return { kind: 'rolled_back', rollback }
   }
 
-  async #do(step: Step): Promise<void> {
+  async #do(step: Step, next: Step | undefined): Promise<void> {
     const at = (moment: string) => this.#parts.reach(`${this.#parts.action} ${step.name} ${moment}`)
     const afters = this.#journal.afters()
     const before = this.#journal.last(step.name, 'intent')?.image ?? (await step.before(afters))
@@ -100,8 +103,16 @@ export class Saga {
     at('after-intent')
     const after = await step.do(before, afters, (image) => this.#journal.write(step.name, 'intent', image))
     at('after-effect')
-    await (step.decides ? this.#decide(step, after) : this.#journal.write(step.name, 'done', after))
+    await (step.decides ? this.#decide(step, after) : this.#done(step, after, next))
     at('after-done')
+  }
+
+  /** Together with the next one's intent: to write down two things lasts no longer than one. */
+  async #done(step: Step, after: unknown, next: Step | undefined): Promise<void> {
+    const done: NewEntry = { step: step.name, mark: 'done', image: after }
+    const afters = new Map(this.#journal.afters()).set(step.name, after)
+    const intent = next && !this.#journal.last(next.name, 'intent') ? await intentOf(next, afters) : undefined
+    await this.#journal.writeAll(intent ? [done, intent] : [done])
   }
 
   async #undo(step: Step): Promise<void> {
@@ -152,6 +163,13 @@ export class Saga {
     return this.#journal.last(name, 'intent') !== undefined && !failed?.untouched && !this.#journal.last(name, 'undone')
   }
 }
+
+/** Undefined where what is there now cannot be seen: that is for the step itself to say, in its turn. */
+const intentOf = (step: Step, afters: Afters): Promise<NewEntry | undefined> =>
+  step.before(afters).then(
+    (image) => ({ step: step.name, mark: 'intent', image }),
+    () => undefined,
+  )
 
 async function tolerating(write: () => Promise<void>): Promise<void> {
   await write().catch((error: unknown) => {

@@ -14,8 +14,15 @@ import { type ChosenCertificate, certificateStep } from './steps/certificate.ts'
 import { checkStep } from './steps/check.ts'
 import { claimNameStep, type DnsParts, type Held, releaseNameStep } from './steps/dns.ts'
 import { edgeResponder } from './steps/edge-responder.ts'
-import { absent, type ProxyAfter, type ProxyParts, type ProxyTarget, proxyStep } from './steps/proxy.ts'
-import { type EdgeVerdict, edgeJudge, verifyStep } from './steps/verify.ts'
+import {
+  absent,
+  type ProxyAfter,
+  type ProxyParts,
+  type ProxyTarget,
+  proxyStep,
+  type SecondaryReport,
+} from './steps/proxy.ts'
+import { type EdgeVerdict, edgeJudge, soonServed, verifyStep } from './steps/verify.ts'
 import type { Turns } from './turns.ts'
 
 /** Everything a run works with, each behind its contract. */
@@ -54,18 +61,20 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const records = recordsOf(plan)
   const rehearsal = new Rehearsal(turns)
   const judge = edgeJudge({ host, health, tls })
-  /** What became of the Secondary and, where the host was given to it, what it answers. */
-  let second: Promise<Pick<EdgeVerdict, 'ok' | 'detail'>> | undefined
+  /** What the Secondary answers, where the host was given to it, or what became of it. */
+  let second: Promise<SecondaryReport> | undefined
+  let secondEnded: Promise<unknown> | undefined
   const proxy: ProxyParts = {
     primary,
     secondary,
     alone: (edge, work) => turns.alone(edge, work),
     rehearsal,
     swapped: () => reach(`${run.action} proxy swapped`),
-    alsoOnSecondary: (edge, report, afters) => {
-      second = report.then((told) => (told.ok && run.action === 'apply' ? judge(edge, afters) : told))
+    alsoOnSecondary: (edge, work, afters) => {
+      secondEnded = work.report
+      second = run.action === 'apply' ? soonServed(work, () => judge(edge, afters)) : work.report
     },
-    secondaryEnded: async () => second,
+    secondaryEnded: async () => secondEnded,
   }
   const isServed = async (edge: Edge) => (await edge.ask({ host, path: '/', tls: false })).kind === 'answer'
   // The proxy step tests the edge before it touches it. What comes before that step must not be done in vain.
@@ -127,11 +136,12 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const check = checkStep(
     async () => {
       if (!issues) await rehearsal.begin(primary, () => ahead(primary))
+      backup.begin()
       await parts.recheck(plan)
-      // Nobody waits for the Secondary: its test goes on beside the steps that follow.
-      if (!issues && secondary) void rehearsal.begin(secondary, () => ahead(secondary))
     },
-    () => rehearsal.ended(),
+    async () => {
+      await Promise.all([rehearsal.ended(), backup.abandon()])
+    },
   )
   let first: Promise<EdgeVerdict> | undefined
   const claim = claimNameStep(host, records, dns)

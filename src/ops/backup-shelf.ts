@@ -19,13 +19,14 @@ export function backupShelf(folder: string, keepRuns: number, now: () => number)
     )
     return manifests.filter((manifest) => manifest !== undefined).toSorted((a, b) => b.at.localeCompare(a.at))
   }
+  const discard = (runId: string) => rm(join(folder, runId), { recursive: true, force: true })
   const letGo = async () => {
     if ((await readdir(folder)).length < keepRuns + AT_ONCE) return
-    for (const { runId } of (await list()).slice(keepRuns))
-      await rm(join(folder, runId), { recursive: true, force: true })
+    for (const { runId } of (await list()).slice(keepRuns)) await discard(runId)
   }
   return {
     list,
+    discard,
     async keep(about, files) {
       const manifest = { ...about, at: new Date(now()).toISOString(), files: files.map(describe) }
       await write(folder, manifest, files).catch((error: unknown) => {
@@ -38,7 +39,7 @@ export function backupShelf(folder: string, keepRuns: number, now: () => number)
       return manifest
     },
     async tidy(runId) {
-      if (!(await readManifest(folder, runId))) await rm(join(folder, runId), { recursive: true, force: true })
+      if (!(await readManifest(folder, runId))) await discard(runId)
     },
     async load(runId) {
       const manifest = await readManifest(folder, runId)

@@ -37,7 +37,7 @@ interface Life {
   readonly diesAfter?: number | undefined
   readonly reached?: string[]
   readonly patient?: boolean
-  readonly store?: Pick<Store, 'appendJournal'>
+  readonly store?: Pick<Store, 'transaction'>
 }
 
 /** Runs that had a life already. */
@@ -84,6 +84,20 @@ const journalOf = ({ runId, ...life }: Life, entries: JournalEntry[], assertAliv
     assertHeld: assertAlive,
     entries,
   })
+
+/** The store, with somebody who hears of every entry before it is written. */
+const hearingOf = (hear: (entry: Pick<JournalEntry, 'mark'>) => void): Pick<Store, 'transaction'> => ({
+  transaction: (work) =>
+    store.transaction((session) =>
+      work({
+        ...session,
+        appendJournal: async (entry, fence) => {
+          hear(entry)
+          return session.appendJournal(entry, fence)
+        },
+      }),
+    ),
+})
 
 async function goOn(action: Action, saga: Saga, entries: readonly JournalEntry[]): Promise<SagaOutcome> {
   const marks = entries.map(({ mark }) => mark)
@@ -165,11 +179,15 @@ describe('what only stops a run', () => {
   test('a verdict that the store may or may not have: no step back is taken', { timeout: 20_000 }, async () => {
     const { runId } = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, {})
-    const losing: Pick<Store, 'appendJournal'> = {
-      appendJournal: async (entry, fence) => {
-        const appended = await store.appendJournal(entry, fence)
-        if (entry.mark === 'verdict') throw new StoreUnavailable(new Error('answer lost'))
-        return appended
+    let isLost = false
+    const hearing = hearingOf(({ mark }) => {
+      isLost ||= mark === 'verdict'
+    })
+    const losing: Pick<Store, 'transaction'> = {
+      transaction: async (work) => {
+        const result = await hearing.transaction(work)
+        if (isLost) throw new StoreUnavailable(new Error('answer lost'))
+        return result
       },
     }
     await expect(live({ action: 'apply', world, runId, store: losing })).rejects.toThrow(Undecided)
@@ -180,12 +198,9 @@ describe('what only stops a run', () => {
   test('a removal that cannot write down that it turns round', async () => {
     const { runId } = await newRun(store, 'remove')
     const world = new FakeWorld(STEPS.remove, { fails: 2 })
-    const mute: Pick<Store, 'appendJournal'> = {
-      appendJournal: async (entry, fence) => {
-        if (entry.mark === 'failed') throw new StoreUnavailable(new Error('disk full'))
-        return store.appendJournal(entry, fence)
-      },
-    }
+    const mute = hearingOf(({ mark }) => {
+      if (mark === 'failed') throw new StoreUnavailable(new Error('disk full'))
+    })
     await expect(live({ action: 'remove', world, runId, store: mute })).rejects.toThrow(StoreUnavailable)
     expect(world.undone).toEqual([])
     world.heal()
@@ -196,13 +211,10 @@ describe('what only stops a run', () => {
     const { runId } = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, { fails: 5 })
     let isFull = false
-    const filling: Pick<Store, 'appendJournal'> = {
-      appendJournal: async (entry, fence) => {
-        isFull ||= entry.mark === 'failed'
-        if (isFull) throw new StoreUnavailable(new Error('disk full'))
-        return store.appendJournal(entry, fence)
-      },
-    }
+    const filling = hearingOf(({ mark }) => {
+      isFull ||= mark === 'failed'
+      if (isFull) throw new StoreUnavailable(new Error('disk full'))
+    })
     expect(await live({ action: 'apply', world, runId, store: filling })).toMatchObject({ kind: 'rolled_back' })
     expect(world.standing()).toEqual([])
   })

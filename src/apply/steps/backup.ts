@@ -12,11 +12,18 @@ interface BackupParts {
   readonly applied: readonly FileHash[]
 }
 
+export interface BackupStep extends Step {
+  /** Begins to keep the files ahead of the step, beside what comes before it. */
+  begin(): void
+  /** What was begun is taken away again, unless the step came to its turn. */
+  abandon(): Promise<void>
+}
+
 /**
  * The edge must be sound before it is touched, and what was applied must stand as it was applied: a file that somebody
  * edited since is theirs. Then what will be touched is kept, with its hashes.
  */
-export function backupStep({ runId, host, edge, assertSound, shelf, applied }: BackupParts): Step {
+export function backupStep({ runId, host, edge, assertSound, shelf, applied }: BackupParts): BackupStep {
   const keep = async () => {
     const touched = await edge.filesWithout(host)
     const files = await edge.read(['drawbridge.conf', ...touched.map(({ path }) => path)])
@@ -31,13 +38,27 @@ export function backupStep({ runId, host, edge, assertSound, shelf, applied }: B
       untouched: true,
     })
   }
+  let ahead: ReturnType<typeof keep> | undefined
   return {
     name: 'backup',
     before: async () => null,
     do: async () => {
-      const [manifest] = await Promise.all([keep(), assertSound(), assertUnedited()])
+      const kept = ahead ?? keep()
+      ahead = undefined
+      const [manifest] = await Promise.all([kept, assertSound(), assertUnedited()])
       return manifest
     },
     undo: () => shelf.tidy(runId),
+    begin() {
+      ahead = keep()
+      // Whoever takes it over is told.
+      ahead.catch(() => undefined)
+    },
+    async abandon() {
+      await shelf.tidy(runId)
+      if (!ahead) return
+      await ahead.catch(() => undefined)
+      await shelf.discard(runId)
+    },
   }
 }

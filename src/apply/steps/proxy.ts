@@ -16,7 +16,7 @@ export interface ProxyParts {
   /** Told when the new files stand and are not loaded yet. */
   readonly swapped: () => void
   /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
-  readonly alsoOnSecondary: (secondary: Edge, report: Promise<SecondaryReport>, afters: Afters) => void
+  readonly alsoOnSecondary: (secondary: Edge, work: SecondaryWork, afters: Afters) => void
   /** Resolves when that work, if there is any, has ended. */
   readonly secondaryEnded: () => Promise<unknown>
 }
@@ -43,9 +43,16 @@ export interface ProxyAfter {
 }
 
 /** What became of the Secondary. */
-interface SecondaryReport {
+export interface SecondaryReport {
   readonly ok: boolean
   readonly detail: string
+}
+
+export interface SecondaryWork {
+  /** Resolves when the new files stand and are about to be loaded, if it comes to that. */
+  readonly placed: Promise<void>
+  /** When all of it has ended. */
+  readonly report: Promise<SecondaryReport>
 }
 
 /** What happens around the placing of files on an edge. */
@@ -75,6 +82,11 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       await edge.reload()
       return after
     })
+
+  const placeToo = (edge: Edge, afters: Afters): SecondaryWork => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    return { placed: promise, report: reported(place(edge, afters, { placed: resolve })) }
+  }
 
   const putBack = (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) =>
     alone(edge, async () => {
@@ -121,7 +133,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       const placed = () => {
         swapped()
         // While the Primary's workers are replaced there is nothing else to do.
-        if (secondary) alsoOnSecondary(secondary, reported(place(secondary, afters, {})), afters)
+        if (secondary) alsoOnSecondary(secondary, placeToo(secondary, afters), afters)
       }
       const files = await place(primary, afters, { note: noting, placed }).catch(tellUntouched)
       return { files }
