@@ -82,7 +82,7 @@ function eachHalfHour({ newest, counts }: History, at: number, tell: (up: number
   for (let halfHour = last - HALF_HOURS + 1; halfHour <= last; halfHour += 1) {
     const place = 2 * (halfHour % HALF_HOURS)
     if (halfHour > newest) tell(0, 0)
-    else tell(counts.charCodeAt(place), counts.charCodeAt(place + 1))
+    else tell(counts.charCodeAt(place) || 0, counts.charCodeAt(place + 1) || 0)
   }
 }
 

@@ -1,5 +1,8 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { ServiceConfig } from '../../lab/service-config.ts'
+import { statePaths } from '../../lab/state.ts'
 import { invariants, planned, planOf, run, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
 import { updateZone } from '../support/lab-dns.ts'
@@ -50,13 +53,17 @@ test('the zone is no longer managed here', async () => {
 
 test('the time that the records live was changed: the plan is stale, and says what moved', async () => {
   const before = await world(lab)
+  const backups = () => readdirSync(join(statePaths(lab.state).service, 'backups'))
   const { planId } = await planned(lab, { subdomain: 'stale' })
   await lab.restartService((config) => inZone(config, { ttl: 120 }))
+  const kept = backups()
   const answer = await run(lab, planId)
   expectFailure(answer, 409, 'plan_stale', 'check')
   expect(answer.body.detail).toContain('DNS records')
   expect(answer.body.moved).toEqual(['the DNS records that would be made'])
   await expectPutBack(lab, planId, before)
+  // A run that changed nothing takes no older one's place on the shelf.
+  expect(backups()).toEqual(kept)
 })
 
 test('the server has another address now: the plan is stale, and says what moved', async () => {

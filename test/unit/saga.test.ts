@@ -86,7 +86,7 @@ const journalOf = ({ runId, ...life }: Life, entries: JournalEntry[], assertAliv
   })
 
 /** The store, with somebody who hears of every entry before it is written. */
-const hearingOf = (hear: (entry: Pick<JournalEntry, 'mark'>) => void): Pick<Store, 'transaction'> => ({
+const hearingOf = (hear: (entry: Pick<JournalEntry, 'step' | 'mark'>) => void): Pick<Store, 'transaction'> => ({
   transaction: (work) =>
     store.transaction((session) =>
       work({
@@ -256,4 +256,30 @@ test('an attempt that touched nothing does not make one before a crash undone', 
   world.failNext('proxy', new StepFault('The configuration is broken.', { untouched: true }))
   expect(await live({ action: 'remove', world, runId })).toMatchObject({ kind: 'rolled_back' })
   expect(world.standing()).toEqual([])
+})
+
+test('a step that touched nothing is not undone, though its intent stands since the one before ended', async () => {
+  const { runId } = await newRun(store, 'apply')
+  const world = new FakeWorld(STEPS.apply, {})
+  world.failNext('proxy', new StepFault('The configuration is broken.', { untouched: true }))
+  expect(await live({ action: 'apply', world, runId })).toMatchObject({ kind: 'rolled_back' })
+  expect(world.undone).toEqual(['certificate', 'backup', 'check'])
+})
+
+test("a step's end and the next one's intent are written at once", async () => {
+  const { runId } = await newRun(store, 'remove')
+  const writes: string[][] = []
+  const counting: Pick<Store, 'transaction'> = {
+    transaction: (work) => {
+      writes.push([])
+      return hearingOf(({ step, mark }) => writes.at(-1)?.push(`${step} ${mark}`)).transaction(work)
+    },
+  }
+  await live({ action: 'remove', world: new FakeWorld(STEPS.remove, {}), runId, store: counting })
+  expect(writes).toEqual([
+    ['backup intent'],
+    ['backup done', 'dns intent'],
+    ['dns done', 'proxy intent'],
+    ['proxy done'],
+  ])
 })
