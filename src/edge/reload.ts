@@ -11,7 +11,7 @@ const POLL_MS = 1
 const POLLS_BETWEEN_LOOKS = 20
 
 /** nginx accepts a reload and reports success before it knows: only workers that came, went and answer are proof. */
-export async function reloadNginx(settings: EdgeSettings): Promise<void> {
+export async function reloadNginx(settings: EdgeSettings, come: () => void = () => undefined): Promise<void> {
   const { pidFile, errorLog } = settings
   const master = masterIn(pidFile)
   if (master === undefined) throw notReloaded(`no nginx runs by ${pidFile}`)
@@ -19,7 +19,13 @@ export async function reloadNginx(settings: EdgeSettings): Promise<void> {
   const former = servingWorkers(master)
   signal(master)
   const giveUpAt = performance.now() + PATIENCE_MS
-  for (let poll = 1; !isReplaced(former, master); poll += 1) {
+  let haveCome = false
+  for (let poll = 1; ; poll += 1) {
+    if (!haveCome && servingWorkers(master).some((pid) => !former.includes(pid))) {
+      haveCome = true
+      come()
+    }
+    if (haveCome && !former.some(isServing)) break
     const refusal = poll % POLLS_BETWEEN_LOOKS === 0 && (await refusalSince(errorLog, logEnd, master))
     if (refusal) throw notReloaded(`nginx goes on with what it had: ${refusal}`)
     if (performance.now() > giveUpAt) throw notReloaded('its former workers were not replaced in time')
@@ -27,9 +33,6 @@ export async function reloadNginx(settings: EdgeSettings): Promise<void> {
   }
   if (!(await defaultServerAnswers(settings))) throw notReloaded('its new workers do not answer')
 }
-
-const isReplaced = (former: readonly number[], master: number): boolean =>
-  !former.some(isServing) && servingWorkers(master).some((pid) => !former.includes(pid))
 
 function signal(master: number): void {
   try {

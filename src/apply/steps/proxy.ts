@@ -60,6 +60,8 @@ interface Placing {
   /** Before anything is tested: what stands, and what shall. */
   readonly note?: (seen: ProxyImage) => Promise<void>
   readonly placed?: () => void
+  /** When the new workers are there, and the former ones not gone yet. */
+  readonly come?: () => void
 }
 
 /**
@@ -69,7 +71,7 @@ interface Placing {
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
   const { primary, secondary, alone, rehearsal, swapped, alsoOnSecondary, secondaryEnded } = parts
 
-  const place = (edge: Edge, afters: Afters, { note, placed }: Placing) =>
+  const place = (edge: Edge, afters: Afters, { note, placed, come }: Placing) =>
     alone(edge, async (turn) => {
       const files = await target.wanted(edge, afters)
       const expected = await edge.look(files.map(({ path }) => path))
@@ -79,7 +81,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       if (!(await rehearsal.covers(edge, after, turn))) await edge.validate({ files, expected })
       await edge.swap({ files, expected })
       placed?.()
-      await edge.reload()
+      await edge.reload(come)
       return after
     })
 
@@ -130,12 +132,11 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
         if (earlier) refuseForeign(sharedWith(earlier.before, seen.before), earlier.before, earlier.after)
         await note(earlier ? { ...seen, before: firstSeen(earlier.before, seen.before) } : seen)
       }
-      const placed = () => {
-        swapped()
-        // While the Primary's workers are replaced there is nothing else to do.
+      // The Primary's former workers take their time to go, and until then there is nothing else to do.
+      const come = () => {
         if (secondary) alsoOnSecondary(secondary, placeToo(secondary, afters), afters)
       }
-      const files = await place(primary, afters, { note: noting, placed }).catch(tellUntouched)
+      const files = await place(primary, afters, { note: noting, placed: swapped, come }).catch(tellUntouched)
       return { files }
     },
     async undo(image, afters) {
