@@ -29,7 +29,7 @@ export async function readHttpBlock(included: Included): Promise<HttpBlock> {
       turnEndsAt = performance.now() + TURN_MS
     }
   }
-  return { servers, upstreams, maps }
+  return { servers, upstreams, maps, resolved: new Map() }
 }
 
 function serverOf(statement: Located, included: Included): ServerDraft[] {

@@ -11,7 +11,11 @@ export interface Surroundings {
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** By the variable that they define. */
   readonly maps: ReadonlyMap<string, ValueMap>
+  /** Where urls without variables lead, as far as it was asked: thousands of servers pass to the same few places. */
+  readonly resolved: Map<string, Proxying>
 }
+
+const MOST_RESOLVED = 1000
 
 /** What is known of a request before it is made. */
 export interface Circumstances {
@@ -34,30 +38,26 @@ export function proxying(
   surroundings: Surroundings,
 ): Proxying {
   if (!passing) return NOWHERE
-  const url = dependsOnRequest(passing)
-    ? filledIn(passing.to, lookupFor(passing, circumstances, surroundings))
-    : passing.to
-  const [, protocol, authority] = /^(https?):\/\/(unix:[^:]+|[^/?]+)/i.exec(url) ?? []
-  if (protocol === undefined || authority === undefined || authority.includes(UNKNOWN)) return UNRESOLVED
-  const servers = surroundings.upstreams.get(authority.toLowerCase())
-  const [first] = servers ?? [authority]
-  if (first === undefined) return UNRESOLVED
-  const destination = destinationOf(protocol.toLowerCase() === 'https' ? 'https' : 'http', first, servers !== undefined)
-  return { ...destination, unresolved: false, furtherTargets: (servers?.length ?? 1) - 1 }
+  if (dependsOnRequest(passing))
+    return proxyingTo(filledIn(passing.to, lookupFor(passing, circumstances, surroundings)), surroundings)
+  const { resolved } = surroundings
+  const known = resolved.get(passing.to) ?? proxyingTo(passing.to, surroundings)
+  if (resolved.size < MOST_RESOLVED) resolved.set(passing.to, known)
+  return known
 }
 
-type Destination = Pick<Proxying, 'proxyPass' | 'target'>
-
-/** Thousands of servers pass to the same few places. */
-const destinations = new Map<string, Destination>()
-const MOST_DESTINATIONS = 1000
-
-function destinationOf(protocol: 'http' | 'https', authority: string, isUpstream: boolean): Destination {
-  const proxyPass = `${protocol}://${authority}`
-  const key = `${isUpstream ? 'upstream ' : ''}${proxyPass}`
-  const destination = destinations.get(key) ?? { proxyPass, target: targetOf(protocol, authority, isUpstream) }
-  if (destinations.size < MOST_DESTINATIONS) destinations.set(key, destination)
-  return destination
+function proxyingTo(url: string, { upstreams }: Surroundings): Proxying {
+  const [, protocol, authority] = /^(https?):\/\/(unix:[^:]+|[^/?]+)/i.exec(url) ?? []
+  if (protocol === undefined || authority === undefined || authority.includes(UNKNOWN)) return UNRESOLVED
+  const servers = upstreams.get(authority.toLowerCase())
+  const [first] = servers ?? [authority]
+  if (first === undefined) return UNRESOLVED
+  return {
+    proxyPass: `${protocol.toLowerCase()}://${first}`,
+    unresolved: false,
+    target: targetOf(protocol.toLowerCase() === 'https' ? 'https' : 'http', first, servers !== undefined),
+    furtherTargets: (servers?.length ?? 1) - 1,
+  }
 }
 
 /** Assignments happen in their order, those of the server before those of the location; each may use what was before. */
