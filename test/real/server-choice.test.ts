@@ -31,12 +31,11 @@ test('nginx itself chooses the same server', async () => {
 async function compare(seed: number, seen: { questions: number; how: Set<string> }): Promise<void> {
   const network = `127.${randomInt(100, 250)}.${randomInt(1, 250)}`
   const addresses = ['*', `${network}.1`, `${network}.2`, `${network}.3`]
-  const sets: Placed[] = []
-  for (const set of fc.sample(serverSet, { numRuns: SETS_PER_ROUND, seed })) {
-    const port = await freePort('0.0.0.0')
-    sets.push({ set, port, text: renderSet(set, port, addresses, randomInt(100)) })
-  }
-  const ready = await freePort('0.0.0.0')
+  const [ready = 0, ...ports] = await distinctPorts(1 + SETS_PER_ROUND)
+  const sets = fc.sample(serverSet, { numRuns: SETS_PER_ROUND, seed }).map((set, i): Placed => {
+    const port = ports[i] ?? 0
+    return { set, port, text: renderSet(set, port, addresses, randomInt(100)) }
+  })
   const readiness = `server { listen ${ready}; return 204; }`
   const text = ['server_names_hash_bucket_size 256;', readiness, ...sets.map((placed) => placed.text)].join('\n')
   const nginx = await startNginx(text, `http://127.0.0.1:${ready}`)
@@ -57,6 +56,13 @@ async function compare(seed: number, seen: { questions: number; how: Set<string>
   } finally {
     await nginx.stop()
   }
+}
+
+/** Ports chosen by chance meet more often than one would think. */
+async function distinctPorts(count: number): Promise<number[]> {
+  const ports = new Set<number>()
+  while (ports.size < count) ports.add(await freePort('0.0.0.0'))
+  return [...ports]
 }
 
 function ourChoice(map: EdgeMap, text: string, { host }: Question, address: string, port: number) {
