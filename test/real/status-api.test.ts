@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { launcher } from '../../lab/checkout.ts'
 import { follow } from '../support/event-stream.ts'
 import { applied, removed } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
@@ -152,6 +155,33 @@ test('GET /api/hosts/events tells of hosts and badges, and goes on where a clien
   const changes = told.filter((event) => event.type === 'host.badge' && event.host === host)
   expect(changes.map(({ facts }) => facts.badge)).toEqual(['RUNNING', 'HTTP 500'])
   expect(changes[1]).toMatchObject({ planId, facts: { before: 'RUNNING', httpStatus: 500, reason: null } })
+})
+
+test('drawbridge status --watch tells how hosts do, then every change, even after the service was away', async () => {
+  let status = 200
+  await using backend = await startWebBackend(lab, (_request, response) => response.writeHead(status).end())
+  const { host, planId } = await applied(lab, { subdomain: 'watched', port: backend.port })
+  await until('it is running', async () => (await health(host)).body.badge === 'RUNNING')
+  const watching = spawn(launcher(), ['status', '--watch', '--url', lab.description.api], { stdio: 'pipe' })
+  const ended = once(watching, 'close')
+  let told = ''
+  watching.stdout.setEncoding('utf8').on('data', (part: string) => {
+    told += part
+  })
+  const badges = () => [...told.matchAll(/watched\.lab\.test {2}(.+)/g)].map(([, badge]) => badge)
+  try {
+    await until('all hosts are told', () => told.includes('busy.lab.test  HTTP 503') && badges().length === 1)
+    status = 500
+    await until('a change is told', () => badges().length === 2)
+    await lab.restartService()
+    status = 200
+    await until('it goes on with a service that came back', () => badges().length === 3, 30_000)
+    expect(badges()).toEqual(['RUNNING', 'HTTP 500', 'RUNNING'])
+  } finally {
+    watching.kill('SIGINT')
+    await ended
+  }
+  await removed(lab, planId)
 })
 
 describe('/metrics', () => {
