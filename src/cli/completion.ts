@@ -34,20 +34,20 @@ export const completionFor = (shell: 'bash' | 'zsh' | 'fish', entries: readonly 
 const wordsOf = ({ commands, options, choices }: Entry): string =>
   [...commands.map(({ name }) => name), ...choices, ...options.map(({ flag }) => flag)].join(' ')
 
-/** The words so far that are commands make the path; the words that may follow it are offered. */
+/** The words so far that are commands make the command (not `path`: in zsh that is PATH); the words that may follow it are offered. */
 const bash = (entries: readonly Entry[]): string =>
   `_drawbridge() {
-  local word path="" current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
+  local word command="" current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
   if [ "$previous" = "--config" ]; then
     COMPREPLY=($(compgen -f -- "$current"))
     return
   fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$path $word" in
+    case "$command $word" in
 ${stepsDown(entries)}
     esac
   done
-  case "$path" in
+  case "$command" in
 ${entries.map((entry) => `    "${entry.path.join('-')}") COMPREPLY=($(compgen -W "${wordsOf(entry)}" -- "$current")) ;;`).join('\n')}
   esac
 }
@@ -56,15 +56,15 @@ complete -o default -F _drawbridge drawbridge`
 const zsh = (entries: readonly Entry[]): string =>
   `#compdef drawbridge
 _drawbridge() {
-  local word path=""
+  local word command=""
   local -a offered
   for word in \${words[2,CURRENT-1]}; do
-    case "$path $word" in
+    case "$command $word" in
 ${stepsDown(entries)}
     esac
   done
   if [[ \${words[CURRENT-1]} == --config ]]; then _files; return; fi
-  case "$path" in
+  case "$command" in
 ${entries.map((entry) => `    "${entry.path.join('-')}") offered=(${zshWords(entry)}) ;;`).join('\n')}
   esac
   _describe 'drawbridge' offered
@@ -116,5 +116,5 @@ const quoted = (text: string): string => `'${text.replaceAll("'", '’')}'`
 const stepsDown = (entries: readonly Entry[]): string =>
   entries
     .filter(({ path }) => path.length > 0)
-    .map(({ path }) => `      "${path.slice(0, -1).join('-')} ${path.at(-1)}") path="${path.join('-')}" ;;`)
+    .map(({ path }) => `      "${path.slice(0, -1).join('-')} ${path.at(-1)}") command="${path.join('-')}" ;;`)
     .join('\n')
