@@ -233,7 +233,8 @@ export interface Store extends StoreSession {
   transaction<T>(work: (session: StoreSession) => Promise<T>): Promise<T>
   /**
    * Removes what is older than `plansBefore` and of no more use at `now`: plans that never went live and never will,
-   * with their runs and journals, and capabilities spent or expired. Removes audit lines older than `auditBefore` from the beginning of the chain and
+   * with their runs and journals, and capabilities spent or expired; of plans that were removed those whose last run ended
+   * before `auditBefore`. Removes audit lines older than `auditBefore` from the beginning of the chain and
    * appends a `prune` line that vouches for what is then its beginning. Removes events older than `eventsBefore`, and with
    * them what was left of their deliveries.
    */

@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts'
 
 type Limits = Parameters<Store['prune']>[0]
 
-/** States of plans that never went live. A `removed` one did, and stays. */
+/** States of plans that never went live. A `removed` one did, and stays as long as the audit of it. */
 const NEVER_LIVE: readonly PlanState[] = ['planned', 'rolled_back', 'expired']
 
 export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
@@ -21,7 +21,7 @@ export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
 }
 
 /** Capabilities go with their plan, a journal with its run. A run that begins meanwhile holds its plan by reference. */
-async function prunePlans(transaction: Kysely<Schema>, { plansBefore, now }: Limits): Promise<void> {
+async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefore, now }: Limits): Promise<void> {
   const ofNoUse = transaction
     .selectFrom('plans')
     .select('plan_id')
@@ -30,8 +30,23 @@ async function prunePlans(transaction: Kysely<Schema>, { plansBefore, now }: Lim
     .where('state', 'in', NEVER_LIVE)
     .where('plan_id', 'not in', transaction.selectFrom('exposures').select('plan_id'))
     .where('plan_id', 'not in', transaction.selectFrom('runs').select('plan_id').where('state', '=', 'running'))
-  await transaction.deleteFrom('runs').where('plan_id', 'in', ofNoUse).execute()
-  await transaction.deleteFrom('plans').where('plan_id', 'in', ofNoUse).execute()
+  const longGone = transaction
+    .selectFrom('plans')
+    .select('plan_id')
+    .where('created_at', '<', auditBefore)
+    .where('state', '=', 'removed')
+    .where(
+      'plan_id',
+      'not in',
+      transaction
+        .selectFrom('runs')
+        .select('plan_id')
+        .where((eb) => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>=', auditBefore)])),
+    )
+  for (const plans of [ofNoUse, longGone]) {
+    await transaction.deleteFrom('runs').where('plan_id', 'in', plans).execute()
+    await transaction.deleteFrom('plans').where('plan_id', 'in', plans).execute()
+  }
 }
 
 /** A spent one is kept as long as a plan is, so that its second use can be told from an invention. */

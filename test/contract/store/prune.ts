@@ -55,6 +55,28 @@ export function pruneSuite(on: Bench): void {
       expect(await on.sql('select run_id from journal')).toStrictEqual([{ run_id: 'run_kept' }])
     })
 
+    it('removes what was taken off the air with the audit of it: when its last run is that long ago', async () => {
+      const store = await on.open()
+      const ended = async (name: string, finishedAt: number | undefined) => {
+        const run = sampleRun({ runId: `run_${name}`, planId: `plan_${name}`, host: name, action: 'remove' })
+        await store.insertPlan(samplePlan({ planId: run.planId, state: 'removed' }))
+        await store.insertRun(run)
+        await store.appendJournal(sampleStep({ runId: run.runId }), 1)
+        if (finishedAt !== undefined) await store.finishRun(run.runId, 'succeeded', finishedAt, 1)
+      }
+      await ended('gone', NOW + 1)
+      await ended('late', NOW + 2)
+      await ended('open', undefined)
+      await store.insertPlan(samplePlan({ planId: 'plan_standing', state: 'applied' }))
+      await pruneAudit(store, NOW + 2)
+      const left = (await on.sql('select plan_id from plans order by plan_id')).map((row) => row.plan_id)
+      expect(left).toStrictEqual(['plan_late', 'plan_open', 'plan_standing'])
+      expect(await on.sql('select run_id from journal order by run_id')).toStrictEqual([
+        { run_id: 'run_late' },
+        { run_id: 'run_open' },
+      ])
+    })
+
     it('never removes a plan with an unfinished run, whatever its state says, nor its earlier runs', async () => {
       const store = await on.open()
       await store.insertPlan(samplePlan({ state: 'rolled_back' }))
