@@ -1,4 +1,26 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** By how long files take, longest first: one that begins last would be waited for alone. */
+const ORDER = [
+  'test/faults/crash-',
+  'test/browser/',
+  'test/faults/',
+  'test/real/renewal-soak',
+  'test/contract/',
+  'test/real/',
+  'test/security/',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = ORDER.findIndex((beginning) => moduleId.includes(beginning))
+      return place < 0 ? ORDER.length : place
+    }
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
 
 export default defineConfig({
   test: {
@@ -7,5 +29,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Labs wait more than they work: three at a time keep two cores busy.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
   },
 })

@@ -46,8 +46,9 @@ const settled = (planId: string, state: string) =>
   until(`the plan is ${state}`, async () => (await planOf(lab, planId)).state === state, 45_000)
 
 test('a challenge that a crash left is taken away, and its order is gone on with instead of a second one', async () => {
+  // Made, not asked for: Pebble refuses some nonces, and then it is asked again.
   const orders = () =>
-    readFileSync(join(statePaths(lab.state).pebble, 'pebble.log'), 'utf8').split('/order-plz ').length - 1
+    readFileSync(join(statePaths(lab.state).pebble, 'pebble.log'), 'utf8').split('Added order "').length - 1
   const bare = await world(lab)
   const { planId } = await newPlan({ tls: true })
   await dieAt('apply certificate challenge-set', planId)

@@ -11,6 +11,7 @@ import { follow } from '../support/event-stream.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
 import { killDns, reviveDns, updateZone } from '../support/lab-dns.ts'
+import { withStore } from '../support/lab-store.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
 import { zoneRecords } from '../support/zone-transfer.ts'
 
@@ -30,18 +31,23 @@ const withZone = (config: ServiceConfig, change: (zone: Record<string, unknown>)
   return { ...config, zones: { 'lab.test': { ...zones['lab.test'], ...change(zones['lab.test'] ?? {}) } } }
 }
 
-/** Does something when this step of the plan's run begins, then gives the run's answer. */
-async function during(planId: string, step: string, happens: () => void | Promise<void>) {
-  const stream = follow(lab, `/api/deploy/plans/${planId}/events`)
-  const answering = run(lab, planId)
-  await stream.seen('started', step)
-  await happens()
-  return answering.finally(() => stream.close())
+/** Does something between a run's checks and its proxy step, which waits for its turn meanwhile; then gives the run's answer. */
+function afterChecks(planId: string, happens: () => void | Promise<void>) {
+  return withStore(lab, async (store) => {
+    const turn = await store.takeLease('edge 23', 'the test', Date.now(), 60_000)
+    if (!turn) throw new Error('somebody else has a turn at the edge')
+    const stream = follow(lab, `/api/deploy/plans/${planId}/events`)
+    const answering = run(lab, planId)
+    await stream.seen('started', 'proxy')
+    await happens()
+    await store.releaseLease(turn)
+    return answering.finally(() => stream.close())
+  })
 }
 
 test('the name is taken after the checks: it is left to whoever was first, and ours is put back', async () => {
   const { planId } = await planned(lab, { subdomain: 'contested' })
-  const answer = await during(planId, 'proxy', () => updateZone(lab, 'add contested.lab.test 60 TXT "first"'))
+  const answer = await afterChecks(planId, () => updateZone(lab, 'add contested.lab.test 60 TXT "first"'))
   expectFailure(answer, 409, 'dns_name_taken', 'dns')
   expect((await planOf(lab, planId)).state).toBe('rolled_back')
   const kept = (await zoneRecords(lab)).filter(({ name }) => name.endsWith('contested.lab.test'))
@@ -98,7 +104,7 @@ test('the name server is down: unknown is not free', async () => {
   const before = await world(lab)
   const [first, second] = [await planned(lab, { subdomain: 'dark' }), await planned(lab, { subdomain: 'dusk' })]
   const standing = await applied(lab, { subdomain: 'standing' })
-  const answer = await during(second.planId, 'proxy', () => killDns(lab))
+  const answer = await afterChecks(second.planId, () => killDns(lab))
   expectFailure(answer, 502, 'apply_failed', 'dns')
   expectFailure(await run(lab, first.planId), 503, 'dns_unavailable', 'check')
   const removal = await run(lab, standing.planId, 'remove')
