@@ -7,5 +7,5 @@ import { setFlagsFromString } from 'node:v8'
  */
 export function keepMemorySmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--heap-growing-percent=8')
+  setFlagsFromString('--heap-growing-percent=12')
 }
