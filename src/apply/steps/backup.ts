@@ -55,8 +55,8 @@ export function backupStep({ runId, host, edge, assertSound, shelf, applied }: B
       ahead.catch(() => undefined)
     },
     async abandon() {
-      await shelf.tidy(runId)
-      if (!ahead) return
+      if (!ahead) return shelf.tidy(runId)
+      // What is still being written could not be taken away.
       await ahead.catch(() => undefined)
       await shelf.discard(runId)
     },
