@@ -32,6 +32,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'model',
     'audit',
     'store/contract.ts',
+    'store/each-exposure.ts',
     'dns/contract.ts',
     'edge/contract.ts',
     'certificates/contract.ts',
@@ -41,9 +42,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   monitor: [
     'model',
     'store/contract.ts',
+    'store/each-exposure.ts',
     'edge/contract.ts',
     'edge/reading/contract.ts',
-    'apply/each-exposure.ts',
     'apply/held-lease.ts',
     'log.ts',
   ],

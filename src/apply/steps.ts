@@ -73,6 +73,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     alsoOnSecondary: (edge, work, afters) => {
       secondEnded = work.report
       second = run.action === 'apply' ? soonServed(work, () => judge(edge, afters)) : work.report
+      second.catch(() => undefined)
     },
     secondaryEnded: async () => secondEnded,
   }

@@ -1,7 +1,7 @@
-import { eachExposure } from '../apply/each-exposure.ts'
 import type { EdgeMap, EdgeReader } from '../edge/reading/contract.ts'
 import type { HostStatus, WatchedHost } from '../model/host-status.ts'
 import type { Exposure, Store } from '../store/contract.ts'
+import { eachExposure } from '../store/each-exposure.ts'
 import type { Board } from './board.ts'
 import { pending } from './judge.ts'
 import type { Keeper } from './keeper.ts'

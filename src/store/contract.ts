@@ -125,8 +125,8 @@ export interface StoreSession {
   /** Changes nothing (false) when the exposure belongs to another plan or was written under a higher fence. */
   moveExposure(host: string, planId: string, fence: number, to: PlanState, since: number): Promise<boolean>
   deleteExposure(host: string, planId: string, fence: number): Promise<boolean>
-  /** By host: all, or at most `limit` of those after a host. */
-  listExposures(page?: { readonly after: string; readonly limit: number }): Promise<Exposure[]>
+  /** By host, at most `limit`, those after a host only. All of them: `eachExposure`. */
+  listExposures(page: { readonly after: string; readonly limit: number }): Promise<Exposure[]>
   /** The applied ones whose life is over at `now`, longest over first. */
   exposuresDue(now: number): Promise<Exposure[]>
   /** False when the plan no longer holds the host. */

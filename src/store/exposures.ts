@@ -61,10 +61,15 @@ export const exposuresIn = (db: Kysely<Schema>): Exposures => ({
     return numDeletedRows === 1n
   },
 
-  async listExposures(page) {
-    const all = db.selectFrom('exposures').selectAll().orderBy('host')
-    const asked = page ? all.where('host', '>', page.after).limit(page.limit) : all
-    return (await asked.execute()).map(toExposure)
+  async listExposures({ after, limit }) {
+    const rows = await db
+      .selectFrom('exposures')
+      .selectAll()
+      .where('host', '>', after)
+      .orderBy('host')
+      .limit(limit)
+      .execute()
+    return rows.map(toExposure)
   },
 
   async exposuresDue(now) {

@@ -22,19 +22,21 @@ export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
 
 /** Capabilities go with their plan, a journal with its run. A run that begins meanwhile holds its plan by reference. */
 async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefore, now }: Limits): Promise<void> {
+  const exposed = transaction.selectFrom('exposures').select('plan_id')
   const ofNoUse = transaction
     .selectFrom('plans')
     .select('plan_id')
     .where('created_at', '<', plansBefore)
     .where('expires_at', '<=', now)
     .where('state', 'in', NEVER_LIVE)
-    .where('plan_id', 'not in', transaction.selectFrom('exposures').select('plan_id'))
+    .where('plan_id', 'not in', exposed)
     .where('plan_id', 'not in', transaction.selectFrom('runs').select('plan_id').where('state', '=', 'running'))
   const longGone = transaction
     .selectFrom('plans')
     .select('plan_id')
     .where('created_at', '<', auditBefore)
     .where('state', '=', 'removed')
+    .where('plan_id', 'not in', exposed)
     .where(
       'plan_id',
       'not in',

@@ -13,6 +13,7 @@ import { httpStatus } from '../../lab/web-question.ts'
 import { dnsReader } from '../../src/dns/reader.ts'
 import { hostLease } from '../../src/model/run.ts'
 import type { Store } from '../../src/store/contract.ts'
+import { eachExposure } from '../../src/store/each-exposure.ts'
 import { openStore } from '../../src/store/open.ts'
 import { call } from '../support/call.ts'
 import { serves, viewOf } from '../support/edge-folder.ts'
@@ -105,7 +106,7 @@ test('an instance that died in a run is followed by another one, once its lease 
     expect(undoing?.at).toBeGreaterThanOrEqual(lease.expiresAt)
 
     expect(await store.findPlan(planId)).toMatchObject({ state: 'rolled_back' })
-    expect(await store.listExposures()).toEqual([])
+    expect(await Array.fromAsync(eachExposure(store))).toEqual([])
     const [name] = await dnsReader(lab.description.dns.primary).ask([{ name: host, type: 'A' }])
     expect(name).toMatchObject({ kind: 'answer', rcode: 'NXDOMAIN' })
     for (const edge of Object.values(lab.description.edges)) {

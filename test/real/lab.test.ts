@@ -45,6 +45,11 @@ describe('a running lab', () => {
     expect(readFileSync(told.edges.primary.pidFile, 'utf8').trim()).toBe(String(told.pids.edgePrimary))
   })
 
+  test('the service has begun again with one heap for all its threads, as the same process', () => {
+    const settings = readFileSync(`/proc/${lab.description.pids.service}/environ`, 'utf8').split('\0')
+    expect(settings).toContain('MALLOC_ARENA_MAX=1')
+  })
+
   test('secret files hold the bare value and nobody else can read them', () => {
     const { adminTokenFile, dns } = lab.description
     for (const file of [adminTokenFile, dns.tsig.secretFile]) {

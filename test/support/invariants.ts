@@ -9,6 +9,7 @@ import type { Plan } from '../../src/model/exposure.ts'
 import { hostLease } from '../../src/model/run.ts'
 import { verifyAudit } from '../../src/ops/audit-verify.ts'
 import type { Exposure, Store } from '../../src/store/contract.ts'
+import { eachExposure } from '../../src/store/each-exposure.ts'
 import { configurationFault, isPair, listing, serves, viewOf } from './edge-folder.ts'
 import type { TestLab } from './lab.ts'
 import { rowsOf, withStore } from './lab-store.ts'
@@ -37,7 +38,7 @@ export async function invariants(lab: TestLab, allowances: Allowances = {}): Pro
   const broken = await withStore(lab, async (store) => {
     const books: Books = {
       plans: await store.listPlans({ limit: 100_000 }),
-      exposures: await store.listExposures(),
+      exposures: await Array.fromAsync(eachExposure(store)),
       zone: await zoneRecords(lab),
     }
     return [

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { statePaths } from '../../lab/state.ts'
 import { inUse } from '../../src/apply/renewal/in-use.ts'
+import { eachExposure } from '../../src/store/each-exposure.ts'
 import type { TestLab } from './lab.ts'
 import { change, withStore } from './lab-store.ts'
 import { handshake } from './tls-visitor.ts'
@@ -19,7 +20,9 @@ export async function callForRenewal(lab: TestLab): Promise<void> {
 
 const isLookedAfter = (lab: TestLab): Promise<boolean> =>
   withStore(lab, async (store) => {
-    const used = (await store.listExposures()).flatMap((exposure) => inUse(exposure)?.certificate.fingerprint ?? [])
+    const used = (await Array.fromAsync(eachExposure(store))).flatMap(
+      (exposure) => inUse(exposure)?.certificate.fingerprint ?? [],
+    )
     const known = (await store.listRenewals()).map(({ fingerprint }) => fingerprint)
     return used.length > 0 && new Set(used).symmetricDifference(new Set(known)).size === 0
   })
@@ -47,7 +50,7 @@ export function untilReplaced(lab: TestLab, hosts: readonly string[], former: st
 /** No replacement is under way, and the Secondary has what the Primary has. */
 export const isSettled = (lab: TestLab): Promise<boolean> =>
   withStore(lab, async (store) => {
-    const hosts = (await store.listExposures()).flatMap((exposure) => inUse(exposure) ?? [])
+    const hosts = (await Array.fromAsync(eachExposure(store))).flatMap((exposure) => inUse(exposure) ?? [])
     return hosts.every(({ intent, onSecondary, certificate }) => !intent && onSecondary === certificate.fingerprint)
   })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { eachExposure } from '../../src/apply/each-exposure.ts'
 import type { Exposure } from '../../src/store/contract.ts'
+import { eachExposure } from '../../src/store/each-exposure.ts'
 
 const stored = Array.from({ length: 1_203 }, (_, i) => exposureOf(`h${String(i).padStart(5, '0')}.lab.test`))
 
@@ -10,7 +10,7 @@ test.each([0, 1, 499, 500, 501, 1_000, 1_203])(
     const all = stored.slice(0, count)
     const pages: number[] = []
     const store = {
-      listExposures: async ({ after, limit } = { after: '', limit: Number.POSITIVE_INFINITY }) => {
+      listExposures: async ({ after, limit }: { after: string; limit: number }) => {
         const page = all.filter(({ host }) => host > after).slice(0, limit)
         pages.push(page.length)
         return page

@@ -10,7 +10,7 @@ import type {
 import { dueAt, pauseAfter } from '../../certificates/renewal-schedule.ts'
 import { Fault, sentenceOf } from '../../model/fault.ts'
 import type { Renewal } from '../../model/renewal.ts'
-import { eachExposure } from '../each-exposure.ts'
+import { eachExposure } from '../../store/each-exposure.ts'
 import { type InUse, inUse, successors, type Use } from './in-use.ts'
 import { type OrderParts, orderFor } from './order-for.ts'
 import { bringSecondaryUp, replaceCertificate, takeBack } from './replace.ts'

@@ -19,7 +19,7 @@ const MOST_RESOLVED = 1000
 
 /** What is known of a request before it is made. */
 export interface Circumstances {
-  readonly host: string | undefined
+  readonly host: string
   readonly serverName: string
   /** Undefined: the block serves both. */
   readonly scheme: 'http' | 'https' | undefined

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { PLAN_STATES, type PlanState } from '../../../src/model/exposure.ts'
 import type { Exposure, Store } from '../../../src/store/contract.ts'
+import { eachExposure } from '../../../src/store/each-exposure.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, samplePlan } from '../samples.ts'
 
@@ -25,7 +26,7 @@ export function exposureSuite(on: Bench): void {
       const full = { ...mine, receipt: { files: ['a\u0000b\ud800 🌉'], mark: null }, expiresAt: NOW + 1 }
       await store.insertExposure(full)
       expect(await store.findExposure(host)).toStrictEqual(full)
-      expect(await store.listExposures()).toStrictEqual([full])
+      expect(await Array.fromAsync(eachExposure(store))).toStrictEqual([full])
     })
 
     it('hold a host against every other plan', async () => {
@@ -80,10 +81,10 @@ export function exposureSuite(on: Bench): void {
     })
 
     it('are listed by host', async () => {
-      expect(await store.listExposures()).toStrictEqual([])
+      expect(await Array.fromAsync(eachExposure(store))).toStrictEqual([])
       const all = ['a', 'b', 'c'].map((name) => ({ ...mine, host: name }))
       for (const i of [1, 2, 0]) await store.insertExposure(all[i] ?? mine)
-      expect(await store.listExposures()).toStrictEqual(all)
+      expect(await Array.fromAsync(eachExposure(store))).toStrictEqual(all)
       expect(await store.listExposures({ after: '', limit: 2 })).toStrictEqual(all.slice(0, 2))
       expect(await store.listExposures({ after: 'b', limit: 2 })).toStrictEqual(all.slice(2))
     })

@@ -1,6 +1,7 @@
 import { Kysely } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { verifyAudit } from '../../../src/ops/audit-verify.ts'
+import { eachExposure } from '../../../src/store/each-exposure.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../../src/store/migrations.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import type { Bench } from '../engines.ts'
@@ -99,7 +100,7 @@ export function migrationSuite(on: Bench): void {
       await layVersion(1)
       const store = await on.open()
       const exposure = { host: 'shop.lab.test', planId: 'plan_v1', state: 'applied', fence: 4, since: NOW } as const
-      expect(await store.listExposures()).toStrictEqual([exposure])
+      expect(await Array.fromAsync(eachExposure(store))).toStrictEqual([exposure])
       expect(await store.exposuresDue(NOW)).toStrictEqual([])
       expect(await store.setExposureExpiry('shop.lab.test', 'plan_v1', NOW)).toBe(true)
       expect(await store.exposuresDue(NOW)).toStrictEqual([{ ...exposure, expiresAt: NOW }])

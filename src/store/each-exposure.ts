@@ -1,4 +1,4 @@
-import type { Exposure, StoreSession } from '../store/contract.ts'
+import type { Exposure, StoreSession } from './contract.ts'
 
 const AT_ONCE = 500
 
