@@ -7,7 +7,7 @@ import type { LabDescription } from '../lab/description.ts'
 import type { Lab } from '../lab/lab.ts'
 import type { ServiceConfig } from '../lab/service-config.ts'
 import { rfc2136Provider } from '../src/dns/rfc2136.ts'
-import { isServing, masterIn, servingWorkers } from '../src/edge/nginx-workers.ts'
+import { isIdle, isServing, masterIn, servingWorkers } from '../src/edge/nginx-workers.ts'
 import { Caller } from './caller.ts'
 import { formatMs, type Samples, summarize, timed } from './measure.ts'
 import { makeWildcard } from './wildcard.ts'
@@ -45,11 +45,13 @@ async function measure({ description: lab }: Lab, what: 'both edges' | 'the Prim
   const steps = new Map<string, number[]>()
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
     const exposure = await planned(caller, lab, `${prefix}-${round + WARM_UP}`)
+    await atRest(lab)
     const apply = await timed(async () => {
       const { steps: reports } = await exposure.apply()
       for (const { name, ms } of round < 0 ? [] : reports) steps.set(name, [...(steps.get(name) ?? []), ms])
     })
     await exposure.remove()
+    await atRest(lab)
     const bare = await timed(() => floor(`${prefix}-floor-${round + WARM_UP}`))
     if (round < 0) continue
     samples.apply.push(apply)
@@ -98,6 +100,18 @@ async function planned(caller: Caller, { zone }: LabDescription, subdomain: stri
   }
 }
 
+/** nginx goes on with a reload for a while after its workers were replaced; whoever comes next would pay for it. */
+async function atRest({ edges }: LabDescription): Promise<void> {
+  const masters = [edges.primary, edges.secondary].map(masterOf)
+  while (!masters.every(isIdle)) await sleep(1)
+}
+
+function masterOf({ pidFile }: LabDescription['edges']['primary']): number {
+  const master = masterIn(pidFile)
+  if (master === undefined) throw new Error("the lab's nginx does not run")
+  return master
+}
+
 /** What no tool can do without: test the configuration, reload until the former workers are gone, change the zone. */
 function floorOf({ edges, dns, zone }: LabDescription): (label: string) => Promise<void> {
   const { name, algorithm, secretFile } = dns.tsig
@@ -110,10 +124,9 @@ function floorOf({ edges, dns, zone }: LabDescription): (label: string) => Promi
   }
 }
 
-async function bareReload({ prefix, config, pidFile }: LabDescription['edges']['primary']): Promise<void> {
-  await run('nginx', ['-t', '-q', '-p', prefix, '-c', config])
-  const master = masterIn(pidFile)
-  if (master === undefined) throw new Error("the lab's nginx does not run")
+async function bareReload(edge: LabDescription['edges']['primary']): Promise<void> {
+  await run('nginx', ['-t', '-q', '-p', edge.prefix, '-c', edge.config])
+  const master = masterOf(edge)
   const former = servingWorkers(master)
   process.kill(master, 'SIGHUP')
   while (former.some(isServing)) await sleep(1)

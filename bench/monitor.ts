@@ -113,7 +113,7 @@ async function exposeAll(lab: Lab): Promise<void> {
     }
   })
   await store.close()
-  const master = await masterIn(primary.pidFile)
+  const master = masterIn(primary.pidFile)
   if (master !== undefined) process.kill(master, 'SIGHUP')
 }
 

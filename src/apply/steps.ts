@@ -22,7 +22,7 @@ import {
   proxyStep,
   type SecondaryReport,
 } from './steps/proxy.ts'
-import { type EdgeVerdict, edgeJudge, soonServed, verifyStep } from './steps/verify.ts'
+import { type EdgeVerdict, edgeJudge, verifyStep } from './steps/verify.ts'
 import type { Turns } from './turns.ts'
 
 /** Everything a run works with, each behind its contract. */
@@ -71,8 +71,8 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     rehearsal,
     swapped: () => reach(`${run.action} proxy swapped`),
     alsoOnSecondary: (edge, work, afters) => {
-      secondEnded = work.report
-      second = run.action === 'apply' ? soonServed(work, () => judge(edge, afters)) : work.report
+      secondEnded = work
+      second = run.action === 'apply' ? work.then((told) => (told.ok ? judge(edge, afters) : told)) : work
       second.catch(() => undefined)
     },
     secondaryEnded: async () => secondEnded,

@@ -117,11 +117,8 @@ export interface Edge {
   validate(change: EdgeChange, begun?: () => void): Promise<void>
   /** Puts the files in place, each by atomic rename with fsync of file and folder. Only for what `validate` passed. */
   swap(change: EdgeChange): Promise<void>
-  /**
-   * Loads what is on disk and proves it: old workers gone, the new ones answer. Rejects with `not_reloaded` only. `come` is
-   * called once, when the new workers are there: some time before the old ones are gone.
-   */
-  reload(come?: () => void): Promise<void>
+  /** Loads what is on disk and proves it: old workers gone, the new ones answer. Rejects with `not_reloaded` only. */
+  reload(): Promise<void>
   /** Asks the edge itself, by its address, as a visitor of the host would. */
   ask(question: EdgeQuestion): Promise<EdgeAnswer>
   /** Asks for the certificate alone, so that a backend that is slow or gone does not matter. */

@@ -17,8 +17,8 @@ const SECOND_MS = 1000
  * there or changed later cannot be what they run.
  */
 export async function loadState(settings: EdgeSettings, paths: readonly string[]): Promise<LoadState> {
-  const master = await masterIn(settings.pidFile)
-  const workers = master === undefined ? [] : await servingWorkers(master)
+  const master = masterIn(settings.pidFile)
+  const workers = master === undefined ? [] : servingWorkers(master)
   const starts = (await Promise.all(workers.map(startOf))).filter((at) => at !== undefined)
   const loadedAt = starts.length === 0 ? null : Math.max(...starts)
   const [changes, refusal] = await Promise.all([

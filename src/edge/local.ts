@@ -39,7 +39,7 @@ export function localEdge(settings: EdgeSettings): Edge {
     validate,
     swap,
     prepare: () => prepareEdge(settings),
-    reload: (come) => reloadNginx(settings, come),
+    reload: () => reloadNginx(settings),
     ask: (question) => askEdge(settings, question),
     handshake: (host) => shakeHands({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS),
     certificateFiles: renderCertificate,

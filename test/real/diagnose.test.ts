@@ -104,11 +104,11 @@ const linkOf = (body: { chain: { link: string; ok: boolean | null }[] }, link: s
   body.chain.find((one) => one.link === link)?.ok
 
 async function reloadEdge(): Promise<void> {
-  const master = (await masterIn(lab.description.edges.primary.pidFile)) ?? 0
-  const before = await servingWorkers(master)
+  const master = masterIn(lab.description.edges.primary.pidFile) ?? 0
+  const before = servingWorkers(master)
   process.kill(master, 'SIGHUP')
   await until('the workers are new', async () => {
-    const now = await servingWorkers(master)
+    const now = servingWorkers(master)
     return now.length > 0 && now.every((pid) => !before.includes(pid))
   })
 }
@@ -298,7 +298,7 @@ describe("a host of the edge's own configuration", () => {
     const broken = join(ownFolder(), 'zz-broken.conf')
     writeFileSync(broken, 'no_such_directive_xyzzy on;\n')
     const { errorLog, pidFile } = lab.description.edges.primary
-    process.kill((await masterIn(pidFile)) ?? 0, 'SIGHUP')
+    process.kill(masterIn(pidFile) ?? 0, 'SIGHUP')
     await until('nginx refuses it', () => readFileSync(errorLog, 'utf8').includes('no_such_directive_xyzzy'))
     const body = await diagnosis('new.own.lab.test')
     expect(body.cause).toMatchObject({ code: 'edge_config_broken', sentence: expect.stringContaining(broken) })
@@ -335,7 +335,7 @@ describe('asking', () => {
       await world(lab),
       listing(ownFolder()),
       times(primary.prefix),
-      await servingWorkers((await masterIn(primary.pidFile)) ?? 0),
+      servingWorkers(masterIn(primary.pidFile) ?? 0),
     ]
     const before = await state()
     for (const host of ['shop.lab.test', 'secure.lab.test', 'nameless.own.lab.test', 'expired.own.lab.test']) {
@@ -347,7 +347,7 @@ describe('asking', () => {
   test('takes five seconds at most when name server, edge and backend hang', async () => {
     await using _ = await listenFrozen(shop)
     const { pids, edges } = lab.description
-    const workers = await servingWorkers(pids.edgePrimary ?? 0)
+    const workers = servingWorkers(pids.edgePrimary ?? 0)
     const stopped = [pids.dnsPrimary, pids.edgePrimary, ...workers].filter((pid) => pid !== undefined)
     for (const pid of stopped) process.kill(pid, 'SIGSTOP')
     try {

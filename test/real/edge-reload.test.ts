@@ -1,12 +1,14 @@
 import { once } from 'node:events'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, createServer, get, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { localEdge } from '../../src/edge/local.ts'
-import { servingWorkers } from '../../src/edge/nginx-workers.ts'
+import { isIdle, servingWorkers } from '../../src/edge/nginx-workers.ts'
 import { PLAN_ID, startTestEdge, type TestEdge } from '../support/edge.ts'
+import { until } from '../support/until.ts'
 
 let at: TestEdge
 let backend: Server
@@ -24,10 +26,12 @@ afterAll(async () => {
   await at?.stop()
 })
 afterEach(async () => {
+  rmSync(foreign(), { force: true })
   expect(at.leftOvers()).toEqual([])
   expect(await statusOf('neighbour.lab.test')).toBe(200)
 })
 
+const isAtRest = () => until('nginx is at rest', () => isIdle(at.pid), 10_000)
 const foreign = () => join(at.folder, 'foreign.conf')
 const statusOf = async (host: string) => {
   const answer = await at.edge.ask({ host, path: '/', tls: false })
@@ -79,6 +83,64 @@ describe('a reload', () => {
     })
     squatter.close()
     rmSync(foreign())
+    await at.edge.reload()
+  })
+
+  test.each([
+    ['rest', 0, 1, 2, 4, 8, 16],
+    ['work', 0, 4, 16, 64, 90, 100, 110],
+  ] as const)('is not proven by the replacement of a worker that died, with nginx at %s', async (state, ...delays) => {
+    for (const ms of delays) {
+      if (state === 'rest') await isAtRest()
+      else await at.edge.reload()
+      writeFileSync(foreign(), 'no_such_directive on;\n')
+      const reload = at.edge.reload()
+      reload.catch(() => undefined)
+      await sleep(ms)
+      for (const pid of servingWorkers(at.pid)) process.kill(pid, 'SIGKILL')
+      await expect(reload, `after ${ms} ms`).rejects.toMatchObject({ message: expect.stringContaining(foreign()) })
+      rmSync(foreign())
+    }
+    await at.edge.reload()
+  })
+
+  test("is not proven by somebody else's, which may have read what stood before", async () => {
+    const lengthy = Array.from({ length: 5_000 }, (_, i) => `~^(a|b)${i}(c+|d+)$ 1;`)
+    writeFileSync(foreign(), `map $host $lengthy { ${lengthy.join('\n')} }\n`)
+    for (const ms of [5, 10, 20, 30, 40]) {
+      const change = await newHost(`after-${ms}.lab.test`)
+      await at.edge.validate(change)
+      await isAtRest()
+      process.kill(at.pid, 'SIGHUP')
+      await sleep(ms)
+      await at.edge.swap(change)
+      await at.edge.reload()
+      expect(await statusOf(`after-${ms}.lab.test`)).toBe(200)
+    }
+  })
+
+  test('lets the former workers go as soon as others serve, and nginx replaces none of those', async () => {
+    const { config, errorLog, pid } = at
+    const told = readFileSync(config, 'utf8')
+    writeFileSync(config, told.replace('worker_processes 1;', 'worker_processes 4;'))
+    const logEnd = readFileSync(errorLog).length
+    await at.edge.reload()
+    for (let round = 0; round < 10; round += 1) {
+      await isAtRest()
+      const former = servingWorkers(pid)
+      expect(former).toHaveLength(4)
+      await at.edge.reload()
+      const first = servingWorkers(pid)
+      await isAtRest()
+      const now = servingWorkers(pid)
+      expect(now).toHaveLength(4)
+      expect(now.filter((worker) => former.includes(worker))).toEqual([])
+      expect(first.filter((worker) => !now.includes(worker))).toEqual([])
+    }
+    const log = readFileSync(errorLog).toString('utf8', logEnd)
+    expect(log).toContain(`signal 3 (SIGQUIT) received from ${process.pid}`)
+    expect(log).not.toContain('[alert]')
+    writeFileSync(config, told)
     await at.edge.reload()
   })
 

@@ -85,7 +85,7 @@ describe('a word that stands', () => {
     const { errorLog, pidFile } = lab.description.edges.primary
     const already = readFileSync(errorLog, 'utf8').length
     writeFileSync(own('new'), text('new.lab.test'))
-    process.kill((await masterIn(pidFile)) ?? 0, 'SIGHUP')
+    process.kill(masterIn(pidFile) ?? 0, 'SIGHUP')
     await until(`nginx refuses ${name}`, () => readFileSync(errorLog, 'utf8').slice(already).includes('[emerg]'))
     expect(await nothingTold()).toContain('edge_config_broken')
   })

@@ -10,6 +10,6 @@ export async function addOwnHosts({ description }: TestLab, blocks: (address: st
     config,
     text.replace('  include drawbridge/*.conf;', (include) => `${include}\n${blocks(address)}`),
   )
-  const master = await masterIn(pidFile)
+  const master = masterIn(pidFile)
   if (master !== undefined) process.kill(master, 'SIGHUP')
 }

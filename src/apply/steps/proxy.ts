@@ -16,7 +16,7 @@ export interface ProxyParts {
   /** Told when the new files stand and are not loaded yet. */
   readonly swapped: () => void
   /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
-  readonly alsoOnSecondary: (secondary: Edge, work: SecondaryWork, afters: Afters) => void
+  readonly alsoOnSecondary: (secondary: Edge, work: Promise<SecondaryReport>, afters: Afters) => void
   /** Resolves when that work, if there is any, has ended. */
   readonly secondaryEnded: () => Promise<unknown>
 }
@@ -48,20 +48,11 @@ export interface SecondaryReport {
   readonly detail: string
 }
 
-export interface SecondaryWork {
-  /** Resolves when the new files stand and are about to be loaded, if it comes to that. */
-  readonly placed: Promise<void>
-  /** When all of it has ended. */
-  readonly report: Promise<SecondaryReport>
-}
-
 /** What happens around the placing of files on an edge. */
 interface Placing {
   /** Before anything is tested: what stands, and what shall. */
   readonly note?: (seen: ProxyImage) => Promise<void>
   readonly placed?: () => void
-  /** When the new workers are there, and the former ones not gone yet. */
-  readonly come?: () => void
 }
 
 /**
@@ -71,7 +62,7 @@ interface Placing {
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
   const { primary, secondary, alone, rehearsal, swapped, alsoOnSecondary, secondaryEnded } = parts
 
-  const place = (edge: Edge, afters: Afters, { note, placed, come }: Placing) =>
+  const place = (edge: Edge, afters: Afters, { note, placed }: Placing) =>
     alone(edge, async (turn) => {
       const files = await target.wanted(edge, afters)
       const expected = await edge.look(files.map(({ path }) => path))
@@ -81,14 +72,9 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       if (!(await rehearsal.covers(edge, after, turn))) await edge.validate({ files, expected })
       await edge.swap({ files, expected })
       placed?.()
-      await edge.reload(come)
+      await edge.reload()
       return after
     })
-
-  const placeToo = (edge: Edge, afters: Afters): SecondaryWork => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    return { placed: promise, report: reported(place(edge, afters, { placed: resolve })) }
-  }
 
   const putBack = (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) =>
     alone(edge, async () => {
@@ -132,17 +118,18 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
         if (earlier) refuseForeign(sharedWith(earlier.before, seen.before), earlier.before, earlier.after)
         await note(earlier ? { ...seen, before: firstSeen(earlier.before, seen.before) } : seen)
       }
-      // The Primary's former workers take their time to go, and until then there is nothing else to do.
-      const come = () => {
-        if (secondary) alsoOnSecondary(secondary, placeToo(secondary, afters), afters)
+      const placed = () => {
+        swapped()
+        if (secondary) void rehearsal.begin(secondary, () => target.wanted(secondary, afters))
       }
-      const files = await place(primary, afters, { note: noting, placed: swapped, come }).catch(tellUntouched)
+      const files = await place(primary, afters, { note: noting, placed }).catch(tellUntouched)
+      if (secondary) alsoOnSecondary(secondary, reported(place(secondary, afters, {})), afters)
       return { files }
     },
     async undo(image, afters) {
       if (image === null) return
       await putBack(primary, afters, async () => image as ProxyImage)
-      await secondaryEnded()
+      await Promise.all([rehearsal.ended(), secondaryEnded()])
       if (secondary) await reported(putBack(secondary, afters, () => imageOn(secondary, afters)))
     },
   }

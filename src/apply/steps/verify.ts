@@ -4,7 +4,7 @@ import type { Edge, EdgeAnswer } from '../../edge/contract.ts'
 import { type Afters, type Step, StepFault } from '../step.ts'
 import type { ChosenCertificate } from './certificate.ts'
 import type { Held } from './dns.ts'
-import type { SecondaryReport, SecondaryWork } from './proxy.ts'
+import type { SecondaryReport } from './proxy.ts'
 
 /** What one edge answered for the host. */
 export interface EdgeVerdict {
@@ -41,29 +41,6 @@ export const edgeJudge =
     const expected = tls ? (afters.get('certificate') as ChosenCertificate | undefined)?.fingerprint : undefined
     return { server: edge.server, ...verdictOn(answer, expected) }
   }
-
-const SOON_MS = 15
-
-/**
- * What the Secondary answers, as soon as it answers well: its new workers do so long before its former ones are gone, and
- * nobody waits for those. One that does not answer well has until its work ends.
- */
-export async function soonServed(
-  { placed, report }: SecondaryWork,
-  judge: () => Promise<EdgeVerdict>,
-): Promise<SecondaryReport> {
-  let ended: SecondaryReport | undefined
-  const work = report.then((told) => {
-    ended = told
-  })
-  await Promise.race([placed, work])
-  while (!ended) {
-    await Promise.race([work, sleep(SOON_MS)])
-    const verdict = await judge()
-    if (verdict.ok) return verdict
-  }
-  return ended.ok ? judge() : ended
-}
 
 const ATTEMPTS = 3
 const PAUSE_MS = 150
