@@ -87,9 +87,9 @@ describe('a reload', () => {
   })
 
   test.each([
-    ['rest', 0, 1, 2, 4, 8, 16],
-    ['work', 0, 4, 16, 64, 90, 100, 110],
-  ] as const)('is not proven by the replacement of a worker that died, with nginx at %s', async (state, ...delays) => {
+    { state: 'rest', delays: [0, 1, 2, 4, 8, 16] },
+    { state: 'work', delays: [0, 4, 16, 64, 90, 100, 110] },
+  ])('is not proven by the replacement of a worker that died, with nginx at $state', async ({ state, delays }) => {
     for (const ms of delays) {
       if (state === 'rest') await isAtRest()
       else await at.edge.reload()
