@@ -97,7 +97,14 @@ async function installModules() {
 
 async function build() {
   const sources = ['src', 'lab', 'bench', 'web'].flatMap(filesUnder)
-  const inputs = [...sources, 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json']
+  const inputs = [
+    ...sources,
+    'bin/pack-packages.mjs',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package.json',
+    'package-lock.json',
+  ]
   const hash = createHash('sha256')
   for (const file of inputs)
     hash
