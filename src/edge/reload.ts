@@ -47,7 +47,7 @@ async function atRest({ master, errorLog, pause }: Nginx): Promise<Before> {
     const logEnd = await endOfLog(errorLog)
     const workers = servingWorkers(master)
     if (isIdle(master) && servingWorkers(master).join() === workers.join()) return { workers, logEnd }
-    await pause('an earlier reload did not end in time')
+    await pause('it was busy with an earlier reload, or its workers keep dying')
   }
 }
 
