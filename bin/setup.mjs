@@ -99,7 +99,7 @@ async function build() {
   const sources = ['src', 'lab', 'bench', 'web'].flatMap(filesUnder)
   const inputs = [
     ...sources,
-    'bin/pack-packages.mjs',
+    'bin/bundle-service.mjs',
     'tsconfig.json',
     'tsconfig.build.json',
     'package.json',

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { crashAt } from './apply/crash-points.ts'
 import { type RenewalParts, Renewals } from './apply/renewal/renewals.ts'
 import { Runs } from './apply/runs.ts'
@@ -169,9 +169,8 @@ const hooksOf = ({ webhooks }: Config): Hook[] =>
   }))
 
 /** Found from the sources as from what was built of them. */
-const PAGE_FOLDER = import.meta.dirname.endsWith(join('dist', 'src'))
-  ? join(import.meta.dirname, '..', 'web')
-  : join(import.meta.dirname, '..', 'dist', 'web')
+const ABOVE = dirname(import.meta.dirname)
+const PAGE_FOLDER = basename(ABOVE) === 'dist' ? join(ABOVE, 'web') : join(ABOVE, 'dist', 'web')
 
 export const open = ({ store }: Config): Promise<Store> =>
   openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() })
