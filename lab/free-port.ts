@@ -8,10 +8,16 @@ const LOWEST = 15_000
 const HIGHEST = 32_000
 const ATTEMPTS = 200
 
-/** A port that is free for UDP and for TCP at once. Chosen at random, so two callers seldom get the same one. */
+let next = randomInt(LOWEST, HIGHEST)
+
+/**
+ * A port that is free for UDP and for TCP at once. One program gets no port twice before all others had their turn, and
+ * begins where chance has it, so that two programs seldom ask for the same one before either has taken it.
+ */
 export async function freePort(address = '127.0.0.1'): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const port = randomInt(LOWEST, HIGHEST)
+    const port = next
+    next = port + 1 < HIGHEST ? port + 1 : LOWEST
     if (await isPortFree(address, port)) return port
   }
   throw new Error(`No free port between ${LOWEST} and ${HIGHEST} on ${address}.`)

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { freePort } from '../../lab/free-port.ts'
 import type { EdgeMap } from '../../src/edge/reading/contract.ts'
 import { call } from '../support/call.ts'
+import { randomNetwork } from '../support/network.ts'
 import { startNginx } from '../support/nginx.ts'
 import { nginxFiles } from '../support/nginx-files.ts'
 import { type Question, renderSet, type ServerSet, serverSet } from '../support/server-sets.ts'
@@ -34,9 +35,9 @@ test('nginx itself chooses the same server', async () => {
 
 /** One nginx with many sets, each on a port of its own. */
 async function compare(seed: number, seen: { questions: number; how: Set<string> }): Promise<void> {
-  const network = `127.${randomInt(100, 250)}.${randomInt(1, 250)}`
+  const network = randomNetwork()
   const addresses = ['*', `${network}.1`, `${network}.2`, `${network}.3`]
-  const [ready = 0, ...ports] = await distinctPorts(1 + SETS_PER_ROUND)
+  const [ready = 0, ...ports] = await freePorts(1 + SETS_PER_ROUND)
   const sets = fc.sample(serverSet, { numRuns: SETS_PER_ROUND, seed }).map((set, i): Placed => {
     const port = ports[i] ?? 0
     return { set, port, text: renderSet(set, port, addresses, randomInt(100)) }
@@ -63,11 +64,10 @@ async function compare(seed: number, seen: { questions: number; how: Set<string>
   }
 }
 
-/** Ports chosen by chance meet more often than one would think. */
-async function distinctPorts(count: number): Promise<number[]> {
-  const ports = new Set<number>()
-  while (ports.size < count) ports.add(await freePort('0.0.0.0'))
-  return [...ports]
+async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = []
+  while (ports.length < count) ports.push(await freePort('0.0.0.0'))
+  return ports
 }
 
 function ourChoice(map: EdgeMap, text: string, { host }: Question, address: string, port: number) {

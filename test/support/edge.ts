@@ -7,6 +7,7 @@ import { findProgram } from '../../lab/program.ts'
 import type { Edge, EdgeFile, Site, SiteCertificate } from '../../src/edge/contract.ts'
 import { localEdge } from '../../src/edge/local.ts'
 import type { EdgeSettings } from '../../src/edge/settings.ts'
+import { randomNetwork } from './network.ts'
 import { makeCertificate } from './openssl.ts'
 import { tempFolder } from './temp-folder.ts'
 
@@ -62,7 +63,7 @@ export async function startTestEdge(): Promise<TestEdge> {
 }
 
 async function freeEdge(prefix: string): Promise<EdgeSettings & { prefix: string }> {
-  const address = `127.${randomInt(100, 250)}.${randomInt(1, 250)}.23`
+  const address = `${randomNetwork()}.23`
   if (!(await isPortFree(address, 8080))) return freeEdge(prefix)
   const at = (...parts: string[]) => join(prefix, ...parts)
   const hosts = at('drawbridge', 'hosts')

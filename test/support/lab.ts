@@ -1,9 +1,9 @@
-import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { Place } from '../../lab/addresses.ts'
 import { freePort, isPortFree } from '../../lab/free-port.ts'
 import { type Lab, type LabOptions, startLab } from '../../lab/lab.ts'
 import { type Answer, type Call, call } from './call.ts'
+import { randomNetwork } from './network.ts'
 import { tempFolder } from './temp-folder.ts'
 
 export interface TestLab extends Omit<Lab, 'stop'> {
@@ -42,7 +42,7 @@ export async function startTestLab(options: Omit<LabOptions, 'state' | 'place'> 
 
 /** Away from the usual place, so that tests run beside a lab that somebody works with. */
 export async function freePlace(): Promise<Place> {
-  const network = `127.${randomInt(100, 250)}.${randomInt(1, 250)}`
+  const network = randomNetwork()
   if (!(await isPortFree(`${network}.23`, 8045))) return freePlace()
   return {
     network,

@@ -1,10 +1,10 @@
-import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/log.ts'
 import { assemble, secretsOf } from '../../src/main.ts'
 import type { Service } from '../../src/ops/serve.ts'
 import { type Answer, type Call, call } from './call.ts'
+import { randomNetwork } from './network.ts'
 import { tempFolder } from './temp-folder.ts'
 
 export interface TestService {
@@ -48,7 +48,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
 }
 
 async function startIn(folder: string, options: ServiceOptions): Promise<TestService> {
-  const network = options.network ?? `127.${randomInt(1, 250)}.${randomInt(1, 250)}`
+  const network = options.network ?? randomNetwork()
   const lines: string[] = []
   const config = readConfig(
     settingsText(options, network, folder),
