@@ -11,7 +11,7 @@ import type { Send, Sent } from '../../src/notify/send.ts'
 import { keyOf, signedHeaders } from '../../src/notify/signature.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openStore } from '../../src/store/open.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import { type TempFolder, tempFolder } from '../support/temp-folder.ts'
 import { until } from '../support/until.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -44,18 +44,19 @@ describe('the pause after a try in vain', () => {
 })
 
 describe('the deliverer', () => {
-  const folder = tempFolder()
+  let folder: TempFolder
   let store: Store
   let deliverers: Deliverer[]
-  let file = 0
   beforeEach(async () => {
     deliverers = []
-    store = await openStore({ kind: 'sqlite', file: join(folder.path, `${file++}.db`) })
+    folder = tempFolder()
+    store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
     await store.openWebhook('chat')
   })
   afterEach(async () => {
     await Promise.all(deliverers.map((deliverer) => deliverer.stop()))
     await store.close()
+    folder[Symbol.dispose]()
   })
 
   const OK: Sent = { ok: true }
