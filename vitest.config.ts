@@ -27,6 +27,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What comes soon comes late on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     // Labs wait more than they work: three at a time keep two cores busy.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },

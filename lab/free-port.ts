@@ -7,6 +7,8 @@ import { socketOwners } from '../src/ops/socket-owner.ts'
 const LOWEST = 15_000
 const HIGHEST = 32_000
 const ATTEMPTS = 200
+/** Wide, since a diagnosis looks for services beside a port; and coprime to the range, so that all of it is walked. */
+const STRIDE = 101
 
 let next = randomInt(LOWEST, HIGHEST)
 
@@ -17,7 +19,7 @@ let next = randomInt(LOWEST, HIGHEST)
 export async function freePort(address = '127.0.0.1'): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = next
-    next = port + 1 < HIGHEST ? port + 1 : LOWEST
+    next = port + STRIDE < HIGHEST ? port + STRIDE : port + STRIDE - HIGHEST + LOWEST
     if (await isPortFree(address, port)) return port
   }
   throw new Error(`No free port between ${LOWEST} and ${HIGHEST} on ${address}.`)
