@@ -3,6 +3,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { servingWorkers } from '../../src/edge/nginx-workers.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
 import { expectFailure } from '../support/put-back.ts'
@@ -16,6 +17,8 @@ beforeAll(async () => {
 afterAll(() => lab?.stop())
 const foreignFile = () => join(dirname(lab.description.edges.primary.hosts), 'zz-somebody-else.conf')
 afterEach(() => rmSync(foreignFile(), { force: true }))
+
+const servingOnSecondary = () => servingWorkers(lab.description.pids.edgeSecondary ?? 0)
 
 /** Nobody finds the Secondary's nginx while `work` goes on. */
 async function withoutSecondary<T>(work: () => Promise<T>): Promise<T> {
@@ -40,7 +43,11 @@ test('a Secondary that cannot be changed does not stop an apply, and the answer 
 })
 
 test('a whole apply says that the Secondary serves the host too, and warns of nothing', async () => {
-  const { planId, verification, warnings } = await applied(lab, { subdomain: 'whole' })
+  const { planId } = await planned(lab, { subdomain: 'whole' })
+  const former = servingOnSecondary()
+  const { verification, warnings } = (await run(lab, planId)).body
+  // Whoever is told so finds nobody there any more who does not know the host.
+  expect(former.filter((pid) => servingOnSecondary().includes(pid))).toEqual([])
   expect(verification.secondary).toMatchObject({ server: '73', ok: true, httpStatus: 200 })
   expect(warnings).toEqual([])
   await removed(lab, planId)
