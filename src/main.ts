@@ -37,6 +37,7 @@ import { keyOf } from './notify/signature.ts'
 import { probeHealth } from './observe/health-probe.ts'
 import { nameHolder } from './observe/name-holder.ts'
 import { type ObserveParts, observe } from './observe/observe.ts'
+import { DebugLogWatch } from './ops/debug-log-watch.ts'
 import { claimInstanceName } from './ops/instance.ts'
 import type { Service } from './ops/serve.ts'
 import { claimStateFolder } from './ops/state-folder.ts'
@@ -112,6 +113,8 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     findRun: (runId) => store.findRun(runId),
     now,
   })
+  const edges = [equipment.primary, equipment.secondary].filter((edge) => edge !== undefined)
+  const debugLogs = new DebugLogWatch(edges, log)
   const monitor = monitorOf(config, { ...equipment, store, runs, board, metrics, reader, instance, log })
   const app = await createServer({
     version: VERSION,
@@ -135,12 +138,13 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
         () => true,
         () => false,
       ),
+    warnings: () => debugLogs.warnings,
     now,
     log,
     tls: config.listen.tls && readTlsFiles(config.listen.tls),
   })
   const renewals = renewalsOf(config, equipment, { store, instance, leaseMs: runs.leaseMs, log })
-  const parts = { ...equipment, store, runs, renewals, exposer, instance, log, now }
+  const parts = { ...equipment, store, runs, renewals, exposer, debugLogs, instance, log, now }
   return {
     ...parts,
     app,

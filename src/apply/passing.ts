@@ -3,7 +3,13 @@ import { EdgeFault } from '../edge/contract.ts'
 import { StoreUnavailable } from '../store/contract.ts'
 import { StepFault } from './step.ts'
 
-const PASSING: readonly EdgeFault['kind'][] = ['not_reloaded', 'unavailable', 'write_failed', 'config_broken']
+const PASSING: readonly EdgeFault['kind'][] = [
+  'not_reloaded',
+  'unavailable',
+  'write_failed',
+  'config_broken',
+  'logs_keys',
+]
 
 /**
  * Whether looking again later may find it gone: a server that does not answer, an nginx that does not run or must not be

@@ -136,6 +136,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     })
   const check = checkStep(
     async () => {
+      if (tls) await primary.assertNoDebugLog()
       if (!issues) await rehearsal.begin(primary, () => ahead(primary))
       backup.begin()
       await parts.recheck(plan)

@@ -12,6 +12,8 @@ interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns'>
   /** Undefined where no edge serves. */
   readonly renewals: Renewals | undefined
   readonly exposer: { expire(planId: string): Promise<{ readonly result: Promise<RunResult> }> }
+  /** Edges whose log would hold private keys. */
+  readonly debugLogs: { look(): Promise<void> }
   readonly instance: string
   readonly log: Log
   readonly now: () => number
@@ -44,7 +46,9 @@ export function upkeepOf(parts: UpkeepParts) {
   }
   return {
     async begin(): Promise<void> {
-      const begun = prepare()
+      const begun = parts.debugLogs
+        .look()
+        .then(prepare)
         .then(() => recover(parts))
         .then(() => renewals?.look())
         .catch((error: unknown) => log.error({ err: error }, 'Not everything that was left behind could be looked at'))
@@ -64,6 +68,7 @@ export function upkeepOf(parts: UpkeepParts) {
       }
     },
     renew: async () => renewals?.look(),
+    lookAtLogs: () => parts.debugLogs.look(),
     async drain(limitMs: number): Promise<void> {
       await Promise.all([runs.drain(limitMs), renewals?.drain(limitMs)])
     },

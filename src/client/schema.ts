@@ -2387,7 +2387,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All is well. */
+            /** @description Requests are answered. `degraded`: some are refused until the `warnings` are dealt with. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2399,8 +2399,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @enum {string} */
-                        status: "ok";
+                        status: "ok" | "degraded";
+                        /** @description What an administrator has to put right. */
+                        warnings?: string[];
                     };
                 };
             };

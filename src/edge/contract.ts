@@ -68,6 +68,7 @@ export type EdgeAnswer =
  * `config_broken`: the configuration was invalid before we touched it. `change_invalid`: ours does not pass; nothing live
  * was touched. `changed_meanwhile`: a file is not what was expected; nothing was written. `write_failed`: disk or rights.
  * `not_reloaded`: the new configuration stands on disk, but no proof came that it runs. `unavailable`: no such nginx.
+ * `logs_keys`: nginx logs at debug level, which writes private keys into a log; nothing was written.
  * The sentence never holds configuration text or a raw log line.
  */
 export class EdgeFault extends Fault {
@@ -79,11 +80,12 @@ export class EdgeFault extends Fault {
     | 'write_failed'
     | 'not_reloaded'
     | 'unavailable'
+    | 'logs_keys'
 
   constructor(kind: EdgeFault['kind'], sentence: string) {
     super(sentence)
     this.kind = kind
-    this.code = kind === 'config_broken' ? 'proxy_config_broken' : undefined
+    this.code = kind === 'config_broken' || kind === 'logs_keys' ? 'proxy_config_broken' : undefined
   }
 }
 
@@ -98,6 +100,8 @@ export interface Edge {
   prepare(): Promise<void>
   /** Rejects with `config_broken` when what is on disk would not load. */
   assertValid(): Promise<void>
+  /** Rejects with `logs_keys` when nginx is told to log at debug level: private keys would stand in its log. */
+  assertNoDebugLog(): Promise<void>
   /** The files that make up a site here, and those a removal of it takes away. A certificate still used by others stays. */
   filesFor(site: Site): Promise<readonly EdgeFile[]>
   /** Of these, those that give a host its certificate: the pair, which may stand beside others, and the entry that names it. */
@@ -112,7 +116,8 @@ export interface Edge {
   read(paths: readonly string[]): Promise<readonly EdgeFile[]>
   /**
    * Tests the change in a shadow configuration. Nothing that is live is touched. Rejects with `config_broken` when what is
-   * on disk would not load even without the change. `begun`: from now on it only takes time.
+   * on disk would not load even without the change, and with `logs_keys` when the change brings a private key that nginx would
+   * write into a log. `begun`: from now on it only takes time.
    */
   validate(change: EdgeChange, begun?: () => void): Promise<void>
   /** Puts the files in place, each by atomic rename with fsync of file and folder. Only for what `validate` passed. */

@@ -3,9 +3,10 @@ import { certificateOf, sparingUsed, unusedCertificates } from './certificates-i
 import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
 import { lookAt, readEdgeFile } from './files.ts'
 import { shakeHands } from './handshake.ts'
-import { hostEntry, hostFile, isHost, parsePath } from './layout.ts'
+import { hostEntry, hostFile, isHost, isSecret, parsePath } from './layout.ts'
 import { refusalSentence, testConfiguration } from './nginx-test.ts'
 import { prepareEdge } from './prepare.ts'
+import { type DebugLog, debugLogs } from './reading/debug-logs.ts'
 import { reloadNginx } from './reload.ts'
 import { renderCertificate } from './render-certificate.ts'
 import { renderSite } from './render-site.ts'
@@ -24,7 +25,12 @@ export function localEdge(settings: EdgeSettings): Edge {
     if (!refusal) return
     throw new EdgeFault('config_broken', `nginx's configuration on ${server} is broken: ${refusalSentence(refusal)}.`)
   }
+  const assertNoDebugLog = async (): Promise<void> => {
+    const [first] = debugLogs(settings)
+    if (first) throw logsKeys(server, first)
+  }
   const validate = async ({ files }: EdgeChange, begun?: () => void): Promise<void> => {
+    if (files.some(({ path, content }) => content !== null && isSecret(path))) await assertNoDebugLog()
     const refusal = await testShadow(settings, await sparingUsed(folder, ours(files)), begun)
     if (!refusal) return
     await assertValid()
@@ -36,6 +42,7 @@ export function localEdge(settings: EdgeSettings): Edge {
   return {
     server,
     assertValid,
+    assertNoDebugLog,
     validate,
     swap,
     prepare: () => prepareEdge(settings),
@@ -62,6 +69,13 @@ export function localEdge(settings: EdgeSettings): Edge {
 }
 
 const absent = (path: string): EdgeFile => ({ path, content: null, secret: false })
+
+const logsKeys = (server: string, { path, line }: DebugLog): EdgeFault =>
+  new EdgeFault(
+    'logs_keys',
+    `nginx on ${server} is told to log at debug level (${path}${line === null ? '' : `, line ${line}`}), which would write ` +
+      'private keys into its log: set error_log to another level, take debug_connection away, and reload nginx.',
+  )
 
 /** A change may come from a journal or a backup: no path in it leads out of the folder. */
 function ours(files: readonly EdgeFile[]): readonly EdgeFile[] {

@@ -177,6 +177,17 @@ export type PolicyBody = Static<typeof PolicyBody>
 
 export const StatusBody = Type.Object({ status: Type.Literal('ok') }, { ...closed, description: 'All is well.' })
 
+export const ReadyBody = Type.Object(
+  {
+    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded')]),
+    warnings: Type.Optional(Type.Array(Type.String(), { description: 'What an administrator has to put right.' })),
+  },
+  {
+    ...closed,
+    description: 'Requests are answered. `degraded`: some are refused until the `warnings` are dealt with.',
+  },
+)
+
 /** Answers every route can give, whatever it does. */
 const COMMON: readonly ErrorCode[] = [
   'host_not_allowed',

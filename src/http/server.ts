@@ -57,6 +57,8 @@ export interface ServerParts {
   readonly publicUrls: readonly string[]
   readonly rateLimits: RateLimits
   readonly isReady: () => Promise<boolean>
+  /** What an administrator has to put right, in words for anybody. */
+  readonly warnings: () => readonly string[]
   readonly now: () => number
   readonly log: FastifyBaseLogger
   /** Without it the listener speaks plain HTTP. */
@@ -103,7 +105,7 @@ export async function createServer(parts: ServerParts): Promise<App> {
     hostEventRoutes(app, parts.board, parts.now)
     diagnoseRoutes(app, parts.diagnoser)
     metricsRoutes(app, parts.metrics)
-    systemRoutes(app, async () => !closing && (await parts.isReady()))
+    systemRoutes(app, async () => !closing && (await parts.isReady()), parts.warnings)
     referenceRoutes(app)
     pageRoutes(app, parts.pageFolder)
   })

@@ -139,7 +139,7 @@ export const ERRORS = {
     409,
     "The edge's configuration is broken",
     true,
-    'Repair the configuration of nginx (nginx -t names the line); nothing was changed here.',
+    'Repair the configuration of nginx at the place that is named, or that nginx -t names; nothing was changed here.',
   ),
   apply_failed: entry(
     502,

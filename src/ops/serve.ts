@@ -32,6 +32,8 @@ interface Upkeep {
   expire(): Promise<void>
   /** Certificates in use that are due, replaced by hand, or left half-way. */
   renew(): Promise<unknown>
+  /** Whether an edge logs private keys. */
+  lookAtLogs(): Promise<void>
   /** Waits for the runs and renewals under way. */
   drain(limitMs: number): Promise<void>
 }
@@ -40,6 +42,7 @@ const FLUSH_MS = 5_000
 const PRUNE_MS = 3_600_000
 const RECOVER_MS = 10_000
 const EXPIRE_MS = 2_000
+const LOG_LEVELS_MS = 5_000
 /** How long runs under way may take to end once we were told to. What takes longer is taken up again at the next start. */
 const DRAIN_MS = 25_000
 const CLOSE_MS = 5_000
@@ -62,6 +65,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
     every(PRUNE_MS, log, () => pruneOld(store, config, Date.now())),
     every(RECOVER_MS, log, () => upkeep.recover()),
     every(EXPIRE_MS, log, () => upkeep.expire()),
+    every(LOG_LEVELS_MS, log, () => upkeep.lookAtLogs()),
     every(config.renewal.checkEverySeconds * 1000, log, () => upkeep.renew()),
   ]
   log.info(

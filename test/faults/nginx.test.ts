@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { doctor } from '../../src/ops/doctor/command.ts'
 import { configurationFault } from '../support/edge-folder.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
@@ -110,4 +111,32 @@ test('broken before the way back: the name is withdrawn, the host frozen, and th
   await invariants(lab)
   await removed(lab, neighbour.planId)
   await invariants(lab)
+})
+
+test('logging at debug level: TLS is refused before anything is written, and readyz, doctor and the log say why', async () => {
+  const plain = await planned(lab, { subdomain: 'no-key' })
+  const secret = await planned(lab, { subdomain: 'key', tls: true })
+  const shouts = () => readFileSync(join(lab.state, 'service.log'), 'utf8').split('edge_logs_keys').length - 1
+  const ready = async () => (await lab.call({ path: '/readyz' })).body
+  const findings = async () => JSON.stringify((await doctor(join(lab.state, 'drawbridge.yaml'), false)).body)
+  expect(await ready()).toEqual({ status: 'ok' })
+  foreign('error_log logs/debug.log debug;\n')
+  const [before, backups] = [await world(lab), readdirSync(join(lab.state, 'service', 'backups'))]
+  const answer = await run(lab, secret.planId)
+  expect([answer.status, answer.body.code]).toEqual([409, 'proxy_config_broken'])
+  expect(answer.body.detail).toContain(`${foreignFile}, line 1`)
+  await expectPutBack(lab, secret.planId, before)
+  expect(readdirSync(join(lab.state, 'service', 'backups'))).toEqual(backups)
+  await expect.poll(ready, { timeout: 20_000 }).toEqual({
+    status: 'degraded',
+    warnings: [expect.stringMatching(/^nginx on 23 logs at debug level: .*private keys/)],
+  })
+  expect(await findings()).toContain('Set error_log to notice or less there')
+  expect(shouts()).toBe(1)
+  await expectApplicable(lab, plain.planId)
+  rmSync(foreignFile)
+  await expect.poll(async () => (await ready()).status, { timeout: 20_000 }).toBe('ok')
+  expect(shouts()).toBe(1)
+  expect(await findings()).not.toContain('Set error_log')
+  await expectApplicable(lab, secret.planId)
 })

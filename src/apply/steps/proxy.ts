@@ -156,7 +156,13 @@ function tellUntouched(error: unknown): never {
   throw untouched ? new StepFault(error.message, { untouched, cause: error }) : error
 }
 
-const UNTOUCHED: readonly EdgeFault['kind'][] = ['config_broken', 'change_invalid', 'changed_meanwhile', 'unavailable']
+const UNTOUCHED: readonly EdgeFault['kind'][] = [
+  'config_broken',
+  'change_invalid',
+  'changed_meanwhile',
+  'unavailable',
+  'logs_keys',
+]
 
 const nothing = ({ path }: FileHash): FileHash => ({ path, hash: null })
 

@@ -21,6 +21,9 @@ export interface ParsedText {
 const KEPT = new Map(
   [
     'http',
+    'events',
+    'error_log',
+    'debug_connection',
     'include',
     'server',
     'listen',

@@ -25,7 +25,8 @@ export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
   return [
     await examineProgram(subject, examined),
     await examineInclude(subject, examined),
-    await examineRunning(subject, examined),
+    examineRunning(subject, examined),
+    await examineLogLevel(subject, edge),
     // Shadows of the main file stand beside it while they are tested.
     examineWritable(subject, dirname(config)),
     ...folders.map(({ path, mode }) => examineFolder({ subject, path: join(folder, path), mode })),
@@ -52,6 +53,18 @@ async function examineInclude(subject: string, { assertIncluded, config, folder 
   } catch (error) {
     const line = `include ${join(folder, '*.conf')};`
     return fault(subject, reasonOf(error), `The http block of ${config} needs this line: ${line}`)
+  }
+}
+
+async function examineLogLevel(subject: string, edge: Edge): Promise<Finding> {
+  try {
+    await edge.assertNoDebugLog()
+    return ok(subject, 'nginx does not log at debug level.')
+  } catch (error) {
+    const fix =
+      'Set error_log to notice or less there, take debug_connection away and reload nginx. Remove the log, and replace every ' +
+      'certificate that was served meanwhile: its key may be in it.'
+    return fault(subject, reasonOf(error), fix)
   }
 }
 
