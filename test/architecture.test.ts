@@ -185,6 +185,11 @@ describe('the house', () => {
     expect(broken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
   })
 
+  test('programs are started in one place, which gives them no secret of the environment', () => {
+    const starters = all.filter(({ to }) => /^(?:node:)?child_process$/.test(to)).map(({ from }) => from)
+    expect(starters).toEqual(['edge/nginx-thread.ts'])
+  })
+
   test('the client runs in browsers, too: it knows no module of Node', () => {
     const broken = all.filter(({ from, to }) => covers('client', from) && !to.endsWith('.ts') && to !== 'openapi-fetch')
     expect(broken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])

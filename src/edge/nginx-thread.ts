@@ -19,9 +19,17 @@ export interface ProgramAnswer {
   readonly errors: string
 }
 
+/** What nginx needs to be found, to load its libraries and to read its configuration as the running one did. */
+const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'OPENSSL_CONF', 'TZ']
+
+/** Nothing else: secrets of ours may stand in the environment, and any program or module that nginx loads could read it. */
+const environment = Object.fromEntries(
+  PASSED_ON.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
+)
+
 parentPort?.on('message', ({ id, binary, args, patienceMs, mostOutput }: ProgramQuestion) => {
-  const limits = { timeout: patienceMs, killSignal: 'SIGKILL', maxBuffer: mostOutput } as const
-  execFile(binary, args, limits, (error, output, errors) => {
+  const options = { timeout: patienceMs, killSignal: 'SIGKILL', maxBuffer: mostOutput, env: environment } as const
+  execFile(binary, args, options, (error, output, errors) => {
     const code = error ? (typeof error.code === 'number' ? error.code : null) : 0
     const cause = typeof error?.code === 'string' ? error.code : undefined
     parentPort?.postMessage({ id, code, cause, output, errors } satisfies ProgramAnswer)
