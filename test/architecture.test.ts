@@ -101,7 +101,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   terminal: [],
   client: [],
   cli: ['terminal', 'client', 'config/section.ts', 'mcp', 'version.ts'],
-  mcp: ['client'],
+  mcp: ['client', 'model', 'plan/desire.ts'],
   'version.ts': [],
   'doctor-parts.ts': ['*'],
   'diagnoser-parts.ts': ['*'],

@@ -1,11 +1,11 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { NO_ANSWER_REASONS } from '../model/badge.ts'
+import { BADGE_GRAMMAR, NO_ANSWER_REASONS } from '../model/badge.ts'
 import { closed, oneOf, Time } from './schema-parts.ts'
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 
 const BadgeText = Type.String({
-  pattern: '^(?:RUNNING|DOWN|NO DNS|CERT|DRIFT|PENDING|HTTP [0-9]{3})$',
+  pattern: `^${BADGE_GRAMMAR}$`,
   examples: ['RUNNING', 'HTTP 502'],
   description: 'RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT or PENDING.',
 })

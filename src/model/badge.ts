@@ -1,6 +1,9 @@
 /** What the status screen shows of a host, in one word. */
 export type Badge = 'RUNNING' | 'DOWN' | 'NO DNS' | 'CERT' | 'DRIFT' | 'PENDING' | `HTTP ${number}`
 
+/** Of a badge as text, for schemas. */
+export const BADGE_GRAMMAR = '(?:RUNNING|DOWN|NO DNS|CERT|DRIFT|PENDING|HTTP [0-9]{3})'
+
 export type CertificateLevel = 'ok' | 'warning' | 'critical' | 'expired'
 
 export interface Validity {

@@ -42,12 +42,7 @@ export const ERRORS = {
     true,
     'Make the health path answer with HTTP 2xx on that server and port, then plan again.',
   ),
-  dns_name_taken: entry(
-    409,
-    'The DNS name is taken',
-    false,
-    'Choose another subdomain, or remove what holds this name.',
-  ),
+  dns_name_taken: entry(409, 'The DNS name is taken', false, 'Choose another subdomain.'),
   dns_unavailable: entry(
     503,
     'The DNS server gave no certain answer',

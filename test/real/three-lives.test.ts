@@ -3,12 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launcher } from '../../lab/checkout.ts'
 import type { AuditPage } from '../../src/client/bodies.ts'
+import { errorOf, startAgent, structured } from '../support/agent.ts'
 import { drawbridge } from '../support/drawbridge.ts'
 import { invariants } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
@@ -25,40 +23,6 @@ beforeAll(async () => {
 afterAll(() => lab?.stop())
 
 const run = promisify(execFile)
-
-/** An agent's own client on the built program, with everything that went either way. */
-async function agent(url: string, ...options: string[]) {
-  const transcript: string[] = []
-  const transport = new StdioClientTransport({
-    command: launcher(),
-    args: ['mcp', '--url', url, ...options],
-    stderr: 'pipe',
-  })
-  transport.stderr?.on('data', (chunk: Buffer) => transcript.push(chunk.toString()))
-  const client = new Client({ name: 'test', version: '1' })
-  await client.connect(transport)
-  const { onmessage, send } = transport
-  transport.onmessage = (message) => {
-    transcript.push(JSON.stringify(message))
-    onmessage?.(message)
-  }
-  transport.send = (message) => {
-    transcript.push(JSON.stringify(message))
-    return send.call(transport, message)
-  }
-  const use = async (name: string, args: Record<string, unknown> = {}) =>
-    (await client.callTool({ name, arguments: args }, undefined, { timeout: 60_000 })) as CallToolResult
-  return { client, transcript, use, close: () => client.close() }
-}
-
-/** A tool's error, as an agent reads it. */
-function errorOf({ isError, content }: CallToolResult): Record<string, unknown> {
-  const [first] = content
-  expect(isError).toBe(true)
-  return JSON.parse(first?.type === 'text' ? first.text : '')
-}
-
-const structured = ({ structuredContent }: CallToolResult) => structuredContent as Record<string, string>
 
 interface Way {
   /** Plans on a sick backend, plans, is refused outside, applies, is refused a second time, removes. */
@@ -127,8 +91,8 @@ const byCommands: Way = {
 
 const byAgent: Way = {
   async live(subdomain) {
-    const inside = await agent(lab.description.inside)
-    const outside = await agent(lab.description.outside)
+    const inside = await startAgent(lab.description.inside)
+    const outside = await startAgent(lab.description.outside)
     try {
       expect(errorOf(await inside.use('plan_exposure', request(subdomain, '253')))).toMatchObject({
         code: 'backend_unhealthy',
@@ -190,45 +154,6 @@ test('one life of an exposure by curl, by commands and by an agent leaves the sa
   await invariants(lab)
 }, 120_000)
 
-describe('an agent', () => {
-  test('is offered tools with schemas and honest hints; read-only ones change nothing', async () => {
-    const all = await agent(lab.description.inside)
-    const reading = await agent(lab.description.inside, '--read-only')
-    const { tools } = await all.client.listTools()
-    const offered = (await reading.client.listTools()).tools.map(({ name }) => name)
-    await all.close()
-    await reading.close()
-    const looks = ['get_policy', 'list_hosts', 'check_host', 'diagnose_host']
-    expect(offered).toEqual([...looks, 'plan_exposure'])
-    expect(tools.map(({ name }) => name)).toEqual([...offered, 'apply_plan', 'remove_exposure'])
-    for (const { name, outputSchema, annotations } of tools) {
-      expect(outputSchema?.type).toBe('object')
-      expect(annotations?.readOnlyHint).toBe(looks.includes(name))
-    }
-    const hints = new Map(tools.map(({ name, annotations }) => [name, annotations?.destructiveHint]))
-    expect(hints.get('remove_exposure')).toBe(true)
-    expect(hints.get('apply_plan')).toBe(false)
-  })
-
-  test('sees, checks and diagnoses hosts, and is told of one that is not there', async () => {
-    const { use, close } = await agent(lab.description.inside)
-    const { planId = '' } = structured(await use('plan_exposure', { ...request('seen'), tls: false }))
-    await use('apply_plan', { planId })
-    const host = `seen.${lab.description.zone}`
-    expect(structured(await use('get_policy')).caller).toMatchObject({ network: 'internal' })
-    // The monitor finds a new host by itself, soon.
-    await expect
-      .poll(async () => structured(await use('list_hosts', { search: 'seen' })).hosts, { timeout: 20_000 })
-      .toMatchObject([{ host, planId }])
-    expect(structured(await use('check_host', { host }))).toMatchObject({ host, planId })
-    expect(structured(await use('diagnose_host', { host })).cause).toMatchObject({ code: 'healthy' })
-    expect(errorOf(await use('check_host', { host: 'nobody.test' }))).toMatchObject({ code: 'host_not_found' })
-    expect((await use('check_host', {})).isError).toBe(true)
-    await use('remove_exposure', { planId })
-    await close()
-  }, 60_000)
-})
-
 test('no capability is seen by anyone but the service: not on screen, in history, among processes, by an agent, in the log', async () => {
   const proxy = await startRecordingProxy(lab)
   const home = mkdtempSync(join(tmpdir(), 'drawbridge-home-'))
@@ -238,7 +163,7 @@ test('no capability is seen by anyone but the service: not on screen, in history
     const typed = `${launcher()} up canary --server 25 --port 3000 --no-tls --yes\n${launcher()} down canary.${lab.description.zone} --yes\nhistory -a\nexit\n`
     const environment = { HOME: home, HISTFILE: history, DRAWBRIDGE_URL: proxy.url }
     const screen = await onTerminal('bash --norc -i', { input: typed, environment })
-    const { use, transcript, close } = await agent(proxy.url)
+    const { use, transcript, close } = await startAgent(proxy.url)
     const { planId } = structured(await use('plan_exposure', { ...request('canary-agent'), tls: false }))
     await use('apply_plan', { planId })
     await use('remove_exposure', { planId })

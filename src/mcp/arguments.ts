@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import type { Policy } from '../client/bodies.ts'
+import { BADGE_GRAMMAR } from '../model/badge.ts'
+import type { FieldError } from '../model/errors.ts'
+import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desire.ts'
+
+/** What tools take. Every object is strict: an argument that is dropped is a wish that is not granted. */
+export const NoArguments = z.strictObject({})
+
+export const HostArgument = z.strictObject({
+  host: z.string().min(1).max(1024).describe('A fully qualified name, such as hello.example.test'),
+})
+
+/** The API answers `plan_not_found` to a malformed id, too: so no pattern says what an id looks like. */
+export const PlanArgument = z.strictObject({ planId: z.string().min(1).max(128).describe('plan_…') })
+
+export const HostsArguments = z.strictObject({
+  search: z.string().max(253).optional().describe('Part of a host or server'),
+  badge: z
+    .string()
+    .max(200)
+    .regex(new RegExp(`^${BADGE_GRAMMAR}(?:, ?${BADGE_GRAMMAR})*$`))
+    .optional()
+    .describe('One badge, or several with a comma between: RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT, PENDING'),
+  server: z.string().max(64).optional().describe('The id of a server'),
+  limit: z.number().int().min(1).max(500).default(100),
+  cursor: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,1024}$/)
+    .optional()
+    .describe('nextCursor of the page before'),
+})
+
+const Zone = z.string().min(1).max(254)
+const ServerId = z.string().regex(new RegExp(SERVER_GRAMMAR))
+
+export const ExposureArguments = z.strictObject({
+  zone: Zone.describe('One of zones of get_policy'),
+  subdomain: z
+    .string()
+    .regex(/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/)
+    .describe('One letter-digit-hyphen label, placed under the zone'),
+  server: ServerId.describe('One of servers.targets of get_policy'),
+  port: z.number().int().min(1).max(65_535).describe("The backend's port on that server"),
+  health: z
+    .string()
+    .max(LONGEST_HEALTH)
+    .regex(new RegExp(HEALTH_GRAMMAR))
+    .describe('The path that must answer with HTTP 2xx, beginning with /'),
+  tls: z.boolean().describe('Whether HTTPS is to be set up'),
+  expiresIn: z
+    .number()
+    .int()
+    .min(300)
+    .max(2_592_000)
+    .optional()
+    .describe('Seconds after which the exposure removes itself; it stays when this is left out'),
+})
+
+/**
+ * The same, with the zones and servers of this installation. For agents to read only: what is sent is held against the
+ * grammar above, and the service refuses by a code of its own what its policy does not allow.
+ */
+export const exposureArgumentsUnder = ({ zones, servers }: Policy) =>
+  ExposureArguments.extend({
+    ...(zones.length > 0 && { zone: z.enum(zones).describe('The zone under which the name is made') }),
+    ...(servers.targets.length > 0 && {
+      server: z.enum(servers.targets).describe('The server on which the backend runs'),
+    }),
+  })
+
+/** One entry per bad argument, in the words that the API uses for fields. */
+export function argumentErrors({ issues }: z.ZodError, given: Readonly<Record<string, unknown>>): FieldError[] {
+  const errors = issues.flatMap((issue): FieldError[] => {
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({ field: key.slice(0, LONGEST_FIELD), message: 'is not a known field' }))
+    const field = String(issue.path[0] ?? 'arguments')
+    return [{ field, message: Object.hasOwn(given, field) ? messageOf(issue) : 'is missing' }]
+  })
+  return [...new Map(errors.toReversed().map((error) => [error.field, error])).values()].reverse().slice(0, MOST_ERRORS)
+}
+
+const LONGEST_FIELD = 64
+const MOST_ERRORS = 20
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      // Every number that a tool takes is a whole one.
+      return `must be ${issue.expected === 'number' || issue.expected === 'int' ? 'integer' : issue.expected}`
+    case 'too_small':
+      return issue.origin === 'string' ? 'must not be empty' : `must be >= ${issue.minimum}`
+    case 'too_big':
+      return issue.origin === 'string'
+        ? `must not have more than ${issue.maximum} characters`
+        : `must be <= ${issue.maximum}`
+    case 'invalid_format':
+      return `must match ${issue.pattern}`
+    default:
+      return 'is not valid'
+  }
+}
