@@ -1,33 +1,43 @@
-import { appliedFiles } from './apply/steps.ts'
+import { filesToCompare } from './apply/compare.ts'
 import type { Config } from './config/config.ts'
 import { zoneOf } from './config/zones.ts'
 import { Diagnoser } from './diagnoser.ts'
 import { addressesOf } from './dns/addresses.ts'
 import { dnsReader } from './dns/reader.ts'
+import { isOfCertificate } from './edge/layout.ts'
 import type { EdgeReader } from './edge/reading/contract.ts'
 import { newestErrorClass } from './edge/reading/error-lines.ts'
 import type { EdgeSettings } from './edge/settings.ts'
 import { edgeView } from './edge/view.ts'
 import type { Log } from './log.ts'
+import type { Board } from './monitor/board.ts'
+import { factsOf } from './monitor/judge.ts'
+import { askStanding } from './name-standing.ts'
 import type { PlanSettings } from './plan/settings.ts'
 import type { Store } from './store/contract.ts'
 
-/** A DNS server that has not answered by then says nothing in time for a diagnosis. */
-const DNS_LIMIT = { limitMs: 1_800, resendAfterMs: 500 }
-
 /** What nginx wrote before that tells of other times. */
 const NEWS_MS = 15 * 60_000
+
+interface DiagnoserSurroundings {
+  readonly store: Store
+  readonly reader: EdgeReader | undefined
+  /** What the monitor saw. */
+  readonly board: Board
+  readonly log: Log
+  readonly now: () => number
+}
 
 /** The diagnosis of this installation's hosts. Everything that it is given can only look. */
 export function diagnoserOf(
   config: Config,
   settings: PlanSettings,
-  { store, reader, log, now }: { store: Store; reader: EdgeReader | undefined; log: Log; now: () => number },
+  { store, reader, board, log, now }: DiagnoserSurroundings,
 ): Diagnoser {
   const { servers, zones, resolver } = config
   const primary = primaryEdge(config)
-  const readers = new Map([...zones.values()].map((zone) => [zone.name, dnsReader(zone.primary, DNS_LIMIT)]))
-  const further = resolver && dnsReader(resolver, { ...DNS_LIMIT, recursive: true })
+  const readers = new Map([...zones.values()].map((zone) => [zone.name, dnsReader(zone.primary)]))
+  const further = resolver && dnsReader(resolver, { recursive: true })
   const ownAddresses = [primary?.address, servers.secondary && servers.addresses[servers.secondary]]
   return new Diagnoser({
     view: primary && edgeView(primary),
@@ -36,7 +46,13 @@ export function diagnoserOf(
       findExposure: (host) => store.findExposure(host),
       findPlan: (planId) => store.findPlan(planId),
     },
-    appliedFiles,
+    filesToCompare: (exposure) => filesToCompare(exposure, isOfCertificate),
+    known: (host, planId) => {
+      const status = board.find(host)
+      return status && status.planId === planId ? factsOf(status, now()) : null
+    },
+    standingOf: askStanding(config),
+    patienceMs: config.monitor.timeoutSeconds * 1000,
     servers: servers.addresses,
     serverAt: (address) => Object.entries(servers.addresses).find(([, registered]) => registered === address)?.[0],
     ports: settings.ports,
@@ -48,7 +64,7 @@ export function diagnoserOf(
       const zone = settings.zones.get(zoneOf(zones, host)?.name ?? '')
       const published = zone?.publish.map(({ value }) => value) ?? []
       const values = [...published, ...ownAddresses.filter((address) => address !== undefined)]
-      return { kind: 'any', values, isOurZone: zone !== undefined }
+      return { values, isOurZone: zone !== undefined }
     },
     newestErrorClass: async (host) => {
       const newest = primary && (await newestErrorClass(primary, host, now() - NEWS_MS))

@@ -4,19 +4,22 @@ import type { Audience } from './diagnose/audience.ts'
 import { type Diagnosis, diagnose } from './diagnose/diagnose.ts'
 import type { FileHash } from './edge/contract.ts'
 import type { EdgeReader } from './edge/reading/contract.ts'
+import type { BadgeFacts } from './model/badge.ts'
 import { Problem } from './model/errors.ts'
 import type { Evidence } from './model/evidence.ts'
 import { Deadline } from './observe/deadline.ts'
 import { type HostLookParts, lookAtHost } from './observe/host/look.ts'
 import type { Subject } from './observe/host/subject.ts'
-import type { StoreSession } from './store/contract.ts'
+import type { Exposure, StoreSession } from './store/contract.ts'
 
 /** What a diagnosis stands on. Nothing of it can write. */
 export interface DiagnoserParts extends HostLookParts {
   readonly reader: EdgeReader | undefined
   readonly store: Pick<StoreSession, 'findExposure' | 'findPlan'>
-  /** What an apply wrote, by its receipt. */
-  readonly appliedFiles: (receipt: unknown) => readonly FileHash[]
+  /** What was applied, and may be compared with what stands. */
+  readonly filesToCompare: (exposure: Exposure) => readonly FileHash[]
+  /** What the monitor knows of the host, as that plan's. */
+  readonly known: (host: string, planId: string | null) => BadgeFacts | null
   readonly servers: Audience['servers']
   /** Told what kept a link from being looked at. */
   readonly onFault: (error: unknown, host: string) => void
@@ -59,15 +62,16 @@ export class Diagnoser {
       throw new Problem('unavailable', 'The store or the disk does not answer.', { retryAfter: 5 })
     if (!subject)
       throw new Problem('host_not_found', 'No such host is served by the edge: it is not exposed and may be planned.')
-    return lookAtHost(this.#parts, subject, deadline, since)
+    const evidence = await lookAtHost(this.#parts, subject, deadline, since)
+    return { ...evidence, known: this.#parts.known(host, subject.managed?.plan.planId ?? null) }
   }
 
   async #find(host: string): Promise<Subject | undefined> {
-    const { reader, store, appliedFiles } = this.#parts
+    const { reader, store, filesToCompare } = this.#parts
     const [map, exposure] = await Promise.all([reader?.read(), store.findExposure(host)])
     const plan = exposure && (await store.findPlan(exposure.planId))
     const served = map?.find(host)
     if (!plan && !served) return undefined
-    return { host, map, served, managed: plan && { plan, files: appliedFiles(exposure.receipt) } }
+    return { host, map, served, managed: plan && { plan, files: filesToCompare(exposure) } }
   }
 }

@@ -124,7 +124,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     audit: store,
     webhooks: webhookReport,
     board,
-    diagnoser: diagnoserOf(config, settings, { store, reader, log, now }),
+    diagnoser: diagnoserOf(config, settings, { store, reader, board, log, now }),
     metrics,
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
     pageFolder: PAGE_FOLDER,

@@ -1,4 +1,4 @@
-import { compareWithApplied } from './apply/compare.ts'
+import { filesToCompare } from './apply/compare.ts'
 import type { Runs } from './apply/runs.ts'
 import type { Config } from './config/config.ts'
 import type { EdgeReader } from './edge/reading/contract.ts'
@@ -6,10 +6,13 @@ import { edgeVisitor } from './edge/visitor.ts'
 import type { Equipment } from './equip.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import { fileFact } from './model/evidence.ts'
 import type { Sightings } from './model/host-status.ts'
 import type { Board } from './monitor/board.ts'
 import { Monitor } from './monitor/monitor.ts'
-import type { Store } from './store/contract.ts'
+import { type AskStanding, askStanding } from './name-standing.ts'
+import { fileState } from './observe/host/edge-look.ts'
+import type { Exposure, Store } from './store/contract.ts'
 
 interface MonitorSurroundings extends Equipment {
   readonly store: Store
@@ -22,13 +25,8 @@ interface MonitorSurroundings extends Equipment {
 }
 
 /** The monitor on what the configuration names: the Primary's edge as it is, and the books of what was applied. */
-export function monitorOf({ servers, edge, edges, monitor, instances }: Config, parts: MonitorSurroundings): Monitor {
-  const { metrics, store } = parts
-  const compared = async (host: string) => {
-    const exposure = await store.findExposure(host)
-    const plan = exposure && (await store.findPlan(exposure.planId))
-    return plan && compareWithApplied(exposure, plan, parts)
-  }
+export function monitorOf(config: Config, parts: MonitorSurroundings): Monitor {
+  const { servers, edge, edges, monitor, instances } = config
   const primary = edges[servers.primary]
   return new Monitor({
     ...parts,
@@ -38,25 +36,34 @@ export function monitorOf({ servers, edge, edges, monitor, instances }: Config, 
         surroundings: { addresses: servers.addresses, edge: { address: primary.address, ports: edge } },
       },
     visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
-    compare: async (host) => standingOf(await comparedTwice(() => compared(host))),
+    compare: comparer(parts, askStanding(config)),
     listenToRuns: (listener) => parts.runs.listen(listener),
-    onCheck: (status) => metrics.check(status),
+    onCheck: (status) => parts.metrics.check(status),
     everyMs: monitor.everySeconds * 1000,
     atOnce: monitor.atOnce,
     leaseMs: instances.takeOverSeconds * 1000,
   })
 }
 
-type Compared = Awaited<ReturnType<typeof compareWithApplied>> | undefined
-
-/** Twice where a file seems edited: a run or a renewal may have written it since the books were read. */
-async function comparedTwice(look: () => Promise<Compared>): Promise<Compared> {
-  const seen = await look()
-  return seen && seen.edited.length > 0 ? look() : seen
-}
-
-function standingOf(seen: Compared): Pick<Sightings, 'dns' | 'file'> {
-  if (!seen) return { dns: null, file: null }
-  const dns = seen.held === 'unknown' ? null : seen.held === 'yes' ? 'ours' : 'not_ours'
-  return { dns, file: seen.edited.length === 0 ? 'unchanged' : 'edited' }
+/** Compares the exposure of a host with DNS and the Primary's files. */
+function comparer({ store, primary }: Pick<MonitorSurroundings, 'store' | 'primary'>, standingOf: AskStanding) {
+  const fileOf = async (exposure: Exposure): Promise<Sightings['file']> =>
+    primary
+      ? fileFact(
+          await fileState(
+            primary,
+            filesToCompare(exposure, (path) => primary.isOfCertificate(path)),
+          ),
+        )
+      : null
+  return async (host: string): Promise<Pick<Sightings, 'dns' | 'file'>> => {
+    const exposure = await store.findExposure(host)
+    const plan = exposure && (await store.findPlan(exposure.planId))
+    if (!plan) return { dns: null, file: null }
+    const [{ records }, file] = await Promise.all([standingOf(plan), fileOf(exposure)])
+    if (file !== 'edited') return { dns: records, file }
+    // A run or a renewal may have written it since the books were read.
+    const later = await store.findExposure(host)
+    return { dns: records, file: later ? await fileOf(later) : null }
+  }
 }

@@ -106,6 +106,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'doctor-parts.ts': ['*'],
   'diagnoser-parts.ts': ['*'],
   'monitor-parts.ts': ['*'],
+  'name-standing.ts': ['*'],
   'main.ts': ['*'],
   'command-line.ts': ['*'],
 }

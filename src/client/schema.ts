@@ -911,7 +911,7 @@ export interface components {
                  * @description Stable; the page diagnosis.md explains each.
                  * @enum {string}
                  */
-                code: "healthy" | "nothing_listening" | "wrong_port" | "backend_timeout" | "backend_503" | "backend_error" | "backend_speaks_tls" | "upstream_name_unresolved" | "certificate_expired" | "certificate_wrong_name" | "certificate_expiring" | "tls_failed" | "name_points_elsewhere" | "name_missing" | "dns_unknown" | "other_server_answers" | "file_edited" | "file_missing" | "not_loaded" | "edge_down" | "edge_config_broken" | "not_proxied" | "unknown";
+                code: "healthy" | "nothing_listening" | "wrong_port" | "backend_timeout" | "backend_503" | "backend_error" | "backend_speaks_tls" | "upstream_name_unresolved" | "certificate_expired" | "certificate_wrong_name" | "certificate_expiring" | "tls_failed" | "records_changed" | "name_points_elsewhere" | "name_missing" | "dns_unknown" | "other_server_answers" | "file_edited" | "file_missing" | "not_loaded" | "edge_down" | "edge_config_broken" | "not_proxied" | "unknown";
                 /** @description What is so, in plain English. */
                 sentence: string;
                 /** @description What to do about it. */

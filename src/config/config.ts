@@ -180,7 +180,7 @@ function readEdge(section: Section): Config['edge'] {
 function readMonitor(section: Section): Config['monitor'] {
   return {
     everySeconds: section.read('everySeconds', 30, value.whole(1, 3_600), 'whole seconds, 1 to 3600'),
-    timeoutSeconds: section.read('timeoutSeconds', 5, value.whole(1, 60), 'whole seconds, 1 to 60'),
+    timeoutSeconds: section.read('timeoutSeconds', 3, value.whole(1, 60), 'whole seconds, 1 to 60'),
     atOnce: section.read('atOnce', 64, value.whole(1, 1_000), 'a whole number, 1 to 1000'),
   }
 }

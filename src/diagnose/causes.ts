@@ -83,6 +83,14 @@ export const CAUSES = {
     ({ host }) => `The edge refuses the TLS handshake for ${host}: it has no certificate to show for the name.`,
     'Give the server block of the host a certificate that can be loaded.',
   ),
+  records_changed: cause(
+    ({ host }) => `The name leads here, but the zone does not hold exactly the records that were applied for ${host}.`,
+    (_, { inside }) =>
+      inside(
+        'Somebody changed the record, a wildcard answers in its place, or the TXT record beside it that marks its owner is gone. Put the records back as they were applied.',
+        'Tell the administrator of the zone.',
+      ),
+  ),
   name_points_elsewhere: cause(
     ({ host, name }, { addresses }) =>
       `The edge is well, but ${host} leads to ${addresses(name.kind === 'elsewhere' ? name.found : [])} and not to it.`,

@@ -25,9 +25,11 @@ type Look = (evidence: Evidence, words: Words) => readonly [ok: boolean | null, 
 const NO_TIME = 'There was no time left to look.'
 
 const LOOKS: Readonly<Record<Link['link'], Look>> = {
-  dns: ({ name }, { addresses, inside }) => {
+  dns: ({ name, records }, { addresses, inside }) => {
     switch (name.kind) {
       case 'here':
+        if (records === 'not_ours')
+          return [false, 'The name leads to the edge, but the zone does not hold exactly what was applied.']
         return [true, `The name leads to the edge (${addresses(name.found)}).`]
       case 'elsewhere':
         return [false, `The name leads to ${addresses(name.found)}.`]
@@ -85,7 +87,11 @@ const LOOKS: Readonly<Record<Link['link'], Look>> = {
   backend_health: (evidence) => {
     const { health, speaksTls } = evidence.backend
     if (speaksTls) return [false, 'It speaks TLS where plain HTTP is spoken to it.']
-    if (health === null) return [null, 'It was not asked.']
+    if (health === null)
+      return [
+        null,
+        evidence.backend.tcp === 'open' ? 'No answer came in the time of a diagnosis.' : 'It was not asked.',
+      ]
     const answer = health.httpStatus === undefined ? 'No HTTP answer came' : `It answered HTTP ${health.httpStatus}`
     return [isBackendWell(evidence), `${answer} on ${evidence.path} after ${health.latencyMs} ms.`]
   },

@@ -1,14 +1,15 @@
-import { type Badge, badgeOf, certificateLevel } from '../model/badge.ts'
+import { type Badge, badgeOf } from '../model/badge.ts'
 import type { Evidence, FileState, Listen } from '../model/evidence.ts'
 import { type Audience, maySee, serverAt, wordsFor } from './audience.ts'
 import { CAUSES, type CauseCode } from './causes.ts'
 import { chainOf, type Link } from './chain.ts'
+import { factsAfter } from './facts.ts'
 import { causeOf } from './rules.ts'
 
 /** What a look at a host means, told for one audience. */
 export interface Diagnosis {
   readonly host: string
-  /** As of this look. */
+  /** As of this look; where it could not tell, as the monitor knew it. */
   readonly badge: Badge
   readonly managed: boolean
   readonly configPath: string | null
@@ -33,7 +34,7 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
   const isShown = machine === null ? audience.network === 'internal' : maySee(machine, audience)
   return {
     host,
-    badge: badgeNow(evidence),
+    badge: badgeOf(factsAfter(evidence)),
     managed,
     configPath: configuration.own?.path ?? null,
     configLine: configuration.own?.line ?? null,
@@ -52,18 +53,3 @@ const shownListen = (address: string, audience: Audience): string | null =>
   EVERYWHERE.includes(address) || maySee(address, audience) ? address : null
 
 const EVERYWHERE = ['*', '[::]']
-
-function badgeNow({ managed, visit, name, tls, at, file }: Evidence): Badge {
-  return badgeOf({
-    managed,
-    answer:
-      visit.kind === 'unknown'
-        ? null
-        : visit.kind === 'answer'
-          ? { httpStatus: visit.httpStatus, reason: null }
-          : { httpStatus: null, reason: visit.reason },
-    dns: name.kind === 'here' ? 'ours' : name.kind === 'missing' || name.kind === 'elsewhere' ? 'not_ours' : null,
-    certificate: tls.kind === 'certificate' ? (tls.coversHost ? certificateLevel(tls, at) : 'wrong_name') : null,
-    file: file === 'unchanged' ? 'unchanged' : file === 'not_ours' ? null : 'edited',
-  })
-}

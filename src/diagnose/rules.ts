@@ -19,6 +19,8 @@ const BACKEND_RULES: readonly Rule[] = [
   // Such servers say 400 to plain HTTP, or hang up: that is no answer of the service behind them.
   rule('backend_speaks_tls', ({ backend }) => backend.speaksTls),
   rule('backend_timeout', ({ backend }) => backend.health?.kind === 'unhealthy' && backend.health.reason === 'timeout'),
+  // It takes connections, and a diagnosis cannot wait as long as the monitor did for an answer.
+  rule('backend_timeout', ({ backend }, symptom) => symptom === 'silent' && isUnanswered(backend)),
   rule('backend_503', ({ backend }) => backend.health?.kind === 'unhealthy' && backend.health.httpStatus === 503),
   rule('backend_error', (evidence) => !isBackendWell(evidence)),
 ]
@@ -59,6 +61,7 @@ const RULES: readonly Rule[] = [
   // Through the edge all is well; visitors may not get there.
   rule('name_missing', ({ name }) => name.kind === 'missing'),
   rule('name_points_elsewhere', ({ name }) => name.kind === 'elsewhere'),
+  rule('records_changed', ({ records }) => records === 'not_ours'),
   rule(
     'certificate_expired',
     ({ tls, at }) => tls.kind === 'certificate' && (tls.notAfter <= at || tls.notBefore > at),
@@ -81,6 +84,8 @@ export function causeOf(evidence: Evidence): CauseCode {
 }
 
 const isBad = (symptom: Symptom): boolean => symptom === 'silent' || symptom === 'bad_status'
+
+const isUnanswered = ({ tcp, health }: Evidence['backend']): boolean => tcp === 'open' && health === null
 
 const isForeign = (block: Evidence['block']): boolean => block.kind === 'other'
 

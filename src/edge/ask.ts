@@ -31,7 +31,7 @@ export function askEdge(
       if (response.headers[UNKNOWN_HOST.header.toLowerCase()] === UNKNOWN_HOST.value) {
         resolve({ kind: 'no_answer', reason: 'unknown_host' })
       }
-      const certificate = asking.socket instanceof TLSSocket ? certificateServed(asking.socket) : undefined
+      const certificate = asking.socket instanceof TLSSocket ? certificateServed(asking.socket, host) : undefined
       const latencyMs = Math.round(performance.now() - started)
       resolve({ kind: 'answer', httpStatus: response.statusCode ?? 0, latencyMs, ...(certificate && { certificate }) })
       response.on('error', () => undefined)
@@ -48,16 +48,20 @@ export async function defaultServerAnswers(settings: Pick<EdgeSettings, 'address
   return answer.kind === 'no_answer' && answer.reason === 'unknown_host'
 }
 
-export function certificateServed(socket: TLSSocket): Served {
+export function certificateServed(socket: TLSSocket, host: string): Served {
   const x509 = socket.getPeerX509Certificate()
   if (!x509) return undefined
   return {
     fingerprint: x509.fingerprint256,
     names: namesOf(x509),
+    coversHost: isForHost(x509, host),
     notBefore: x509.validFromDate.toISOString(),
     notAfter: x509.validToDate.toISOString(),
   }
 }
+
+export const isForHost = (x509: X509Certificate, host: string): boolean =>
+  x509.checkHost(host, { subject: 'never', partialWildcards: false }) !== undefined
 
 const namesOf = ({ subjectAltName = '' }: X509Certificate): string[] =>
   subjectAltName.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4).toLowerCase()] : []))

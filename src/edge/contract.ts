@@ -55,6 +55,8 @@ export type EdgeAnswer =
       readonly certificate?: {
         readonly fingerprint: string
         readonly names: readonly string[]
+        /** Whether it is for the host that was asked for. */
+        readonly coversHost: boolean
         readonly notBefore: string
         readonly notAfter: string
       }

@@ -1,5 +1,6 @@
 import { connect } from 'node:tls'
 import type { Endpoint } from '../model/address.ts'
+import { isForHost } from './ask.ts'
 import type { Handshake } from './contract.ts'
 import { codeOf } from './files.ts'
 
@@ -22,7 +23,7 @@ export function shakeHands({ address, port }: Endpoint, host: string, limitMs: n
               fingerprint: x509.fingerprint256,
               serial: x509.serialNumber,
               names: subjectAltName.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4)] : [])),
-              coversHost: x509.checkHost(host, { subject: 'never', partialWildcards: false }) !== undefined,
+              coversHost: isForHost(x509, host),
               notBefore: x509.validFromDate.getTime(),
               notAfter: x509.validToDate.getTime(),
             }

@@ -62,6 +62,9 @@ export function parsePath(path: string): Path {
   throw new Error('not a path of an edge')
 }
 
+/** Whether a file gives a host its certificate: the pair, or the entry that names it. */
+export const isOfCertificate = (path: string): boolean => ['certificate', 'host entry'].includes(parsePath(path).kind)
+
 export const isSecret = (path: string): boolean => {
   const parsed = parsePath(path)
   return parsed.kind === 'certificate' && parsed.secret

@@ -3,7 +3,7 @@ import { certificateOf, sparingUsed, unusedCertificates } from './certificates-i
 import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
 import { lookAt, readEdgeFile } from './files.ts'
 import { shakeHands } from './handshake.ts'
-import { hostEntry, hostFile, isHost, isSecret, parsePath } from './layout.ts'
+import { hostEntry, hostFile, isHost, isOfCertificate, isSecret, parsePath } from './layout.ts'
 import { refusalSentence, testConfiguration } from './nginx-test.ts'
 import { prepareEdge } from './prepare.ts'
 import { type DebugLog, debugLogs } from './reading/debug-logs.ts'
@@ -50,7 +50,7 @@ export function localEdge(settings: EdgeSettings): Edge {
     ask: (question) => askEdge(settings, question),
     handshake: (host) => shakeHands({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS),
     certificateFiles: renderCertificate,
-    isOfCertificate: (path) => ['certificate', 'host entry'].includes(parsePath(path).kind),
+    isOfCertificate,
     unusedCertificates: () => unusedCertificates(folder),
     look: async (paths) => Promise.all(paths.map((path) => lookAt(folder, known(path)))),
     read: async (paths) => Promise.all(paths.map((path) => readEdgeFile(folder, known(path)))),

@@ -97,7 +97,9 @@ class Exchange {
   #end({ httpStatus, header }: AnswerHead, isReusable: boolean): void {
     const latencyMs = Math.round(performance.now() - this.#started)
     const certificate =
-      this.#question.tls && this.#question.full ? certificateServed(this.#socket as TLSSocket) : undefined
+      this.#question.tls && this.#question.full
+        ? certificateServed(this.#socket as TLSSocket, this.#question.host)
+        : undefined
     const isUnknown = header(UNKNOWN_HOST.header.toLowerCase()) === UNKNOWN_HOST.value
     this.#leave()
     if (isReusable) this.#idle.put(this.#question.door, this.#socket)

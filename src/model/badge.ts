@@ -37,18 +37,30 @@ export interface CheckAnswer {
   readonly reason: NoAnswerReason | null
 }
 
-/** Everything that a badge is made of. What was not looked at yet, or could not be seen, counts for nothing. */
+/** Everything that a badge is made of. What is not known counts for nothing. */
 export interface BadgeFacts {
   readonly managed: boolean
   /** Null: never checked. */
   readonly answer: CheckAnswer | null
-  /** Whether DNS serves what was applied. */
+  /** Whether DNS serves what was applied. Always null for a host that was not made here: no record was applied for it. */
   readonly dns: 'ours' | 'not_ours' | null
   /** Of the certificate that was served. `wrong_name`: it is for other names. */
   readonly certificate: CertificateLevel | 'wrong_name' | null
   /** Whether the files are what was applied. */
   readonly file: 'unchanged' | 'edited' | null
 }
+
+/**
+ * What is known after a look. A null in `seen` is a question that was not asked or not answered: it changes nothing, and
+ * what was known before stands. The monitor and the diagnosis both go this way, so the same facts give the same badge.
+ */
+export const learned = (known: BadgeFacts | null, seen: BadgeFacts): BadgeFacts => ({
+  managed: seen.managed,
+  answer: seen.answer ?? known?.answer ?? null,
+  dns: seen.dns ?? known?.dns ?? null,
+  certificate: seen.certificate ?? known?.certificate ?? null,
+  file: seen.file ?? known?.file ?? null,
+})
 
 /** The worst that is known: what a visitor meets first goes before what only its owner would notice. */
 export function badgeOf({ managed, answer, dns, certificate, file }: BadgeFacts): Badge {

@@ -1,3 +1,4 @@
+import type { BadgeFacts } from './badge.ts'
 import type { ErrorClass } from './error-class.ts'
 import type { HealthFact } from './finding.ts'
 
@@ -10,6 +11,8 @@ export interface Evidence {
   /** Which path was asked for, through the edge and of the backend. */
   readonly path: string
   readonly name: NameEvidence
+  /** Whether DNS serves exactly what was applied; null where nothing was applied, or no answer to rely on came. */
+  readonly records: BadgeFacts['dns']
   readonly edge: Reach
   readonly tls: TlsEvidence
   /** What somebody gets who asks the edge for the host. */
@@ -23,6 +26,8 @@ export interface Evidence {
   readonly backend: BackendEvidence
   /** Null: no line about this host was found, or none could be read. */
   readonly errorClass: ErrorClass | null
+  /** What the monitor knew of the host: it stands where this look could not tell. Null: nothing. */
+  readonly known: BadgeFacts | null
 }
 
 /** How a TCP connection went. `unknown`: nobody asked, or there was no time left. */
@@ -96,6 +101,9 @@ export interface ConfigurationEvidence {
 
 /** The host's files, compared with what was applied. */
 export type FileState = 'unchanged' | 'edited' | 'missing' | 'not_ours'
+
+export const fileFact = (state: FileState): BadgeFacts['file'] =>
+  state === 'not_ours' ? null : state === 'unchanged' ? 'unchanged' : 'edited'
 
 export interface Target {
   readonly protocol: 'http' | 'https'

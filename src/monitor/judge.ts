@@ -1,6 +1,5 @@
 import type { EdgeAnswer } from '../edge/contract.ts'
-import { type Badge, badgeOf, certificateLevel } from '../model/badge.ts'
-import { isInZone } from '../model/dns-name.ts'
+import { type Badge, type BadgeFacts, badgeOf, certificateLevel, learned } from '../model/badge.ts'
 import { NO_HISTORY, recorded } from '../model/history.ts'
 import type { HostStatus, ServedCertificate, Sightings, WatchedHost } from '../model/host-status.ts'
 
@@ -23,6 +22,18 @@ export const pending = (watched: WatchedHost): HostStatus => ({
   changed: 0,
 })
 
+/** What is known of a host at `now`: what the last check heard, and what the last look that could tell saw. */
+export function factsOf({ managed, lastCheck, sightings }: HostStatus, now: number): BadgeFacts {
+  const { dns, file, certificate } = sightings
+  return {
+    managed,
+    answer: lastCheck && { httpStatus: lastCheck.httpStatus, reason: lastCheck.reason },
+    dns,
+    file,
+    certificate: certificate && worthOf({ ...certificate, level: certificateLevel(certificate, now) }),
+  }
+}
+
 /** The status after a check. `changed` is left to whoever keeps it. */
 export function judged(before: HostStatus, { answer, look }: Seen, now: number): HostStatus {
   const answered = answer.kind === 'answer'
@@ -30,12 +41,14 @@ export function judged(before: HostStatus, { answer, look }: Seen, now: number):
   const latencyMs = answered ? answer.latencyMs : null
   const reason = answered ? null : answer.reason
   const certificate = certificateAfter(before, answer, now)
-  const sightings: Sightings = { ...before.sightings, ...look, ...(look && { at: now }), certificate }
-  const facts = { managed: before.managed, answer: { httpStatus, reason }, dns: sightings.dns, file: sightings.file }
-  const badge = badgeOf({
-    ...facts,
-    certificate: certificate && (certificate.forHost ? certificate.level : 'wrong_name'),
+  const facts = learned(factsOf(before, now), {
+    managed: before.managed,
+    answer: { httpStatus, reason },
+    dns: look?.dns ?? null,
+    file: look?.file ?? null,
+    certificate: certificate && worthOf(certificate),
   })
+  const badge = badgeOf(facts)
   // What was answered through the edge, and nothing else, counts as up.
   const ok = badgeOf({ ...facts, dns: null, file: null, certificate: null }) === 'RUNNING'
   return {
@@ -43,21 +56,19 @@ export function judged(before: HostStatus, { answer, look }: Seen, now: number):
     badge,
     since: badge === before.badge ? before.since : now,
     lastCheck: { at: now, ok, httpStatus, latencyMs, reason },
-    sightings,
+    sightings: { at: look ? now : before.sightings.at, dns: facts.dns, file: facts.file, certificate },
     history: recorded(before.history, { at: now, ok, latencyMs }),
   }
 }
+
+const worthOf = ({ forHost, level }: ServedCertificate): BadgeFacts['certificate'] => (forHost ? level : 'wrong_name')
 
 /** What only a longer look finds out: while it is so, every check takes one. */
 const FOUND_BY_LOOKING: readonly Badge[] = ['NO DNS', 'CERT', 'DRIFT']
 export const isWrongByLook = ({ badge }: HostStatus): boolean => FOUND_BY_LOOKING.includes(badge)
 
 /** The one that was served last, and what it is worth by now. */
-function certificateAfter(
-  { host, tls, sightings }: HostStatus,
-  answer: EdgeAnswer,
-  now: number,
-): ServedCertificate | null {
+function certificateAfter({ tls, sightings }: HostStatus, answer: EdgeAnswer, now: number): ServedCertificate | null {
   if (!tls) return null
   const served = answer.kind === 'answer' ? answer.certificate : undefined
   if (!served)
@@ -66,10 +77,6 @@ function certificateAfter(
   return {
     ...validity,
     level: certificateLevel(validity, now),
-    forHost: served.names.some((name) => covers(name, host)),
+    forHost: served.coversHost,
   }
 }
-
-const covers = (name: string, host: string): boolean =>
-  name === host ||
-  (name.startsWith('*.') && isInZone(host, name.slice(2)) && host.split('.').length === name.split('.').length)

@@ -29,7 +29,7 @@ const saying = (status: number) => (_: unknown, response: { writeHead(status: nu
   response.writeHead(status).end()
 
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1 } }) })
   const { edges, dns, backends } = lab.description
   const edge = edges.primary.address
   const backend = backends.find(({ server }) => server === '25')?.address ?? ''
@@ -63,6 +63,7 @@ beforeAll(async () => {
   ${secure('aged', 'aged.own.lab.test')}
   server { listen ${edge}:8443; server_name bare.own.lab.test; return 204; }
   server { listen ${edge}:8080; server_name mute.own.lab.test; return 444; }
+  server { listen ${edge}:8080; server_name unnamed.lab.test; return 204; }
   server { listen ${edge}:8080; server_name odd.own.lab.test;
     location / { proxy_set_header X-Forwarded-For $remote_addr; proxy_pass http://${backend}:${odd.port}; } }
 `,
@@ -361,6 +362,80 @@ describe('asking', () => {
       expect(edges.primary.server).toBe('23')
     } finally {
       for (const pid of stopped) process.kill(pid, 'SIGCONT')
+    }
+  })
+})
+
+describe('the list and the diagnosis show the same badge', () => {
+  const listed = async (host: string) => (await lab.call({ path: `/api/health?host=${host}` })).body
+  const both = async (host: string) => [(await listed(host)).badge, (await diagnosis(host)).badge]
+  const agree = (host: string, badge: string) =>
+    until(`both show ${badge} for ${host}`, async () => (await both(host)).every((one) => one === badge))
+
+  test.each([
+    [2_700, 'RUNNING', 'healthy'],
+    [4_000, 'DOWN', 'backend_timeout'],
+  ])('of a backend that answers after %i ms: %s', async (delayMs, badge, code) => {
+    let delay = 0
+    const port = await freePort(shop.address)
+    await using _ = await listenWeb({ ...shop, port }, async (_, response) => {
+      await sleep(delay)
+      response.end()
+    })
+    const { host } = await applied(lab, { subdomain: `slow-${delayMs}`, port })
+    await agree(host, 'RUNNING')
+    delay = delayMs
+    const slowed = Date.now()
+    await until('a check has met the slow backend', async () => {
+      const { at, latencyMs } = (await listed(host)).lastCheck
+      return Date.parse(at) > slowed && (latencyMs === null || latencyMs > 1_000)
+    })
+    await agree(host, badge)
+    await until(`the cause is ${code}`, async () => (await causeOf(host)) === code)
+  })
+
+  test('of a host that was not made here and has no name in DNS', async () => {
+    await agree('unnamed.lab.test', 'RUNNING')
+    // Told all the same: whoever asks why nobody comes is told why.
+    expect(await causeOf('unnamed.lab.test')).toBe('name_missing')
+  })
+
+  test('of a host whose owner mark is gone, and of one that a wildcard stands in for', async () => {
+    const { host: unmarked } = await applied(lab, { subdomain: 'unmarked' })
+    const { host: wild } = await applied(lab, { subdomain: 'wild' })
+    updateZone(lab, `update delete _drawbridge.${unmarked} TXT`)
+    expect(await told(unmarked)).toEqual(['records_changed', 'NO DNS'])
+    const { address } = lab.description.edges.primary
+    updateZone(
+      lab,
+      `update delete ${wild} A`,
+      `update delete _drawbridge.${wild} TXT`,
+      `update add *.lab.test 60 A ${address}`,
+    )
+    expect(await told(wild)).toEqual(['records_changed', 'NO DNS'])
+    updateZone(lab, 'update delete *.lab.test A')
+    await Promise.all([agree(unmarked, 'NO DNS'), agree(wild, 'NO DNS')])
+  })
+
+  test('of a host that was NO DNS when the DNS server began to hang', async () => {
+    const { host } = await applied(lab, { subdomain: 'hanging' })
+    updateZone(lab, `update delete ${host} A`)
+    await agree(host, 'NO DNS')
+    const named = lab.description.pids.dnsPrimary ?? 0
+    process.kill(named, 'SIGSTOP')
+    try {
+      const stopped = Date.now()
+      // The second check after that began and ended without a DNS server.
+      let ended = new Set<number>()
+      await until('two more checks have ended', async () => {
+        const at = Date.parse((await listed(host)).lastCheck.at)
+        if (at > stopped) ended = ended.add(at)
+        return ended.size >= 2
+      })
+      expect(await both(host)).toEqual(['NO DNS', 'NO DNS'])
+      expect(await causeOf(host)).toBe('dns_unknown')
+    } finally {
+      process.kill(named, 'SIGCONT')
     }
   })
 })

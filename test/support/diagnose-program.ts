@@ -4,6 +4,7 @@ import { diagnoserOf } from '../../src/diagnoser-parts.ts'
 import { edgeReader } from '../../src/edge/reading/edge-reader.ts'
 import { createLog } from '../../src/log.ts'
 import type { Plan } from '../../src/model/exposure.ts'
+import { Board } from '../../src/monitor/board.ts'
 import type { Exposure, Store } from '../../src/store/contract.ts'
 
 /**
@@ -33,7 +34,13 @@ const diagnoser = diagnoserOf(
     edge: config.edge,
     ports: { allowed: [[1024, 65_535]], denied: [], deniedOn: {} },
   },
-  { store: books as Store, reader: edge && edgeReader(edge), log: createLog('warn', []), now: Date.now },
+  {
+    store: books as Store,
+    reader: edge && edgeReader(edge),
+    board: new Board(),
+    log: createLog('warn', []),
+    now: Date.now,
+  },
 )
 for (const host of hosts) {
   const { cause } = await diagnoser.diagnose(host, { network: 'internal' })

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { diagnose } from '../../src/diagnose/diagnose.ts'
+import type { EdgeAnswer } from '../../src/edge/contract.ts'
 import { type BadgeFacts, badgeOf, certificateLevel, type NoAnswerReason } from '../../src/model/badge.ts'
+import type { Evidence, FileState } from '../../src/model/evidence.ts'
+import { factsOf, judged } from '../../src/monitor/judge.ts'
+import { sampleEvidence } from '../support/evidence.ts'
+import { sampleStatus } from '../support/host-status.ts'
 
 const WELL: BadgeFacts = {
   managed: true,
@@ -58,5 +64,76 @@ describe('the level of a certificate', () => {
     [1000, 'expired'],
   ])('after %i of 90 days is %s', (now, level) => {
     expect(certificateLevel(validity, now)).toBe(level)
+  })
+})
+
+/** Every look that differs in what a badge is made of. A null could not be told. */
+const ANSWERS: readonly (EdgeAnswer & { certificate?: never })[] = [
+  { kind: 'answer', httpStatus: 200, latencyMs: 1 },
+  { kind: 'answer', httpStatus: 502, latencyMs: 1 },
+  { kind: 'no_answer', reason: 'timeout' },
+  { kind: 'no_answer', reason: 'handshake_refused' },
+]
+const DNS = ['ours', 'not_ours', null] as const
+const FILES = ['unchanged', 'edited', null] as const
+const DAY = 86_400_000
+const CERTIFICATES = [
+  { coversHost: true, notBefore: -DAY, notAfter: 89 * DAY },
+  { coversHost: true, notBefore: -89 * DAY, notAfter: DAY },
+  { coversHost: false, notBefore: -DAY, notAfter: 89 * DAY },
+  null,
+]
+const LOOKS = ANSWERS.flatMap((answer) =>
+  DNS.flatMap((dns) =>
+    FILES.flatMap((file) => CERTIFICATES.map((certificate) => ({ answer, dns, file, certificate }))),
+  ),
+)
+type Look = (typeof LOOKS)[number]
+
+const served = (certificate: Look['certificate']) =>
+  certificate && {
+    fingerprint: 'AA',
+    names: [],
+    coversHost: certificate.coversHost,
+    notBefore: new Date(certificate.notBefore).toISOString(),
+    notAfter: new Date(certificate.notAfter).toISOString(),
+  }
+
+const checked = (before: ReturnType<typeof sampleStatus>, { answer, dns, file, certificate }: Look) => {
+  const isServed = answer.kind === 'answer' && certificate !== null
+  const heard = isServed ? { ...answer, certificate: served(certificate) } : answer
+  return judged(before, { answer: heard as EdgeAnswer, look: { dns, file } }, 0)
+}
+
+const FILE_STATES: Readonly<Record<string, FileState>> = { unchanged: 'unchanged', edited: 'edited' }
+const lookedAt = ({ answer, dns, file, certificate }: Look): Partial<Evidence> => ({
+  at: 0,
+  visit: answer,
+  records: dns,
+  file: FILE_STATES[file ?? ''] ?? 'not_ours',
+  // A handshake that is refused shows no certificate, to the monitor as to the diagnosis.
+  tls:
+    certificate && answer.kind === 'answer' ? { kind: 'certificate', names: [], ...certificate } : { kind: 'unknown' },
+})
+
+describe('the monitor and the diagnosis', () => {
+  test('show the same badge for the same facts, whatever was known before', () => {
+    for (const earlier of LOOKS) {
+      const before = checked(sampleStatus(), earlier)
+      for (const look of LOOKS) {
+        const evidence = { ...sampleEvidence(), ...lookedAt(look), known: factsOf(before, 0) }
+        const { badge } = diagnose(evidence, { network: 'internal', servers: {} })
+        if (badge !== checked(before, look).badge) expect([earlier, look, badge]).toEqual(checked(before, look).badge)
+      }
+    }
+  })
+
+  test('leave the badge as it was when nothing could be told', () => {
+    for (const earlier of LOOKS) {
+      const before = checked(sampleStatus(), earlier)
+      const blind = { ...sampleEvidence(), ...lookedAt({ ...earlier, dns: null, file: null, certificate: null }) }
+      const evidence: Evidence = { ...blind, visit: { kind: 'unknown' }, known: factsOf(before, 0) }
+      expect(diagnose(evidence, { network: 'internal', servers: {} }).badge).toBe(before.badge)
+    }
   })
 })

@@ -2,57 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { CauseCode } from '../../src/diagnose/causes.ts'
 import { diagnose } from '../../src/diagnose/diagnose.ts'
 import type { Evidence } from '../../src/model/evidence.ts'
+import { AT, certificate, sampleEvidence } from '../support/evidence.ts'
 
 const DAY = 86_400_000
-const AT = Date.UTC(2026, 0, 31)
 const servers = { '23': '192.168.45.23', '25': '192.168.45.25' }
 const inside = { network: 'internal', servers } as const
 const outside = { network: 'public', servers } as const
 
-const certificate = {
-  kind: 'certificate',
-  names: ['hello.lab.test'],
-  coversHost: true,
-  notBefore: AT - DAY,
-  notAfter: AT + 89 * DAY,
-} as const
-
-const WELL: Evidence = {
-  host: 'hello.lab.test',
-  at: AT,
-  tookMs: 12,
-  managed: true,
-  path: '/healthz',
-  name: { kind: 'here', found: ['192.168.45.23'] },
-  edge: 'open',
-  tls: certificate,
-  visit: { kind: 'answer', httpStatus: 200, latencyMs: 3 },
-  isKnown: true,
-  block: { kind: 'own' },
-  configuration: {
-    own: { path: '/etc/nginx/drawbridge/hosts/hello.lab.test.conf', line: 4 },
-    listen: [{ address: '192.168.45.23', port: 443, tls: true, defaultServer: false }],
-    broken: [],
-    refusal: null,
-    changedSinceLoad: false,
-  },
-  file: 'unchanged',
-  target: {
-    kind: 'found',
-    target: { protocol: 'http', host: '192.168.45.25', port: 3000 },
-    proxyPass: 'http://192.168.45.25:3000',
-    address: '192.168.45.25',
-    furtherTargets: 0,
-    moved: false,
-  },
-  backend: {
-    tcp: 'open',
-    health: { kind: 'healthy', httpStatus: 200, latencyMs: 2 },
-    speaksTls: false,
-    answeringNeighbours: [],
-  },
-  errorClass: null,
-}
+const WELL = sampleEvidence()
 
 const backend = (change: Partial<Evidence['backend']>) => ({ backend: { ...WELL.backend, ...change } })
 const configuration = (change: Partial<Evidence['configuration']>) => ({
@@ -69,6 +26,8 @@ const unserved = { ...unanswered('unknown_host'), isKnown: false }
 const other = {
   block: { kind: 'other', how: 'default', answering: { path: '/etc/nginx/other.conf', line: 7 } },
 } as const
+
+const uncertain = { kind: 'uncertain', reason: '192.0.2.53:53 did not answer in time' } as const
 
 describe('the first broken link that explains the symptom is the cause', () => {
   test.each<[CauseCode, string, Partial<Evidence>]>([
@@ -141,9 +100,15 @@ describe('the first broken link that explains the symptom is the cause', () => {
     ['unknown', 'HTTP 502', answered(502)],
     ['unknown', 'DOWN', unanswered('not_http')],
     ['unknown', 'PENDING', { visit: { kind: 'unknown' } }],
-    ['name_missing', 'NO DNS', { name: { kind: 'missing' }, tls: { ...certificate, notAfter: AT - 1 } }],
-    ['name_points_elsewhere', 'NO DNS', { name: { kind: 'elsewhere', found: ['203.0.113.9'] } }],
-    ['dns_unknown', 'RUNNING', { name: { kind: 'uncertain', reason: '192.0.2.53:53 did not answer in time' } }],
+    [
+      'name_missing',
+      'NO DNS',
+      { name: { kind: 'missing' }, records: 'not_ours', tls: { ...certificate, notAfter: AT - 1 } },
+    ],
+    ['name_points_elsewhere', 'NO DNS', { name: { kind: 'elsewhere', found: ['203.0.113.9'] }, records: 'not_ours' }],
+    ['name_missing', 'RUNNING', { name: { kind: 'missing' }, managed: false, records: null, file: 'not_ours' }],
+    ['records_changed', 'NO DNS', { records: 'not_ours' }],
+    ['dns_unknown', 'RUNNING', { name: uncertain, records: null }],
     ['certificate_expired', 'CERT', { tls: { ...certificate, notAfter: AT - 1 } }],
     [
       'certificate_expired',

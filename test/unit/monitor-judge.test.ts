@@ -8,9 +8,10 @@ import { sampleStatus } from '../support/host-status.ts'
 
 const DAY = 86_400_000
 const BEGIN = Date.parse('2026-01-01T00:00:00Z')
-const certificate = (names: string[] = ['*.lab.test']) => ({
+const certificate = (coversHost = true) => ({
   fingerprint: 'AA:BB',
-  names,
+  names: ['*.lab.test'],
+  coversHost,
   notBefore: new Date(BEGIN).toISOString(),
   notAfter: new Date(BEGIN + 90 * DAY).toISOString(),
 })
@@ -85,12 +86,10 @@ describe('a certificate grows old between two looks', () => {
 
 describe('a status after a check', () => {
   test.each([
-    ['for the host itself', ['app.lab.test'], 'RUNNING'],
-    ['for a wildcard above it', ['*.lab.test'], 'RUNNING'],
-    ['for a wildcard two above it', ['*.test'], 'CERT'],
-    ['for another host', ['other.lab.test'], 'CERT'],
-  ])('with a certificate %s', (_what, names, badge) => {
-    expect(badges(checks([1, answered(200, certificate(names)), SOUND])).at(-1)).toBe(badge)
+    ['for the host', true, 'RUNNING'],
+    ['for another host', false, 'CERT'],
+  ])('with a certificate %s', (_what, coversHost, badge) => {
+    expect(badges(checks([1, answered(200, certificate(coversHost)), SOUND])).at(-1)).toBe(badge)
   })
 
   test('keeps what the last look saw until the next one', () => {
@@ -102,6 +101,16 @@ describe('a status after a check', () => {
     )
     expect(badges(statuses)).toEqual(['PENDING', 'NO DNS', 'NO DNS', 'DRIFT', 'RUNNING'])
     expect(statuses.map(({ sightings }) => sightings.at && (sightings.at - BEGIN) / DAY)).toEqual([null, 1, 1, 3, 4])
+  })
+
+  test('keeps what it knew where a look could not tell', () => {
+    const statuses = checks(
+      [1, answered(), { dns: 'not_ours', file: 'edited' }],
+      [2, answered(), { dns: null, file: null }],
+      [3, answered(), { dns: 'ours', file: null }],
+      [4, answered(), { dns: null, file: 'unchanged' }],
+    )
+    expect(badges(statuses)).toEqual(['PENDING', 'NO DNS', 'NO DNS', 'DRIFT', 'RUNNING'])
   })
 
   test('says since when it is so, and counts as up whatever is answered well', () => {

@@ -1,9 +1,10 @@
 import type { Endpoint } from '../../model/address.ts'
-import type { BackendEvidence, Target } from '../../model/evidence.ts'
+import type { BackendEvidence, Reach, Target } from '../../model/evidence.ts'
 import type { HealthFact } from '../../model/finding.ts'
 import type { Deadline } from '../deadline.ts'
 import { type HealthTarget, probeHealth } from '../health-probe.ts'
 import { reach, speaksTls } from '../tcp-probe.ts'
+import type { Patience } from './patience.ts'
 
 export const NOT_LOOKED_AT: BackendEvidence = {
   tcp: 'unknown',
@@ -12,8 +13,6 @@ export const NOT_LOOKED_AT: BackendEvidence = {
   answeringNeighbours: [],
 }
 
-const TCP_MS = 1_500
-const HEALTH_MS = 2_500
 const SECOND_LOOK_MS = 800
 
 interface BackendQuestion {
@@ -28,13 +27,21 @@ interface BackendQuestion {
 }
 
 /** Asks the backend itself, past the edge; and where that fails in a telling way, once more. */
-export async function lookAtBackend(question: BackendQuestion, deadline: Deadline): Promise<BackendEvidence> {
+export async function lookAtBackend(
+  question: BackendQuestion,
+  deadline: Deadline,
+  patience: Patience,
+): Promise<BackendEvidence> {
   const { target, address, path, host, neighbours } = question
   const endpoint: Endpoint = { address, port: target.port }
   const asked: HealthTarget = { ...endpoint, path, host, tls: target.protocol === 'https' }
   const [tcp, health] = await Promise.all([
-    deadline.attempt(TCP_MS, (limitMs) => reach(endpoint, limitMs), 'unknown'),
-    deadline.attempt<HealthFact | null>(HEALTH_MS, (limitMs) => probeHealth(asked, limitMs), null),
+    patience.wait<Reach>(
+      (limitMs) => reach(endpoint, limitMs),
+      (reached) => reached === 'timeout',
+      'unknown',
+    ),
+    patience.wait<HealthFact | null>((limitMs) => probeHealth(asked, limitMs), isSilence, null),
   ])
   if (tcp !== 'open') {
     const answering = tcp === 'refused' ? await answeringAmong(neighbours(), asked, deadline) : []
@@ -46,6 +53,8 @@ export async function lookAtBackend(question: BackendQuestion, deadline: Deadlin
       : false
   return { tcp, health, speaksTls: isTls, answeringNeighbours: [] }
 }
+
+const isSilence = (health: HealthFact | null): boolean => health?.kind === 'unhealthy' && health.reason === 'timeout'
 
 /** What a TLS server says to plain HTTP: nothing, nonsense, or 400. */
 const isTelling = (health: HealthFact | null): boolean =>

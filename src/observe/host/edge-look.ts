@@ -1,4 +1,4 @@
-import type { EdgeView } from '../../edge/contract.ts'
+import type { EdgeView, FileHash } from '../../edge/contract.ts'
 import type { ServerMatch } from '../../edge/reading/contract.ts'
 import type { Endpoint } from '../../model/address.ts'
 import { doorOf } from '../../model/door.ts'
@@ -13,11 +13,9 @@ import type {
 } from '../../model/evidence.ts'
 import type { Deadline } from '../deadline.ts'
 import { reach } from '../tcp-probe.ts'
-import { isTls, type ManagedHost, pathOf, type Subject } from './subject.ts'
+import type { Patience } from './patience.ts'
+import { isTls, pathOf, type Subject } from './subject.ts'
 
-const CONNECT_MS = 1_000
-const HANDSHAKE_MS = 2_000
-const VISIT_MS = 3_000
 const FILES_MS = 1_500
 
 export type EdgeEvidence = Pick<Evidence, 'edge' | 'tls' | 'visit' | 'isKnown' | 'block' | 'configuration' | 'file'>
@@ -37,22 +35,29 @@ export const EDGE_NOT_HERE: EdgeEvidence = {
 }
 
 /** Everything that the edge shows of a host, from its door to its files. */
-export async function lookAtEdge(view: EdgeView, subject: Subject, deadline: Deadline): Promise<EdgeEvidence> {
+export async function lookAtEdge(
+  view: EdgeView,
+  subject: Subject,
+  deadline: Deadline,
+  patience: Patience,
+): Promise<EdgeEvidence> {
   const { host, managed, served } = subject
   const tls = isTls(subject)
   const door = managed ? doorOf([], tls, view) : doorOf(served?.listen ?? [], tls, view)
   const ask = (where: Endpoint, secure: boolean) =>
-    deadline.attempt<VisitEvidence>(
-      VISIT_MS,
+    patience.wait<VisitEvidence>(
       (limitMs) => view.visit({ host, path: pathOf(subject), tls: secure, door: where }, limitMs),
+      (seen) => seen.kind === 'no_answer' && seen.reason === 'timeout',
       { kind: 'unknown' },
     )
   const [edge, hand, visit, plain, files] = await Promise.all([
-    deadline.attempt<Reach>(CONNECT_MS, (limitMs) => reach(door, limitMs), 'unknown'),
+    patience.wait<Reach>((limitMs) => reach(door, limitMs), isTimeout, 'unknown'),
     tls
-      ? deadline.attempt<TlsEvidence>(HANDSHAKE_MS, (limitMs) => view.handshake(door, host, limitMs), {
-          kind: 'unknown',
-        })
+      ? patience.wait<TlsEvidence>(
+          (limitMs) => view.handshake(door, host, limitMs),
+          ({ kind }) => kind === 'unknown',
+          { kind: 'unknown' },
+        )
       : ({ kind: 'not_used' } as const),
     ask(door, tls),
     tls && hasPlainBlock(subject, view) ? ask({ ...door, port: view.ports.http }, false) : undefined,
@@ -68,8 +73,10 @@ export async function lookAtEdge(view: EdgeView, subject: Subject, deadline: Dea
   }
 }
 
+const isTimeout = (reached: Reach): boolean => reached === 'timeout'
+
 async function lookAtFiles(view: EdgeView, subject: Subject): Promise<Pick<Evidence, 'configuration' | 'file'>> {
-  const file = await fileState(view, subject.managed)
+  const file = subject.managed ? await fileState(view, subject.managed.files) : 'not_ours'
   return { file, configuration: await configurationOf(view, subject, file) }
 }
 
@@ -96,12 +103,12 @@ function blockOf(subject: Subject, view: EdgeView, place: Endpoint & { readonly 
 
 const placeOf = ({ block }: ServerMatch) => ({ path: block.configPath, line: block.line })
 
-async function fileState(view: EdgeView, managed: ManagedHost | undefined): Promise<FileState> {
-  if (!managed) return 'not_ours'
+/** Compares files with what was applied. */
+export async function fileState(view: Pick<EdgeView, 'look'>, applied: readonly FileHash[]): Promise<FileState> {
   // What cannot be read any more is not what was applied.
-  const now = await view.look(managed.files.map(({ path }) => path)).catch(() => undefined)
+  const now = await view.look(applied.map(({ path }) => path)).catch(() => undefined)
   if (!now) return 'edited'
-  const changed = managed.files.filter(({ hash }, i) => now[i]?.hash !== hash)
+  const changed = applied.filter(({ hash }, i) => now[i]?.hash !== hash)
   if (changed.length === 0) return 'unchanged'
   return changed.some(({ path }) => now.find((found) => found.path === path)?.hash === null) ? 'missing' : 'edited'
 }

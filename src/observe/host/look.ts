@@ -1,13 +1,15 @@
 import type { EdgeView } from '../../edge/contract.ts'
 import type { ErrorClass } from '../../model/error-class.ts'
-import type { Evidence, NameEvidence, TargetEvidence } from '../../model/evidence.ts'
+import type { Evidence, TargetEvidence } from '../../model/evidence.ts'
+import type { Plan } from '../../model/exposure.ts'
 import type { PortPolicy } from '../../plan/settings.ts'
 import type { Deadline } from '../deadline.ts'
 import { lookAtBackend, NOT_LOOKED_AT } from './backend-look.ts'
 import { EDGE_NOT_HERE, lookAtEdge } from './edge-look.ts'
-import { type Destination, judgeAnswer } from './name-look.ts'
+import { type Destination, judgeForeign, type NameStanding } from './name-look.ts'
 import { neighbourPorts } from './neighbour-ports.ts'
-import { appliedValues, pathOf, type Subject } from './subject.ts'
+import { Patience } from './patience.ts'
+import { pathOf, type Subject } from './subject.ts'
 import { lookAtTarget, type Resolve } from './target-look.ts'
 
 /** Everything that looking at a host takes, and nothing that could change what it looks at. */
@@ -15,16 +17,21 @@ export interface HostLookParts {
   /** Undefined where the Primary's edge is not on this machine. */
   readonly view: EdgeView | undefined
   readonly resolve: Resolve
+  /** How its zone stands to what was applied for a host of ours. */
+  readonly standingOf: (plan: Plan) => Promise<NameStanding>
   /** Where a host that was not made here should lead. */
   readonly destinationOf: (host: string) => Destination
   /** The id of the server that has this address. */
   readonly serverAt: (address: string) => string | undefined
   readonly ports: PortPolicy
+  /** How long an answer through the edge, or of a backend, is waited for: as long as the monitor waits. */
+  readonly patienceMs: number
   readonly newestErrorClass: (host: string) => Promise<ErrorClass | null>
   readonly now: () => number
 }
 
-const NAME_MS = 2_000
+/** A DNS reader gives up by itself a little earlier, and says why. */
+const NAME_MS = 2_700
 const LOG_MS = 1_000
 
 /** Looks at every link at the same time. `since` is when the question came, by `performance.now()`. */
@@ -33,11 +40,12 @@ export async function lookAtHost(
   subject: Subject,
   deadline: Deadline,
   since: number,
-): Promise<Evidence> {
+): Promise<Omit<Evidence, 'known'>> {
+  const patience = new Patience(parts.patienceMs, deadline)
   const [name, edge, { target, backend }] = await Promise.all([
     lookAtName(parts, subject, deadline),
-    lookAtFront(parts, subject, deadline),
-    lookBehind(parts, subject, deadline),
+    lookAtFront(parts, subject, deadline, patience),
+    lookBehind(parts, subject, deadline, patience),
   ])
   return {
     host: subject.host,
@@ -45,7 +53,7 @@ export async function lookAtHost(
     tookMs: Math.round(performance.now() - since),
     managed: subject.managed !== undefined,
     path: pathOf(subject),
-    name,
+    ...name,
     ...edge,
     target,
     backend,
@@ -53,29 +61,42 @@ export async function lookAtHost(
 }
 
 /** The log is read last: our own visit may have left the line that tells why. */
-async function lookAtFront({ view, newestErrorClass }: HostLookParts, subject: Subject, deadline: Deadline) {
+async function lookAtFront(
+  { view, newestErrorClass }: HostLookParts,
+  subject: Subject,
+  deadline: Deadline,
+  patience: Patience,
+) {
   if (!view) return { ...EDGE_NOT_HERE, errorClass: null }
-  const edge = await lookAtEdge(view, subject, deadline)
+  const edge = await lookAtEdge(view, subject, deadline, patience)
   return { ...edge, errorClass: await deadline.attempt(LOG_MS, () => newestErrorClass(subject.host), null) }
 }
 
 async function lookAtName(
-  { resolve, destinationOf }: HostLookParts,
+  { resolve, standingOf, destinationOf }: HostLookParts,
   { host, managed }: Subject,
   deadline: Deadline,
-): Promise<NameEvidence> {
-  const answer = await deadline.attempt(NAME_MS, () => resolve(host), NO_TIME)
-  if (answer === undefined) return { kind: 'not_asked', why: 'zone_not_managed' }
-  if (answer === NO_TIME) return { kind: 'not_asked', why: 'no_time' }
-  return judgeAnswer(answer, managed ? { kind: 'applied', values: appliedValues(managed) } : destinationOf(host))
+): Promise<NameStanding> {
+  return deadline.attempt<NameStanding>(
+    NAME_MS,
+    async () => {
+      if (managed) return standingOf(managed.plan)
+      const answer = await resolve(host)
+      return {
+        name: answer ? judgeForeign(answer, destinationOf(host)) : { kind: 'not_asked', why: 'zone_not_managed' },
+        // Nobody here applied a record for it, so none can be missing: its name has no part in its badge.
+        records: null,
+      }
+    },
+    { name: { kind: 'not_asked', why: 'no_time' }, records: null },
+  )
 }
-
-const NO_TIME = { kind: 'uncertain', reason: 'there was no time left' } as const
 
 async function lookBehind(
   { view, resolve, serverAt, ports }: HostLookParts,
   subject: Subject,
   deadline: Deadline,
+  patience: Patience,
 ): Promise<{ target: TargetEvidence; backend: Evidence['backend'] }> {
   const resolveAsEdge: Resolve = async (name) => {
     const local = await view?.localAddress(name)
@@ -92,5 +113,5 @@ async function lookBehind(
     host: subject.host,
     neighbours: () => neighbourPorts(endpoint, serverAt(address), ports, subject.map ?? { hosts: [] }),
   }
-  return { target: evidence, backend: await lookAtBackend(question, deadline) }
+  return { target: evidence, backend: await lookAtBackend(question, deadline, patience) }
 }

@@ -30,9 +30,3 @@ export function plannedTarget({ plan }: ManagedHost): Target | undefined {
   if (!url) return undefined
   return { protocol: 'http', host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 80) }
 }
-
-/** The values that the name was given. */
-export const appliedValues = ({ plan }: ManagedHost): string[] =>
-  plan.changes.flatMap((change) =>
-    change.kind === 'dns' && change.name === plan.host && change.type !== 'TXT' ? [change.value] : [],
-  )
