@@ -7,6 +7,8 @@ import type { Lab, LabOptions } from '../lab/lab.ts'
 import { statePaths } from '../lab/state.ts'
 import type { ChosenCertificate } from '../src/apply/steps/certificate.ts'
 import { loadPair } from '../src/certificates/pair.ts'
+import type { Hosts } from '../src/client/bodies.ts'
+import { allHosts } from '../src/client/pages.ts'
 import type { EdgeFile } from '../src/edge/contract.ts'
 import { masterIn } from '../src/edge/nginx-workers.ts'
 import { renderSite } from '../src/edge/render-site.ts'
@@ -69,7 +71,10 @@ async function firstLook(lab: LabDescription): Promise<void> {
 
 async function report(lab: LabDescription, share: number, mb: number): Promise<void> {
   const caller = new Caller(lab)
-  const { counts, hosts, at } = await caller.get<Answer>(`/api/hosts?limit=${HOSTS}`)
+  const { counts, hosts, at } = await allHosts(
+    (query) => caller.get<Hosts>(`/api/hosts?${new URLSearchParams(query)}`),
+    {},
+  )
   caller.close()
   const late = hosts.filter(
     ({ checkedAt }) => Date.parse(at) - Date.parse(checkedAt ?? '') > 1.5 * EVERY_SECONDS * 1000,
@@ -86,8 +91,6 @@ async function report(lab: LabDescription, share: number, mb: number): Promise<v
 
 interface Answer {
   readonly counts: Record<string, number>
-  readonly hosts: readonly { readonly checkedAt: string | null }[]
-  readonly at: string
 }
 
 /** As 10,000 applies would leave it: files, books and names. */

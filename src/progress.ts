@@ -1,8 +1,9 @@
 import type { Runs } from './apply/runs.ts'
 import type { Verification } from './apply/steps/verify.ts'
+import { SharedPoll, WakeUp } from './followers.ts'
 import { Problem } from './model/errors.ts'
 import type { JournalEntry, JournalMark, Run } from './model/run.ts'
-import type { Store } from './store/contract.ts'
+import type { RunMark, Store } from './store/contract.ts'
 
 /** One thing that happened in a run. `id` is where to go on from. */
 export interface ProgressEvent {
@@ -49,18 +50,27 @@ async function storyOf(store: Store, run: Run): Promise<RunStory> {
   return { run, steps, events: entries.map((entry) => eventOf(run, entry)) }
 }
 
-/** Runs of other instances are found by looking again. */
-const LOOK_AGAIN_MS = 500
+/** Runs of other instances are found by one look for all followers. */
+const LOOK_MS = 500
 
 /** Follows a plan's newest run through its journal, from any instance, from any place in it. */
 export class PlanProgress {
   readonly #store: Store
   readonly #runs: Runs
+  readonly #followed = new Map<string, FollowedPlan>()
+  readonly #poll = new SharedPoll(LOOK_MS, () => this.#look())
   #closing = false
 
   constructor(store: Store, runs: Runs) {
     this.#store = store
     this.#runs = runs
+    runs.listen(
+      (_entry, { planId }) =>
+        void this.#followed
+          .get(planId)
+          ?.refresh()
+          .catch(() => undefined),
+    )
   }
 
   /** Events after `lastId`, until the run has ended. A plan without a run has none yet: they come when it begins. */
@@ -73,28 +83,26 @@ export class PlanProgress {
     return this.#events(planId, lastId, gone)
   }
 
-  /** From now on only what is under way here is followed to its end: who waits for a run to begin would wait for ever. */
+  /** From now on only runs under way here are followed to their end: who waits for a run to begin would wait for ever. */
   close(): void {
     this.#closing = true
+    for (const followed of this.#followed.values()) followed.news.call()
   }
 
   async *#events(planId: string, lastId: string | undefined, gone: AbortSignal): AsyncGenerator<ProgressEvent, void> {
     const [lastRun, lastSeq] = (lastId ?? '').split('.')
-    let wake: () => void = () => undefined
-    const stop = this.#runs.listen(() => wake())
+    const followed = this.#join(planId)
     try {
-      for (let seen = 0, current = ''; ; ) {
-        const woken = new Promise<void>((resolve) => {
-          wake = resolve
-          setTimeout(resolve, LOOK_AGAIN_MS).unref()
-        })
-        const run = (await this.#store.runsOf(planId)).at(-1)
+      await followed.refresh()
+      for (let seen = 0, current = ''; !gone.aborted; ) {
+        const woken = followed.news.next(gone)
+        const { run, entries } = followed
         if (run && run.runId !== current) {
           current = run.runId
           seen = run.runId === lastRun ? Number(lastSeq) || 0 : 0
         }
         if (run) {
-          for (const entry of await this.#store.readJournal(run.runId, seen)) {
+          for (const entry of entries.filter(({ seq }) => seq > seen)) {
             seen = entry.seq
             yield eventOf(run, entry)
           }
@@ -102,10 +110,75 @@ export class PlanProgress {
         }
         if (this.#closing && !(run && this.#runs.isUnderWay(run.runId))) return
         await woken
-        if (gone.aborted) return
       }
     } finally {
-      stop()
+      this.#leave(planId, followed)
+    }
+  }
+
+  #join(planId: string): FollowedPlan {
+    const followed = this.#followed.get(planId) ?? new FollowedPlan(this.#store, planId)
+    followed.followers += 1
+    this.#followed.set(planId, followed)
+    this.#poll.join()
+    return followed
+  }
+
+  #leave(planId: string, followed: FollowedPlan): void {
+    followed.followers -= 1
+    if (followed.followers === 0) this.#followed.delete(planId)
+    this.#poll.leave()
+  }
+
+  async #look(): Promise<void> {
+    for (const run of await this.#store.newestRuns([...this.#followed.keys()])) {
+      const followed = this.#followed.get(run.planId)
+      if (followed && !followed.knows(run)) await followed.refresh()
+    }
+    // A run under way here may have failed to write its end.
+    if (this.#closing) this.close()
+  }
+}
+
+/** A plan that somebody follows: its newest run, read once for all followers. */
+class FollowedPlan {
+  readonly news = new WakeUp()
+  followers = 0
+  run: Run | undefined
+  entries: readonly JournalEntry[] = []
+  readonly #store: Store
+  readonly #planId: string
+  #reading: Promise<void> | undefined
+  #isStale = false
+
+  constructor(store: Store, planId: string) {
+    this.#store = store
+    this.#planId = planId
+  }
+
+  knows({ runId, state, entries }: RunMark): boolean {
+    return this.run?.runId === runId && this.run.state === state && this.entries.at(-1)?.seq === entries
+  }
+
+  /** Reads what was written since. Any number of calls during a reading lead to one more. */
+  refresh(): Promise<void> {
+    this.#isStale = true
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #read(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false
+      const run = (await this.#store.runsOf(this.#planId)).at(-1)
+      if (!run) continue
+      const known = run.runId === this.run?.runId ? this.entries : []
+      const more = await this.#store.readJournal(run.runId, known.at(-1)?.seq ?? 0)
+      this.run = run
+      this.entries = [...known, ...more]
+      this.news.call()
     }
   }
 }

@@ -25,7 +25,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'store/contract.ts',
   ],
   authorize: ['model', 'store/contract.ts'],
-  notify: ['model', 'store/contract.ts', 'log.ts'],
+  'followers.ts': [],
+  notify: ['model', 'store/contract.ts', 'followers.ts', 'log.ts'],
   config: ['model'],
   'log.ts': ['config/secret.ts', 'authorize/capability.ts'],
   apply: [
@@ -49,7 +50,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'log.ts',
   ],
   metrics: ['model'],
-  'progress.ts': ['model', 'apply', 'store/contract.ts'],
+  'progress.ts': ['model', 'apply', 'store/contract.ts', 'followers.ts'],
   'equip.ts': ['*'],
   'exposer.ts': ['model', 'plan', 'authorize', 'audit', 'apply', 'progress.ts', 'store/contract.ts'],
   'diagnoser.ts': [
@@ -72,6 +73,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'diagnoser.ts',
     'diagnose',
     'progress.ts',
+    'followers.ts',
     'notify/feed.ts',
     'notify/report.ts',
     'monitor',

@@ -1,15 +1,14 @@
 import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
 import type { Store } from '../store/contract.ts'
 
-export type JournalListener = (entry: JournalEntry) => void
-
 export type NewEntry = Pick<JournalEntry, 'step' | 'mark' | 'image' | 'detail'>
 
 export interface JournalParts {
   readonly store: Pick<Store, 'transaction'>
   readonly run: Pick<Run, 'runId' | 'fence'>
   readonly now: () => number
-  readonly tell: JournalListener
+  /** Called with each entry once it is durable. */
+  readonly tell: (entry: JournalEntry) => void
   /** Throws when the run's lease may be somebody else's: who cannot write down what comes next does not do it either. */
   readonly assertHeld: () => void
   /** What was written before a crash. */

@@ -8,7 +8,7 @@ import type { Reach } from './crash-points.ts'
 import { auditActionOf, endingOf, eventOf, networkOf } from './ending.ts'
 import { HeldLease, LeaseLost } from './held-lease.ts'
 import { insistently } from './insist.ts'
-import { Journal, type JournalListener } from './journal.ts'
+import { Journal } from './journal.ts'
 import { Saga, type SagaOutcome } from './saga.ts'
 import type { Step } from './step.ts'
 
@@ -24,6 +24,9 @@ export interface RunsParts {
   readonly reach: Reach
   readonly now: () => number
 }
+
+/** Hears of each entry of a run's journal once it is durable. */
+export type RunListener = (entry: JournalEntry, run: Run) => void
 
 /** A run that somebody left behind, and what its journal holds. */
 export interface Left {
@@ -45,7 +48,7 @@ export interface RunResult {
 export class Runs {
   readonly #parts: RunsParts
   readonly #underWay = new Map<string, Promise<RunResult>>()
-  readonly #listeners = new Set<JournalListener>()
+  readonly #listeners = new Set<RunListener>()
 
   readonly leaseMs: number
 
@@ -90,7 +93,7 @@ export class Runs {
   }
 
   /** Hears every journal entry of every run of this instance. */
-  listen(listener: JournalListener): () => void {
+  listen(listener: RunListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -111,7 +114,7 @@ export class Runs {
     const { store, now, leaseMs, log } = this.#parts
     const held = new HeldLease(store, lease, leaseMs, now)
     const assertHeld = () => held.assertHeld()
-    const journal = new Journal({ store, run, now, tell: (entry) => this.#tell(entry), assertHeld, entries })
+    const journal = new Journal({ store, run, now, tell: (entry) => this.#tell(entry, run), assertHeld, entries })
     const result = work(journal)
       .then((outcome) => this.#finish(plan, run, lease, outcome, journal))
       .catch((error: unknown) => {
@@ -126,8 +129,8 @@ export class Runs {
     return result
   }
 
-  #tell(entry: JournalEntry): void {
-    for (const listener of this.#listeners) listener(entry)
+  #tell(entry: JournalEntry, run: Run): void {
+    for (const listener of this.#listeners) listener(entry, run)
   }
 
   async #finish(plan: Plan, run: Run, lease: Lease, outcome: SagaOutcome, journal: Journal): Promise<RunResult> {
@@ -138,7 +141,7 @@ export class Runs {
       log.error({ err: outcome.fault, runId: run.runId, outcome: outcome.kind }, 'A run did not succeed')
     reach(`${run.action} run before-finish`)
     const last = await insistently(() => this.#book(plan, run, lease, outcome, afters, finishedAt))
-    if (last) this.#tell(last)
+    if (last) this.#tell(last, run)
     reach(`${run.action} run after-finish`)
     return { run, outcome, afters, finishedAt }
   }

@@ -57,7 +57,7 @@ async function lineByLine(api: DrawbridgeClient, query: HostsQuery, screen: Scre
   return {
     changed: async (host) => void (fits(host) && tellOf(host, new Date().toISOString())),
     async again() {
-      const { hosts, at } = await api.hosts(query)
+      const { hosts, at } = await api.allHosts(query)
       for (const host of hosts) tellOf(host, at)
     },
   }

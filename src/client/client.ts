@@ -1,6 +1,7 @@
 import createApi, { type Client } from 'openapi-fetch'
 import type * as body from './bodies.ts'
 import type { StreamedEvent } from './event-stream.ts'
+import { allAuditLines, allHosts } from './pages.ts'
 import { refusalOf, Unreachable } from './refusal.ts'
 import { type RunOptions, runPlan } from './run.ts'
 import type { paths } from './schema.ts'
@@ -28,13 +29,19 @@ export interface DrawbridgeClient {
   extendPlan(planId: string, expiresIn: number): Promise<body.Extended>
   /** The steps of a plan's newest run, until it has ended. */
   followPlan(planId: string, options?: StreamOptions): AsyncGenerator<body.ProgressEvent, void>
+  /** One page: at most 500 hosts, `nextCursor` says where the next begins. */
   hosts(query?: body.HostsQuery): Promise<body.Hosts>
+  /** As many pages as it takes: every host that fits, or `limit` of them. */
+  allHosts(query?: body.HostsQuery): Promise<body.Hosts>
   health(host: string): Promise<body.Health>
   /** Looks now, link by link. */
   diagnose(host: string): Promise<body.Diagnosis>
   /** Badges as they change (`badge`, with the host's row) and that the hosts are others now (`hosts`), for ever. */
   hostEvents(options?: StreamOptions): AsyncGenerator<StreamedEvent, void>
+  /** One page: at most 500 lines, `nextAfter` says where the next begins. */
   audit(query?: body.AuditQuery): Promise<body.AuditPage>
+  /** As many pages as it takes for `limit` lines. */
+  allAudit(query?: body.AuditQuery): Promise<body.AuditPage>
   /** Everything that happens, for ever: a lost connection is taken up again where it was. */
   events(query?: body.EventsQuery, options?: StreamOptions): AsyncGenerator<body.DrawbridgeEvent, void>
 }
@@ -57,6 +64,9 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
     const path = `/api/events?${new URLSearchParams(query)}`
     for await (const { data } of stream({ ...source, path, endless: true }, options)) yield data as body.DrawbridgeEvent
   }
+
+  const hosts = (query: body.HostsQuery = {}) => answered(api.GET('/api/hosts', { params: { query } }))
+  const audit = (query: body.AuditQuery = {}) => answered(api.GET('/api/audit', { params: { query } }))
 
   const runner = { api, answered, followPlan }
   return {
@@ -83,11 +93,13 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
         answered(api.POST('/api/deploy/extend', { body: { planId, expiresIn }, headers })),
       ),
     followPlan,
-    hosts: (query = {}) => answered(api.GET('/api/hosts', { params: { query } })),
+    hosts,
+    allHosts: (query = {}) => allHosts(hosts, query),
     health: (host) => answered(api.GET('/api/health', { params: { query: { host } } })),
     diagnose: (host) => answered(api.GET('/api/diagnose', { params: { query: { host } } })),
     hostEvents: (options) => stream({ ...source, path: '/api/hosts/events', endless: true }, options),
-    audit: (query = {}) => answered(api.GET('/api/audit', { params: { query } })),
+    audit,
+    allAudit: (query = {}) => allAuditLines(audit, query),
     events,
   }
 }

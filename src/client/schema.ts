@@ -1953,7 +1953,7 @@ export interface operations {
             query?: {
                 /** @description Lines after this place; left out, the newest lines. */
                 after?: string;
-                /** @description 1 to 1000; 100. */
+                /** @description 1 to 1000, of which an answer has 500 at most; 100. */
                 limit?: string;
             };
             header?: never;
@@ -2128,7 +2128,7 @@ export interface operations {
                 managed?: "true" | "false";
                 sort?: "host" | "badge" | "server" | "since" | "latency" | "uptime";
                 order?: "asc" | "desc";
-                /** @description 1 to 10000; 100. */
+                /** @description 1 to 10000, of which an answer has 500 at most; 100. */
                 limit?: string;
                 /** @description nextCursor. */
                 cursor?: string;

@@ -66,7 +66,12 @@ export const AuditPageQuery = Type.Object(
     after: Type.Optional(
       Type.String({ pattern: '^[0-9]{1,15}$', description: 'Lines after this place; left out, the newest lines.' }),
     ),
-    limit: Type.Optional(Type.String({ pattern: '^(?:[1-9][0-9]{0,2}|1000)$', description: '1 to 1000; 100.' })),
+    limit: Type.Optional(
+      Type.String({
+        pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
+        description: '1 to 1000, of which an answer has 500 at most; 100.',
+      }),
+    ),
   },
   closed,
 )

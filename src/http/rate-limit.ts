@@ -2,6 +2,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Budget, RateLimits } from '../config/rate-limits.ts'
 import { Problem } from '../model/errors.ts'
+import { household } from './household.ts'
 
 export interface Budgets {
   /** Takes one request off the caller's budget, or refuses with the seconds to wait. */
@@ -54,15 +55,3 @@ function remember(guessers: Map<string, number>, key: string, until: number): vo
 }
 
 const keyOf = ({ caller }: FastifyRequest): string => `${caller.network} ${household(caller.address)}`
-
-/** One IPv6 customer has a whole /64 of addresses: they share a budget. */
-function household(address: string): string {
-  if (!address.includes(':')) return address
-  const [head = '', tail = ''] = address.split('::')
-  const groups = head.split(':')
-  const missing = 8 - groups.length - (tail ? tail.split(':').length : 0)
-  const full = address.includes('::')
-    ? [...groups, ...Array(Math.max(0, missing)).fill('0'), ...tail.split(':')]
-    : groups
-  return full.slice(0, 4).join(':')
-}

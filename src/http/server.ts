@@ -14,6 +14,7 @@ import type { EventFeed } from '../notify/feed.ts'
 import type { WebhookReport } from '../notify/report.ts'
 import type { PlanProgress } from '../progress.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
+import { eventStreams } from './event-stream.ts'
 import { Gate } from './gate.ts'
 import { judgeRequests } from './judgement.ts'
 import { shownPath } from './path.ts'
@@ -92,17 +93,18 @@ export async function createServer(parts: ServerParts): Promise<App> {
   })
   await describeApi(app, parts.version)
   await offerPage(app, parts.pageFolder)
+  const sendEvents = eventStreams()
   refuseOtherMethods(app, () => {
     policyRoutes(app, parts.policy)
     planRoutes(app, parts.exposer)
     tokenRoutes(app, parts.exposer)
     runRoutes(app, parts.exposer)
-    planEventRoutes(app, parts.progress)
-    eventRoutes(app, parts.events)
+    planEventRoutes(app, parts.progress, sendEvents)
+    eventRoutes(app, parts.events, sendEvents)
     auditRoutes(app, parts.audit)
     webhookRoutes(app, parts.webhooks)
     hostRoutes(app, parts.board, parts.now)
-    hostEventRoutes(app, parts.board, parts.now)
+    hostEventRoutes(app, parts.board, parts.now, sendEvents)
     diagnoseRoutes(app, parts.diagnoser)
     metricsRoutes(app, parts.metrics)
     systemRoutes(app, async () => !closing && (await parts.isReady()), parts.warnings)

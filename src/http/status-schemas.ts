@@ -72,7 +72,12 @@ export const HostsQuery = Type.Object(
     managed: Type.Optional(oneOf(['true', 'false'])),
     sort: Type.Optional(oneOf(['host', 'badge', 'server', 'since', 'latency', 'uptime'])),
     order: Type.Optional(oneOf(['asc', 'desc'])),
-    limit: Type.Optional(Type.String({ pattern: '^(?:[1-9][0-9]{0,3}|10000)$', description: '1 to 10000; 100.' })),
+    limit: Type.Optional(
+      Type.String({
+        pattern: '^(?:[1-9][0-9]{0,3}|10000)$',
+        description: '1 to 10000, of which an answer has 500 at most; 100.',
+      }),
+    ),
     cursor: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,1024}$', description: 'nextCursor.' })),
   },
   closed,

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { SharedPoll, WakeUp } from '../followers.ts'
 import type { EventType, StoredEvent } from '../model/event.ts'
 import type { Store } from '../store/contract.ts'
 
@@ -11,14 +11,21 @@ export interface EventFilter {
 export const wants = ({ types, hosts }: EventFilter, { type, host }: Pick<StoredEvent, 'type' | 'host'>): boolean =>
   (types?.has(type) ?? true) && (hosts?.has(host) ?? true)
 
-/** Whatever instance an event comes from, it is found by looking. */
+/** Whatever instance an event comes from, it is found by one look for all followers. */
 const LOOK_MS = 250
 const PAGE = 200
+/** New events that are kept for followers who are about to take them. A follower further behind reads by itself. */
+const MOST_RECENT = 1_000
 
 /** Hands on events as they happen, from any place on, to any number of followers. */
 export class EventFeed {
   readonly #store: Pick<Store, 'readEvents' | 'eventHead'>
   readonly #closing = new AbortController()
+  readonly #news = new WakeUp()
+  readonly #poll = new SharedPoll(LOOK_MS, () => this.#look())
+  /** The newest events up to `#read`, without a gap. */
+  #recent: StoredEvent[] = []
+  #read = 0
 
   constructor(store: Pick<Store, 'readEvents' | 'eventHead'>) {
     this.#store = store
@@ -30,8 +37,8 @@ export class EventFeed {
     afterSeq: number | undefined,
     gone: AbortSignal,
   ): Promise<AsyncGenerator<StoredEvent, void>> {
-    const end = AbortSignal.any([gone, this.#closing.signal])
-    return this.#events(filter, afterSeq ?? (await this.#store.eventHead()), end)
+    const head = await this.#store.eventHead()
+    return this.#events(filter, afterSeq ?? head, head, AbortSignal.any([gone, this.#closing.signal]))
   }
 
   /** Ends every follower's events: the service shuts down. */
@@ -39,14 +46,46 @@ export class EventFeed {
     this.#closing.abort()
   }
 
-  async *#events(filter: EventFilter, afterSeq: number, end: AbortSignal): AsyncGenerator<StoredEvent, void> {
-    for (let seen = afterSeq; !end.aborted; ) {
-      const events = await this.#store.readEvents(seen, PAGE)
-      for (const event of events) {
-        seen = event.seq
-        if (wants(filter, event)) yield event
+  async *#events(
+    filter: EventFilter,
+    afterSeq: number,
+    head: number,
+    end: AbortSignal,
+  ): AsyncGenerator<StoredEvent, void> {
+    if (this.#poll.followers === 0) {
+      this.#recent = []
+      this.#read = head
+    }
+    this.#poll.join()
+    try {
+      for (let seen = afterSeq; !end.aborted; ) {
+        const woken = this.#news.next(end)
+        const events = await this.#after(seen)
+        for (const event of events) {
+          seen = event.seq
+          if (wants(filter, event)) yield event
+        }
+        if (events.length === 0) await woken
       }
-      if (events.length === 0) await sleep(LOOK_MS, undefined, { ref: false, signal: end }).catch(() => undefined)
+    } finally {
+      this.#poll.leave()
+    }
+  }
+
+  async #after(seen: number): Promise<readonly StoredEvent[]> {
+    if (seen >= this.#read) return []
+    const first = this.#recent[0]
+    if (first && first.seq <= seen + 1) return this.#recent.filter(({ seq }) => seq > seen)
+    return this.#store.readEvents(seen, PAGE)
+  }
+
+  async #look(): Promise<void> {
+    for (let more = true; more; ) {
+      const events = await this.#store.readEvents(this.#read, PAGE)
+      this.#recent = [...this.#recent, ...events].slice(-MOST_RECENT)
+      this.#read = events.at(-1)?.seq ?? this.#read
+      if (events.length > 0) this.#news.call()
+      more = events.length === PAGE
     }
   }
 }

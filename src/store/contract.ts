@@ -86,6 +86,9 @@ export interface WebhookState {
   readonly lastFault: string | undefined
 }
 
+/** How far a run has come: another one is newer, or its state or the number of its journal's entries has changed. */
+export type RunMark = Pick<Run, 'runId' | 'planId' | 'state'> & { readonly entries: number }
+
 /** Where a list of plans goes on: the last one seen. */
 export type PlanPlace = Pick<Plan, 'createdAt' | 'planId'>
 
@@ -139,6 +142,8 @@ export interface StoreSession {
   findRun(runId: string): Promise<Run | undefined>
   /** Oldest first. */
   runsOf(planId: string): Promise<Run[]>
+  /** How far the newest run of each of these plans has come. One statement, however many they are. */
+  newestRuns(planIds: readonly string[]): Promise<RunMark[]>
   /** Oldest first. */
   unfinishedRuns(): Promise<Run[]>
   /** Another instance takes over what its holder left behind. False when it is not running any more, or not under a lower fence. */

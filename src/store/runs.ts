@@ -3,7 +3,10 @@ import type { Run } from '../model/run.ts'
 import { StaleFence, type StoreSession } from './contract.ts'
 import type { RunRow, Schema } from './schema.ts'
 
-type Runs = Pick<StoreSession, 'insertRun' | 'findRun' | 'runsOf' | 'unfinishedRuns' | 'adoptRun' | 'finishRun'>
+type Runs = Pick<
+  StoreSession,
+  'insertRun' | 'findRun' | 'runsOf' | 'newestRuns' | 'unfinishedRuns' | 'adoptRun' | 'finishRun'
+>
 
 export const runsIn = (db: Kysely<Schema>): Runs => ({
   async insertRun(run) {
@@ -18,6 +21,18 @@ export const runsIn = (db: Kysely<Schema>): Runs => ({
   async runsOf(planId) {
     const rows = await oldestFirst(db).where('plan_id', '=', planId).execute()
     return rows.map(toRun)
+  },
+
+  async newestRuns(planIds) {
+    if (planIds.length === 0) return []
+    const rows = await oldestFirst(db).where('plan_id', 'in', planIds).execute()
+    const newest = new Map(rows.map((row) => [row.plan_id, row]))
+    return [...newest.values()].map(({ run_id, plan_id, state, entries }) => ({
+      runId: run_id,
+      planId: plan_id,
+      state,
+      entries,
+    }))
   },
 
   async unfinishedRuns() {

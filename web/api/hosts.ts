@@ -18,7 +18,10 @@ export interface Hosts {
 const KEY = ['hosts']
 /** Enough for the tallest screen, and there at once however many follow. */
 const FIRST_PAGE = 100
-const WHOLE_PAGE = 10_000
+/** The most that the service gives at once. */
+const WHOLE_PAGE = 500
+/** A list of many pages is not fetched again for every host that comes. */
+const BETWEEN_WHOLE_LISTS_MS = 5_000
 /** Latencies and shares of time come with the whole list only: a short one is asked for more often. */
 const lookAgainMs = (hosts: Hosts | undefined): number => ((hosts?.total ?? 0) > 1_000 ? 30_000 : 10_000)
 
@@ -45,13 +48,13 @@ async function fetchHosts(queries: QueryClient, signal: AbortSignal): Promise<Ho
   }
   const { body, isSame } = await fetchPage(WHOLE_PAGE, null, signal, known?.isWhole ? tag : undefined)
   if (known && isSame) return { ...known, at: new Date().toISOString() }
-  const rows = [...body.hosts]
+  const rows = new Map(body.hosts.map((row) => [row.host, row]))
   for (let next = body.nextCursor; next !== null; ) {
     const more = await fetchPage(WHOLE_PAGE, next, signal)
-    rows.push(...more.body.hosts)
+    for (const row of more.body.hosts) rows.set(row.host, row)
     next = more.body.nextCursor
   }
-  return hostsOf(rows, { ...body, nextCursor: null })
+  return hostsOf([...rows.values()], { ...body, nextCursor: null })
 }
 
 const hostsOf = (rows: readonly HostRow[], { total, nextCursor, at }: HostsBody): Hosts => ({
@@ -85,13 +88,21 @@ export function useLiveHosts(): LiveState {
     const changed = new Map<string, HostRow>()
     let isScheduled = false
     let wasLost = false
-    const fetchAgain = () => queries.invalidateQueries({ queryKey: KEY })
+    let fetching: number | undefined
+    const fetchAgain = () => {
+      fetching = undefined
+      void queries.invalidateQueries({ queryKey: KEY })
+    }
+    const fetchSoon = () => {
+      const isLong = (queries.getQueryData<Hosts>(KEY)?.rows.length ?? 0) > WHOLE_PAGE
+      fetching ??= window.setTimeout(fetchAgain, isLong ? BETWEEN_WHOLE_LISTS_MS : 0)
+    }
     const draw = () => {
       isScheduled = false
       queries.setQueryData<Hosts>(KEY, (hosts) => hosts && withChanges(hosts, changed))
       changed.clear()
     }
-    return follow({
+    const stop = follow({
       path: '/api/hosts/events',
       events: {
         badge: (text) => {
@@ -101,7 +112,7 @@ export function useLiveHosts(): LiveState {
           if (!isScheduled) window.setTimeout(draw, 100)
           isScheduled = true
         },
-        hosts: () => void fetchAgain(),
+        hosts: fetchSoon,
       },
       onState: (next) => {
         setState(next)
@@ -109,6 +120,10 @@ export function useLiveHosts(): LiveState {
         wasLost = next === 'lost'
       },
     })
+    return () => {
+      window.clearTimeout(fetching)
+      stop()
+    }
   }, [queries])
   return state
 }

@@ -10,7 +10,7 @@ export function addAudit(program: Command): Command {
     .option('--after <line>', 'lines after this one; left out, the newest')
     .action(async ({ limit, after, ...options }: Connected & { limit: string; after?: string }) => {
       const { auditLines } = await import('../views/audit.ts')
-      const page = await (await reach(options)).audit({ limit, ...(after !== undefined && { after }) })
+      const page = await (await reach(options)).allAudit({ limit, ...(after !== undefined && { after }) })
       tell({ body: page, lines: (screen) => auditLines(page, screen) }, options.json)
     })
   return withExample(command, 'drawbridge audit --limit 20')

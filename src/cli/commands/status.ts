@@ -7,7 +7,7 @@ interface StatusOptions extends Connected {
   readonly search?: string
   readonly badge?: string
   readonly server?: string
-  readonly limit: string
+  readonly limit?: string
   readonly watch?: boolean
 }
 
@@ -17,7 +17,7 @@ export function addStatus(program: Command): void {
     .option('--search <text>', 'only hosts with this in their name')
     .option('--badge <badges>', 'only these states, such as "DOWN,HTTP 502"')
     .option('--server <id>', 'only hosts on this server')
-    .option('--limit <count>', 'show at most so many, up to 10000', '10000')
+    .option('--limit <count>', 'show at most so many; left out, all')
     .option('--watch', 'stay, and show changes as they come')
     .action(async ({ url, json, watch, ...query }: StatusOptions) => {
       const { statusLines } = await import('../views/status.ts')
@@ -26,7 +26,7 @@ export function addStatus(program: Command): void {
         const { watchHosts } = await import('../watch.ts')
         return watchHosts(api, query, json === true)
       }
-      const hosts = await api.hosts(query)
+      const hosts = await api.allHosts(query)
       tell({ body: hosts, lines: (screen) => statusLines(hosts, screen) }, json)
     })
   withExample(command, 'drawbridge status --badge "DOWN,HTTP 502"', 'drawbridge status --watch')

@@ -2,6 +2,7 @@ import type { AuditLine } from '../../model/audit.ts'
 import type { StoreSession } from '../../store/contract.ts'
 import type { App } from '../app.ts'
 import { AuditPageBody, AuditPageQuery } from '../event-schemas.ts'
+import { rowsAsked } from '../schema-parts.ts'
 import { problems } from '../schemas.ts'
 
 export type AuditReader = Pick<StoreSession, 'readAudit' | 'auditHead'>
@@ -21,7 +22,7 @@ export function auditRoutes(app: App, audit: AuditReader): void {
       },
     },
     async ({ query }) => {
-      const limit = Number(query.limit ?? 100)
+      const limit = rowsAsked(query.limit, 100)
       const head = (await audit.auditHead())?.seq ?? 0
       const after = query.after === undefined ? Math.max(0, head - limit) : Number(query.after)
       const lines = await audit.readAudit(after, limit)

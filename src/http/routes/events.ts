@@ -3,16 +3,12 @@ import { EVENT_TYPES, type EventType, eventJson, type StoredEvent } from '../../
 import type { EventFeed, EventFilter } from '../../notify/feed.ts'
 import type { App } from '../app.ts'
 import { EventBody, EventQuery } from '../event-schemas.ts'
-import { goneSignal, lastEventId, type ServerSentEvent, streamEvents } from '../event-stream.ts'
+import { lastEventId, type SendEvents, type ServerSentEvent } from '../event-stream.ts'
 import { eventStream } from '../schema-parts.ts'
 import { problems } from '../schemas.ts'
 
-/** Each of them looks for news by itself. */
-const MOST_STREAMS = 100
-
 /** Everything that happens, to callers inside. A client that comes back with Last-Event-ID misses nothing. */
-export function eventRoutes(app: App, feed: EventFeed): void {
-  let open = 0
+export function eventRoutes(app: App, feed: EventFeed, send: SendEvents): void {
   app.addHook('preClose', async () => feed.close())
   app.get(
     '/api/events',
@@ -29,17 +25,11 @@ export function eventRoutes(app: App, feed: EventFeed): void {
         },
       },
     },
-    async ({ query, headers }, reply) => {
+    (request, reply) => {
+      const { query, headers } = request
       const after = placeIn(lastEventId(headers['last-event-id']) ?? query.after)
       const filter = filterOf(query)
-      if (open >= MOST_STREAMS) throw new Problem('unavailable', 'Too many callers follow events.', { retryAfter: 30 })
-      open += 1
-      try {
-        const events = await feed.follow(filter, after, goneSignal(reply))
-        await streamEvents(reply, toServerSent(events))
-      } finally {
-        open -= 1
-      }
+      return send(request, reply, async (gone) => toServerSent(await feed.follow(filter, after, gone)))
     },
   )
 }

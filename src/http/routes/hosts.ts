@@ -5,6 +5,7 @@ import { listHosts, type Place } from '../../monitor/listing.ts'
 import type { App } from '../app.ts'
 import { healthBody, hostRow, serverFor } from '../host-body.ts'
 import { findHost } from '../host-query.ts'
+import { rowsAsked } from '../schema-parts.ts'
 import { problems } from '../schemas.ts'
 import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../status-schemas.ts'
 
@@ -57,7 +58,7 @@ function hostsBody(board: Board, query: HostsQuery, network: 'internal' | 'publi
       managed: query.managed === undefined ? undefined : query.managed === 'true',
       sort: query.sort ?? 'host',
       order: query.order ?? 'asc',
-      limit: Number(query.limit ?? 100),
+      limit: rowsAsked(query.limit, 100),
       after: query.cursor === undefined ? undefined : placeIn(query.cursor),
       at,
     },

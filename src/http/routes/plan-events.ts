@@ -1,12 +1,12 @@
 import type { PlanProgress, ProgressEvent } from '../../progress.ts'
 import type { App } from '../app.ts'
-import { goneSignal, lastEventId, type ServerSentEvent, streamEvents } from '../event-stream.ts'
+import { lastEventId, type SendEvents, type ServerSentEvent } from '../event-stream.ts'
 import { ProgressBody } from '../run-schemas.ts'
 import { eventStream } from '../schema-parts.ts'
 import { PlanIdParams, problems } from '../schemas.ts'
 
 /** Each step as it starts and ends, as server-sent events. A client that comes back with Last-Event-ID misses nothing. */
-export function planEventRoutes(app: App, progress: PlanProgress): void {
+export function planEventRoutes(app: App, progress: PlanProgress, send: SendEvents): void {
   app.addHook('preClose', async () => progress.close())
   app.get(
     '/api/deploy/plans/:planId/events',
@@ -19,9 +19,10 @@ export function planEventRoutes(app: App, progress: PlanProgress): void {
         response: { 200: eventStream('Each step as it starts and ends.', ProgressBody), ...problems('plan_not_found') },
       },
     },
-    async ({ params, headers }, reply) => {
-      const events = await progress.follow(params.planId, lastEventId(headers['last-event-id']), goneSignal(reply))
-      await streamEvents(reply, toServerSent(events))
+    (request, reply) => {
+      const { params, headers } = request
+      const last = lastEventId(headers['last-event-id'])
+      return send(request, reply, async (gone) => toServerSent(await progress.follow(params.planId, last, gone)))
     },
   )
 }

@@ -41,6 +41,21 @@ export function runSuite(on: Bench): void {
       expect(await store.runsOf('plan_none')).toStrictEqual([])
     })
 
+    it('tell of many plans at once how far the newest run of each has come', async () => {
+      await store.insertPlan(samplePlan({ planId: 'plan_other' }))
+      await store.insertRun(sampleRun({ runId: 'run_z', startedAt: NOW, state: 'rolled_back', finishedAt: NOW + 1 }))
+      await store.insertRun(sampleRun({ runId: 'run_b', startedAt: NOW + 3 }))
+      await store.insertRun(sampleRun({ runId: 'run_a', host: 'a.test', planId: 'plan_other' }))
+      await store.appendJournal({ runId: 'run_b', at: NOW, step: 'run', mark: 'intent' }, 1)
+      const asked = [planId, 'plan_other', ...Array.from({ length: 1_000 }, (_, i) => `plan_none${i}`)]
+      const marks = (await store.newestRuns(asked)).toSorted((a, b) => (a.runId < b.runId ? -1 : 1))
+      expect(marks).toStrictEqual([
+        { runId: 'run_a', planId: 'plan_other', state: 'running', entries: 0 },
+        { runId: 'run_b', planId, state: 'running', entries: 1 },
+      ])
+      expect(await store.newestRuns([])).toStrictEqual([])
+    })
+
     it('are never two live ones of one host', async () => {
       const second = await on.open()
       const runs = ['run_1', 'run_2', 'run_3', 'run_4'].map((id) => sampleRun({ runId: id }))
