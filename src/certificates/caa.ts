@@ -1,4 +1,5 @@
 import type { CaaProperty } from '../dns/contract.ts'
+import { quoted, shown } from '../model/foreign-text.ts'
 import type { ChallengeResponder } from './contract.ts'
 
 type ChallengeType = ChallengeResponder['type']
@@ -37,15 +38,15 @@ export function evaluateCaa(properties: readonly CaaProperty[], question: CaaQue
 
   const [first] = deciding
   const grants = deciding.flatMap((property) => parseGrant(property.value) ?? [])
-  const shown = deciding.map(text).join(', ')
-  if (grants.every(({ issuer }) => issuer === '')) return forbidden(`allow nobody: ${shown}`, first)
-  if (identities.length === 0) return { verdict: 'unknown', because: `name certificate authorities: ${shown}` }
+  const records = deciding.map(text).join(', ')
+  if (grants.every(({ issuer }) => issuer === '')) return forbidden(`allow nobody: ${records}`, first)
+  if (identities.length === 0) return { verdict: 'unknown', because: `name certificate authorities: ${records}` }
 
   const ours = new Set(identities.map((identity) => identity.toLowerCase().replace(/\.$/, '')))
   const forUs = grants.filter(({ issuer }) => ours.has(issuer))
-  if (forUs.length === 0) return forbidden(`allow only others: ${shown}`, first)
+  if (forUs.length === 0) return forbidden(`allow only others: ${records}`, first)
   const usable = forUs.filter((grant) => allowsChallenge(grant, challenge))
-  if (usable.length === 0) return forbidden(`do not allow ${challenge}: ${shown}`, first)
+  if (usable.length === 0) return forbidden(`do not allow ${challenge}: ${records}`, first)
   const free = usable.find(({ parameters }) => !parameters.has('accounturi'))
   if (free) return { verdict: 'allowed', because: `allow ${free.issuer}` }
   return { verdict: 'allowed', because: `allow ${usable[0]?.issuer}, but only to the account named there` }
@@ -92,4 +93,4 @@ function allowsChallenge({ parameters }: Grant, challenge: ChallengeType): boole
 }
 
 /** As a zone file has it, safe to show: the value comes from whoever writes the zone. */
-const text = ({ tag, value }: CaaProperty): string => `${tag} ${JSON.stringify(value.slice(0, 200))}`
+const text = ({ tag, value }: CaaProperty): string => `${shown(tag)} ${quoted(value.slice(0, 200))}`

@@ -878,7 +878,7 @@ export interface components {
             badge: string;
             /** @description False: it stands in the edge's own configuration and was not made here. */
             managed: boolean;
-            /** @description The file with its server block; never what is in it. */
+            /** @description The file with its server block; never what is in it. A path that is not plain is a quoted JSON string. */
             configPath: string | null;
             configLine: number | null;
             listen: {

@@ -1,4 +1,6 @@
+import { parseAddress } from '../model/address.ts'
 import type { Evidence, Target } from '../model/evidence.ts'
+import { shown } from '../model/foreign-text.ts'
 
 /** Who is told, and which addresses have an id here. Outside, only those are spoken of. */
 export interface Audience {
@@ -17,7 +19,7 @@ export const maySee = (address: string, audience: Audience): boolean =>
 export interface Words {
   /** Where requests are passed on to: `port 3000 of server 25`. */
   readonly backend: string
-  /** The machine behind it: `server 25`. */
+  /** The machine behind it, for advice: `server 25`, or an address, but never a name that others chose. */
   readonly machine: string
   readonly addresses: (found: readonly string[]) => string
   /** What only callers inside are told; the other sentence is for everybody. */
@@ -29,8 +31,8 @@ export function wordsFor({ target }: Evidence, audience: Audience): Words {
     backend: backendName(target.target, target.address, audience),
     machine: machineName(target.target, target.address, audience),
     addresses: (found) => {
-      const shown = found.filter((address) => maySee(address, audience))
-      return shown.length === found.length && found.length > 0 ? shown.join(', ') : 'another address'
+      const seen = found.filter((address) => maySee(address, audience))
+      return seen.length === found.length && found.length > 0 ? seen.map(shown).join(', ') : 'another address'
     },
     inside: (sentence, outside) => (audience.network === 'internal' ? sentence : outside),
   }
@@ -40,12 +42,13 @@ function backendName(target: Target | null, address: string | null, audience: Au
   if (!target) return 'its backend'
   const server = serverAt(address ?? target.host, audience)
   if (server !== undefined) return `port ${target.port} of server ${server}`
-  return maySee(target.host, audience) ? `${target.host} port ${target.port}` : 'its backend'
+  return maySee(target.host, audience) ? `${shown(target.host)} port ${target.port}` : 'its backend'
 }
 
 function machineName(target: Target | null, address: string | null, audience: Audience): string {
-  if (!target) return 'the machine of the backend'
-  const server = serverAt(address ?? target.host, audience)
+  const known = address ?? (target && parseAddress(target.host))
+  if (known === null || known === undefined) return 'the machine of the backend'
+  const server = serverAt(known, audience)
   if (server !== undefined) return `server ${server}`
-  return maySee(target.host, audience) ? target.host : 'the machine of the backend'
+  return maySee(known, audience) ? known : 'the machine of the backend'
 }

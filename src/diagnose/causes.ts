@@ -1,4 +1,5 @@
 import type { Evidence } from '../model/evidence.ts'
+import { shown } from '../model/foreign-text.ts'
 import type { Words } from './audience.ts'
 
 interface CauseTexts {
@@ -14,7 +15,7 @@ const told = (text: Text): CauseTexts['sentence'] => (typeof text === 'string' ?
 
 /**
  * Every cause that a diagnosis can name: what is so, and what to do about it. `docs/diagnosis.md` documents the table and a
- * test holds the two together. No text of a file or a log ever stands in a sentence.
+ * test holds the two together. No text of a file or a log ever stands in a sentence, and no name that others chose in advice.
  */
 export const CAUSES = {
   healthy: cause(
@@ -57,7 +58,7 @@ export const CAUSES = {
   upstream_name_unresolved: cause(
     ({ target }, { inside }) =>
       inside(
-        `The name of the backend${target.target ? `, ${target.target.host},` : ''} does not resolve.`,
+        `The name of the backend${target.target ? `, ${shown(target.target.host)},` : ''} does not resolve.`,
         'The name of the backend does not resolve.',
       ),
     'Correct the name in proxy_pass, give it an address in DNS, or look at the resolver that nginx uses.',
@@ -109,13 +110,11 @@ export const CAUSES = {
     'Look at the DNS server of the zone.',
   ),
   other_server_answers: cause(
-    ({ host, block }) =>
-      `Another server block answers for ${host}: ${block.kind === 'other' ? OTHERS[block.how] : 'not its own'}.`,
-    ({ block }, { inside }) =>
-      inside(
-        `See which names and listen lines its own block has, and those of the block that answers${block.kind === 'other' ? ` (${block.answering.path}, line ${block.answering.line})` : ''}.`,
-        'See which names and listen lines its own block has, and those of the block that answers.',
-      ),
+    ({ host, block }, { inside }) =>
+      block.kind === 'other'
+        ? `Another server block answers for ${host}: ${OTHERS[block.how]}${inside(` (${placeOf(block.answering)})`, '')}.`
+        : `Another server block answers for ${host}.`,
+    'See which names and listen lines its own block has, and those of the block that answers.',
   ),
   file_edited: cause(
     ({ target, configuration }) =>
@@ -194,13 +193,16 @@ const MOST_NAMES = 5
 function certificateNames(tls: Evidence['tls']): string {
   const names = tls.kind === 'certificate' ? tls.names : []
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
-  return names.length === 0 ? 'no DNS name at all' : `${names.slice(0, MOST_NAMES).join(', ')}${more}`
+  return names.length === 0 ? 'no DNS name at all' : `${names.slice(0, MOST_NAMES).map(shown).join(', ')}${more}`
 }
 
 function brokenPlace([first]: Evidence['configuration']['broken']): string {
   if (!first) return 'it does not pass the test'
-  return `${first.sentence} (${first.path}${first.line === null ? '' : `, line ${first.line}`})`
+  return `${first.sentence} (${placeOf(first)})`
 }
+
+const placeOf = ({ path, line }: { readonly path: string; readonly line: number | null }): string =>
+  `${shown(path)}${line === null ? '' : `, line ${line}`}`
 
 function visitorsLot({ visit }: Evidence): string {
   if (visit.kind === 'answer') return `Through the edge the host answers HTTP ${visit.httpStatus}`

@@ -1,5 +1,6 @@
 import { type Badge, badgeOf } from '../model/badge.ts'
 import type { Evidence, FileState, Listen } from '../model/evidence.ts'
+import { shown } from '../model/foreign-text.ts'
 import { type Audience, maySee, serverAt, wordsFor } from './audience.ts'
 import { CAUSES, type CauseCode } from './causes.ts'
 import { chainOf, type Link } from './chain.ts'
@@ -36,11 +37,11 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
     host,
     badge: badgeOf(factsAfter(evidence)),
     managed,
-    configPath: configuration.own?.path ?? null,
+    configPath: configuration.own && shown(configuration.own.path),
     configLine: configuration.own?.line ?? null,
     listen: configuration.listen.map((place) => ({ ...place, address: shownListen(place.address, audience) })),
-    proxyPass: isShown ? target.proxyPass : null,
-    server: isShown && machine !== null ? (serverAt(machine, audience) ?? machine) : null,
+    proxyPass: isShown && target.proxyPass !== null ? shown(target.proxyPass) : null,
+    server: isShown && machine !== null ? (serverAt(machine, audience) ?? shown(machine)) : null,
     file,
     chain: chainOf(evidence, words),
     cause: { code, sentence: sentence(evidence, words), advice: advice(evidence, words) },
@@ -50,6 +51,6 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
 }
 
 const shownListen = (address: string, audience: Audience): string | null =>
-  EVERYWHERE.includes(address) || maySee(address, audience) ? address : null
+  EVERYWHERE.includes(address) || maySee(address, audience) ? shown(address) : null
 
 const EVERYWHERE = ['*', '[::]']

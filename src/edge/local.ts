@@ -1,3 +1,4 @@
+import { shown } from '../model/foreign-text.ts'
 import { askEdge } from './ask.ts'
 import { certificateOf, sparingUsed, unusedCertificates } from './certificates-in-use.ts'
 import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
@@ -73,7 +74,7 @@ const absent = (path: string): EdgeFile => ({ path, content: null, secret: false
 const logsKeys = (server: string, { path, line }: DebugLog): EdgeFault =>
   new EdgeFault(
     'logs_keys',
-    `nginx on ${server} is told to log at debug level (${path}${line === null ? '' : `, line ${line}`}), which would write ` +
+    `nginx on ${server} is told to log at debug level (${shown(path)}${line === null ? '' : `, line ${line}`}), which would write ` +
       'private keys into its log: set error_log to another level, take debug_connection away, and reload nginx.',
   )
 

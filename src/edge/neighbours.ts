@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net'
+import { shown } from '../model/foreign-text.ts'
 import { EdgeFault } from './contract.ts'
 import { runNginx } from './nginx-program.ts'
 import { type Directive, directivesIn } from './nginx-text.ts'
@@ -17,7 +18,7 @@ export async function assertNobodyShadowed(settings: EdgeSettings): Promise<void
     if (file.startsWith(`${folder}/`) || !listensIn(text).some((place) => taken.has(place))) continue
     throw new EdgeFault(
       'unavailable',
-      `A server in ${file} listens on every address, on a port of ours, and would lose its visitors: write its listen ` +
+      `A server in ${shown(file)} listens on every address, on a port of ours, and would lose its visitors: write its listen ` +
         `with an address, or set edges.${server}.listen to the address that it has.`,
     )
   }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { shown } from '../model/foreign-text.ts'
 import { runNginx } from './nginx-program.ts'
 import type { EdgeSettings } from './settings.ts'
 
@@ -29,7 +30,7 @@ export function refusalIn(output: string): Refusal {
 }
 
 export const refusalSentence = ({ reason, file, line }: Refusal): string =>
-  file === undefined ? reason : `${reason} (${file}, line ${line})`
+  file === undefined ? reason : `${reason} (${shown(file)}, line ${line})`
 
 /** nginx's own messages, of which only the kind is told. */
 const REASONS: readonly (readonly [RegExp, string])[] = [

@@ -42,7 +42,10 @@ export const DiagnosisBody = Type.Object(
     host: Type.String({ examples: ['hello.lab.test'] }),
     badge: Type.String({ examples: ['RUNNING', 'HTTP 502'], description: 'As of this look.' }),
     managed: Type.Boolean({ description: "False: it stands in the edge's own configuration and was not made here." }),
-    configPath: nullable('string', { description: 'The file with its server block; never what is in it.' }),
+    configPath: nullable('string', {
+      description:
+        'The file with its server block; never what is in it. A path that is not plain is a quoted JSON string.',
+    }),
     configLine: nullable('integer'),
     listen: Type.Array(ListenBody),
     proxyPass: nullable('string', { examples: ['http://192.168.45.25:3000'] }),

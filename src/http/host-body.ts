@@ -1,4 +1,5 @@
 import type { Caller } from '../authorize/caller.ts'
+import { shown } from '../model/foreign-text.ts'
 import { latenciesOf, stripOf, uptimeOf } from '../model/history.ts'
 import type { HostStatus } from '../model/host-status.ts'
 import type { HealthBody, HostRowBody } from './status-schemas.ts'
@@ -9,7 +10,7 @@ type Network = Caller['network']
 export const serverFor =
   (network: Network) =>
   ({ server, address }: HostStatus): string | null =>
-    server ?? (network === 'internal' ? address : null)
+    server ?? (network === 'internal' && address !== null ? shown(address) : null)
 
 /** A host as this caller may see it. */
 export function hostRow(status: HostStatus, network: Network, at: number): HostRowBody {
@@ -38,7 +39,7 @@ export function healthBody(status: HostStatus, network: Network, at: number): He
   return {
     ...hostRow(status, network, at),
     lastCheck: lastCheck && { ...lastCheck, at: new Date(lastCheck.at).toISOString() },
-    configPath,
+    configPath: configPath === null ? null : shown(configPath),
   }
 }
 

@@ -53,7 +53,12 @@ export const HealthBody = Type.Object(
         closed,
       ),
     ),
-    configPath: nullable(Type.String({ description: 'The file with its server block. Never its content.' })),
+    configPath: nullable(
+      Type.String({
+        description:
+          'The file with its server block. Never its content. A path that is not plain is a quoted JSON string.',
+      }),
+    ),
   },
   { ...closed, title: 'Health', description: 'How the host does, and when it was last looked at.' },
 )
