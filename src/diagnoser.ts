@@ -45,11 +45,18 @@ export class Diagnoser {
     return diagnose(evidence, { network, servers: this.#parts.servers })
   }
 
+  /** Looks that are under way began before the host was changed: whoever asks from now on is told of a new one. */
+  forget(host: string): void {
+    this.#underWay.delete(host)
+  }
+
   #look(host: string): Promise<Evidence> {
     if (this.#underWay.size >= MOST_AT_ONCE) {
       throw new Problem('unavailable', 'Too many hosts are being looked at in this moment.', { retryAfter: 2 })
     }
-    const look = this.#gather(host).finally(() => this.#underWay.delete(host))
+    const look = this.#gather(host).finally(() => {
+      if (this.#underWay.get(host) === look) this.#underWay.delete(host)
+    })
     this.#underWay.set(host, look)
     return look
   }

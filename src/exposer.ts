@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Begun, begin } from './apply/begin.ts'
 import { problemOf } from './apply/ending.ts'
-import type { RunResult, Runs } from './apply/runs.ts'
+import type { Publish, RunResult, Runs } from './apply/runs.ts'
 import type { AuditTrail } from './audit/trail.ts'
 import type { Admission, Credentials } from './authorize/admission.ts'
 import type { Caller } from './authorize/caller.ts'
@@ -25,6 +25,7 @@ export interface ExposerParts {
   readonly trail: AuditTrail
   readonly admission: Admission
   readonly runs: Runs
+  readonly publish: Publish
   /** Rejects when this installation lacks what a run for the zone needs. */
   readonly assertEquipped: (zone: string) => void
   readonly instance: string
@@ -152,11 +153,11 @@ export class Exposer {
 
   /** Prolongs an exposure's life, counted from now. Authorized like apply. */
   async extend(planId: string, expiresIn: number, caller: Caller, credentials: Credentials): Promise<number> {
-    const { store, trail, admission, now } = this.#parts
+    const { store, trail, admission, publish, now } = this.#parts
     const plan = await this.findPlan(planId)
     const at = now()
     const expiresAt = at + expiresIn * 1000
-    await store.transaction(async (session) => {
+    const commit = async (session: StoreSession) => {
       await admission.prove('apply', plan, caller, credentials, session, at)
       const exposure = await session.findExposure(plan.host)
       if (exposure?.planId !== planId || exposure.state !== 'applied') {
@@ -164,11 +165,14 @@ export class Exposer {
       }
       await session.setExposureExpiry(plan.host, planId, expiresAt)
       const facts = { expiresAt: new Date(expiresAt).toISOString() }
+      const told = { ...facts, url: plan.url, actor: caller.address }
+      await session.appendEvent({ at, type: 'exposure.extended', host: plan.host, planId, facts: told })
       await trail.record(
         { ...who(caller), at, action: 'extend', outcome: 'ok', planId, host: plan.host, facts },
         session,
       )
-    })
+    }
+    await publish(plan.host, () => store.transaction(commit))
     return expiresAt
   }
 

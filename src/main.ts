@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { crashAt } from './apply/crash-points.ts'
 import { type RenewalParts, Renewals } from './apply/renewal/renewals.ts'
-import { Runs } from './apply/runs.ts'
+import { type Publish, Runs } from './apply/runs.ts'
 import { assertEquipped, stepsFor } from './apply/steps.ts'
 import { upkeepOf } from './apply/upkeep.ts'
 import { AuditTrail } from './audit/trail.ts'
@@ -74,6 +74,12 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   const budget = budgetOf(config, store, now)
   const equipment = equip({ config, store, inventory, budget, instance, reach, log, now })
   const steps = { ...equipment, recheck: (plan: Plan) => exposer.recheck(plan) }
+  const publish: Publish = (host, commit) =>
+    monitor.publish(host, async () => {
+      const committed = await commit()
+      diagnoser.forget(host)
+      return committed
+    })
   const runs = new Runs({
     store,
     trail,
@@ -81,6 +87,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     instance,
     leaseMs: config.instances.takeOverSeconds * 1000,
     reach,
+    publish,
     now,
     stepsFor: async (plan, run) => stepsFor(steps, plan, run, (await store.findExposure(plan.host))?.receipt),
   })
@@ -93,6 +100,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     trail,
     admission,
     runs,
+    publish,
     assertEquipped: (zone) => assertEquipped(equipment, zone),
     instance,
     now,
@@ -115,6 +123,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   })
   const edges = [equipment.primary, equipment.secondary].filter((edge) => edge !== undefined)
   const debugLogs = new DebugLogWatch(edges, log)
+  const diagnoser = diagnoserOf(config, settings, { store, reader, board, log, now })
   const monitor = monitorOf(config, { ...equipment, store, runs, board, metrics, reader, instance, log })
   const app = await createServer({
     version: VERSION,
@@ -124,7 +133,8 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     audit: store,
     webhooks: webhookReport,
     board,
-    diagnoser: diagnoserOf(config, settings, { store, reader, board, log, now }),
+    upToDate: (host) => monitor.upToDate(host),
+    diagnoser,
     metrics,
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
     pageFolder: PAGE_FOLDER,

@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import { filesToCompare } from './apply/compare.ts'
 import type { Runs } from './apply/runs.ts'
+import { verifiedAnswer } from './apply/steps.ts'
 import type { Config } from './config/config.ts'
+import { hostFile } from './edge/layout.ts'
 import type { EdgeReader } from './edge/reading/contract.ts'
 import { edgeVisitor } from './edge/visitor.ts'
 import type { Equipment } from './equip.ts'
@@ -33,10 +36,15 @@ export function monitorOf(config: Config, parts: MonitorSurroundings): Monitor {
     edge: primary &&
       parts.reader && {
         reader: parts.reader,
-        surroundings: { addresses: servers.addresses, edge: { address: primary.address, ports: edge } },
+        surroundings: {
+          addresses: servers.addresses,
+          hostPath: (host) => join(primary.folder, hostFile(host)),
+          edge: { address: primary.address, ports: edge },
+        },
       },
     visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
     compare: comparer(parts, askStanding(config)),
+    firstAnswer: verifiedAnswer,
     listenToRuns: (listener) => parts.runs.listen(listener),
     onCheck: (status) => parts.metrics.check(status),
     everyMs: monitor.everySeconds * 1000,

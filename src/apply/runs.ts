@@ -12,6 +12,9 @@ import { Journal } from './journal.ts'
 import { Saga, type SagaOutcome } from './saga.ts'
 import type { Step } from './step.ts'
 
+/** Commits a change of a host's exposure; when it resolves, every read of this instance tells the new state. */
+export type Publish = <T>(host: string, commit: () => Promise<T>) => Promise<T>
+
 export interface RunsParts {
   readonly store: Store
   readonly trail: AuditTrail
@@ -22,6 +25,7 @@ export interface RunsParts {
   /** How long a run's hold on its host outlives a sign of life: after it another instance may take the run up. */
   readonly leaseMs: number
   readonly reach: Reach
+  readonly publish: Publish
   readonly now: () => number
 }
 
@@ -134,13 +138,14 @@ export class Runs {
   }
 
   async #finish(plan: Plan, run: Run, lease: Lease, outcome: SagaOutcome, journal: Journal): Promise<RunResult> {
-    const { log, now, reach } = this.#parts
+    const { log, now, reach, publish } = this.#parts
     const finishedAt = now()
     const afters = journal.afters()
     if (outcome.kind !== 'succeeded')
       log.error({ err: outcome.fault, runId: run.runId, outcome: outcome.kind }, 'A run did not succeed')
     reach(`${run.action} run before-finish`)
-    const last = await insistently(() => this.#book(plan, run, lease, outcome, afters, finishedAt))
+    const book = () => this.#book(plan, run, lease, outcome, afters, finishedAt)
+    const last = await publish(run.host, () => insistently(book))
     if (last) this.#tell(last, run)
     reach(`${run.action} run after-finish`)
     return { run, outcome, afters, finishedAt }

@@ -1,6 +1,6 @@
 import type { CertificateInventory, CertificateIssuer, ChallengeResponder } from '../certificates/contract.ts'
 import type { DnsProvider, ZoneRecord } from '../dns/contract.ts'
-import type { Edge, EdgeFile, FileHash, SiteCertificate } from '../edge/contract.ts'
+import type { Edge, EdgeAnswer, EdgeFile, FileHash, SiteCertificate } from '../edge/contract.ts'
 import type { DnsChange, ProxyChange } from '../model/change.ts'
 import { Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
@@ -22,7 +22,7 @@ import {
   proxyStep,
   type SecondaryReport,
 } from './steps/proxy.ts'
-import { type EdgeVerdict, edgeJudge, verifyStep } from './steps/verify.ts'
+import { type EdgeVerdict, edgeJudge, type Verification, verifyStep } from './steps/verify.ts'
 import type { Turns } from './turns.ts'
 
 /** Everything a run works with, each behind its contract. */
@@ -207,6 +207,23 @@ const byPath = (files: readonly EdgeFile[]): EdgeFile[] => [...new Map(files.map
 export function appliedFiles(receipt: unknown): readonly FileHash[] {
   const { proxy, 'proxy-tls': secured } = (receipt ?? {}) as Partial<Record<ProxyTarget['name'], ProxyAfter>>
   return (secured ?? proxy)?.files ?? []
+}
+
+/** What the Primary answered when the apply was verified, by its receipt: with TLS the certificate was proven to be this one. */
+export function verifiedAnswer(receipt: unknown): EdgeAnswer | undefined {
+  const { verify, certificate } = (receipt ?? {}) as { verify?: Verification; certificate?: ChosenCertificate }
+  const { httpStatus, latencyMs } = verify?.primary ?? {}
+  if (httpStatus === undefined || latencyMs === undefined) return undefined
+  if (!certificate) return { kind: 'answer', httpStatus, latencyMs }
+  const { fingerprint, names } = certificate
+  const notBefore = new Date(certificate.notBefore).toISOString()
+  const notAfter = new Date(certificate.notAfter).toISOString()
+  return {
+    kind: 'answer',
+    httpStatus,
+    latencyMs,
+    certificate: { fingerprint, names, coversHost: true, notBefore, notAfter },
+  }
 }
 
 /** A receipt that says: these files, instead of those that were written before. */

@@ -685,7 +685,7 @@ export interface components {
             /** @description Its place among all events. */
             seq: number;
             /** @enum {string} */
-            type: "plan.refused" | "exposure.applied" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
+            type: "plan.refused" | "exposure.applied" | "exposure.extended" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z

@@ -3,13 +3,14 @@ import { Problem } from '../model/errors.ts'
 import type { HostStatus } from '../model/host-status.ts'
 import type { Board } from '../monitor/board.ts'
 
-/** The host that a caller means, in whatever spelling. */
-export function findHost(board: Board, text: string): HostStatus {
-  const status = board.find(canonicalHost(text))
+/** `host` is canonical. */
+export function findHost(board: Board, host: string): HostStatus {
+  const status = board.find(host)
   if (status) return status
   throw new Problem('host_not_found', 'No such host is served by the edge: it is not exposed and may be planned.')
 }
 
+/** The host that a caller means, in whatever spelling. */
 export function canonicalHost(text: string): string {
   const host = parseHost(text)
   if (host) return host

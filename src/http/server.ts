@@ -47,6 +47,8 @@ export interface ServerParts {
   readonly webhooks: () => Promise<readonly WebhookReport[]>
   /** The hosts as the monitor knows them. */
   readonly board: Board
+  /** Resolves when board and diagnosis tell what was committed before: of `host`, or of all. */
+  readonly upToDate: (host?: string) => Promise<void>
   readonly diagnoser: Diagnoser
   readonly metrics: Metrics
   readonly policy: (caller: Caller) => PolicyBody
@@ -103,9 +105,9 @@ export async function createServer(parts: ServerParts): Promise<App> {
     eventRoutes(app, parts.events, sendEvents)
     auditRoutes(app, parts.audit)
     webhookRoutes(app, parts.webhooks)
-    hostRoutes(app, parts.board, parts.now)
+    hostRoutes(app, parts)
     hostEventRoutes(app, parts.board, parts.now, sendEvents)
-    diagnoseRoutes(app, parts.diagnoser)
+    diagnoseRoutes(app, parts)
     metricsRoutes(app, parts.metrics)
     systemRoutes(app, async () => !closing && (await parts.isReady()), parts.warnings)
     referenceRoutes(app)

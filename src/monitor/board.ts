@@ -9,6 +9,12 @@ export class Board {
   readonly #listeners = new Set<BoardListener>()
   #revision = 0
   #changed = 0
+  #membership = 0
+
+  /** Grows with every host that comes, goes or is exposed anew. */
+  get membership(): number {
+    return this.#membership
+  }
 
   /** Grows with whatever changes here; of no meaning elsewhere. */
   get revision(): number {
@@ -37,13 +43,15 @@ export class Board {
     this.#hosts.set(status.host, status)
     this.#revision += 1
     this.#changed = Math.max(this.#changed, status.changed)
-    if (!before) this.#tell({ kind: 'hosts' })
-    else if (before.badge !== status.badge) this.#tell({ kind: 'badge', status })
+    if (before?.planId !== status.planId) this.#membership += 1
+    if (before && before.badge !== status.badge) this.#tell({ kind: 'badge', status })
+    else if (before?.planId !== status.planId || before.expiresAt !== status.expiresAt) this.#tell({ kind: 'hosts' })
   }
 
   remove(host: string): void {
     if (!this.#hosts.delete(host)) return
     this.#revision += 1
+    this.#membership += 1
     this.#tell({ kind: 'hosts' })
   }
 

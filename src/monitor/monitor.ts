@@ -4,8 +4,10 @@ import type { EdgeReader } from '../edge/reading/contract.ts'
 import type { Store } from '../store/contract.ts'
 import { Follower } from './follower.ts'
 import { Keeper } from './keeper.ts'
+import { ReadBarrier } from './read-barrier.ts'
 import { Roll } from './roll.ts'
 import { Rounds, type RoundsParts } from './rounds.ts'
+import type { FirstAnswer } from './settle-host.ts'
 import type { Surroundings } from './watched.ts'
 
 interface MonitorParts extends Omit<RoundsParts, 'keeper' | 'roll'> {
@@ -14,6 +16,7 @@ interface MonitorParts extends Omit<RoundsParts, 'keeper' | 'roll'> {
   readonly edge: { readonly reader: EdgeReader; readonly surroundings: Surroundings } | undefined
   /** Tells of every step of every run of this instance. */
   readonly listenToRuns: (listener: (entry: { readonly runId: string }) => void) => () => void
+  readonly firstAnswer: FirstAnswer
   readonly instance: string
   /** How long the hold on the monitor outlives a sign of life. */
   readonly leaseMs: number
@@ -21,12 +24,15 @@ interface MonitorParts extends Omit<RoundsParts, 'keeper' | 'roll'> {
 
 const LEASE = 'monitor'
 const TICK_MS = 100
-const LOOK_AGAIN_MS = 1_000
+const LOOK_AGAIN_MS = 500
 
 /** Asks every host through the Primary's edge, again and again. Of any number of instances one asks; the others read along. */
 export class Monitor {
   readonly #parts: MonitorParts
+  readonly #barrier = new ReadBarrier()
   #rounds: Rounds | undefined
+  /** Who brings a host to the board: as one that asks, or that reads along. Undefined before the start. */
+  #books: Roll | Follower | undefined
   #stopped = false
   #ended: Promise<void> = Promise.resolve()
 
@@ -43,6 +49,23 @@ export class Monitor {
     this.#ended = this.#run()
   }
 
+  /** Commits a change of a host's exposure. The board tells it before this resolves. */
+  publish<T>(host: string, commit: () => Promise<T>): Promise<T> {
+    const { log } = this.#parts
+    return this.#barrier.during(host, async () => {
+      const committed = await commit()
+      await this.#books
+        ?.settle(host)
+        .catch((error: unknown) => log.error({ err: error, host }, 'Status of a host not updated yet; retrying'))
+      return committed
+    })
+  }
+
+  /** Resolves when the board tells what was committed before: of `host`, or of all. To be awaited before the board is read. */
+  upToDate(host?: string): Promise<void> {
+    return this.#barrier.passed(host)
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#ended
@@ -50,17 +73,24 @@ export class Monitor {
   }
 
   async #run(): Promise<void> {
-    const { store, board, log } = this.#parts
-    let follower = new Follower(store, board)
+    const { log } = this.#parts
+    let follower = this.#follow()
     while (!this.#stopped) {
       try {
-        if (await this.#lead()) follower = new Follower(store, board)
+        if (await this.#lead()) follower = this.#follow()
         await follower.look()
       } catch (error) {
         log.error({ err: error }, 'The monitor stumbled; it goes on')
+        if (this.#books !== follower) follower = this.#follow()
       }
       if (!this.#stopped) await sleep(LOOK_AGAIN_MS)
     }
+  }
+
+  #follow(): Follower {
+    const follower = new Follower({ ...this.#parts, surroundings: this.#parts.edge?.surroundings })
+    this.#books = follower
+    return follower
   }
 
   /** Asks the hosts for as long as the hold lasts. False when it is somebody else's. */
@@ -74,7 +104,11 @@ export class Monitor {
     const rounds = new Rounds({ ...this.#parts, keeper, roll })
     const stopListening = this.#parts.listenToRuns(({ runId }) => roll.touchRun(runId))
     try {
-      await keeper.begin(now())
+      this.#books = roll
+      await this.#barrier.during(undefined, async () => {
+        await keeper.begin(now())
+        await this.#refresh(roll)
+      })
       this.#rounds = rounds
       await this.#ask(held, roll, rounds, keeper)
       rounds.stop()
@@ -90,14 +124,18 @@ export class Monitor {
   }
 
   async #ask(held: HeldLease, roll: Roll, rounds: Rounds, keeper: Keeper): Promise<void> {
-    const { now, log } = this.#parts
     while (!this.#stopped) {
       held.assertHeld()
-      await roll.refresh(now()).catch((error: unknown) => log.error({ err: error }, 'The hosts cannot be listed now'))
+      await this.#refresh(roll)
       rounds.begin()
       await this.#write(keeper)
       await sleep(TICK_MS)
     }
+  }
+
+  async #refresh(roll: Roll): Promise<void> {
+    const { now, log } = this.#parts
+    await roll.refresh(now()).catch((error: unknown) => log.error({ err: error }, 'The hosts cannot be listed now'))
   }
 
   /** A store that does not answer keeps nobody from asking: what is to be written waits. */

@@ -27,6 +27,7 @@ export class Rounds {
   readonly #parts: RoundsParts
   readonly #underWay = new Set<string>()
   readonly #due = new Map<string, number>()
+  #enlisted = -1
   #stopped = false
 
   constructor(parts: RoundsParts) {
@@ -40,7 +41,7 @@ export class Rounds {
 
   begin(): void {
     const { board, atOnce, roll, log, now } = this.#parts
-    if (this.#due.size + this.#underWay.size !== board.size) this.#enlist()
+    if (this.#enlisted !== board.membership) this.#enlist()
     for (const host of dueFirst(this.#due, now(), atOnce - this.#underWay.size)) {
       const status = board.find(host)
       this.#due.delete(host)
@@ -88,7 +89,11 @@ export class Rounds {
   /** Those that came or went since the last time. */
   #enlist(): void {
     const { board, visitor } = this.#parts
-    for (const { host } of board.all()) if (!this.#due.has(host) && !this.#underWay.has(host)) this.#enter(host)
+    this.#enlisted = board.membership
+    for (const { host, sightings } of board.all()) {
+      if (this.#underWay.has(host) || (this.#due.has(host) && sightings.at !== null)) continue
+      this.#enter(host)
+    }
     for (const host of [...this.#due.keys()]) {
       if (board.find(host)) continue
       this.#due.delete(host)
@@ -99,8 +104,10 @@ export class Rounds {
   #enter(host: string): void {
     const status = this.#parts.board.find(host)
     if (!status) return
-    const { lastCheck, since } = status
-    const standing = { host, checkedAt: lastCheck?.at ?? null, failingSince: lastCheck?.ok === false ? since : null }
+    const { lastCheck, since, sightings } = status
+    // After an apply only its verification is known: the first look of our own is due at once.
+    const checkedAt = sightings.at === null ? null : (lastCheck?.at ?? null)
+    const standing = { host, checkedAt, failingSince: lastCheck?.ok === false ? since : null }
     this.#due.set(host, nextCheck(standing, this.#parts.everyMs))
   }
 }

@@ -8,6 +8,8 @@ import type { Exposure } from '../store/contract.ts'
 /** The installation, as far as it decides who is watched and how. */
 export interface Surroundings {
   readonly addresses: Readonly<Record<string, string>>
+  /** Where an apply writes the server block of a host. */
+  readonly hostPath: (host: string) => string
   /** Where the Primary's edge is asked. */
   readonly edge: { readonly address: string; readonly ports: { readonly http: number; readonly https: number } }
 }
@@ -42,22 +44,29 @@ export function watchedHosts(
   held: ReadonlyMap<string, Held>,
   surroundings: Surroundings,
 ): WatchedHost[] {
-  const ours = [...held.values()].filter(({ state }) => LISTED.includes(state))
+  const ours = [...held.values()].filter(isListed)
   const others = map.hosts.filter(({ host }) => !held.has(host) && parseName(host) === host)
   return [
-    ...ours.map((one) => managedHost(one, map.find(one.host), surroundings)),
+    ...ours.map((one) => managedHost(one, map.find(one.host)?.configPath ?? null, surroundings)),
     ...others.map((served) => foreignHost(served, surroundings)),
   ]
 }
 
+/** A host as a run left it, before anybody has read the edge's configuration. Undefined where it is not watched. */
+export function watchedAfterRun(held: Held | undefined, surroundings: Surroundings): WatchedHost | undefined {
+  return held && isListed(held) ? managedHost(held, surroundings.hostPath(held.host), surroundings) : undefined
+}
+
+const isListed = ({ state }: Held): boolean => LISTED.includes(state)
+
 function managedHost(
   { host, planId, expiresAt, server, tls, health }: Held,
-  served: ServedHost | undefined,
+  configPath: string | null,
   { addresses, edge }: Surroundings,
 ): WatchedHost {
   return {
     host,
-    configPath: served?.configPath ?? null,
+    configPath,
     managed: true,
     tls,
     path: health,

@@ -42,6 +42,7 @@ function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
     instance: name,
     leaseMs: LEASE_MS,
     reach: () => undefined,
+    publish: (_host, commit) => commit(),
     now: () => now,
     stepsFor: async (_plan, { runId }) => {
       const world = worlds.get(runId)

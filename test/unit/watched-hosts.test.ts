@@ -5,6 +5,7 @@ import { type Held, watchedHosts } from '../../src/monitor/watched.ts'
 
 const surroundings = {
   addresses: { '23': '192.168.45.23', '25': '192.168.45.25' },
+  hostPath: (host: string) => `/etc/nginx/drawbridge/hosts/${host}.conf`,
   edge: { address: '192.168.45.23', ports: { http: 80, https: 443 } },
 }
 const served = (host: string, target: string | null, tls = false): ServedHost => ({

@@ -6,7 +6,12 @@ import { canonicalHost } from '../host-query.ts'
 import { problems } from '../schemas.ts'
 import { HostQuery } from '../status-schemas.ts'
 
-export function diagnoseRoutes(app: App, diagnoser: Diagnoser): void {
+interface DiagnoseParts {
+  readonly diagnoser: Diagnoser
+  readonly upToDate: (host: string) => Promise<void>
+}
+
+export function diagnoseRoutes(app: App, { diagnoser, upToDate }: DiagnoseParts): void {
   app.get(
     '/api/diagnose',
     {
@@ -19,7 +24,11 @@ export function diagnoseRoutes(app: App, diagnoser: Diagnoser): void {
         response: { 200: DiagnosisBody, ...problems('invalid_request', 'host_not_found') },
       },
     },
-    async ({ query, caller }) => diagnosisBody(await diagnoser.diagnose(canonicalHost(query.host), caller)),
+    async ({ query, caller }) => {
+      const host = canonicalHost(query.host)
+      await upToDate(host)
+      return diagnosisBody(await diagnoser.diagnose(host, caller))
+    },
   )
 }
 

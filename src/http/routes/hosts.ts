@@ -4,13 +4,19 @@ import type { Board } from '../../monitor/board.ts'
 import { listHosts, type Place } from '../../monitor/listing.ts'
 import type { App } from '../app.ts'
 import { healthBody, hostRow, serverFor } from '../host-body.ts'
-import { findHost } from '../host-query.ts'
+import { canonicalHost, findHost } from '../host-query.ts'
 import { rowsAsked } from '../schema-parts.ts'
 import { problems } from '../schemas.ts'
 import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../status-schemas.ts'
 
+interface HostParts {
+  readonly board: Board
+  readonly upToDate: (host?: string) => Promise<void>
+  readonly now: () => number
+}
+
 /** What is known of the hosts. Nothing is asked and nothing is opened for it: it is what the monitor saw last. */
-export function hostRoutes(app: App, board: Board, now: () => number): void {
+export function hostRoutes(app: App, { board, upToDate, now }: HostParts): void {
   // Revisions begin anew with every start, and so do the tags.
   const life = randomBytes(6).toString('base64url')
 
@@ -25,7 +31,11 @@ export function hostRoutes(app: App, board: Board, now: () => number): void {
         response: { 200: HealthBody, ...problems('invalid_request', 'host_not_found') },
       },
     },
-    async ({ query, caller }) => healthBody(findHost(board, query.host), caller.network, now()),
+    async ({ query, caller }) => {
+      const host = canonicalHost(query.host)
+      await upToDate(host)
+      return healthBody(findHost(board, host), caller.network, now())
+    },
   )
 
   app.get(
@@ -40,6 +50,7 @@ export function hostRoutes(app: App, board: Board, now: () => number): void {
       },
     },
     async ({ query, caller, headers }, reply) => {
+      await upToDate()
       const tag = tagOf([life, board.revision, caller.network, query])
       reply.header('etag', tag)
       if (headers['if-none-match'] === tag) return reply.code(304).send(null)
