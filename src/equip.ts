@@ -53,7 +53,12 @@ export function equip({ config, store, inventory, budget, instance, reach, log, 
     primary: edgeOf(servers.primary),
     secondary: edgeOf(servers.secondary),
     turns: new Turns(store, instance, config.instances.takeOverSeconds * 1000),
-    shelf: backupShelf(join(stateDir, 'backups'), config.backups.keepRuns, now),
+    shelf: backupShelf(
+      join(stateDir, 'backups'),
+      config.backups.keepRuns,
+      now,
+      async () => new Set(await store.unsettledRunIds()),
+    ),
     providerFor: (zone) => providers.get(zone),
     look: async (zone, records) => {
       const [primary] = readers.get(zone) ?? []

@@ -9,7 +9,10 @@ export interface BackupManifest {
   readonly files: readonly { readonly path: string; readonly hash: string | null; readonly secret: boolean }[]
 }
 
-/** Where backups are kept. `keep` is durable when it resolves, and lets go of the oldest beyond the configured number. */
+/**
+ * Where backups are kept. `keep` is durable when it resolves, and lets go of the oldest beyond the configured number,
+ * but never of one whose run is blocked or not finished.
+ */
 export interface BackupShelf {
   keep(about: Pick<BackupManifest, 'runId' | 'host' | 'server'>, files: readonly EdgeFile[]): Promise<BackupManifest>
   /** Takes away what a crash left of a backup that was not kept. */

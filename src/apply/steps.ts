@@ -7,6 +7,7 @@ import type { Plan } from '../model/exposure.ts'
 import type { Run } from '../model/run.ts'
 import type { BackupManifest, BackupShelf } from './backups.ts'
 import type { Reach } from './crash-points.ts'
+import { hashOf } from './file-hash.ts'
 import { Rehearsal } from './rehearsal.ts'
 import type { Afters, Step } from './step.ts'
 import { backupStep } from './steps/backup.ts'
@@ -111,15 +112,16 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
 
   if (run.action === 'remove') {
     // What a crash in the midst of the removal left of the host's files is known by the receipt alone.
-    const applied = appliedFiles(receipt).map(({ path }) => absent(path))
+    const written = appliedFiles(receipt)
+    const applied = written.map(({ path }) => absent(path))
     const gone = proxyStep(proxy, {
       name: 'proxy',
-      fresh: false,
+      ours: async (edge) => (edge === primary && written.length > 0 ? written : undefined),
       wanted: async (edge) => byPath([...applied, ...(await edge.filesWithout(host))]),
       former: async (edge, afters) => {
-        const written = secureFiles(edge, new Map(Object.entries(receipt ?? {})))
-        if (edge !== primary) return written
-        return byPath([...(await written.catch(() => [])), ...(await fromBackup(parts.shelf, run.runId, afters))])
+        const rendered = secureFiles(edge, new Map(Object.entries(receipt ?? {})))
+        if (edge !== primary) return rendered
+        return [...(await rendered.catch(() => [])), ...(await fromBackup(parts.shelf, run.runId, afters))]
       },
       isRestored: isServed,
     })
@@ -129,7 +131,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const lower = (wanted: ProxyTarget['wanted']) =>
     proxyStep(proxy, {
       name: 'proxy',
-      fresh: true,
+      ours: async () => [],
       wanted,
       former: async () => [],
       isRestored: async (edge) => !(await isServed(edge)),
@@ -155,9 +157,14 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const verify = verifyStep(records, { primary, secondary, judge, first: () => first, second: () => second, look })
   if (!tls) return [check, backup, lower((edge) => edge.filesFor(plainSite)), claimMeanwhile, verify]
 
+  const challengesOnPrimary = edgeResponder({
+    edge: primary,
+    alone: proxy.alone,
+    rendered: (challenges) => primary.filesFor({ ...plainSite, challenges }),
+  })
   const certificate = certificateStep(host, {
     ...parts,
-    responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : edgeResponder(plainSite, proxy),
+    responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : challengesOnPrimary,
     names: parts.certificateNames(zone, host),
     ordering: (names, work) => turns.ordering(names, work),
     challengeSet: () => reach('apply certificate challenge-set'),
@@ -167,7 +174,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   // By http-01 the authority comes through the name and the edge: both must stand before there is a certificate.
   const secure = proxyStep(proxy, {
     name: 'proxy-tls',
-    fresh: false,
+    ours: async (edge) => (await edge.filesFor(plainSite)).map(hashOf),
     wanted: secureFiles,
     former: (edge) => edge.filesFor(plainSite),
     isRestored: async () => false,

@@ -10,8 +10,16 @@ import { Fault } from '../model/fault.ts'
 /** So many at a time are let go: to find the oldest all must be read. */
 const AT_ONCE = 20
 
-/** Backups below the state folder, one folder each, for the owner alone. The newest `keepRuns` stay, and some more for a while. */
-export function backupShelf(folder: string, keepRuns: number, now: () => number): BackupShelf {
+/**
+ * Backups below the state folder, one folder each, for the owner alone. The newest `keepRuns` stay, some more for a while, and
+ * all that are `needed`: a run that is not finished, or blocked, may still be put back.
+ */
+export function backupShelf(
+  folder: string,
+  keepRuns: number,
+  now: () => number,
+  needed: () => Promise<ReadonlySet<string>>,
+): BackupShelf {
   const list = async (): Promise<readonly BackupManifest[]> => {
     const names = await readdir(folder).catch(() => [])
     const manifests = await Promise.all(
@@ -22,7 +30,8 @@ export function backupShelf(folder: string, keepRuns: number, now: () => number)
   const discard = (runId: string) => rm(join(folder, runId), { recursive: true, force: true })
   const letGo = async () => {
     if ((await readdir(folder)).length < keepRuns + AT_ONCE) return
-    for (const { runId } of (await list()).slice(keepRuns)) await discard(runId)
+    const spared = await needed()
+    for (const { runId } of (await list()).slice(keepRuns)) if (!spared.has(runId)) await discard(runId)
   }
   return {
     list,
@@ -100,7 +109,8 @@ async function loadFile(
 ): Promise<EdgeFile> {
   const { path, hash, secret } = file
   if (hash === null) return { path, content: null, secret }
-  const content = await readFile(join(folder, runId, String(i)), 'utf8')
+  const content = await readFile(join(folder, runId, String(i)), 'utf8').catch(() => undefined)
+  if (content === undefined) throw new Fault(`The backup of ${path} in ${runId} is gone.`)
   if (sha256(content) !== hash) throw new Fault(`The backup of ${path} in ${runId} is damaged.`)
   return { path, content, secret }
 }

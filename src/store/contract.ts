@@ -146,6 +146,8 @@ export interface StoreSession {
   newestRuns(planIds: readonly string[]): Promise<RunMark[]>
   /** Oldest first. */
   unfinishedRuns(): Promise<Run[]>
+  /** Every run of a plan that is being applied or removed, or is blocked: what they kept may still be put back. */
+  unsettledRunIds(): Promise<string[]>
   /** Another instance takes over what its holder left behind. False when it is not running any more, or not under a lower fence. */
   adoptRun(runId: string, holder: string, fence: number): Promise<boolean>
   /** False when it was finished before. Rejects with StaleFence under a fence older than the run's. */

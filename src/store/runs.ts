@@ -5,7 +5,7 @@ import type { RunRow, Schema } from './schema.ts'
 
 type Runs = Pick<
   StoreSession,
-  'insertRun' | 'findRun' | 'runsOf' | 'newestRuns' | 'unfinishedRuns' | 'adoptRun' | 'finishRun'
+  'insertRun' | 'findRun' | 'runsOf' | 'newestRuns' | 'unfinishedRuns' | 'unsettledRunIds' | 'adoptRun' | 'finishRun'
 >
 
 export const runsIn = (db: Kysely<Schema>): Runs => ({
@@ -38,6 +38,16 @@ export const runsIn = (db: Kysely<Schema>): Runs => ({
   async unfinishedRuns() {
     const rows = await oldestFirst(db).where('state', '=', 'running').execute()
     return rows.map(toRun)
+  },
+
+  async unsettledRunIds() {
+    const rows = await db
+      .selectFrom('runs')
+      .innerJoin('plans', 'plans.plan_id', 'runs.plan_id')
+      .where('plans.state', 'in', ['applying', 'removing', 'blocked'])
+      .select('runs.run_id')
+      .execute()
+    return rows.map(({ run_id }) => run_id)
   },
 
   async adoptRun(runId, holder, fence) {

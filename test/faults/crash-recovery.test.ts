@@ -1,7 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { ServiceConfig } from '../../lab/service-config.ts'
 import { statePaths } from '../../lab/state.ts'
+import { drawbridge } from '../support/drawbridge.ts'
 import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
 import { rowsOf } from '../support/lab-store.ts'
@@ -12,6 +14,7 @@ vi.setConfig({ testTimeout: 90_000 })
 
 let lab: TestLab
 let count = 0
+let configure: ((config: ServiceConfig) => ServiceConfig) | undefined
 
 beforeAll(async () => {
   lab = await startTestLab({ deathsAllowed: Number.POSITIVE_INFINITY })
@@ -27,7 +30,7 @@ async function dieAt(
 ): Promise<void> {
   const action = point.startsWith('apply ') ? 'apply' : 'remove'
   lab.giveServiceNextLife({ DRAWBRIDGE_CRASH_AT: point })
-  await lab.restartService()
+  await lab.restartService(configure)
   const capability = await granted(lab, planId, action)
   lab.giveServiceNextLife(next === undefined ? {} : { DRAWBRIDGE_CRASH_AT: next })
   const death = lab.serviceDeath()
@@ -113,6 +116,64 @@ test('with no nginx to reload a removal waits, its name already gone, and ends w
   await invariants(lab)
 })
 
+test('a file that somebody edits while it is being removed is left alone, and the exposure is applied again', async () => {
+  const { planId, host } = await newPlan()
+  expected(await run(lab, planId), 200)
+  const isBackedUp = () => isDone(planId, 'remove', 'backup')
+  const edited = editOnce(host, isBackedUp, () => dieAt('remove dns after-effect', planId))
+  expect(await edited).toContain(EDIT)
+  await settled(planId, 'applied')
+  takeBackEdit(host)
+  await invariants(lab)
+  expected(await run(lab, planId, 'remove'), 200)
+})
+
+describe('by http-01', () => {
+  beforeAll(() => {
+    configure = (config) => ({ ...config, acme: { ...(config.acme as object), challenge: 'http-01' } })
+    return lab.restartService(configure)
+  })
+  const hasChallenge = (text: string) => text.includes('acme-challenge')
+
+  test.each([
+    ['and the service is killed', (planId: string) => dieAt('apply certificate challenge-set', planId)],
+    ['and the run goes on', (planId: string) => run(lab, planId)],
+  ])('a file that is edited while it holds a challenge is left alone: the plan is blocked, %s', async (_, apply) => {
+    const { planId, host } = await newPlan({ tls: true })
+    expect(await editOnce(host, hasChallenge, () => apply(planId))).toContain(EDIT)
+    await settled(planId, 'blocked')
+    expect((await planOf(lab, planId)).lastRun.steps).toContainEqual(
+      expect.objectContaining({ name: 'certificate', status: 'undo_failed' }),
+    )
+    takeBackEdit(host)
+    const { code, stderr } = await drawbridge(['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml')])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect((await planOf(lab, planId)).state).toBe('rolled_back')
+    await invariants(lab)
+  })
+})
+
+const EDIT = '# a note of the administrator\n'
+const hostFile = (host: string) => join(lab.description.edges.primary.hosts, `${host}.conf`)
+const textOf = (host: string) => (existsSync(hostFile(host)) ? readFileSync(hostFile(host), 'utf8') : '')
+const takeBackEdit = (host: string) => writeFileSync(hostFile(host), textOf(host).replace(EDIT, ''))
+
+/** Edits a host's file at the first moment at which it may, during `work`; what stands there afterwards. */
+async function editOnce(host: string, may: (text: string) => boolean, work: () => Promise<unknown>): Promise<string> {
+  const editing = setInterval(() => {
+    const text = textOf(host)
+    if (text === '' || !may(text)) return
+    clearInterval(editing)
+    appendFileSync(hostFile(host), EDIT)
+  }, 2)
+  try {
+    await work()
+  } finally {
+    clearInterval(editing)
+  }
+  return textOf(host)
+}
+
 interface LastRun {
   readonly lastRun?: { readonly steps: readonly { readonly detail?: string }[] }
 }
@@ -120,12 +181,11 @@ interface LastRun {
 const isWaiting = ({ lastRun }: LastRun): boolean =>
   lastRun?.steps.some(({ detail }) => detail?.endsWith('It is tried again.')) ?? false
 
-const untilNamed = (planId: string) =>
-  until(
-    'the DNS step is done',
-    () =>
-      rowsOf(
-        lab,
-        `select 1 from journal j join runs r using (run_id) where r.plan_id = '${planId}' and j.step = 'dns' and j.mark = 'done'`,
-      ).length > 0,
-  )
+const untilNamed = (planId: string) => until('the DNS step is done', () => isDone(planId, 'apply', 'dns'))
+
+const isDone = (planId: string, action: 'apply' | 'remove', step: string): boolean =>
+  rowsOf(
+    lab,
+    `select 1 from journal j join runs r using (run_id)
+     where r.plan_id = '${planId}' and r.action = '${action}' and j.step = '${step}' and j.mark = 'done'`,
+  ).length > 0

@@ -1,9 +1,9 @@
 import type { ChallengeResponder } from '../../certificates/contract.ts'
-import type { FileHash, Site } from '../../edge/contract.ts'
+import type { Site } from '../../edge/contract.ts'
 import type { ProxyChange } from '../../model/change.ts'
 import type { Plan } from '../../model/exposure.ts'
 import { Fault } from '../../model/fault.ts'
-import { hashOf } from '../file-hash.ts'
+import { edgeResponder } from '../steps/edge-responder.ts'
 import { appliedFiles, type StepParts } from '../steps.ts'
 import { holding } from './held-hosts.ts'
 import type { InUse } from './in-use.ts'
@@ -27,7 +27,7 @@ export async function orderFor(parts: OrderParts, host: InUse): Promise<Order> {
   const { zone } = plan.request
   const names = namesFor(host, parts.certificateNames(zone, host.host), parts.challenge)
   if (parts.challenge === 'http-01') {
-    const responder = await edgeResponder(parts, host, plan)
+    const responder = await primaryResponder(parts, host, plan)
     return { names, responder, around: (work) => holdingOne(parts, host, work) }
   }
   const provider = parts.providerFor(zone)
@@ -54,27 +54,19 @@ function holdingOne<T>(parts: ReplaceParts, host: InUse, work: () => Promise<T>)
   })
 }
 
-/** http-01: the Primary answers beside what it serves. Only the host's own file changes, and only if nobody edited it. */
-async function edgeResponder(
+/** http-01: only the host's own file changes. */
+async function primaryResponder(
   { primary, turns, loadPair }: ReplaceParts,
   { host, planId, certificate, receipt }: InUse,
   { changes }: Plan,
 ): Promise<ChallengeResponder> {
   const target = changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? ''
   const site: Site = { host, planId, target, certificate: await loadPair(certificate) }
-  const rendered = async (challenges: Site['challenges']) =>
-    (await primary.filesFor({ ...site, challenges })).filter(({ path }) => !primary.isOfCertificate(path))
-  const publish = (challenges: Site['challenges'], known: readonly FileHash[]) =>
-    turns.alone(primary, async () => {
-      const change = { files: await rendered(challenges), expected: [...appliedFiles(receipt), ...known] }
-      await primary.validate(change)
-      await primary.swap(change)
-      await primary.reload()
-    })
-  return {
-    type: 'http-01',
-    present: (_host, token, keyAuthorization) => publish({ [token]: keyAuthorization }, []),
-    withdraw: async (_host, token, keyAuthorization) =>
-      publish(undefined, (await rendered({ [token]: keyAuthorization })).map(hashOf)),
-  }
+  return edgeResponder({
+    edge: primary,
+    alone: (edge, work) => turns.alone(edge, work),
+    rendered: async (challenges) =>
+      (await primary.filesFor({ ...site, challenges })).filter(({ path }) => !primary.isOfCertificate(path)),
+    written: appliedFiles(receipt),
+  })
 }

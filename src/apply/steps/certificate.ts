@@ -54,7 +54,8 @@ export function certificateStep(host: string, parts: CertificateParts): Step {
     before: async () => [],
     do: async (_before, _afters, note) => (await installed()) ?? issued(note),
     undo: async (noted) => {
-      for (const { host: name, token, keyAuthorization } of noted as Challenge[]) {
+      // One host's challenges replace one another on an edge: the newest is the one that stands.
+      for (const { host: name, token, keyAuthorization } of (noted as Challenge[]).toReversed()) {
         await responder.withdraw(name, token, keyAuthorization)
       }
       await issuer.sweepChallenges(names, responder)

@@ -24,8 +24,8 @@ export interface ProxyParts {
 /** One host's files on an edge: as they shall stand, and as they stood. */
 export interface ProxyTarget {
   readonly name: 'proxy' | 'proxy-tls'
-  /** Nothing of this host may stand there yet. */
-  readonly fresh: boolean
+  /** What this service left at these paths before: what else stands there is somebody else's. Undefined: it is not known. */
+  readonly ours: (edge: Edge, afters: Afters) => Promise<readonly FileHash[] | undefined>
   readonly wanted: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
   readonly former: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
   /** Whether what nginx runs is what was before. */
@@ -67,7 +67,15 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       const files = await target.wanted(edge, afters)
       const expected = await edge.look(files.map(({ path }) => path))
       const after = files.map(hashOf)
-      if (target.fresh) refuseForeign(expected, expected.map(nothing), after)
+      const ours = await target.ours(edge, afters)
+      // A file that is gone is nobody's edit.
+      if (ours)
+        refuseForeign(
+          expected.filter(({ hash }) => hash !== null),
+          ours,
+          after,
+          { untouched: true },
+        )
       await note?.({ before: expected, after })
       if (!(await rehearsal.covers(edge, after, turn))) await edge.validate({ files, expected })
       await edge.swap({ files, expected })
@@ -81,7 +89,8 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       const { before, after } = await image()
       const now = await edge.look(before.map(({ path }) => path))
       refuseForeign(now, before, after)
-      const files = (await filesAt(before, edge, afters)).filter((file) => hashOf(file).hash !== hashIn(now, file.path))
+      const moved = before.filter(({ path, hash }) => hash !== hashIn(now, path))
+      const files = await filesAt(moved, edge, afters)
       if (files.length > 0)
         await edge.swap({ files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })) })
       if (files.length === 0 && (await target.isRestored(edge))) return
@@ -91,11 +100,15 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       })
     })
 
-  const filesAt = async (before: readonly FileHash[], edge: Edge, afters: Afters): Promise<EdgeFile[]> => {
-    const came = before.filter(({ hash }) => hash === null).map(({ path }) => absent(path))
-    if (came.length === before.length) return came
-    const former = await target.former(edge, afters)
-    return [...came, ...former.filter(({ path }) => hashIn(before, path) !== null)]
+  /** Only what is provably what stood there: an undo that puts back something else, or nothing, has failed. */
+  const filesAt = async (stood: readonly FileHash[], edge: Edge, afters: Afters): Promise<EdgeFile[]> => {
+    const former = stood.some(({ hash }) => hash !== null) ? await target.former(edge, afters) : []
+    return stood.map(({ path, hash }) => {
+      if (hash === null) return absent(path)
+      const file = former.find((candidate) => candidate.path === path && hashOf(candidate).hash === hash)
+      if (file) return file
+      throw new StepFault(`No backup holds ${path} as it stood before the run; it cannot be put back.`)
+    })
   }
 
   /** The Secondary's files are not journalled: they follow from the plan, as the Primary's do, but for where each listens. */
@@ -143,11 +156,16 @@ async function reported(work: Promise<unknown>): Promise<SecondaryReport> {
   )
 }
 
-function refuseForeign(now: readonly FileHash[], before: readonly FileHash[], after: readonly FileHash[]): void {
+function refuseForeign(
+  now: readonly FileHash[],
+  before: readonly FileHash[],
+  after: readonly FileHash[],
+  options: { readonly untouched?: boolean } = {},
+): void {
   const foreign = now.filter(({ path, hash }) => hash !== hashIn(before, path) && hash !== hashIn(after, path))
   if (foreign.length === 0) return
   const paths = foreign.map(({ path }) => path).join(', ')
-  throw new StepFault(`Somebody else's hand is in ${paths}; it was left alone.`)
+  throw new StepFault(`${paths} was changed outside Drawbridge. It was not overwritten.`, options)
 }
 
 /** Faults before anything live was touched leave nothing to undo. */
@@ -163,8 +181,6 @@ const UNTOUCHED: readonly EdgeFault['kind'][] = [
   'unavailable',
   'logs_keys',
 ]
-
-const nothing = ({ path }: FileHash): FileHash => ({ path, hash: null })
 
 export const absent = (path: string): EdgeFile => ({ path, content: null, secret: false })
 

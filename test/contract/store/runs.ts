@@ -56,6 +56,20 @@ export function runSuite(on: Bench): void {
       expect(await store.newestRuns([])).toStrictEqual([])
     })
 
+    it('of plans that are under way or blocked are told apart from all that are settled', async () => {
+      const states = ['applying', 'removing', 'blocked', 'applied', 'rolled_back', 'removed'] as const
+      for (const state of states) {
+        await store.insertPlan(samplePlan({ planId: `plan_${state}`, state }))
+        const run = { planId: `plan_${state}`, host: `${state}.test`, state: 'blocked', finishedAt: NOW } as const
+        await store.insertRun(sampleRun({ ...run, runId: `run_${state}_1` }))
+        await store.insertRun(sampleRun({ ...run, runId: `run_${state}_2` }))
+      }
+      const unsettled = (await store.unsettledRunIds()).toSorted()
+      expect(unsettled).toStrictEqual(
+        ['applying', 'blocked', 'removing'].flatMap((state) => [`run_${state}_1`, `run_${state}_2`]),
+      )
+    })
+
     it('are never two live ones of one host', async () => {
       const second = await on.open()
       const runs = ['run_1', 'run_2', 'run_3', 'run_4'].map((id) => sampleRun({ runId: id }))
