@@ -7,7 +7,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The deployment policy, and what this caller may do */
+        /**
+         * The deployment policy, and what this caller may do
+         * @description Which flow is in force, which servers, zones and ports may be used, how much may be asked per minute, and in `caller.may` what the calling address may do. Call it first.
+         */
         get: operations["getPolicy"];
         put?: never;
         post?: never;
@@ -26,7 +29,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Check backend, name and certificate; change nothing */
+        /**
+         * Check backend, name and certificate; change nothing
+         * @description Checks at the same time that the backend is healthy, that the DNS name is free and that HTTPS can be had. Answers with the ordered changes that an apply would make, and a digest of them. No system is changed. A plan whose check fails is refused with the code of the first failing check and all `checks`, and is not stored.
+         */
         post: operations["createPlan"];
         delete?: never;
         options?: never;
@@ -41,7 +47,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A plan, for whoever knows its id */
+        /**
+         * A plan, for whoever knows its id
+         * @description The plan as it was made, its state now, and every run of it with its steps. Works for callers on every network. A malformed id is not found, too.
+         */
         get: operations["getPlan"];
         put?: never;
         post?: never;
@@ -58,7 +67,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Recent plans, newest first (internal network only) */
+        /**
+         * Recent plans, newest first (internal network only)
+         * @description Summaries of stored plans, newest first. Pass `nextCursor` as `cursor` to get the next page; it is null on the last one.
+         */
         get: operations["listPlans"];
         put?: never;
         post?: never;
@@ -77,7 +89,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Issue the one-time right to apply or remove a plan (internal network only) */
+        /**
+         * Issue the one-time right to apply or remove a plan (internal network only)
+         * @description Answers with a capability: the right to run this plan once, for this action, from the calling address, within five minutes. Send it in `x-deploy-capability`. It is stored as a hash only and never shown again.
+         */
         post: operations["issueCapability"];
         delete?: never;
         options?: never;
@@ -94,7 +109,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a plan real: certificate, proxy and DNS together, verified on the Primary, or put back */
+        /**
+         * Make a plan real: certificate, proxy and DNS together, verified on the Primary, or put back
+         * @description Looks again at what the plan saw, then changes certificate, proxy and DNS together and verifies the result on the Primary. When a step fails, everything is put back and `steps` and `rollback` say how. Answers when all is done; a client that hangs up does not stop the run. With `Prefer: respond-async` it answers 202 at once.
+         */
         post: operations["applyPlan"];
         delete?: never;
         options?: never;
@@ -111,7 +129,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take an applied plan off the air: DNS first, then the proxy */
+        /**
+         * Take an applied plan off the air: DNS first, then the proxy
+         * @description Withdraws the DNS records first and then the entry of the proxy, and only what the plan made. Something that was changed elsewhere is left alone and named. Needs a capability for the action `remove`. With `Prefer: respond-async` it answers 202 at once.
+         */
         post: operations["removeExposure"];
         delete?: never;
         options?: never;
@@ -128,7 +149,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Prolong the life of an applied plan, counted from now; authorized like apply */
+        /**
+         * Prolong the life of an applied plan, counted from now; authorized like apply
+         * @description Sets a later end of an exposure, in seconds from now. Needs the same right as an apply. An exposure that has an end removes itself at that time.
+         */
         post: operations["extendExposure"];
         delete?: never;
         options?: never;
@@ -143,7 +167,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A plan's steps as they start and end (server-sent events) */
+        /**
+         * A plan's steps as they start and end (server-sent events)
+         * @description The events of the plan's newest run: first those that happened, then each as it happens, until the event `end`. A client that comes back with `Last-Event-ID` misses none.
+         */
         get: operations["followPlan"];
         put?: never;
         post?: never;
@@ -160,7 +187,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events as they happen (server-sent events, internal network only) */
+        /**
+         * Events as they happen (server-sent events, internal network only)
+         * @description Every event of exposures, hosts and certificates, as it happens. A client that comes back with `Last-Event-ID`, or passes `after`, gets the events that it missed. `type` and `host` take lists with commas.
+         */
         get: operations["followEvents"];
         put?: never;
         post?: never;
@@ -177,7 +207,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lines of the audit (internal network only) */
+        /**
+         * Lines of the audit (internal network only)
+         * @description Who did what, when, with which outcome. Each line holds the hash of the line before, and `drawbridge audit verify` checks the chain. Without `after` the newest lines are told.
+         */
         get: operations["readAudit"];
         put?: never;
         post?: never;
@@ -194,7 +227,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How every webhook does, with its dead letters (internal network only) */
+        /**
+         * How every webhook does, with its dead letters (internal network only)
+         * @description For each configured webhook: how many events were delivered, wait or were given up, the last fault, and the events that were given up (dead letters).
+         */
         get: operations["listWebhooks"];
         put?: never;
         post?: never;
@@ -211,7 +247,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A host's last check, its server and the path of its configuration file */
+        /**
+         * A host's last check, its server and the path of its configuration file
+         * @description What the monitor saw of the host last: badge, last check, server and the path of its configuration file. Nothing is asked of the host for this call. A host that is not exposed is `host_not_found` and may be planned.
+         */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -228,7 +267,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every host of the Primary's edge, with its badge */
+        /**
+         * Every host of the Primary's edge, with its badge
+         * @description Every host that the Primary's edge serves, made here or not, as the monitor saw it last; with filters, order and pages. Answers 304 when `If-None-Match` holds the current `ETag`.
+         */
         get: operations["listHosts"];
         put?: never;
         post?: never;
@@ -245,7 +287,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Badges as they change (server-sent events) */
+        /**
+         * Badges as they change (server-sent events)
+         * @description An event `badge` with the row of each host whose badge changes, and an event `hosts` when hosts come or go. A client that comes back with `Last-Event-ID` misses none.
+         */
         get: operations["followHosts"];
         put?: never;
         post?: never;
@@ -262,7 +307,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Look at a host now, link by link, and name the cause; change nothing */
+        /**
+         * Look at a host now, link by link, and name the cause; change nothing
+         * @description Looks now, within five seconds, at every link from the DNS name to the backend, and names the first cause that explains what visitors meet, with advice. Never tells the content of a file or a log line. Names that others chose, such as a file's, are quoted unless they are plain.
+         */
         get: operations["diagnoseHost"];
         put?: never;
         post?: never;
@@ -279,7 +327,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Numbers for Prometheus (internal network only) */
+        /**
+         * Numbers for Prometheus (internal network only)
+         * @description Counters and gauges of hosts, plans, runs and certificates in the exposition format of Prometheus.
+         */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -296,7 +347,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The service runs */
+        /**
+         * The service runs
+         * @description Answers 200 while the process can answer at all. It is asked under any `Host` and costs no budget.
+         */
         get: operations["isAlive"];
         put?: never;
         post?: never;
@@ -313,7 +367,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The service runs, its store answers and it is not shutting down */
+        /**
+         * The service runs, its store answers and it is not shutting down
+         * @description Answers 200 when requests can be served: the store answers and no shutdown is under way; 503 otherwise. It is asked under any `Host` and costs no budget.
+         */
         get: operations["isReady"];
         put?: never;
         post?: never;
@@ -947,6 +1004,18 @@ export interface components {
         };
     };
     responses: {
+        /** @description `invalid_request`: The body is not sent as application/json. */
+        unsupported_media_type: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "invalid_request";
+                } & components["schemas"]["Problem"];
+            };
+        };
         /** @description `origin_not_allowed`: This origin may not call the service. */
         origin_not_allowed: {
             headers: {
@@ -1433,7 +1502,7 @@ export interface operations {
                      *           "value": "192.168.45.23"
                      *         }
                      *       ],
-                     *       "digest": "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9",
+                     *       "digest": "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9",
                      *       "createdAt": "2026-01-31T12:00:00.000Z",
                      *       "expiresAt": "2026-02-01T12:00:00.000Z"
                      *     }
@@ -1445,6 +1514,7 @@ export interface operations {
             403: components["responses"]["origin_not_allowed"];
             409: components["responses"]["dns_name_taken"];
             413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];
             422: components["responses"]["server_not_allowed.zone_not_managed.port_not_allowed.backend_unhealthy.certificate_unavailable"];
             429: components["responses"]["rate_limited"];
@@ -1525,7 +1595,7 @@ export interface operations {
                      *           "value": "192.168.45.23"
                      *         }
                      *       ],
-                     *       "digest": "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9",
+                     *       "digest": "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9",
                      *       "createdAt": "2026-01-31T12:00:00.000Z",
                      *       "expiresAt": "2026-02-01T12:00:00.000Z"
                      *     }
@@ -1645,6 +1715,7 @@ export interface operations {
             404: components["responses"]["plan_not_found"];
             410: components["responses"]["plan_expired"];
             413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
@@ -1654,7 +1725,10 @@ export interface operations {
     applyPlan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `respond-async`: answer 202 as soon as the run has begun. Other preferences are ignored. */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1734,6 +1808,7 @@ export interface operations {
             409: components["responses"]["plan_busy.plan_already_applied.plan_stale.dns_name_taken.proxy_config_broken"];
             410: components["responses"]["plan_expired"];
             413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];
             422: components["responses"]["server_not_allowed.zone_not_managed.port_not_allowed.backend_unhealthy.certificate_unavailable"];
             429: components["responses"]["rate_limited"];
@@ -1745,7 +1820,10 @@ export interface operations {
     removeExposure: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `respond-async`: answer 202 as soon as the run has begun. Other preferences are ignored. */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1809,6 +1887,7 @@ export interface operations {
             404: components["responses"]["plan_not_found"];
             409: components["responses"]["plan_busy.plan_not_applied.proxy_config_broken"];
             413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["rollback_blocked.internal_error"];
@@ -1855,6 +1934,7 @@ export interface operations {
             404: components["responses"]["plan_not_found"];
             409: components["responses"]["plan_busy.plan_not_applied"];
             413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];

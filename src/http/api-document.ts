@@ -1,8 +1,9 @@
 import { ADMIN_TOKEN_HEADER } from '../authorize/admin-token.ts'
 import { CAPABILITY_HEADER } from '../authorize/capability.ts'
 import type { ErrorCode } from '../model/errors.ts'
+import { DESCRIPTIONS } from './descriptions.ts'
 import { ANSWERS } from './examples.ts'
-import { CODES, problemMedia } from './problem-schema.ts'
+import { CODES, problemMedia, wrongTypeResponse } from './problem-schema.ts'
 
 type Json = Record<string, unknown>
 
@@ -37,22 +38,51 @@ export const DOCUMENT = {
   },
 }
 
-/** Gives every answer its example, and every schema that has a title its one place among the components. */
+/**
+ * Gives every operation its description and what all of its kind have in common, every answer its example, and every schema
+ * that has a title its one place among the components.
+ */
 export function finishDocument(document: Json): Json {
   const paths = document.paths as Record<string, Record<string, Operation>>
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
-  for (const operation of operations) addExamples(operation)
   const schemas: Json = {}
-  const responses: Json = {}
-  for (const operation of operations) hoistProblems(operation, responses)
+  const responses: Json = { [WRONG_TYPE]: wrongTypeResponse() }
+  for (const operation of operations) {
+    addCommonParts(operation)
+    addExamples(operation)
+    hoistProblems(operation, responses)
+  }
   const hoisted = hoist({ paths, responses }, schemas) as Json
   const components = { ...(document.components as Json), responses: hoisted.responses, schemas }
   return { ...document, paths: hoisted.paths, components }
 }
 
+const WRONG_TYPE = 'unsupported_media_type'
+
+/** RFC 7240. Every operation that can answer 202 heeds it. */
+const PREFER = {
+  in: 'header',
+  name: 'Prefer',
+  required: false,
+  schema: { type: 'string', examples: ['respond-async'] },
+  description: '`respond-async`: answer 202 as soon as the run has begun. Other preferences are ignored.',
+}
+
 interface Operation {
   readonly operationId?: string
+  description?: string
+  parameters?: Json[]
+  readonly requestBody?: unknown
   readonly responses?: Record<string, { readonly content?: Record<string, Json>; readonly $ref?: string }>
+}
+
+/** Every body must be JSON, whatever the operation does with it. */
+function addCommonParts(operation: Operation): void {
+  const { operationId = '', parameters = [], requestBody, responses = {} } = operation
+  const description = DESCRIPTIONS[operationId]
+  if (description !== undefined) operation.description = description
+  if (requestBody) responses['415'] = { $ref: `#/components/responses/${WRONG_TYPE}` }
+  if (responses['202']) operation.parameters = [...parameters, PREFER]
 }
 
 function addExamples({ operationId = '', responses = {} }: Operation): void {

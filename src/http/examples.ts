@@ -18,7 +18,7 @@ const changes = [
   { kind: 'proxy', action: 'create', serverName: host, target: 'http://192.168.45.25:3000', https: true },
   { kind: 'dns', action: 'create', name: host, type: 'A', ttl: 60, value: '192.168.45.23' },
 ]
-const digest = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9'
+const hash = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9'
 const plan = {
   planId,
   state: 'planned',
@@ -27,7 +27,7 @@ const plan = {
   request,
   checks,
   changes,
-  digest,
+  digest: `sha256:${hash}`,
   createdAt: at,
   expiresAt: tomorrow,
 }
@@ -183,7 +183,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
           planId,
           host,
           previous: '0'.repeat(64),
-          hash: digest,
+          hash,
         },
       ],
       head: 1,

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { ERRORS, type ErrorCode, Problem } from '../model/errors.ts'
 import { PROBLEMS } from './examples.ts'
-import { problemBody } from './problem.ts'
+import { problemBody, wrongType } from './problem.ts'
 import { CheckBody, closed, oneOf, open } from './schema-parts.ts'
 
 /** Where a route's schema says which codes a problem of it may have. */
@@ -32,8 +32,23 @@ export const problemMedia = (codes: readonly ErrorCode[]): { schema: TSchema; ex
   examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
 })
 
+/** The answer of every route to a body of another type: `invalid_request` under a status of its own. */
+export const wrongTypeResponse = () => ({
+  description: '`invalid_request`: The body is not sent as application/json.',
+  content: {
+    'application/problem+json': {
+      ...problemMedia(['invalid_request']),
+      examples: { invalid_request: exampleFor(wrongType()) },
+    },
+  },
+})
+
 function exampleOf(code: ErrorCode): unknown {
-  const { title } = ERRORS[code]
-  const { detail = `${title}.`, ...members } = PROBLEMS[code] ?? {}
-  return { summary: title, value: problemBody(new Problem(code, detail, members), 'req_0123456789abcdef0123') }
+  const { detail = `${ERRORS[code].title}.`, ...members } = PROBLEMS[code] ?? {}
+  return exampleFor(new Problem(code, detail, members))
 }
+
+const exampleFor = (problem: Problem): unknown => ({
+  summary: ERRORS[problem.code].title,
+  value: problemBody(problem, 'req_0123456789abcdef0123'),
+})

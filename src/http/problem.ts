@@ -34,6 +34,13 @@ export function problemBody(problem: Problem, requestId: string): ProblemBody {
   }
 }
 
+/** The body was sent under another type than JSON's. */
+export const wrongType = (): Problem =>
+  new Problem('invalid_request', 'The body must be sent as application/json.', {
+    status: 415,
+    errors: [{ field: 'content-type', message: 'must be application/json, with charset=utf-8 at most' }],
+  })
+
 /** Whatever was thrown, as a problem. Only what is listed here is the caller's fault; the rest is ours. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error

@@ -65,7 +65,10 @@ export const PlanBody = Type.Object(
     request: ExposureRequestBody,
     checks: Type.Array(CheckBody),
     changes: Type.Array(ChangeBody),
-    digest: Type.String({ description: 'Covers the request and the changes: an apply does exactly this.' }),
+    digest: Type.String({
+      pattern: '^sha256:[0-9a-f]{64}$',
+      description: 'Covers the request and the changes: an apply does exactly this.',
+    }),
     createdAt: Time,
     expiresAt: Time,
     createdBy: Type.Optional(Type.String({ description: 'The address it was asked from; told inside only.' })),

@@ -18,6 +18,7 @@ import { eventStreams } from './event-stream.ts'
 import { Gate } from './gate.ts'
 import { judgeRequests } from './judgement.ts'
 import { shownPath } from './path.ts'
+import { wrongType } from './problem.ts'
 import { createBudgets } from './rate-limit.ts'
 import { answerRefusals } from './refusals.ts'
 import { type AuditReader, auditRoutes } from './routes/audit.ts'
@@ -140,10 +141,7 @@ function acceptOnlyJson(app: App): void {
     if (request.method === 'GET' || request.method === 'HEAD') return
     const type = request.headers['content-type'] ?? ''
     if (/^application\/json *(; *charset="?utf-8"? *)?$/i.test(type)) return
-    throw new Problem('invalid_request', 'The body must be sent as application/json.', {
-      status: 415,
-      errors: [{ field: 'content-type', message: 'must be application/json, with charset=utf-8 at most' }],
-    })
+    throw wrongType()
   })
 }
 

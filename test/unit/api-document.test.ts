@@ -18,9 +18,39 @@ test('the committed document and the client are what the routes say now', async 
 })
 
 test('a strict public linter finds nothing, in the examples neither', async () => {
-  const config = await createConfig({ extends: ['recommended-strict'] })
+  const config = await createConfig({ extends: ['recommended-strict'], rules: { 'operation-description': 'error' } })
   const found = await lintFromString({ source: documentText(document), config })
   expect(found.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)).toEqual([])
+})
+
+test('every operation has a description that says more than its summary', () => {
+  const bare = operations().filter(
+    ({ operation: { summary = '', description = '' } }) => description.length <= summary.length,
+  )
+  expect(bare.map(({ where }) => where)).toEqual([])
+})
+
+test('every operation with a body documents 415, with the status in its example', () => {
+  const taking = operations().filter(({ operation }) => operation.requestBody)
+  expect(taking.length).toBeGreaterThanOrEqual(5)
+  const bare = taking.filter(({ operation }) => !operation.responses?.['415'])
+  expect(bare.map(({ where }) => where)).toEqual([])
+  const shown = answers().filter(({ where }) => where.endsWith(' 415'))
+  for (const { media } of shown)
+    expect(media.examples).toMatchObject({ invalid_request: { value: { code: 'invalid_request', status: 415 } } })
+})
+
+test('every operation that can answer 202 has the parameter Prefer', () => {
+  const unattended = operations().filter(({ operation }) => operation.responses?.['202'])
+  const known = ['post /api/deploy/apply', 'post /api/deploy/remove']
+  expect(unattended.map(({ where }) => where)).toEqual(expect.arrayContaining(known))
+  for (const { where, operation } of unattended)
+    expect(operation.parameters, where).toMatchObject([{ in: 'header', name: 'Prefer', required: false }])
+})
+
+test('the example of a digest is one', () => {
+  const planned = answers().find(({ where }) => where === 'post /api/deploy/plan 201')
+  expect(planned?.media.example).toMatchObject({ digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) })
 })
 
 test('every answer has an example', () => {
@@ -39,6 +69,19 @@ interface Media {
   readonly example?: unknown
   readonly examples?: Record<string, unknown>
 }
+
+interface Operation {
+  readonly summary?: string
+  readonly description?: string
+  readonly parameters?: readonly unknown[]
+  readonly requestBody?: unknown
+  readonly responses?: Record<string, unknown>
+}
+
+const operations = (): { where: string; operation: Operation }[] =>
+  Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ where: `${method} ${path}`, operation })),
+  )
 
 /** Every body that a route can answer with, its references followed. */
 function answers(): { where: string; media: Media }[] {

@@ -15,6 +15,7 @@ export async function describeApi(app: App, version: string): Promise<void> {
         version,
         description:
           'Puts a service on the air in two stages: a plan that only looks, and an apply that changes DNS, reverse proxy and certificate together or not at all.',
+        contact: { name: 'The administrator of this installation' },
         license: { name: 'MIT', identifier: 'MIT' },
       },
     },
