@@ -11,6 +11,8 @@ import { visit } from '../support/visitor.ts'
 
 /** Row 13: words that stand in configuration files and in the error log come out of no answer, whatever is wrong with them. */
 const CANARY = 'canary13word'
+/** The log tells seconds only: a refusal in the second of the last load cannot be told from one before it. */
+const SECOND_OF_THE_LOG = 1_100
 let lab: TestLab
 
 const own = (name: string) => join(dirname(lab.description.edges.primary.config), `own-${name}.conf`)
@@ -35,8 +37,7 @@ beforeAll(async () => {
   const { primary } = lab.description.edges
   await until('it is served', async () => (await visit(primary, { host: 'own.lab.test' })).status === 502)
   await visit(primary, { host: 'own.lab.test', path: `/${CANARY}?${CANARY}` })
-  // The log tells seconds only: a refusal in the second of the last load cannot be told from one before it.
-  await sleep(1_100)
+  await sleep(SECOND_OF_THE_LOG)
 })
 
 afterAll(() => lab?.stop())
@@ -83,10 +84,13 @@ describe('row 31: instructions to an agent', () => {
     await until('it is listed', async () => (await lab.call({ path: '/api/health?host=sent.lab.test' })).status === 200)
   })
 
-  afterAll(() => {
+  afterAll(async () => {
+    const { primary } = lab.description.edges
     rmSync(own(ORDER))
     rmSync(own('shadowed'))
-    process.kill(masterIn(lab.description.edges.primary.pidFile) ?? 0, 'SIGHUP')
+    process.kill(masterIn(primary.pidFile) ?? 0, 'SIGHUP')
+    await until('it is not served', async () => (await visit(primary, { host: 'ordered.lab.test' })).status !== 204)
+    await sleep(SECOND_OF_THE_LOG)
   })
 
   /** Every text of an answer with the name of its member. */
