@@ -97,6 +97,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'log.ts',
     'policy.ts',
     'terminal',
+    'cli/ask.ts',
+    'cli/usage.ts',
     'main.ts',
     'doctor-parts.ts',
   ],

@@ -119,11 +119,11 @@ export const CAUSES = {
   file_edited: cause(
     ({ target, configuration }) =>
       `The file of the host was edited since it was applied${target.moved ? ': it names another backend than the plan' : ''}${configuration.changedSinceLoad ? ', and nginx has not loaded the edit' : ''}.`,
-    'Put back what was applied (drawbridge backups restore), or remove the exposure and plan what is wanted now.',
+    'See what was changed in the file, and take the edit back by hand; then let nginx load it (nginx -s reload). Until then the exposure cannot be removed.',
   ),
   file_missing: cause(
     'A file of the host that was applied is gone from the edge.',
-    'Put it back (drawbridge backups restore), or remove the exposure and apply it anew.',
+    'Put the same file back where it stood, then let nginx load it (nginx -s reload). Until then the exposure cannot be removed.',
   ),
   not_loaded: cause(
     ({ isKnown }) =>

@@ -211,3 +211,12 @@ describe('to the public', () => {
     ])
   })
 })
+
+test.each(['edited', 'missing'] as const)(
+  'for a file that is %s no backup is advised: that of an apply holds the files as they stood without the host',
+  (file) => {
+    const { cause } = diagnose({ ...WELL, file }, inside)
+    expect(cause.code).toBe(`file_${file}`)
+    expect(cause.advice).not.toMatch(/backup|restore/)
+  },
+)
