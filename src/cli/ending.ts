@@ -2,6 +2,7 @@ import { Refusal, Unreachable } from '../client/refusal.ts'
 import { screenOn } from '../terminal/screen.ts'
 import { standardOutput } from '../terminal/told.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
+import { nextCommand } from './next-action.ts'
 import { Declined, UsageError } from './usage.ts'
 import { type ProblemView, refusalLines } from './views/refusal.ts'
 
@@ -25,7 +26,8 @@ interface Ending {
 
 function ending(error: unknown): Ending {
   if (error instanceof Refusal) {
-    const problem = error.problem as unknown as ProblemView
+    const refused = error.problem as unknown as ProblemView
+    const problem = { ...refused, nextAction: nextCommand(refused.code, refused.nextAction) }
     return { problem, exitCode: exitCodeOf(problem) }
   }
   if (error instanceof Unreachable) {

@@ -8,6 +8,7 @@ import { completionFor, vocabularyOf } from '../../src/cli/completion.ts'
 import { parseDuration } from '../../src/cli/duration.ts'
 import { EXIT, exitCodeOf } from '../../src/cli/exit-codes.ts'
 import { splitHost } from '../../src/cli/host.ts'
+import { nextCommand } from '../../src/cli/next-action.ts'
 import { commandLine } from '../../src/command-line.ts'
 import { LLMS_TEXT } from '../../src/http/llms-text.ts'
 import { ERRORS, type ErrorCode } from '../../src/model/errors.ts'
@@ -129,4 +130,10 @@ test('the page for agents fits a screen and names only codes that there are', ()
   const named = refusals.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []
   expect(named.length).toBeGreaterThan(20)
   for (const code of [...named, 'host_not_found']) expect(Object.keys(ERRORS)).toContain(code)
+})
+
+test('no next action on the command line is an HTTP call', () => {
+  const said = Object.entries(ERRORS).map(([code, { nextAction }]) => nextCommand(code, nextAction))
+  expect(said.filter((sentence) => /\b(?:GET|POST) \/|x-deploy-|header/i.test(sentence))).toEqual([])
+  expect(nextCommand('a_newer_code', 'Do this.')).toBe('Do this.')
 })
