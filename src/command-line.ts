@@ -11,6 +11,7 @@ import { addPlan } from './cli/commands/plan.ts'
 import { addPlans } from './cli/commands/plans.ts'
 import { addPolicy } from './cli/commands/policy.ts'
 import { addRemove } from './cli/commands/remove.ts'
+import { addRenew } from './cli/commands/renew.ts'
 import { addStatus } from './cli/commands/status.ts'
 import { addUp } from './cli/commands/up.ts'
 import { EXIT } from './cli/exit-codes.ts'
@@ -47,7 +48,7 @@ export function commandLine(): Command {
     .version(VERSION)
     .exitOverride()
   program.commandsGroup('Expose:')
-  for (const add of [addUp, addDown, addPlan, addApply, addRemove, addExtend]) add(program)
+  for (const add of [addUp, addDown, addPlan, addApply, addRemove, addExtend, addRenew]) add(program)
   program.commandsGroup('Look:')
   for (const add of [addStatus, addHealth, addDiagnose, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)

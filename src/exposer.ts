@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { type Begun, begin } from './apply/begin.ts'
 import { problemOf } from './apply/ending.ts'
+import type { Renewals, RenewedNow } from './apply/renewal/renewals.ts'
+import { assertRenewable, renewalProblem } from './apply/renewal/request.ts'
 import type { Publish, RunResult, Runs } from './apply/runs.ts'
 import type { AuditTrail } from './audit/trail.ts'
 import type { Admission, Credentials } from './authorize/admission.ts'
 import type { Caller } from './authorize/caller.ts'
 import { CAPABILITY_TTL_SECONDS, hashCapability, newCapability } from './authorize/capability.ts'
+import type { Validity } from './model/badge.ts'
+import type { CapabilityAction } from './model/capability.ts'
 import { Problem } from './model/errors.ts'
 import { type ExposureRequest, type Plan, stateAt } from './model/exposure.ts'
 import type { Observation } from './model/finding.ts'
@@ -26,6 +30,10 @@ export interface ExposerParts {
   readonly admission: Admission
   readonly runs: Runs
   readonly publish: Publish
+  /** Undefined where no edge serves. */
+  readonly renewals: Renewals | undefined
+  /** Lets every read of this instance tell of a certificate that was just proven to be served. */
+  readonly tellCertificate: (host: string, validity: Validity) => void
   /** Rejects when this installation lacks what a run for the zone needs. */
   readonly assertEquipped: (zone: string) => void
   readonly instance: string
@@ -41,10 +49,15 @@ export interface Started {
   readonly result: Promise<RunResult>
 }
 
+export interface Renewed extends RenewedNow {
+  readonly plan: Plan
+  readonly at: number
+}
+
 export interface Grant {
   readonly capability: string
   readonly planId: string
-  readonly action: 'apply' | 'remove'
+  readonly action: CapabilityAction
   readonly ip: string
   readonly expiresAt: number
 }
@@ -106,8 +119,8 @@ export class Exposer {
     return (await store.listPlans({ limit, before })).map((plan) => ({ ...plan, state: stateAt(plan, at) }))
   }
 
-  /** Issues the one-time right to apply or remove a plan. Looks at whether the plan lives, not at its state. */
-  async grant(planId: string, action: 'apply' | 'remove', caller: Caller, credentials: Credentials): Promise<Grant> {
+  /** Issues the one-time right to act on a plan. Looks at whether the plan lives, not at its state. */
+  async grant(planId: string, action: CapabilityAction, caller: Caller, credentials: Credentials): Promise<Grant> {
     const { store, trail, admission, now } = this.#parts
     const plan = await this.findPlan(planId)
     const at = now()
@@ -174,6 +187,32 @@ export class Exposer {
     }
     await publish(plan.host, () => store.transaction(commit))
     return expiresAt
+  }
+
+  /** Renews the certificate of an applied plan's host now, due or not. It goes on by itself when the caller hangs up. */
+  async renew(planId: string, caller: Caller, credentials: Credentials): Promise<Renewed> {
+    const { store, trail, admission, renewals, tellCertificate, now } = this.#parts
+    const plan = await this.findPlan(planId)
+    const { host } = plan
+    await store.transaction(async (session) => {
+      await admission.prove('renew', plan, caller, credentials, session, now())
+      if (plan.state === 'expired') throw expired(plan)
+      await assertRenewable(plan, session, now())
+    })
+    if (!renewals) throw new Problem('unavailable', 'This installation has no edge, and so no certificate in use.')
+    const renewed = await renewals.renewNow(host).catch((fault: unknown) => {
+      throw renewalProblem(fault)
+    })
+    const { certificate, source } = renewed
+    for (const served of renewed.hosts) tellCertificate(served, certificate)
+    const at = now()
+    const facts = {
+      names: certificate.names.join(', '),
+      notAfter: new Date(certificate.notAfter).toISOString(),
+      source,
+    }
+    await trail.record({ ...who(caller), at, action: 'renew', outcome: 'ok', planId, host, facts })
+    return { ...renewed, plan, at }
   }
 
   /** Looks again before a run changes anything: policy, health, name, certificate, and whether they still mean the same changes. */

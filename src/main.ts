@@ -92,6 +92,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     stepsFor: async (plan, run) => stepsFor(steps, plan, run, (await store.findExposure(plan.host))?.receipt),
   })
   runs.listen((entry) => void metrics.journal(entry).catch(() => undefined))
+  const renewals = renewalsOf(config, equipment, { store, instance, leaseMs: runs.leaseMs, log })
   const exposer: Exposer = new Exposer({
     settings,
     planTtlSeconds: config.plan.ttlSeconds,
@@ -101,6 +102,8 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     admission,
     runs,
     publish,
+    renewals,
+    tellCertificate: (host, validity) => monitor.tellCertificate(host, validity),
     assertEquipped: (zone) => assertEquipped(equipment, zone),
     instance,
     now,
@@ -153,7 +156,6 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     log,
     tls: config.listen.tls && readTlsFiles(config.listen.tls),
   })
-  const renewals = renewalsOf(config, equipment, { store, instance, leaseMs: runs.leaseMs, log })
   const parts = { ...equipment, store, runs, renewals, exposer, debugLogs, instance, log, now }
   return {
     ...parts,

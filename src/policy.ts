@@ -3,6 +3,7 @@ import type { Caller } from './authorize/caller.ts'
 import { CAPABILITY_HEADER, CAPABILITY_TTL_SECONDS } from './authorize/capability.ts'
 import type { Config } from './config/config.ts'
 import type { PolicyBody } from './http/schemas.ts'
+import { CAPABILITY_ACTIONS } from './model/capability.ts'
 import { CONFLICTING_TYPES } from './model/finding.ts'
 import { HEALTH_GRAMMAR } from './plan/desire.ts'
 import { HEALTH_TIMEOUT_SECONDS, type PortPolicy } from './plan/settings.ts'
@@ -41,7 +42,7 @@ export function describePolicy(config: Config, ports: PortPolicy, version: strin
     ],
     caller: {
       network: caller.network,
-      may: caller.network === 'internal' ? ['read', 'plan', 'token', 'apply', 'remove'] : ['read', 'plan'],
+      may: caller.network === 'internal' ? ['read', 'plan', 'token', ...CAPABILITY_ACTIONS] : ['read', 'plan'],
     },
     version,
   }

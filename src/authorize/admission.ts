@@ -1,3 +1,4 @@
+import type { CapabilityAction } from '../model/capability.ts'
 import { Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { StoreSession } from '../store/contract.ts'
@@ -52,7 +53,7 @@ export class Admission {
 const showing = (caller: Caller, credentials: Credentials): Showing => ({ network: caller.network, ...credentials })
 
 async function proveCapability(
-  action: 'apply' | 'remove',
+  action: CapabilityAction,
   { planId, digest }: Pick<Plan, 'planId' | 'digest'>,
   caller: Caller,
   { capability = '' }: Credentials,

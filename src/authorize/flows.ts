@@ -1,7 +1,8 @@
+import type { CapabilityAction } from '../model/capability.ts'
 import { Problem } from '../model/errors.ts'
 
 type Flow = 'capability' | 'legacy'
-export type GuardedAction = 'token' | 'apply' | 'remove'
+export type GuardedAction = 'token' | CapabilityAction
 
 /** What a request shows of itself, as far as authorization looks. */
 export interface Showing {
@@ -43,18 +44,19 @@ export function requiredProof(rules: FlowRules, action: GuardedAction, showing: 
 function capabilityProof(rules: FlowRules, action: GuardedAction, showing: Showing): Proof {
   if (action === 'token') return { capability: false, adminToken: false }
   if (showing.capability !== undefined) return { capability: true, adminToken: false }
-  if (rules.adminToken === 'internal' && showing.adminToken !== undefined)
-    return { capability: false, adminToken: true }
+  // The break-glass is for putting on the air and taking off it, and for nothing else.
+  const isBreakGlass = rules.adminToken === 'internal' && (action === 'apply' || action === 'remove')
+  if (isBreakGlass && showing.adminToken !== undefined) return { capability: false, adminToken: true }
   throw new Problem('capability_required', `No capability was sent to ${action} the plan.`)
 }
 
-/** Specification 5.2: inside without a credential, outside with the token; removal always with its capability. A credential that is sent is always looked at. */
+/** Specification 5.2: inside without a credential, outside with the token; all but apply always with its capability. A credential that is sent is always looked at. */
 function legacyProof(action: GuardedAction, showing: Showing): Proof {
   const adminToken = showing.network === 'public' || showing.adminToken !== undefined
-  const capability = action !== 'token' && (action === 'remove' || showing.capability !== undefined)
+  const capability = action !== 'token' && (action !== 'apply' || showing.capability !== undefined)
   if (capability && showing.capability === undefined) {
-    throw new Problem('capability_required', 'No capability was sent to remove the plan.', {
-      nextAction: 'Get one from POST /api/internal/token with action: remove and send it in x-deploy-capability.',
+    throw new Problem('capability_required', `No capability was sent to ${action} the plan.`, {
+      nextAction: `Get one from POST /api/internal/token with action: ${action} and send it in x-deploy-capability.`,
     })
   }
   return { capability, adminToken }

@@ -23,6 +23,7 @@ export const EXIT = {
 const OWN: Readonly<Record<string, number>> = {
   apply_failed: EXIT.putBack,
   remove_failed: EXIT.putBack,
+  renew_failed: EXIT.putBack,
   rollback_blocked: EXIT.blocked,
 }
 

@@ -27,6 +27,8 @@ export interface DrawbridgeClient {
   /** The same, resolved as soon as the run has begun: it goes on by itself and can be followed. */
   beginRun(planId: string, action: 'apply' | 'remove'): Promise<body.Accepted>
   extendPlan(planId: string, expiresIn: number): Promise<body.Extended>
+  /** Renews the certificate of the plan's host now; resolves when it is served. */
+  renewPlan(planId: string): Promise<body.Renewed>
   /** The steps of a plan's newest run, until it has ended. */
   followPlan(planId: string, options?: StreamOptions): AsyncGenerator<body.ProgressEvent, void>
   /** One page: at most 500 hosts, `nextCursor` says where the next begins. */
@@ -91,6 +93,10 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
     extendPlan: (planId, expiresIn) =>
       runPlan(runner, planId, 'apply', {}, (headers) =>
         answered(api.POST('/api/deploy/extend', { body: { planId, expiresIn }, headers })),
+      ),
+    renewPlan: (planId) =>
+      runPlan(runner, planId, 'renew', {}, (headers) =>
+        answered(api.POST('/api/deploy/renew', { body: { planId }, headers })),
       ),
     followPlan,
     hosts,

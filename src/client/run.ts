@@ -25,7 +25,7 @@ const LOOK_AGAIN_MS = 100
 export async function runPlan<T>(
   { api, answered, followPlan }: Runner,
   planId: string,
-  action: 'apply' | 'remove',
+  action: 'apply' | 'remove' | 'renew',
   { onProgress }: RunOptions = {},
   spend: (headers: Headers) => Promise<T>,
 ): Promise<T> {

@@ -160,6 +160,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deploy/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew the certificate of an applied plan's host now, within the order budget
+         * @description Serves a better certificate from the folders, or orders one within the order budget, due or not. Answers when every host that had the former certificate is served with the new one.
+         */
+        post: operations["renewCertificate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deploy/plans/{planId}/events": {
         parameters: {
             query?: never;
@@ -442,7 +462,7 @@ export interface components {
             caller: {
                 /** @enum {string} */
                 network: "internal" | "public";
-                may: ("read" | "plan" | "token" | "apply" | "remove")[];
+                may: ("read" | "plan" | "token" | "apply" | "remove" | "renew")[];
             };
             version: string;
         };
@@ -629,11 +649,11 @@ export interface components {
             header: "x-deploy-capability";
             planId: string;
             /** @enum {string} */
-            action: "apply" | "remove";
+            action: "apply" | "remove" | "renew";
             boundTo: {
                 planId: string;
                 /** @enum {string} */
-                action: "apply" | "remove";
+                action: "apply" | "remove" | "renew";
                 /** @example 192.168.45.10 */
                 ip: string;
             };
@@ -720,6 +740,41 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             expiresAt: string;
+        };
+        /** @description The certificate that the host is served with now. */
+        Renewed: {
+            /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
+            planId: string;
+            /** @enum {string} */
+            state: "applied";
+            /** @example hello.lab.test */
+            host: string;
+            certificate: {
+                names: string[];
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                notBefore: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                notAfter: string;
+                /** @description SHA-256 of the certificate. */
+                fingerprint: string;
+                /**
+                 * @description `issued`: by the authority, for this. `reused`: a better one lay in the folders.
+                 * @enum {string}
+                 */
+                source: "issued" | "reused";
+            };
+            warnings: string[];
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            renewedAt: string;
         };
         /** @description What happened to a step. */
         Progress: {
@@ -1280,6 +1335,30 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
+        /** @description `certificate_unavailable`: HTTPS cannot be had for this name. */
+        certificate_unavailable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "certificate_unavailable";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `renew_failed`: The certificate was not renewed. */
+        renew_failed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "renew_failed";
+                } & components["schemas"]["Problem"];
+            };
+        };
         /** @description `host_not_found`: No such host is served here. */
         host_not_found: {
             headers: {
@@ -1410,7 +1489,8 @@ export interface operations {
                      *           "plan",
                      *           "token",
                      *           "apply",
-                     *           "remove"
+                     *           "remove",
+                     *           "renew"
                      *         ]
                      *       },
                      *       "version": "0.1.0"
@@ -1681,7 +1761,7 @@ export interface operations {
                      * @description What the capability is for; apply when left out.
                      * @enum {string}
                      */
-                    action?: "apply" | "remove";
+                    action?: "apply" | "remove" | "renew";
                 };
             };
         };
@@ -1938,6 +2018,65 @@ export interface operations {
             421: components["responses"]["host_not_allowed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    renewCertificate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
+                    planId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The certificate that the host is served with now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *       "state": "applied",
+                     *       "host": "hello.lab.test",
+                     *       "certificate": {
+                     *         "names": [
+                     *           "hello.lab.test"
+                     *         ],
+                     *         "notBefore": "2026-01-31T12:00:00.000Z",
+                     *         "notAfter": "2026-05-01T12:00:00.000Z",
+                     *         "fingerprint": "A1:B2:C3",
+                     *         "source": "issued"
+                     *       },
+                     *       "warnings": [],
+                     *       "renewedAt": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Renewed"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["capability_required"];
+            403: components["responses"]["internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed"];
+            404: components["responses"]["plan_not_found"];
+            409: components["responses"]["plan_busy.plan_not_applied.proxy_config_broken"];
+            410: components["responses"]["plan_expired"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["host_not_allowed"];
+            422: components["responses"]["certificate_unavailable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            502: components["responses"]["renew_failed"];
             503: components["responses"]["unavailable"];
         };
     };

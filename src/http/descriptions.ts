@@ -14,6 +14,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Looks again at what the plan saw, then changes certificate, proxy and DNS together and verifies the result on the Primary. When a step fails, everything is put back and `steps` and `rollback` say how. Answers when all is done; a client that hangs up does not stop the run. With `Prefer: respond-async` it answers 202 at once.',
   removeExposure:
     'Withdraws the DNS records first and then the entry of the proxy, and only what the plan made. Something that was changed elsewhere is left alone and named. Needs a capability for the action `remove`. With `Prefer: respond-async` it answers 202 at once.',
+  renewCertificate:
+    'Serves a better certificate from the folders, or orders one within the order budget, due or not. Answers when every host that had the former certificate is served with the new one.',
   extendExposure:
     'Sets a later end of an exposure, in seconds from now. Needs the same right as an apply. An exposure that has an end removes itself at that time.',
   followPlan:

@@ -71,7 +71,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
       rateLimits: { public: budget, internal: { plan: 1200, diagnose: 1200, read: 1200, failedCredential: 1200 } },
       conflictingRecordTypes: ['A', 'AAAA', 'CNAME'],
       callOrder: ['GET /api/policy', 'POST /api/deploy/plan'],
-      caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove'] },
+      caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'renew'] },
       version: '0.1.0',
     },
   },
@@ -109,6 +109,20 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
   removeExposure: {
     200: { planId, state: 'removed', host, steps, removedAt: at },
     202: { planId, host, progress: `/api/deploy/plans/${planId}/events` },
+  },
+  renewCertificate: {
+    200: {
+      ...{ planId, state: 'applied', host },
+      certificate: {
+        names: [host],
+        notBefore: at,
+        notAfter: '2026-05-01T12:00:00.000Z',
+        fingerprint: 'A1:B2:C3',
+        source: 'issued',
+      },
+      warnings: [],
+      renewedAt: at,
+    },
   },
   extendExposure: { 200: { planId, expiresAt: tomorrow } },
   followPlan: { 200: { action: 'apply', step: 'proxy', at } },

@@ -22,7 +22,7 @@ declare module 'fastify' {
     /** Read by callers of the internal network only. */
     inside?: boolean
     /** Refusals of this route go to the audit trail under this name. */
-    audited?: 'plan' | 'token' | 'apply' | 'remove' | 'extend'
+    audited?: 'plan' | 'token' | 'apply' | 'remove' | 'extend' | 'renew'
     /** A probe of the machine's own: asked under any Host. */
     anyHost?: boolean
     /** Set on the stand-ins for methods that an address does not take: those it does. */

@@ -8,9 +8,10 @@ export const LLMS_TEXT = `# Drawbridge
 1. GET /api/policy: zones, servers, ports, and in caller.may what you may do from your address.
 2. GET /api/health?host=NAME: how a host does. 404 host_not_found means that the name may be planned.
 3. POST /api/deploy/plan {zone, subdomain, server, port, health, tls, expiresIn?}: changes nothing, gives planId and changes.
-4. POST /api/internal/token {planId, action?: "apply"|"remove"}: the one-time right, only inside the internal network.
+4. POST /api/internal/token {planId, action?: "apply"|"remove"|"renew"}: the one-time right, only inside the internal network.
 5. POST /api/deploy/apply {planId} with the header x-deploy-capability.
 6. POST /api/deploy/remove {planId} with a new right for "remove". POST /api/deploy/extend {planId, expiresIn} like apply.
+   POST /api/deploy/renew {planId} with a right for "renew": a new certificate now. It is renewed in time without you.
 
 ## Rules
 - A capability is good for one use, one plan, one action, one address and five minutes. Spend it at once. Never print,
@@ -31,7 +32,7 @@ repeat the same call only when retryable is true, after retryAfter seconds where
 - Get a new right: capability_required, capability_invalid, capability_expired, capability_used.
 - Look at the plan: plan_not_found, plan_expired, plan_not_applied, plan_already_applied, plan_busy.
 - Plan again: plan_stale.
-- Everything was put back: apply_failed, remove_failed. Read steps and detail; try again once.
+- Everything was put back: apply_failed, remove_failed, renew_failed. Read steps and detail; try again once.
 - Stop and call a person: rollback_blocked. The host is frozen until \`drawbridge resolve\` on the server.
 - Wait: rate_limited, unavailable.
 

@@ -61,6 +61,29 @@ export const ExtendedBody = Type.Object(
   { ...closed, title: 'Extended', description: 'How long it lives now.' },
 )
 
+export const RenewedBody = Type.Object(
+  {
+    planId: PlanId,
+    state: Type.Literal('applied'),
+    host: Host,
+    certificate: Type.Object(
+      {
+        names: Type.Array(Type.String()),
+        notBefore: Time,
+        notAfter: Time,
+        fingerprint: Type.String({ description: 'SHA-256 of the certificate.' }),
+        source: oneOf(['issued', 'reused'], {
+          description: '`issued`: by the authority, for this. `reused`: a better one lay in the folders.',
+        }),
+      },
+      closed,
+    ),
+    warnings: Type.Array(Type.String()),
+    renewedAt: Time,
+  },
+  { ...closed, title: 'Renewed', description: 'The certificate that the host is served with now.' },
+)
+
 export const LastRunBody = Type.Object(
   {
     action: oneOf(['apply', 'remove']),

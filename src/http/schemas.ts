@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { CAPABILITY_ACTIONS } from '../model/capability.ts'
 import { ERRORS, type ErrorCode } from '../model/errors.ts'
 import { PLAN_STATES } from '../model/exposure.ts'
 import { CONFLICTING_TYPES } from '../model/finding.ts'
@@ -107,7 +108,7 @@ export const TokenRequestBody = Type.Object(
   {
     planId: Type.String({ examples: ['plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'] }),
     action: Type.Optional(
-      oneOf(['apply', 'remove'], { description: 'What the capability is for; apply when left out.' }),
+      oneOf(CAPABILITY_ACTIONS, { description: 'What the capability is for; apply when left out.' }),
     ),
   },
   closed,
@@ -120,8 +121,8 @@ export const CapabilityBody = Type.Object(
     }),
     header: Type.Literal('x-deploy-capability'),
     planId: Type.String(),
-    action: oneOf(['apply', 'remove']),
-    boundTo: Type.Object({ planId: Type.String(), action: oneOf(['apply', 'remove']), ip: Address }, closed),
+    action: oneOf(CAPABILITY_ACTIONS),
+    boundTo: Type.Object({ planId: Type.String(), action: oneOf(CAPABILITY_ACTIONS), ip: Address }, closed),
     expiresAt: Time,
     uses: Type.Literal(1),
   },
@@ -169,7 +170,10 @@ export const PolicyBody = Type.Object(
     conflictingRecordTypes: Type.Array(oneOf(CONFLICTING_TYPES)),
     callOrder: Type.Array(Type.String()),
     caller: Type.Object(
-      { network: oneOf(['internal', 'public']), may: Type.Array(oneOf(['read', 'plan', 'token', 'apply', 'remove'])) },
+      {
+        network: oneOf(['internal', 'public']),
+        may: Type.Array(oneOf(['read', 'plan', 'token', ...CAPABILITY_ACTIONS])),
+      },
       closed,
     ),
     version: Type.String(),

@@ -32,7 +32,7 @@ import { planEventRoutes } from './routes/plan-events.ts'
 import { planRoutes } from './routes/plans.ts'
 import { policyRoutes } from './routes/policy.ts'
 import { describeApi, referenceRoutes } from './routes/reference.ts'
-import { runRoutes } from './routes/runs.ts'
+import { renewRoute, runRoutes } from './routes/runs.ts'
 import { systemRoutes } from './routes/system.ts'
 import { tokenRoutes } from './routes/token.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -102,6 +102,7 @@ export async function createServer(parts: ServerParts): Promise<App> {
     planRoutes(app, parts.exposer)
     tokenRoutes(app, parts.exposer)
     runRoutes(app, parts.exposer)
+    renewRoute(app, parts.exposer)
     planEventRoutes(app, parts.progress, sendEvents)
     eventRoutes(app, parts.events, sendEvents)
     auditRoutes(app, parts.audit)

@@ -33,6 +33,7 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   plan_stale: 'Call plan_exposure to make a new plan, then apply_plan with its planId.',
   proxy_config_broken: 'Ask a person to repair the configuration of nginx, then call this tool again.',
   apply_failed: 'Mend what failed by steps (rollback tells what was put back), then call apply_plan again.',
+  renew_failed: 'Tell a person: the certificate was not renewed, and the former one is still served.',
   remove_failed: 'Mend what failed by steps, then call remove_exposure again; the exposure is applied as before.',
   rollback_blocked: 'Stop, and ask a person to run drawbridge resolve with the plan id on the server.',
   rate_limited: 'Wait for the seconds given in retryAfter, then call this tool again.',

@@ -26,6 +26,7 @@ export type AuditAction =
   | 'apply'
   | 'remove'
   | 'extend'
+  | 'renew'
   | 'expire'
   | 'recover'
   | 'resolve'

@@ -148,6 +148,12 @@ export const ERRORS = {
     true,
     'See steps for what failed; the exposure is applied as before. Try again with a new capability.',
   ),
+  renew_failed: entry(
+    502,
+    'The certificate was not renewed',
+    true,
+    'The former certificate is still served. Remove the reason named in detail and renew again.',
+  ),
   rollback_blocked: entry(
     500,
     'Putting back failed: the host is frozen',

@@ -1,5 +1,5 @@
 import type { EdgeAnswer } from '../edge/contract.ts'
-import { type Badge, type BadgeFacts, badgeOf, certificateLevel, learned } from '../model/badge.ts'
+import { type Badge, type BadgeFacts, badgeOf, certificateLevel, learned, type Validity } from '../model/badge.ts'
 import { NO_HISTORY, recorded } from '../model/history.ts'
 import type { HostStatus, ServedCertificate, Sightings, WatchedHost } from '../model/host-status.ts'
 
@@ -59,6 +59,15 @@ export function judged(before: HostStatus, { answer, look }: Seen, now: number):
     sightings: { at: look ? now : before.sightings.at, dns: facts.dns, file: facts.file, certificate },
     history: recorded(before.history, { at: now, ok, latencyMs }),
   }
+}
+
+/** The status once a certificate was proven by a handshake, before the next look. */
+export function withCertificate(before: HostStatus, validity: Validity, now: number): HostStatus {
+  const { notBefore, notAfter } = validity
+  const certificate = { notBefore, notAfter, level: certificateLevel(validity, now), forHost: true }
+  const status = { ...before, sightings: { ...before.sightings, certificate } }
+  const badge = badgeOf(factsOf(status, now))
+  return { ...status, badge, since: badge === before.badge ? before.since : now }
 }
 
 const worthOf = ({ forHost, level }: ServedCertificate): BadgeFacts['certificate'] => (forHost ? level : 'wrong_name')

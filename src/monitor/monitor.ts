@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HeldLease } from '../apply/held-lease.ts'
 import type { EdgeReader } from '../edge/reading/contract.ts'
+import type { Validity } from '../model/badge.ts'
 import type { Store } from '../store/contract.ts'
 import { Follower } from './follower.ts'
+import { withCertificate } from './judge.ts'
 import { Keeper } from './keeper.ts'
 import { ReadBarrier } from './read-barrier.ts'
 import { Roll } from './roll.ts'
@@ -31,6 +33,7 @@ export class Monitor {
   readonly #parts: MonitorParts
   readonly #barrier = new ReadBarrier()
   #rounds: Rounds | undefined
+  #keeper: Keeper | undefined
   /** Who brings a host to the board: as one that asks, or that reads along. Undefined before the start. */
   #books: Roll | Follower | undefined
   #stopped = false
@@ -59,6 +62,13 @@ export class Monitor {
         .catch((error: unknown) => log.error({ err: error, host }, 'Status of a host not updated yet; retrying'))
       return committed
     })
+  }
+
+  /** A certificate that was just proven to be served: the board tells it without waiting for the next look. */
+  tellCertificate(host: string, validity: Validity): void {
+    const { board, now } = this.#parts
+    const status = board.find(host)
+    if (status?.tls) (this.#keeper ?? board).put(withCertificate(status, validity, now()))
   }
 
   /** Resolves when the board tells what was committed before: of `host`, or of all. To be awaited before the board is read. */
@@ -100,6 +110,7 @@ export class Monitor {
     if (!lease) return false
     const held = new HeldLease(store, lease, leaseMs, now)
     const keeper = new Keeper(store, board)
+    this.#keeper = keeper
     const roll = new Roll({ ...this.#parts, ...edge, keeper })
     const rounds = new Rounds({ ...this.#parts, keeper, roll })
     const stopListening = this.#parts.listenToRuns(({ runId }) => roll.touchRun(runId))
@@ -115,6 +126,7 @@ export class Monitor {
       await this.#write(keeper, true)
     } finally {
       this.#rounds = undefined
+      this.#keeper = undefined
       rounds.stop()
       stopListening()
       held.stop()

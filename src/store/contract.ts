@@ -1,4 +1,5 @@
 import type { AuditEntry, AuditLine } from '../model/audit.ts'
+import type { CapabilityAction } from '../model/capability.ts'
 import type { NewEvent, StoredEvent } from '../model/event.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { HostStatus } from '../model/host-status.ts'
@@ -11,7 +12,7 @@ export interface CapabilityRecord {
   readonly hash: string
   readonly planId: string
   readonly digest: string
-  readonly action: 'apply' | 'remove'
+  readonly action: CapabilityAction
   readonly ip: string
   readonly issuedAt: number
   readonly expiresAt: number

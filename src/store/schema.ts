@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely'
 import type { AuditAction } from '../model/audit.ts'
 import type { Badge } from '../model/badge.ts'
+import type { CapabilityAction } from '../model/capability.ts'
 import type { EventType } from '../model/event.ts'
 import type { PlanState } from '../model/exposure.ts'
 import type { LedgerLine } from '../model/ledger.ts'
@@ -45,7 +46,7 @@ interface CapabilityRow {
   hash: string
   plan_id: string
   digest: string
-  action: 'apply' | 'remove'
+  action: CapabilityAction
   ip: string
   issued_at: number
   expires_at: number

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { EdgeDescription } from '../../lab/description.ts'
 import { statePaths } from '../../lab/state.ts'
 import { shakeHands } from '../../src/edge/handshake.ts'
-import { applied, invariants, planned, removed, run } from '../support/exposure.ts'
+import { drawbridge } from '../support/drawbridge.ts'
+import { applied, granted, invariants, planned, removed, run } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
-import { rowsOf } from '../support/lab-store.ts'
+import { change, rowsOf } from '../support/lab-store.ts'
 import { makeCertificate } from '../support/openssl.ts'
 import { STEADY_PEBBLE } from '../support/pebble-again.ts'
 import { callForRenewal, EAGER, ordersAt, serials, untilReplaced } from '../support/renewal.ts'
@@ -69,6 +70,97 @@ describe('a certificate that an administrator places', () => {
     )
     expect(ordersAt(lab)).toBe(before)
     await until('nothing is under way', async () => (await run(lab, planId, 'remove')).status === 200)
+    await invariants(lab)
+  })
+
+  test('is served also while a renewal that failed waits for its next try', async () => {
+    const { planId, host } = await applied(lab, { subdomain: 'waiting', tls: true })
+    const { primary } = lab.description.edges
+    const former = await shownBy(primary, host)
+    await until('it is looked after', () => rowsOf(lab, `select * from renewals where names = '${host}'`).length > 0)
+    change(lab, 'update renewals set failures = 3, next_attempt_at = ?', Date.now() + 86_400_000)
+    await place(host, 3_000)
+    await until('the Primary shows it', async () => ![former, undefined].includes(await shownBy(primary, host)), 30_000)
+    await until('nothing is under way', async () => (await run(lab, planId, 'remove')).status === 200)
+    await invariants(lab)
+  })
+})
+
+describe('a renewal by request', () => {
+  let planId: string
+  let host: string
+  beforeAll(async () => {
+    ;({ planId, host } = await applied(lab, { subdomain: 'asked', tls: true }))
+  })
+  const serial = async () => (await serials(lab, host))[0] ?? ''
+
+  test('orders one certificate although none is due, serves it on both edges before it answers, and is audited', async () => {
+    const [former, orders] = [await serial(), ordersAt(lab)]
+    const { status, body } = await run(lab, planId, 'renew')
+    expect([status, body]).toMatchObject([
+      200,
+      { planId, host, state: 'applied', warnings: [], certificate: { names: [host], source: 'issued' } },
+    ])
+    const [primary, secondary] = await serials(lab, host)
+    expect(primary).not.toBe(former)
+    expect(secondary).toBe(primary)
+    expect(ordersAt(lab) - orders).toBe(1)
+    const shown = (await lab.call({ path: `/api/health?host=${host}` })).body.certificate
+    expect(shown.notAfter).toBe(body.certificate.notAfter)
+    const { lines } = (await lab.call({ path: '/api/audit' })).body
+    expect(lines.at(-1)).toMatchObject({ action: 'renew', outcome: 'ok', planId, facts: { source: 'issued' } })
+    await invariants(lab)
+  })
+
+  test('asked for many times at once ends well or busy each time, and every host stays as its books say', async () => {
+    const answers = await Promise.all(Array.from({ length: 4 }, () => run(lab, planId, 'renew')))
+    const ended = answers.map(({ status, body }) => (status === 200 ? 'renewed' : body.code))
+    expect(ended).toContain('renewed')
+    expect(new Set(ended).difference(new Set(['renewed', 'plan_busy'])).size).toBe(0)
+    await until('both edges agree', async () => new Set(await serials(lab, host)).size === 1)
+    await invariants(lab)
+  })
+
+  test('by the command line tells until when the new one is valid', async () => {
+    const former = await serial()
+    const { code, stdout, stderr } = await drawbridge(['renew', host, '--url', lab.description.inside])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(new RegExp(`^${host} is served with a certificate for ${host}, valid until 20.*issued`, 's'))
+    expect(await serial()).not.toBe(former)
+  })
+
+  test('needs a capability of its own', async () => {
+    const path = '/api/deploy/renew'
+    const bare = await lab.call({ path, body: { planId } })
+    expect([bare.status, bare.body.code]).toEqual([401, 'capability_required'])
+    const headers = { 'x-deploy-capability': await granted(lab, planId, 'apply') }
+    expect((await lab.call({ path, body: { planId }, headers })).body.code).toBe('capability_invalid')
+  })
+
+  test('is refused without TLS, before an apply and after a removal', async () => {
+    const plain = await applied(lab, { subdomain: 'plain' })
+    expect((await run(lab, plain.planId, 'renew')).body).toMatchObject({
+      code: 'certificate_unavailable',
+      retryable: false,
+    })
+    const { planId: never } = await planned(lab, { subdomain: 'never', tls: true })
+    expect((await run(lab, never, 'renew')).body.code).toBe('plan_not_applied')
+    await removed(lab, plain.planId)
+    expect((await run(lab, plain.planId, 'renew')).body.code).toBe('plan_not_applied')
+  })
+
+  test('that the order budget forbids says when to come again, and the certificate stays', async () => {
+    await lab.restartService((config) => ({
+      ...eager(config),
+      acme: { ...(config.acme as object), limits: { ordersPerAccount: '1 per 30d' } },
+    }))
+    const former = await serial()
+    const { status, body, headers } = await run(lab, planId, 'renew')
+    expect([status, body.code]).toEqual([422, 'certificate_unavailable'])
+    expect(headers['retry-after']).toBe(String(body.retryAfter))
+    expect(await serials(lab, host)).toEqual([former, former])
+    await lab.restartService(eager)
+    await removed(lab, planId)
     await invariants(lab)
   })
 })

@@ -72,7 +72,7 @@ const policy = () => ({
     ],
     denied: [8045],
   },
-  caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove'] },
+  caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'renew'] },
   version: '0.1.0',
 })
 

@@ -7,7 +7,7 @@ import { zoneRecords } from './zone-transfer.ts'
 
 export { invariants } from './invariants.ts'
 
-type Action = 'apply' | 'remove'
+type Action = 'apply' | 'remove' | 'renew'
 
 /** A plan that a whole lab can carry out, with whatever a test changes about it: without TLS, on the healthy sample backend. */
 export const planned = async (lab: TestLab, overrides: Record<string, unknown> = {}): Promise<Answer['body']> =>

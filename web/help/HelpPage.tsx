@@ -65,6 +65,7 @@ const WORDS: Record<Policy['caller']['may'][number], string> = {
   token: 'get the right to act',
   apply: 'apply',
   remove: 'remove',
+  renew: 'renew a certificate',
 }
 
 function Rules({ policy }: { readonly policy: Policy }) {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type {
   CertificateFinding,
@@ -8,8 +9,10 @@ import type {
   RenewalAdvisor,
 } from '../../certificates/contract.ts'
 import { dueAt, pauseAfter } from '../../certificates/renewal-schedule.ts'
+import { Problem } from '../../model/errors.ts'
 import { Fault, sentenceOf } from '../../model/fault.ts'
 import type { Renewal } from '../../model/renewal.ts'
+import { hostLease } from '../../model/run.ts'
 import { eachExposure } from '../../store/each-exposure.ts'
 import { type InUse, inUse, successors, type Use } from './in-use.ts'
 import { type OrderParts, orderFor } from './order-for.ts'
@@ -32,14 +35,28 @@ interface Line {
 /** The best certificate in the folders, by host. */
 type Covering = ReadonlyMap<string, InstalledCertificate>
 
+/** What a host is served with after its certificate was renewed by request. */
+export interface RenewedNow {
+  readonly certificate: Use['certificate']
+  /** `issued`: by the authority, for this. `reused`: a better one lay in the folders. */
+  readonly source: 'issued' | 'reused'
+  /** All hosts that are served with it. */
+  readonly hosts: readonly string[]
+  readonly warnings: readonly string[]
+}
+
 const AT_ONCE = 4
 
 /**
  * Looks after every certificate in use: what is due is renewed, what is newer in the folders is served, what a crash left is
- * brought to its end. It holds nothing in mind from one look to the next: books, folders and edges tell everything.
+ * brought to its end. Books, folders and edges tell everything; from one look to the next it remembers only what must not be
+ * tried again within a pause.
  */
 export class Renewals {
   readonly #parts: RenewalParts
+  /** By the certificate in use: the better ones that could not be put in its place. */
+  readonly #refused = new Map<string, Set<string>>()
+  readonly #requested = new Set<Promise<unknown>>()
   #underWay: Promise<void> | undefined
   #told = ''
 
@@ -55,23 +72,32 @@ export class Renewals {
     return this.#underWay
   }
 
-  /** Waits for a look that is under way, at most so long. */
+  /**
+   * Renews the certificate of one host, due or not: a better one of the folders is served, or else one is ordered within the
+   * order budget. All hosts that share the certificate get the new one. Rejects with a Problem where there is nothing to
+   * renew, or with the Fault that kept the former certificate in use. A look may go on at the same time: each holds its hosts
+   * under a name of its own.
+   */
+  renewNow(host: string): Promise<RenewedNow> {
+    const instance = `${this.#parts.instance} ${randomBytes(8).toString('hex')}`
+    const renewing = new Renewals({ ...this.#parts, instance }).#renewHost(host)
+    this.#requested.add(renewing)
+    return renewing.finally(() => this.#requested.delete(renewing))
+  }
+
+  /** Waits for what is under way, at most so long. */
   async drain(limitMs: number): Promise<void> {
-    const ended = this.#underWay?.catch(() => undefined)
+    const ended = Promise.allSettled([this.#underWay, ...this.#requested])
     await Promise.race([ended, sleep(limitMs, undefined, { ref: false })])
   }
 
   async #lookOnce(): Promise<void> {
-    const { inventory, now } = this.#parts
     await this.#tellFindings()
     const found = await this.#uses()
     const hosts = (await this.#settle(found)) ? await this.#uses() : found
     const waiting = linesOf(hosts)
     const known = await this.#known(waiting)
-    const covering = await inventory.coveringEach(
-      hosts.map(({ host }) => host),
-      now(),
-    )
+    const covering = await this.#covering({ hosts })
     const worker = async () => {
       for (let line = waiting.shift(); line; line = waiting.shift()) {
         await this.#lookAfter(line, known.get(line.certificate.fingerprint), covering)
@@ -130,6 +156,7 @@ export class Renewals {
   async #known(lines: readonly Line[]): Promise<ReadonlyMap<string, Renewal>> {
     const { store } = this.#parts
     const used = new Set(lines.map(({ certificate }) => certificate.fingerprint))
+    for (const fingerprint of this.#refused.keys()) if (!used.has(fingerprint)) this.#refused.delete(fingerprint)
     const renewals = await store.listRenewals()
     for (const { fingerprint } of renewals) if (!used.has(fingerprint)) await store.deleteRenewal(fingerprint)
     return new Map(renewals.map((renewal) => [renewal.fingerprint, renewal]))
@@ -138,8 +165,9 @@ export class Renewals {
   async #lookAfter(line: Line, known: Renewal | undefined, covering: Covering): Promise<void> {
     const { now, log } = this.#parts
     const { names, fingerprint } = line.certificate
-    if (known?.nextAttemptAt !== undefined && now() < known.nextAttemptAt) return
     try {
+      if (known?.nextAttemptAt !== undefined && now() < known.nextAttemptAt)
+        return await this.#giveUntried(line, covering).catch((fault: unknown) => this.#failed(known, fault))
       const renewal = await this.#advised(line, known ?? { fingerprint, names, attempts: 0, failures: 0 })
       await this.#act(line, renewal, covering).catch((fault: unknown) => this.#failed(renewal, fault))
     } catch (error) {
@@ -150,11 +178,14 @@ export class Renewals {
   /** What is newer goes to the hosts; where nothing is, and the certificate is ours and due, a new one is had first. */
   async #act(line: Line, renewal: Renewal, covering: Covering): Promise<void> {
     const { store, secondary, now } = this.#parts
-    const given = await this.#give(line.hosts, covering)
+    const given = await this.#give(line, covering)
     const rest = line.hosts.filter((host) => !given.includes(host))
     const [first] = rest
     const isDue = line.certificate.ours && dueAt(line.certificate, renewal.advice?.window) <= now()
-    if (first && isDue) return this.#renew(first, rest, renewal)
+    if (first && isDue) {
+      await this.#renew(first, { ...line, hosts: rest }, renewal)
+      return
+    }
     const lagging = rest.filter(({ onSecondary }) => onSecondary !== line.certificate.fingerprint)
     if (secondary && lagging.length > 0) await this.#bringUp(line, lagging)
     if (renewal.failures > 0)
@@ -162,33 +193,94 @@ export class Renewals {
   }
 
   /** Hosts for which something better is there are given it. */
-  async #give(hosts: readonly Use[], covering: Covering): Promise<readonly Use[]> {
+  async #give({ certificate, hosts }: Line, covering: Covering): Promise<readonly Use[]> {
     const better = successors(hosts, covering)
-    for (const group of better) await replaceCertificate(this.#parts, group.certificate, group.hosts)
+    for (const group of better) {
+      await replaceCertificate(this.#parts, group.certificate, group.hosts).catch((fault: unknown) => {
+        const refused = this.#refused.get(certificate.fingerprint) ?? new Set()
+        this.#refused.set(certificate.fingerprint, refused.add(group.certificate.fingerprint))
+        throw fault
+      })
+    }
     return better.flatMap((group) => group.hosts)
   }
 
-  /** Under the lease of these names, and only if nobody did it meanwhile. An order that was left is gone on with. */
-  async #renew(first: Use, hosts: readonly Use[], { failures, advice }: Renewal): Promise<void> {
-    const { turns, issuer, inventory, reach, now } = this.#parts
+  /** A pause after a failure is for what failed. What came into the folders since then need not wait for its end. */
+  async #giveUntried(line: Line, covering: Covering): Promise<void> {
+    const refused = this.#refused.get(line.certificate.fingerprint)
+    const untried = [...covering].filter(([, { fingerprint }]) => !refused?.has(fingerprint))
+    await this.#give(line, new Map(untried))
+  }
+
+  /**
+   * Under the lease of these names, and only if nobody did it meanwhile. An order that was left is gone on with. Gives whether
+   * the authority issued one for this.
+   */
+  async #renew(first: Use, line: Line, { failures, advice }: Renewal): Promise<boolean> {
+    const { turns, issuer, reach } = this.#parts
     const present = await this.#present(first)
-    if (!present) return
+    if (!present) return false
     const { names, responder, around } = await orderFor(this.#parts, present)
-    const covering = () =>
-      inventory.coveringEach(
-        hosts.map(({ host }) => host),
-        now(),
-      )
-    await turns.ordering(names, async () => {
-      if (!(await this.#present(first))) return
-      if (successors([first], await covering()).length === 0) {
+    return turns.ordering(names, async () => {
+      if (!(await this.#present(first))) return false
+      const isIssued = successors([first], await this.#covering(line)).length === 0
+      if (isIssued) {
         reach('renew run begun')
         // An authority may refuse an order because of what it is said to replace: the next one says nothing.
         const replaces = failures === 0 ? advice?.replaces : undefined
         await around(() => issuer.issue(names, telling(responder, reach), { replaces }))
         reach('renew certificate issued')
       }
-      await this.#give(hosts, await covering())
+      await this.#give(line, await this.#covering(line))
+      return isIssued
+    })
+  }
+
+  #covering({ hosts }: Pick<Line, 'hosts'>): Promise<Covering> {
+    const { inventory, now } = this.#parts
+    return inventory.coveringEach(
+      hosts.map(({ host }) => host),
+      now(),
+    )
+  }
+
+  async #renewHost(host: string): Promise<RenewedNow> {
+    const { store, secondary } = this.#parts
+    const line = linesOf(await this.#uses()).find(({ hosts }) => hosts.some((use) => use.host === host))
+    const use = line?.hosts.find((each) => each.host === host)
+    if (!line || !use) throw await this.#nothingToRenew(host)
+    const { fingerprint, names } = use.certificate
+    const covering = await this.#covering(line)
+    const hasBetter = successors([use], covering).length > 0
+    if (!hasBetter && !use.certificate.ours) throw placedByHand(host)
+    const renewal = (await store.findRenewal(fingerprint)) ?? { fingerprint, names, attempts: 0, failures: 0 }
+    const isIssued = hasBetter ? false : await this.#renew(use, line, renewal)
+    if (hasBetter) await this.#give(line, covering)
+    const exposure = await store.findExposure(host)
+    const after = exposure && inUse(exposure)
+    if (!after || after.certificate.fingerprint === fingerprint) throw await this.#nothingToRenew(host)
+    const isLagging = secondary !== undefined && after.onSecondary !== after.certificate.fingerprint
+    return {
+      certificate: after.certificate,
+      source: isIssued ? 'issued' : 'reused',
+      hosts: (await this.#uses()).flatMap((other) =>
+        other.certificate.fingerprint === after.certificate.fingerprint ? [other.host] : [],
+      ),
+      warnings: isLagging ? ['The Secondary still serves the former certificate. Retrying automatically.'] : [],
+    }
+  }
+
+  /** Why a host's certificate was not replaced although nothing failed. */
+  async #nothingToRenew(host: string): Promise<Problem> {
+    const { store, now } = this.#parts
+    const exposure = await store.findExposure(host)
+    const found = exposure && inUse(exposure)
+    if (found?.intent || (await store.findLease(hostLease(host), now())))
+      return new Problem('plan_busy', `Another run for ${host} is under way.`, { retryAfter: 5 })
+    if (found) return new Problem('renew_failed', `The certificate that was had for ${host} is no better than its own.`)
+    return new Problem('certificate_unavailable', `${host} is served without a certificate: there is none to renew.`, {
+      retryable: false,
+      nextAction: 'Nothing is to be renewed for a host that was planned with tls: false.',
     })
   }
 
@@ -238,6 +330,13 @@ export class Renewals {
     )
   }
 }
+
+const placedByHand = (host: string): Problem =>
+  new Problem(
+    'certificate_unavailable',
+    `The certificate of ${host} was placed by an administrator, and no better one lies in the folders.`,
+    { retryable: false, nextAction: 'Place a newer certificate in one of the folders of certificates.' },
+  )
 
 function linesOf(hosts: readonly Use[]): Line[] {
   const settled = hosts.filter(({ intent }) => !intent)

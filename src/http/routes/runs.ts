@@ -9,6 +9,7 @@ import {
   ExtendedBody,
   ExtendRequestBody,
   RemovedBody,
+  RenewedBody,
   RunRequestBody,
 } from '../run-schemas.ts'
 import { problems } from '../schemas.ts'
@@ -130,6 +131,52 @@ export function runRoutes(app: App, exposer: Exposer): void {
       const { planId, expiresIn } = request.body
       const expiresAt = await exposer.extend(planId, expiresIn, request.caller, credentialsOf(request))
       return { planId, expiresAt: new Date(expiresAt).toISOString() }
+    },
+  )
+}
+
+/** The caller waits for the authority: an order takes seconds. */
+export function renewRoute(app: App, exposer: Exposer): void {
+  app.post(
+    '/api/deploy/renew',
+    {
+      config: { guarded: 'renew', audited: 'renew' },
+      schema: {
+        operationId: 'renewCertificate',
+        security: [{ capability: [] }],
+        tags: ['deploy'],
+        summary: "Renew the certificate of an applied plan's host now, within the order budget",
+        body: RunRequestBody,
+        response: {
+          200: RenewedBody,
+          ...problems(
+            ...REFUSALS,
+            'plan_expired',
+            'plan_not_applied',
+            'certificate_unavailable',
+            'proxy_config_broken',
+            'renew_failed',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const renewed = await exposer.renew(request.body.planId, request.caller, credentialsOf(request))
+      const { plan, certificate, source, warnings, at } = renewed
+      return {
+        planId: plan.planId,
+        state: 'applied' as const,
+        host: plan.host,
+        certificate: {
+          names: [...certificate.names],
+          notBefore: new Date(certificate.notBefore).toISOString(),
+          notAfter: new Date(certificate.notAfter).toISOString(),
+          fingerprint: certificate.fingerprint,
+          source,
+        },
+        warnings: [...warnings],
+        renewedAt: new Date(at).toISOString(),
+      }
     },
   )
 }
