@@ -156,36 +156,42 @@ export class Exposer {
     return this.#run('remove', planId, caller, credentials)
   }
 
-  /** What an exposure does to itself when its life is over. */
-  async expire(planId: string): Promise<Started> {
-    const { store } = this.#parts
+  /** What an exposure does to itself when its life is over. Undefined where it is not over after all. */
+  async expire(planId: string): Promise<Started | undefined> {
+    const { store, now } = this.#parts
     const plan = await this.findPlan(planId)
-    const begun = await store.transaction((session) => this.#begin('remove', plan, ITSELF, session))
-    return this.#start(plan, begun)
+    const begin = async (session: StoreSession) => {
+      const begun = await this.#begin('remove', plan, ITSELF, session)
+      // The exposure is held by now: an extend that was answered is seen here, a later one finds no applied plan.
+      const end = (await session.findExposure(plan.host))?.expiresAt
+      if (end === undefined || end > now()) throw new Prolonged()
+      return begun
+    }
+    return store.transaction(begin).then(
+      (begun) => this.#start(plan, begun),
+      (fault: unknown) => {
+        if (fault instanceof Prolonged) return undefined
+        throw fault
+      },
+    )
   }
 
-  /** Prolongs an exposure's life, counted from now. Authorized like apply. */
+  /** Prolongs an exposure's life, counted from now; never shortens it. Authorized like apply. */
   async extend(planId: string, expiresIn: number, caller: Caller, credentials: Credentials): Promise<number> {
     const { store, trail, admission, publish, now } = this.#parts
     const plan = await this.findPlan(planId)
+    const { host, url } = plan
     const at = now()
     const expiresAt = at + expiresIn * 1000
     const commit = async (session: StoreSession) => {
       await admission.prove('apply', plan, caller, credentials, session, at)
-      const exposure = await session.findExposure(plan.host)
-      if (exposure?.planId !== planId || exposure.state !== 'applied') {
-        throw new Problem('plan_not_applied', `The plan is ${plan.state}; only an applied plan can be prolonged.`)
-      }
-      await session.setExposureExpiry(plan.host, planId, expiresAt)
+      if (!(await session.prolongExposure(host, planId, expiresAt))) throw await notProlonged(plan, expiresAt, session)
       const facts = { expiresAt: new Date(expiresAt).toISOString() }
-      const told = { ...facts, url: plan.url, actor: caller.address }
-      await session.appendEvent({ at, type: 'exposure.extended', host: plan.host, planId, facts: told })
-      await trail.record(
-        { ...who(caller), at, action: 'extend', outcome: 'ok', planId, host: plan.host, facts },
-        session,
-      )
+      const told = { ...facts, url, actor: caller.address }
+      await session.appendEvent({ at, type: 'exposure.extended', host, planId, facts: told })
+      await trail.record({ ...who(caller), at, action: 'extend', outcome: 'ok', planId, host, facts }, session)
     }
-    await publish(plan.host, () => store.transaction(commit))
+    await publish(host, () => store.transaction(commit))
     return expiresAt
   }
 
@@ -264,6 +270,28 @@ function assertManaged(zone: string, { zones }: PlanSettings): void {
 
 const expired = (plan: Plan): Problem =>
   new Problem('plan_expired', `The plan expired at ${new Date(plan.expiresAt).toISOString()}.`)
+
+/** The removal of an exposure was begun although its life is not over. Nothing of it is kept. */
+class Prolonged extends Error {}
+
+/** Only words a refusal that one conditional statement made before. */
+async function notProlonged({ planId, host }: Plan, wanted: number, session: StoreSession): Promise<Problem> {
+  const exposure = await session.findExposure(host)
+  if (exposure?.planId !== planId || exposure.state !== 'applied') {
+    const state = (await session.findPlan(planId))?.state ?? 'gone'
+    return new Problem('plan_not_applied', `The plan is ${state}; only an applied plan can be prolonged.`)
+  }
+  if (exposure.expiresAt === undefined) {
+    return new Problem('lease_not_longer', `${host} has no end; expiresIn would give it one.`, {
+      expiresAt: null,
+      nextAction: 'Nothing is left to do: the exposure stays until it is removed.',
+    })
+  }
+  const [end, sooner] = [exposure.expiresAt, wanted].map((at) => new Date(at).toISOString())
+  return new Problem('lease_not_longer', `${host} ends at ${end}; expiresIn would end it sooner, at ${sooner}.`, {
+    expiresAt: end,
+  })
+}
 
 const who = (caller: Caller) => ({ actor: caller.address, network: caller.network })
 

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/contract.ts'
+import { Expiry, type ExpiryParts } from './expiry.ts'
 import { recover } from './recover.ts'
 import type { Renewals } from './renewal/renewals.ts'
-import type { RunResult, Runs } from './runs.ts'
+import type { Runs } from './runs.ts'
 import type { StepParts } from './steps.ts'
 
 interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns'> {
@@ -11,7 +12,7 @@ interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns'>
   readonly runs: Runs
   /** Undefined where no edge serves. */
   readonly renewals: Renewals | undefined
-  readonly exposer: { expire(planId: string): Promise<{ readonly result: Promise<RunResult> }> }
+  readonly exposer: ExpiryParts['exposer']
   /** Edges whose log would hold private keys. */
   readonly debugLogs: { look(): Promise<void> }
   readonly instance: string
@@ -21,8 +22,6 @@ interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns'>
 
 const BEGIN_PATIENCE_MS = 8_000
 const JUST_BEGUN_MS = 5_000
-const FIRST_PAUSE_MS = 2_000
-const LONGEST_PAUSE_MS = 600_000
 
 /** What the service does by itself: makes ready, takes up what was left behind, ends what has lived its life. */
 export function upkeepOf(parts: UpkeepParts) {
@@ -34,16 +33,7 @@ export function upkeepOf(parts: UpkeepParts) {
         .catch((error: unknown) => log.error({ err: error, server: edge.server }, 'An edge is not ready'))
     }
   }
-  const waits = new Map<string, { until: number; pauseMs: number }>()
-  const isGone = async (planId: string, host: string): Promise<boolean> => {
-    try {
-      const { result } = await exposer.expire(planId)
-      return (await result).outcome.kind === 'succeeded'
-    } catch (error) {
-      log.error({ err: error, planId, host }, 'An exposure could not remove itself yet')
-      return false
-    }
-  }
+  const expiry = new Expiry({ store, exposer, log, now })
   return {
     async begin(): Promise<void> {
       const begun = parts.debugLogs
@@ -57,16 +47,7 @@ export function upkeepOf(parts: UpkeepParts) {
     },
     // A run that has just begun may not be known as under way yet.
     recover: () => recover(parts, now() - JUST_BEGUN_MS),
-    async expire(): Promise<void> {
-      for (const { planId, host } of await store.exposuresDue(now())) {
-        const { until, pauseMs } = waits.get(planId) ?? { until: 0, pauseMs: FIRST_PAUSE_MS }
-        if (now() < until) continue
-        log.info({ planId, host }, "An exposure's life is over; it is removed")
-        // One that cannot go yet keeps no other one alive, and is not tried without end in every moment.
-        if (await isGone(planId, host)) waits.delete(planId)
-        else waits.set(planId, { until: now() + pauseMs, pauseMs: Math.min(2 * pauseMs, LONGEST_PAUSE_MS) })
-      }
-    },
+    expire: () => expiry.look(),
     renew: async () => renewals?.look(),
     lookAtLogs: () => parts.debugLogs.look(),
     async drain(limitMs: number): Promise<void> {

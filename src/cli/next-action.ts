@@ -32,6 +32,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   plan_not_applied: 'List the exposures with drawbridge status; only an applied plan can be removed or extended.',
   plan_already_applied: 'Nothing is left to do; drawbridge health HOST shows how the host does.',
   plan_stale: PLAN_AGAIN,
+  lease_not_longer: 'Prolong it by more: --for DURATION. drawbridge health HOST shows until when it lives.',
   not_found: OTHER_VERSION,
   method_not_allowed: OTHER_VERSION,
   payload_too_large: 'Run the command again with shorter values.',

@@ -150,8 +150,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Prolong the life of an applied plan, counted from now; authorized like apply
-         * @description Sets a later end of an exposure, in seconds from now. Needs the same right as an apply. An exposure that has an end removes itself at that time.
+         * Prolong the life of an applied plan, counted from now; never shortens it; authorized like apply
+         * @description Sets a later end of an exposure, in seconds from now. An end that would come sooner than the present one, or that a permanent exposure does not have, is refused. Needs the same right as an apply. An exposure that has an end removes itself at that time.
          */
         post: operations["extendExposure"];
         delete?: never;
@@ -1323,15 +1323,15 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. */
-        "plan_busy.plan_not_applied": {
+        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `lease_not_longer`: An extend does not shorten. */
+        "plan_busy.plan_not_applied.lease_not_longer": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": {
                     /** @enum {string} */
-                    code?: "plan_busy" | "plan_not_applied";
+                    code?: "plan_busy" | "plan_not_applied" | "lease_not_longer";
                 } & components["schemas"]["Problem"];
             };
         };
@@ -2012,7 +2012,7 @@ export interface operations {
             401: components["responses"]["capability_required"];
             403: components["responses"]["internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed"];
             404: components["responses"]["plan_not_found"];
-            409: components["responses"]["plan_busy.plan_not_applied"];
+            409: components["responses"]["plan_busy.plan_not_applied.lease_not_longer"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];

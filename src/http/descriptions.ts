@@ -17,7 +17,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   renewCertificate:
     'Serves a better certificate from the folders, or orders one within the order budget, due or not. Answers when every host that had the former certificate is served with the new one.',
   extendExposure:
-    'Sets a later end of an exposure, in seconds from now. Needs the same right as an apply. An exposure that has an end removes itself at that time.',
+    'Sets a later end of an exposure, in seconds from now. An end that would come sooner than the present one, or that a permanent exposure does not have, is refused. Needs the same right as an apply. An exposure that has an end removes itself at that time.',
   followPlan:
     "The events of the plan's newest run: first those that happened, then each as it happens, until the event `end`. A client that comes back with `Last-Event-ID` misses none.",
   followEvents:

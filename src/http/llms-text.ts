@@ -10,7 +10,8 @@ export const LLMS_TEXT = `# Drawbridge
 3. POST /api/deploy/plan {zone, subdomain, server, port, health, tls, expiresIn?}: changes nothing, gives planId and changes.
 4. POST /api/internal/token {planId, action?: "apply"|"remove"|"renew"}: the one-time right, only inside the internal network.
 5. POST /api/deploy/apply {planId} with the header x-deploy-capability.
-6. POST /api/deploy/remove {planId} with a new right for "remove". POST /api/deploy/extend {planId, expiresIn} like apply.
+6. POST /api/deploy/remove {planId} with a new right for "remove". POST /api/deploy/extend {planId, expiresIn} like apply;
+   it never shortens.
    POST /api/deploy/renew {planId} with a right for "renew": a new certificate now. It is renewed in time without you.
 
 ## Rules
@@ -30,7 +31,7 @@ repeat the same call only when retryable is true, after retryAfter seconds where
 - The world says no: backend_unhealthy, dns_name_taken, dns_unavailable, certificate_unavailable, proxy_config_broken.
 - Not from here: internal_network_required, host_not_allowed, origin_not_allowed.
 - Get a new right: capability_required, capability_invalid, capability_expired, capability_used.
-- Look at the plan: plan_not_found, plan_expired, plan_not_applied, plan_already_applied, plan_busy.
+- Look at the plan: plan_not_found, plan_expired, plan_not_applied, plan_already_applied, plan_busy, lease_not_longer.
 - Plan again: plan_stale.
 - Everything was put back: apply_failed, remove_failed, renew_failed. Read steps and detail; try again once.
 - Stop and call a person: rollback_blocked. The host is frozen until \`drawbridge resolve\` on the server.

@@ -130,6 +130,12 @@ export const ERRORS = {
     false,
     'Make a new plan with POST /api/deploy/plan and apply that.',
   ),
+  lease_not_longer: entry(
+    409,
+    'An extend does not shorten',
+    false,
+    'Send an expiresIn that ends later than expiresAt tells; to end an exposure sooner takes a capability to remove it.',
+  ),
   proxy_config_broken: entry(
     409,
     "The edge's configuration is broken",

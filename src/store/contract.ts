@@ -135,6 +135,8 @@ export interface StoreSession {
   exposuresDue(now: number): Promise<Exposure[]>
   /** False when the plan no longer holds the host. */
   setExposureExpiry(host: string, planId: string, expiresAt: number | undefined): Promise<boolean>
+  /** One conditional statement decides: false when the plan is not applied, has no end, or ends later already. Never shortens. */
+  prolongExposure(host: string, planId: string, expiresAt: number): Promise<boolean>
   /** False like `moveExposure`. */
   setExposureReceipt(host: string, planId: string, receipt: unknown, fence: number): Promise<boolean>
 

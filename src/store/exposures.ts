@@ -11,6 +11,7 @@ type Exposures = Pick<
   | 'listExposures'
   | 'exposuresDue'
   | 'setExposureExpiry'
+  | 'prolongExposure'
   | 'setExposureReceipt'
 >
 
@@ -90,6 +91,18 @@ export const exposuresIn = (db: Kysely<Schema>): Exposures => ({
       .set({ expires_at: expiresAt ?? null })
       .where('host', '=', host)
       .where('plan_id', '=', planId)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  },
+
+  async prolongExposure(host, planId, expiresAt) {
+    const { numUpdatedRows } = await db
+      .updateTable('exposures')
+      .set({ expires_at: expiresAt })
+      .where('host', '=', host)
+      .where('plan_id', '=', planId)
+      .where('state', '=', 'applied')
+      .where('expires_at', '<=', expiresAt)
       .executeTakeFirst()
     return numUpdatedRows === 1n
   },

@@ -1,4 +1,7 @@
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { statePaths } from '../../lab/state.ts'
 import { applied, granted, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
 import { rowsOf, withStore } from '../support/lab-store.ts'
@@ -57,6 +60,47 @@ test('extend prolongs it from now, with a capability to apply', async () => {
   await until('the exposure is gone', async () => (await planOf(lab, planId)).state === 'removed')
 })
 
+test('extend never shortens: to end an exposure sooner takes the right to remove it', async () => {
+  const refusedWith = async (planId: string, capability: Record<string, string>) => {
+    const { status, body } = await extend(planId, 600, capability)
+    return { status, code: body.code, expiresAt: body.expiresAt, detail: body.detail }
+  }
+  const right = async (planId: string) => ({ 'x-deploy-capability': await granted(lab, planId) })
+  const lasting = await applied(lab, { subdomain: 'permanent' })
+  const spared = await right(lasting.planId)
+  expect(await refusedWith(lasting.planId, spared)).toMatchObject({
+    status: 409,
+    code: 'lease_not_longer',
+    expiresAt: null,
+  })
+  expect(endOf(lasting.planId)).toBeNull()
+  const long = await applied(lab, { subdomain: 'long', expiresIn: 86_400 })
+  const end = endOf(long.planId)
+  const expiresAt = new Date(end ?? 0).toISOString()
+  const capability = await right(long.planId)
+  expect(await refusedWith(long.planId, capability)).toMatchObject({ status: 409, code: 'lease_not_longer', expiresAt })
+  expect(endOf(long.planId)).toBe(end)
+  // A refused extend spends nothing.
+  expect((await extend(long.planId, 172_800, capability)).status).toBe(200)
+  const told = (await auditOf(long.planId)).filter(({ action }) => action === 'extend')
+  expect(told.map(({ outcome, code }) => code ?? outcome)).toEqual(['lease_not_longer', 'ok'])
+  await removed(lab, lasting.planId)
+  await removed(lab, long.planId)
+})
+
+test('in the legacy flow nobody inside shortens a life either, without any credential', async () => {
+  const { planId } = await applied(lab, { subdomain: 'trusted' })
+  await lab.restartService((config) => ({ ...config, flow: 'legacy' }))
+  try {
+    const { status, body } = await extend(planId, 300, {})
+    expect([status, body.code]).toEqual([409, 'lease_not_longer'])
+    expect(endOf(planId)).toBeNull()
+  } finally {
+    await lab.restartService()
+  }
+  await removed(lab, planId)
+})
+
 test('only an applied plan can be prolonged, only from inside, and by minutes at least', async () => {
   const { planId } = await planned(lab, { subdomain: 'idle', expiresIn: 300 })
   const capability = { 'x-deploy-capability': await granted(lab, planId) }
@@ -81,4 +125,44 @@ test('one exposure that cannot be removed by itself does not keep the others ali
   await until('both are gone', async () => (await planOf(lab, stuck.planId)).state === 'removed')
   await invariants(lab)
   expect((await run(lab, stuck.planId, 'remove')).status).toBe(409)
+})
+
+test('an answered extend holds, however many exposures end in the same moment', async () => {
+  const together: Awaited<ReturnType<typeof applied>>[] = []
+  for (let i = 0; i < 5; i += 1) together.push(await applied(lab, { subdomain: `together-${i}`, expiresIn: 300 }))
+  const last = together.at(-1)
+  const capability = { 'x-deploy-capability': await granted(lab, last.planId) }
+  for (const [i, { host, planId }] of together.entries()) await endsAt(host, planId, Date.now() - 5_000 + i)
+  await until('the first is being removed', async () => (await planOf(lab, together[0].planId)).state !== 'applied')
+  const answer = await extend(last.planId, 86_400, capability)
+  const others = together.slice(0, -1)
+  await until('the others are gone', async () => {
+    const states = await Promise.all(others.map(async ({ planId }) => (await planOf(lab, planId)).state))
+    return states.every((state) => state === 'removed')
+  })
+  if (answer.status === 200) {
+    expect((await planOf(lab, last.planId)).state).toBe('applied')
+    await removed(lab, last.planId)
+  } else {
+    expect(answer.body.code).toBe('plan_not_applied')
+    await until('it is gone, too', async () => (await planOf(lab, last.planId)).state === 'removed')
+  }
+})
+
+test('an exposure that cannot remove itself keeps no backup of any try', async () => {
+  const { planId, host } = await applied(lab, { subdomain: 'edited', expiresIn: 300 })
+  const shelf = join(statePaths(lab.state).service, 'backups')
+  const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
+  const text = readFileSync(file, 'utf8')
+  const runs = () =>
+    rowsOf<{ run_id: string; state: string }>(lab, `select run_id, state from runs where plan_id = '${planId}'`)
+  const failed = () => runs().filter(({ state }) => state === 'rolled_back')
+  appendFileSync(file, '# by hand\n')
+  await endsAt(host, planId, Date.now())
+  await until('it was tried twice in vain', () => failed().length >= 2, 40_000)
+  const kept = readdirSync(shelf)
+  expect(failed().filter(({ run_id }) => kept.includes(run_id))).toEqual([])
+  writeFileSync(file, text)
+  await until('it is gone', async () => (await planOf(lab, planId)).state === 'removed', 40_000)
+  await invariants(lab)
 })

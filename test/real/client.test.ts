@@ -34,7 +34,7 @@ const wanted = (subdomain: string) => planRequest(lab, { subdomain }) as Paramet
 
 test('the whole life of an exposure, its steps told on the way and its right never shown', async () => {
   expect((await inside.policy()).caller.network).toBe('internal')
-  const plan = await inside.plan(wanted('typed'))
+  const plan = await inside.plan({ ...wanted('typed'), expiresIn: 300 })
   const steps: ProgressEvent[] = []
   const applied = await inside.applyPlan(plan.planId, { onProgress: (event) => steps.push(event) })
   expect(applied).toMatchObject({ state: 'applied', host: 'typed.lab.test', warnings: [] })

@@ -38,6 +38,11 @@ export function backupStep({ runId, host, edge, assertSound, shelf, applied }: B
       untouched: true,
     })
   }
+  /** What is still being written could not be taken away. A run that changed nothing takes no other one's place on the shelf. */
+  const discardWritten = async (written: Promise<unknown>) => {
+    await written.catch(() => undefined)
+    await shelf.discard(runId).catch(() => undefined)
+  }
   let ahead: ReturnType<typeof keep> | undefined
   return {
     name: 'backup',
@@ -45,10 +50,14 @@ export function backupStep({ runId, host, edge, assertSound, shelf, applied }: B
     do: async () => {
       const kept = ahead ?? keep()
       ahead = undefined
-      const [manifest] = await Promise.all([kept, assertSound(), assertUnedited()])
+      const [manifest] = await Promise.all([kept, assertSound(), assertUnedited()]).catch(async (fault: unknown) => {
+        await discardWritten(kept)
+        throw fault
+      })
       return manifest
     },
-    undo: () => shelf.tidy(runId),
+    // Undone last: everything stands as it stood, and nobody needs the copy. One that cannot be taken away freezes no host.
+    undo: () => shelf.discard(runId).catch(() => undefined),
     begin() {
       ahead = keep()
       // Whoever takes it over is told.
@@ -56,9 +65,7 @@ export function backupStep({ runId, host, edge, assertSound, shelf, applied }: B
     },
     async abandon() {
       if (!ahead) return shelf.tidy(runId)
-      // What is still being written could not be taken away.
-      await ahead.catch(() => undefined)
-      await shelf.discard(runId)
+      await discardWritten(ahead)
     },
   }
 }

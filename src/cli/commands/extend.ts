@@ -6,7 +6,7 @@ import { type Connected, reach, throughApi } from '../reach.ts'
 
 export function addExtend(program: Command): void {
   const command = throughApi(program.command('extend <planId>'))
-    .description('prolong the life of an exposure, counted from now')
+    .description('prolong the life of an exposure, counted from now; never shortens it')
     .requiredOption('--for <duration>', 'such as 30m, 2h or 7d')
     .action(async (planId: string, options: Connected & { for: string }) => {
       const seconds = parseDuration(options.for, '--for')

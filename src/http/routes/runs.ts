@@ -122,9 +122,9 @@ export function runRoutes(app: App, exposer: Exposer): void {
         operationId: 'extendExposure',
         security: CREDENTIALS,
         tags: ['deploy'],
-        summary: 'Prolong the life of an applied plan, counted from now; authorized like apply',
+        summary: 'Prolong the life of an applied plan, counted from now; never shortens it; authorized like apply',
         body: ExtendRequestBody,
-        response: { 200: ExtendedBody, ...problems(...REFUSALS, 'plan_not_applied') },
+        response: { 200: ExtendedBody, ...problems(...REFUSALS, 'plan_not_applied', 'lease_not_longer') },
       },
     },
     async (request) => {

@@ -100,6 +100,20 @@ export function exposureSuite(on: Bench): void {
       expect(await store.findExposure(host)).toStrictEqual(mine)
     })
 
+    it('are prolonged only while they are applied and have an end, and never shortened', async () => {
+      await store.insertExposure({ ...mine, state: 'applied' })
+      const prolong = (expiresAt: number, planId = 'plan_mine') => store.prolongExposure(host, planId, expiresAt)
+      expect(await prolong(NOW + 9)).toBe(false)
+      await store.setExposureExpiry(host, 'plan_mine', NOW + 5)
+      expect(await prolong(NOW + 4)).toBe(false)
+      expect(await prolong(NOW + 9, 'plan_other')).toBe(false)
+      const attempts = Array.from({ length: 20 }, (_, i) => prolong(NOW + ((i * 7) % 20)))
+      await Promise.all(attempts)
+      expect((await store.findExposure(host))?.expiresAt).toBe(NOW + 19)
+      await store.moveExposure(host, 'plan_mine', 3, 'removing', NOW)
+      expect(await prolong(NOW + 99)).toBe(false)
+    })
+
     it('get a receipt only for their plan and not under an older fence', async () => {
       await store.insertExposure(mine)
       expect(await store.setExposureReceipt(host, 'plan_other', [], 9)).toBe(false)
