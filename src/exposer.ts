@@ -221,11 +221,18 @@ export class Exposer {
     return { ...renewed, plan, at }
   }
 
-  /** Looks again before a run changes anything: policy, health, name, certificate, and whether they still mean the same changes. */
+  /**
+   * Looks again before a run changes anything: policy, health, name, certificate, and whether they still mean the same
+   * changes. What a moment's load can cause is refused only when a second look confirms it.
+   */
   async recheck(plan: Plan): Promise<void> {
     const { settings, observe } = this.#parts
     const desired = desire(plan.request, settings)
-    const { changes } = propose(desired, await observe(desired, plan.planId), settings, 'internal')
+    const look = async () => propose(desired, await observe(desired, plan.planId), settings, 'internal')
+    const { changes } = await look().catch((refusal: unknown) => {
+      if (refusal instanceof Problem && MAY_BE_CHANCE.includes(refusal.code)) return look()
+      throw refusal
+    })
     const differences = moved(plan.changes, changes)
     if (differences.length === 0) return
     throw new Problem('plan_stale', `Since the plan was made this has changed: ${differences.join('; ')}.`, {
@@ -255,6 +262,9 @@ export class Exposer {
     return { plan, result: this.#parts.runs.start(plan, run, lease) }
   }
 }
+
+/** What one look can see though it is not so, on a busy machine or network. */
+const MAY_BE_CHANCE: readonly Problem['code'][] = ['backend_unhealthy', 'dns_unavailable']
 
 /** The run's own result, or the problem that its caller is told. */
 export async function succeeded({ plan, result }: Started): Promise<RunResult> {

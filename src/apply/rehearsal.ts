@@ -9,7 +9,8 @@ interface Tested {
 
 /**
  * Tests what is to stand on an edge ahead of our turn there, while other things are still looked at. At the turn the test
- * counts if the files are the same and nobody had a turn since it began; otherwise it is simply made again.
+ * counts if the files are the same and nobody had a turn since it began; otherwise it is simply made again. Only for whom
+ * it can count it is made: dozens of tests at once would take the processor away from everything else.
  */
 export class Rehearsal {
   readonly #turns: Turns
@@ -21,9 +22,11 @@ export class Rehearsal {
 
   /** Resolves as soon as the test is under way: what is done meanwhile costs it nothing. */
   begin(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>): Promise<void> {
+    const since = this.#turns.markNext(edge)
+    if (!since) return Promise.resolve()
     return new Promise((begun) => {
       const hashes = this.#test(edge, wanted, begun)
-      this.#tested.set(edge, { since: this.#turns.mark(edge), hashes })
+      this.#tested.set(edge, { since, hashes })
       hashes.catch(() => undefined).finally(begun)
     })
   }

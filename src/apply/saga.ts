@@ -1,3 +1,4 @@
+import { Problem } from '../model/errors.ts'
 import { sentenceOf } from '../model/fault.ts'
 import type { JournalMark, RunAction } from '../model/run.ts'
 import { StaleFence, StoreUnavailable } from '../store/contract.ts'
@@ -28,6 +29,20 @@ export class NotYet extends Error {
   }
 }
 
+/** How long one step may take at most, its waiting for others included; longer than the limits of all its parts. */
+const LONGEST_STEP_MS = 15 * 60_000
+
+/**
+ * A step has not ended long after everything in it should have. Nobody knows what it did and may still do, so nothing is
+ * undone beside it: recovery looks, under a fence of its own that what hangs here no longer passes.
+ */
+export class Overdue extends Problem {
+  constructor(step: string, limitMs: number) {
+    const detail = `The step ${step} did not end within ${Math.round(limitMs / 1000)} s. It is put back by recovery.`
+    super('unavailable', detail, { nextAction: 'Follow the plan with GET /api/deploy/plans/{planId}.' })
+  }
+}
+
 export interface SagaParts {
   readonly action: RunAction
   readonly steps: readonly Step[]
@@ -35,6 +50,8 @@ export interface SagaParts {
   readonly reach: Reach
   /** Nobody waits for the outcome: what may pass by itself is waited for (NotYet) instead of turned round or given up. */
   readonly patient?: boolean
+  /** For one step. */
+  readonly limitMs?: number
 }
 
 /** Runs steps in order and, when one fails, undoes those that may have changed something, in reverse. Knows only `Step`. */
@@ -61,7 +78,7 @@ export class Saga {
       const started = performance.now()
       const isFirst = !this.#begunBefore.has(step)
       try {
-        await this.#do(step, this.#parts.steps[i + 1])
+        await this.#within(step, this.#do(step, this.#parts.steps[i + 1]))
         reports.push({ name: step.name, status: 'done', ms: since(started) })
       } catch (fault) {
         await this.#stopOrWait(step, 'intent', fault)
@@ -81,7 +98,7 @@ export class Saga {
       if (!this.#mayHaveChanged(step)) continue
       const started = performance.now()
       try {
-        await this.#undo(step)
+        await this.#within(step, this.#undo(step))
         rollback.push({ name: step.name, status: 'undone', ms: since(started) })
       } catch (fault) {
         await this.#stopOrWait(step, 'undo_intent', fault)
@@ -126,6 +143,15 @@ export class Saga {
     at('after-undone')
   }
 
+  async #within(step: Step, work: Promise<void>): Promise<void> {
+    const { limitMs = LONGEST_STEP_MS } = this.#parts
+    const { promise: overdue, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new Overdue(step.name, limitMs)), limitMs)
+    // What ends after that tells nobody any more.
+    work.catch(() => undefined)
+    await Promise.race([work, overdue]).finally(() => clearTimeout(timer))
+  }
+
   /** Once is enough, however often a step is tried. */
   async #intend(step: Step, mark: 'intent' | 'undo_intent', image?: unknown): Promise<void> {
     if (this.#journal.newest(step.name)?.mark !== mark) await this.#journal.write(step.name, mark, image)
@@ -143,9 +169,9 @@ export class Saga {
     await (this.#backByDefault ? tolerating(write) : write())
   }
 
-  /** Throws what neither turns a run round nor ends it: a lost hold, an open verdict, and for the patient whatever may pass. */
+  /** Throws what neither turns a run round nor ends it: a lost hold, an open verdict, a step that hangs, and for the patient whatever may pass. */
   async #stopOrWait(step: Step, mark: 'intent' | 'undo_intent', fault: unknown): Promise<void> {
-    if (fault instanceof StaleFence || fault instanceof LeaseLost || fault instanceof Undecided) throw fault
+    if (FOR_RECOVERY.some((kind) => fault instanceof kind)) throw fault
     if (!this.#parts.patient || !isPassing(fault)) return
     const detail = `${sentenceOf(fault)} It is tried again.`
     const { image, detail: told } = this.#journal.last(step.name, mark) ?? {}
@@ -163,6 +189,8 @@ export class Saga {
     return this.#journal.last(name, 'intent') !== undefined && !failed?.untouched && !this.#journal.last(name, 'undone')
   }
 }
+
+const FOR_RECOVERY = [StaleFence, LeaseLost, Undecided, Overdue]
 
 /** Undefined where what is there now cannot be seen: that is for the step itself to say, in its turn. */
 const intentOf = (step: Step, afters: Afters): Promise<NewEntry | undefined> =>

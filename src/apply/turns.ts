@@ -7,14 +7,12 @@ import { StepFault } from './step.ts'
 const PATIENCE_MS = 120_000
 const PAUSE_MS = 20
 
-/** A place in an edge's order of turns. */
+/** A place in an edge's order of turns: the next, while nobody had a turn or waited for one. */
 export interface TurnMark {
   /** Turns that were asked for so far. */
   readonly asked: number
-  /** Nobody had a turn or waited for one. */
-  readonly idle: boolean
-  /** Of this instance's last turn; undefined before the first. */
-  readonly fence: number | undefined
+  /** Of this instance's last turn. */
+  readonly fence: number
 }
 
 export interface Turn {
@@ -62,13 +60,17 @@ export class Turns {
     })
   }
 
-  mark(edge: Edge): TurnMark {
-    const { asked, waiting, fence } = this.#queueAt(placeOf(edge))
-    return { asked, idle: waiting === 0, fence }
+  /** The next place, for the first who asks for it: of any number only one can be next. Undefined for all others. */
+  markNext(edge: Edge): TurnMark | undefined {
+    const queue = this.#queueAt(placeOf(edge))
+    const { asked, waiting, fence } = queue
+    if (waiting > 0 || fence === undefined || queue.marked === asked) return undefined
+    queue.marked = asked
+    return { asked, fence }
   }
 
   #queueAt(place: string): Queue {
-    const queue = this.#queues.get(place) ?? { asked: 0, waiting: 0, fence: undefined, end: Promise.resolve() }
+    const queue = this.#queues.get(place) ?? { asked: 0, waiting: 0, fence: undefined, marked: undefined, end: Promise.resolve() }
     this.#queues.set(place, queue)
     return queue
   }
@@ -78,8 +80,7 @@ export class Turns {
     queue.fence = lease.fence
     const held = new HeldLease(this.#store, lease, this.#leaseMs, Date.now)
     // The fence counts the turns of all instances: one more than our last is nobody's in between.
-    const isNextAfter = ({ asked, idle, fence }: TurnMark) =>
-      idle && number === asked + 1 && fence !== undefined && lease.fence === fence + 1
+    const isNextAfter = ({ asked, fence }: TurnMark) => number === asked + 1 && lease.fence === fence + 1
     return work({ isNextAfter }).finally(async () => {
       held.stop()
       // One that cannot be released runs out; that is no reason to call the work a failure.
@@ -104,5 +105,7 @@ interface Queue {
   asked: number
   waiting: number
   fence: number | undefined
+  /** The place that was marked last. */
+  marked: number | undefined
   end: Promise<void>
 }

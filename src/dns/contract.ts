@@ -1,3 +1,4 @@
+import type { FairClock } from '../fair-clock.ts'
 import { Fault } from '../model/fault.ts'
 
 /** A question to one DNS server. `type` is a mnemonic or `TYPEnnn`; `over: 'tcp'` skips UDP. */
@@ -50,10 +51,10 @@ export interface DnsReader {
   readonly server: string
   /**
    * Asks all questions at the same time and gives their outcomes in the same order. Never rejects: whatever goes wrong
-   * is a `no_answer`. The reader's time limit counts from `since` (`performance.now()`, by default now), so several
-   * rounds of one look share one limit by passing the look's beginning.
+   * is a `no_answer`. The reader's time limit counts on `clock`, by default one of its own, so several rounds of one
+   * look share one limit by passing the look's clock.
    */
-  ask(questions: readonly DnsQuestion[], since?: number): Promise<readonly DnsOutcome[]>
+  ask(questions: readonly DnsQuestion[], clock?: FairClock): Promise<readonly DnsOutcome[]>
 }
 
 /** What a name leads to. `own` stands at the name itself, an alias among it; `final` are the addresses at the end. */

@@ -1,5 +1,6 @@
+import { FairClock } from '../fair-clock.ts'
 import { type Endpoint, formatEndpoint } from '../model/address.ts'
-import type { DnsQuestion, DnsReader, NoAnswer } from './contract.ts'
+import type { DnsOutcome, DnsQuestion, DnsReader, NoAnswer } from './contract.ts'
 import { makeQuery, type Query } from './query.ts'
 import { askOverTcp } from './tcp.ts'
 import { askOverUdp } from './udp.ts'
@@ -15,21 +16,25 @@ export interface ReaderOptions {
 /** A reader of one server, v4 or v6: UDP first, TCP when the answer does not fit. */
 export function dnsReader(server: Endpoint, options: ReaderOptions = {}): DnsReader {
   const { recursive = false, limitMs = 2_500, resendAfterMs = 800 } = options
+  const askAll = async (questions: readonly DnsQuestion[], clock: FairClock): Promise<readonly DnsOutcome[]> => {
+    if (clock.elapsedMs >= limitMs) return questions.map(() => ({ kind: 'no_answer', reason: 'timeout' }))
+    const ids = new Set<number>()
+    const queries = questions.map((question) => queryOrReason(question, recursive, ids))
+    const udpQueries = queries.filter(isQuery).filter(({ question }) => question.over !== 'tcp')
+    const udpOutcomes = askOverUdp(server, udpQueries, { clock, limitMs, resendAfterMs })
+    const outcomes = queries.map(async (query) => {
+      if (!isQuery(query)) return query
+      const outcome = (await udpOutcomes.get(query)) ?? 'truncated'
+      return outcome === 'truncated' ? askOverTcp(server, query, { clock, limitMs }) : outcome
+    })
+    return Promise.all(outcomes)
+  }
   return {
     server: formatEndpoint(server),
-    async ask(questions, since = performance.now()) {
-      const deadline = since + limitMs
-      if (performance.now() >= deadline) return questions.map(() => ({ kind: 'no_answer', reason: 'timeout' }))
-      const ids = new Set<number>()
-      const queries = questions.map((question) => queryOrReason(question, recursive, ids))
-      const udpQueries = queries.filter(isQuery).filter(({ question }) => question.over !== 'tcp')
-      const udpOutcomes = askOverUdp(server, udpQueries, { deadline, resendAfterMs })
-      const outcomes = queries.map(async (query) => {
-        if (!isQuery(query)) return query
-        const outcome = (await udpOutcomes.get(query)) ?? 'truncated'
-        return outcome === 'truncated' ? askOverTcp(server, query, deadline) : outcome
-      })
-      return Promise.all(outcomes)
+    async ask(questions, clock) {
+      if (clock) return askAll(questions, clock)
+      using own = new FairClock()
+      return await askAll(questions, own)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { FairClock } from '../fair-clock.ts'
 import { type Endpoint, formatEndpoint } from '../model/address.ts'
 import { type DnsProvider, DnsWriteFault } from './contract.ts'
 import { exchangeOverTcp } from './tcp.ts'
@@ -73,7 +74,8 @@ function updaterOf({ zone, primary, key: settings, limitMs = 5_000, now = Date.n
   return async (update, unmet) => {
     const id = randomInt(0x10000)
     const { wire, mac } = writable(zone, () => signRequest(encodeUpdate(id, update()), key, seconds()))
-    const outcome = await exchangeOverTcp(primary, wire, performance.now() + limitMs)
+    using clock = new FairClock()
+    const outcome = await exchangeOverTcp(primary, wire, { clock, limitMs })
     const at = seconds()
     const verdict = judgeUpdate({ id, mac, key, zone, server }, outcome, at)
     if (verdict instanceof DnsWriteFault) throw verdict

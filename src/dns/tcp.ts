@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import type { FairClock } from '../fair-clock.ts'
 import type { Endpoint } from '../model/address.ts'
 import type { DnsOutcome, NoAnswer } from './contract.ts'
 import { hear, type Query } from './query.ts'
@@ -9,22 +10,28 @@ export type TcpOutcome =
   | { readonly kind: 'message'; readonly bytes: Buffer }
   | { readonly kind: 'no_message'; readonly reason: 'timeout' | 'unreachable'; readonly sent: boolean }
 
+/** When to give up. */
+export interface TcpLimit {
+  readonly clock: FairClock
+  readonly limitMs: number
+}
+
 /** One query over one connection. */
-export async function askOverTcp(server: Endpoint, query: Query, deadline: number): Promise<DnsOutcome> {
-  const outcome = await exchangeOverTcp(server, query.wire, deadline)
+export async function askOverTcp(server: Endpoint, query: Query, limit: TcpLimit): Promise<DnsOutcome> {
+  const outcome = await exchangeOverTcp(server, query.wire, limit)
   if (outcome.kind === 'no_message') return noAnswer(outcome.reason)
   const heard = hear(query, outcome.bytes)
   return typeof heard === 'string' ? noAnswer('malformed') : heard
 }
 
 /** One message each way. Only the first that comes is read: its two length octets bound it to 64 KiB. */
-export function exchangeOverTcp(server: Endpoint, wire: Buffer, deadline: number): Promise<TcpOutcome> {
+export function exchangeOverTcp(server: Endpoint, wire: Buffer, { clock, limitMs }: TcpLimit): Promise<TcpOutcome> {
   const { promise, resolve } = Promise.withResolvers<TcpOutcome>()
   const socket = connect({ port: server.port, host: server.address })
-  const end = setTimeout(() => fail('timeout'), Math.max(0, deadline - performance.now()))
+  const callOff = clock.limit(limitMs, () => fail('timeout'))
   let sent = false
   const settle = (outcome: TcpOutcome) => {
-    clearTimeout(end)
+    callOff()
     socket.destroy()
     resolve(outcome)
   }

@@ -1,11 +1,13 @@
 import { createSocket } from 'node:dgram'
+import type { FairClock } from '../fair-clock.ts'
 import type { Endpoint } from '../model/address.ts'
 import type { DnsAnswer, NoAnswer } from './contract.ts'
 import { hear, type Query } from './query.ts'
 
 export interface UdpLimits {
-  /** On the clock of `performance.now()`. */
-  readonly deadline: number
+  /** Runs since the question was put. */
+  readonly clock: FairClock
+  readonly limitMs: number
   /** A query without an answer is sent once more after this time. */
   readonly resendAfterMs: number
 }
@@ -37,10 +39,10 @@ export function askOverUdp(server: Endpoint, queries: readonly Query[], limits: 
     for (const { query } of waiting.values()) socket.send(query.wire, (error) => error && giveUp('unreachable'))
   }
   const resend = setTimeout(send, limits.resendAfterMs)
-  const end = setTimeout(() => giveUp('timeout'), Math.max(0, limits.deadline - performance.now()))
+  const callOff = limits.clock.limit(limits.limitMs, () => giveUp('timeout'))
   const stop = () => {
     clearTimeout(resend)
-    clearTimeout(end)
+    callOff()
     socket.close()
   }
 

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto'
 import { type ClientRequest, request as requestPlainly } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import { TLSSocket } from 'node:tls'
+import { FairClock } from '../fair-clock.ts'
 import type { NoAnswerReason } from '../model/badge.ts'
 import type { EdgeAnswer, EdgeQuestion } from './contract.ts'
 import { codeOf } from './files.ts'
@@ -19,26 +20,32 @@ export function askEdge(
   limitMs = PATIENCE_MS,
 ): Promise<EdgeAnswer> {
   const { host, path, tls } = question
-  const started = performance.now()
+  const clock = new FairClock()
   const options = { host: address, path, headers: { host, 'user-agent': 'drawbridge' }, agent: false as const }
-  const signal = AbortSignal.timeout(limitMs)
   // Whom the certificate is from is not the question here, but whether it is the one that was installed.
   const asking = tls
-    ? requestSecurely({ ...options, port: ports.https, servername: host, rejectUnauthorized: false, signal })
-    : requestPlainly({ ...options, port: ports.http, signal })
-  return new Promise((resolve) => {
+    ? requestSecurely({ ...options, port: ports.https, servername: host, rejectUnauthorized: false })
+    : requestPlainly({ ...options, port: ports.http })
+  return new Promise<EdgeAnswer>((resolve) => {
+    const fail = (error?: Error) => resolve({ kind: 'no_answer', reason: reasonOf(error, isHandshaking(asking)) })
+    clock.limit(limitMs, () => asking.destroy(new TimeIsUp()))
     asking.once('response', (response) => {
       if (response.headers[UNKNOWN_HOST.header.toLowerCase()] === UNKNOWN_HOST.value) {
         resolve({ kind: 'no_answer', reason: 'unknown_host' })
       }
       const certificate = asking.socket instanceof TLSSocket ? certificateServed(asking.socket, host) : undefined
-      const latencyMs = Math.round(performance.now() - started)
+      const latencyMs = Math.round(clock.elapsedMs)
       resolve({ kind: 'answer', httpStatus: response.statusCode ?? 0, latencyMs, ...(certificate && { certificate }) })
       response.on('error', () => undefined)
-      asking.destroy()
     })
-    asking.on('error', (error) => resolve({ kind: 'no_answer', reason: reasonOf(error, isHandshaking(asking)) }))
+    // A switch of protocols (101) is neither a response nor an error: without these two it would be waited for for ever.
+    asking.once('upgrade', () => fail())
+    asking.once('close', () => fail())
+    asking.on('error', fail)
     asking.end()
+  }).finally(() => {
+    clock.stop()
+    asking.destroy()
   })
 }
 
@@ -81,10 +88,12 @@ const UNREACHABLE = [
   'EPERM',
 ]
 
-function reasonOf(error: Error, handshaking: boolean): NoAnswerReason {
-  const isLate = error.name === 'TimeoutError' || error.name === 'AbortError'
-  return noAnswerReason(isLate ? 'ETIMEDOUT' : codeOf(error), handshaking)
+class TimeIsUp extends Error {
+  readonly code = 'ETIMEDOUT'
 }
+
+const reasonOf = (error: Error | undefined, handshaking: boolean): NoAnswerReason =>
+  noAnswerReason(codeOf(error), handshaking)
 
 /** By the code of a connection's error, where it has one. */
 export function noAnswerReason(code: string | undefined, handshaking: boolean): NoAnswerReason {

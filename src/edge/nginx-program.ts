@@ -5,6 +5,8 @@ import type { ProgramAnswer, ProgramQuestion } from './nginx-thread.ts'
 import type { EdgeSettings } from './settings.ts'
 
 const PATIENCE_MS = 60_000
+/** The thread kills what takes too long; this is for a program or a thread that cannot even be killed. */
+const LAST_PATIENCE_MS = PATIENCE_MS + 5_000
 /** A dump holds every file of the configuration. */
 const MOST_OUTPUT = 256 * 1024 * 1024
 const IDLE_MS = 30_000
@@ -42,18 +44,29 @@ function ask(binary: string, args: readonly string[]): Promise<ProgramAnswer> {
   thread.ref()
   asked += 1
   const question: ProgramQuestion = { id: asked, binary, args, patienceMs: PATIENCE_MS, mostOutput: MOST_OUTPUT }
-  return new Promise((resolve) => {
-    waiting.set(question.id, resolve)
-    thread?.postMessage(question)
+  const { promise, resolve } = Promise.withResolvers<ProgramAnswer>()
+  const overdue = setTimeout(
+    () => settle({ id: question.id, code: null, cause: 'it could not be stopped', output: '', errors: '' }),
+    LAST_PATIENCE_MS,
+  )
+  waiting.set(question.id, (answer) => {
+    clearTimeout(overdue)
+    resolve(answer)
   })
+  thread.postMessage(question)
+  return promise
+}
+
+function settle(answer: ProgramAnswer): void {
+  waiting.get(answer.id)?.(answer)
+  waiting.delete(answer.id)
 }
 
 function begin(): Worker {
   // How this program was started (from a text, say) is not how a thread of it can be.
   const worker = new Worker(new URL(`nginx-thread${extname(import.meta.url)}`, import.meta.url), { execArgv: [] })
   worker.on('message', (answer: ProgramAnswer) => {
-    waiting.get(answer.id)?.(answer)
-    waiting.delete(answer.id)
+    settle(answer)
     // It keeps the service alive only while somebody waits.
     if (waiting.size > 0) return
     worker.unref()
@@ -63,8 +76,7 @@ function begin(): Worker {
   worker.once('exit', () => {
     if (thread !== worker) return
     thread = undefined
-    for (const [id, answer] of waiting) answer({ id, code: null, cause: 'its thread ended', output: '', errors: '' })
-    waiting.clear()
+    for (const id of [...waiting.keys()]) settle({ id, code: null, cause: 'its thread ended', output: '', errors: '' })
   })
   return worker
 }

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectSecurely, createSecureContext, type TLSSocket } from 'node:tls'
+import { FairClock } from '../fair-clock.ts'
 import { type Endpoint, formatEndpoint } from '../model/address.ts'
 import { certificateServed, noAnswerReason } from './ask.ts'
 import type { EdgeAnswer, EdgeVisit, EdgeVisitor } from './contract.ts'
@@ -51,8 +52,7 @@ class Exchange {
   readonly #question: EdgeVisit
   readonly #socket: Socket
   readonly #idle: Idle
-  readonly #started = performance.now()
-  readonly #limit: NodeJS.Timeout
+  readonly #clock = new FairClock()
   #received: Buffer = Buffer.alloc(0)
   #head: AnswerHead | undefined
   #isSecured = false
@@ -65,13 +65,11 @@ class Exchange {
     this.answer = new Promise((resolve) => {
       this.#settle = resolve
     })
-    this.#limit = setTimeout(() => this.#fail('ETIMEDOUT'), limitMs)
+    this.#clock.limit(limitMs, () => this.#fail('ETIMEDOUT'))
     socket.on('data', this.#onBytes)
     socket.on('error', this.#onError)
     socket.on('close', this.#onClose)
-    socket.once('secureConnect', () => {
-      this.#isSecured = true
-    })
+    if (question.tls) socket.once('secureConnect', this.#onSecured)
     socket.write(requestText(question))
   }
 
@@ -85,6 +83,9 @@ class Exchange {
     if (isWhole || !isWorthReading) this.#end(this.#head, isWhole && isWorthReading)
   }
 
+  readonly #onSecured = (): void => {
+    this.#isSecured = true
+  }
   readonly #onError = (error: NodeJS.ErrnoException): void => this.#fail(error.code)
   readonly #onClose = (): void => this.#fail(undefined)
 
@@ -95,7 +96,7 @@ class Exchange {
   }
 
   #end({ httpStatus, header }: AnswerHead, isReusable: boolean): void {
-    const latencyMs = Math.round(performance.now() - this.#started)
+    const latencyMs = Math.round(this.#clock.elapsedMs)
     const certificate =
       this.#question.tls && this.#question.full
         ? certificateServed(this.#socket as TLSSocket, this.#question.host)
@@ -119,7 +120,7 @@ class Exchange {
   }
 
   #leave(): void {
-    clearTimeout(this.#limit)
+    this.#clock.stop()
     this.#socket.off('data', this.#onBytes)
     this.#socket.off('error', this.#onError)
     this.#socket.off('close', this.#onClose)

@@ -46,6 +46,8 @@ const LOG_LEVELS_MS = 5_000
 /** How long runs under way may take to end once we were told to. What takes longer is taken up again at the next start. */
 const DRAIN_MS = 25_000
 const CLOSE_MS = 5_000
+/** After the signal the process ends at this time whatever still hangs: recovery at the next start does the rest. */
+const LAST_MS = DRAIN_MS + 2 * CLOSE_MS
 const DAY_MS = 86_400_000
 
 /** Listens until SIGTERM or SIGINT; then refuses new requests, finishes those under way, and ends. */
@@ -74,6 +76,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
   )
   const signal = await endSignal()
   log.info({ signal }, 'Drawbridge ends: requests under way are finished, new ones refused')
+  endWithin(LAST_MS, log)
   stopWatching()
   for (const stop of loops) stop()
   // A connection that never ends does not keep the service alive: what is left is taken up at the next start.
@@ -83,6 +86,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
   ])
   await trail.finish(Date.now())
   await store.close()
+  endWithin(CLOSE_MS, log)
 }
 
 function warnOfOpenDoors(config: Config, log: Log): void {
@@ -116,6 +120,18 @@ function every(intervalMs: number, log: Log, work: () => Promise<unknown>): () =
     stopped = true
     clearTimeout(timer)
   }
+}
+
+/** A run, a store or a connection that hangs must not keep the process alive: its leases would be renewed without end. */
+function endWithin(limitMs: number, log: Log): void {
+  const end = () => {
+    log.error(
+      { event: 'shutdown_overdue', seconds: limitMs / 1000 },
+      'Shutdown did not finish in time; ending now. Runs under way are recovered at the next start',
+    )
+    process.exit(1)
+  }
+  setTimeout(end, limitMs).unref()
 }
 
 function endSignal(): Promise<string> {

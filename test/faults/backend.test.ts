@@ -1,5 +1,6 @@
+import type { Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { applied, planned, removed, run, world } from '../support/exposure.ts'
+import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
 import { startWebBackend } from '../support/web-backend.ts'
@@ -54,4 +55,54 @@ test('a backend that never answers through the edge is given up, and neighbours 
   expectFailure(await run(lab, planId), 502, 'apply_failed', 'verify')
   await expectPutBack(lab, planId, before)
   await removed(lab, neighbour.planId)
+})
+
+const endlessly = (socket: Socket, text: string): void => {
+  const timer = setInterval(() => socket.write(text), 5)
+  socket.on('error', () => undefined).on('close', () => clearInterval(timer))
+}
+
+const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'
+
+/** What a hostile backend does with a request that came through an edge. */
+const HOSTILE: Readonly<Record<string, (socket: Socket) => unknown>> = {
+  'switches the protocol and closes': (socket) => socket.end(SWITCHING),
+  'switches the protocol and stays': (socket) => socket.write(SWITCHING),
+  'sends interim answers without end': (socket) => endlessly(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+  'sends a header without end': (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nX-Long: ')
+    endlessly(socket, 'x')
+  },
+}
+
+test.each([false, true])(
+  'a backend that is hostile only through the edge (tls: %s): every apply ends and is put back',
+  async (tls) => {
+    const before = await world(lab)
+    // At the same time: each of them is given all the time that an edge is given.
+    const outcomes = await Promise.all(
+      Object.entries(HOSTILE).map(async ([what, talk], i) => {
+        await using backend = await startWebBackend(lab, ({ socket }) => talk(socket))
+        const { planId } = await planned(lab, { subdomain: `hostile-${i}`, port: backend.port, tls })
+        const { status, body } = await run(lab, planId)
+        const { state } = await planOf(lab, planId)
+        return { what, status, code: body.code, failed: body.steps?.at(-1)?.name, state }
+      }),
+    )
+    const putBack = { status: 502, code: 'apply_failed', failed: 'verify', state: 'rolled_back' }
+    expect(outcomes).toEqual(Object.keys(HOSTILE).map((what) => ({ what, ...putBack })))
+    expect(await world(lab)).toEqual(before)
+    await invariants(lab)
+  },
+)
+
+test('a backend whose body never ends, through the edge, is healthy by its status', async () => {
+  const before = await world(lab)
+  await using backend = await startWebBackend(lab, ({ socket }) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+    endlessly(socket, '4\r\nmore\r\n')
+  })
+  const { planId } = await applied(lab, { subdomain: 'endless', port: backend.port })
+  await removed(lab, planId)
+  expect(await world(lab)).toEqual(before)
 })

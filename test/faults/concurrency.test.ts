@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addHosts } from '../../bench/many-hosts.ts'
 import type { Answer } from '../support/call.ts'
 import { applied, granted, invariants, planned, planOf, removed, run, runWith, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
@@ -85,5 +86,18 @@ test('applies and removals of different hosts at once leave what they should', a
   ])
   await invariants(lab)
   await Promise.all(coming.map(({ planId }) => removed(lab, planId)))
+  await invariants(lab)
+})
+
+const NEIGHBOURS = 300
+const AT_ONCE = 16
+
+test('applies at once beside hundreds of hosts: none is refused for the load that they make', {
+  timeout: 120_000,
+}, async () => {
+  addHosts(lab.description, NEIGHBOURS)
+  const plans = await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => planned(lab, { subdomain: `crowd-${i}` })))
+  const answers = await Promise.all(plans.map(({ planId }) => run(lab, planId)))
+  expect(verdicts(answers)).toEqual(plans.map(() => [200, undefined]))
   await invariants(lab)
 })

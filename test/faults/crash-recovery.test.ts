@@ -153,6 +153,17 @@ describe('by http-01', () => {
   })
 })
 
+test('something that hangs for ever in the service does not keep it: SIGTERM ends it', async () => {
+  const hanging = join(lab.state, 'hangs-for-ever.mjs')
+  writeFileSync(hanging, 'setInterval(() => undefined, 1000)\n')
+  lab.giveServiceNextLife({ NODE_OPTIONS: `--import ${hanging}` })
+  await lab.restartService()
+  const { service } = lab.description.pids
+  await lab.killService('SIGTERM')
+  expect(lab.description.pids.service).not.toBe(service)
+  expect((await lab.call({ path: '/livez' })).status).toBe(200)
+})
+
 const EDIT = '# a note of the administrator\n'
 const hostFile = (host: string) => join(lab.description.edges.primary.hosts, `${host}.conf`)
 const textOf = (host: string) => (existsSync(hostFile(host)) ? readFileSync(hostFile(host), 'utf8') : '')

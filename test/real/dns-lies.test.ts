@@ -1,9 +1,12 @@
 import { createSocket } from 'node:dgram'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '../../lab/free-port.ts'
 import { dnsReader } from '../../src/dns/reader.ts'
 import { encodeQuery } from '../../src/dns/wire/message.ts'
+import { FairClock } from '../../src/fair-clock.ts'
 import { nameInUse } from '../../src/observe/name-in-use.ts'
+import { blockFor } from '../support/block.ts'
 import {
   type Asked,
   honest,
@@ -198,12 +201,24 @@ describe('the reader', () => {
   test('has one time limit for all rounds of a look', async () => {
     await using liar = await startLiar(honest)
     const reader = dnsReader(liar, LIMITS)
-    const longAgo = performance.now() - 1_000
-    expect(await reader.ask([{ name: 'lab.test', type: 'SOA' }], longAgo)).toEqual([
+    using clock = new FairClock()
+    await sleep(2 * LIMITS.limitMs)
+    expect(await reader.ask([{ name: 'lab.test', type: 'SOA' }], clock)).toEqual([
       { kind: 'no_answer', reason: 'timeout' },
     ])
     const overTcp = { name: 'lab.test', type: 'SOA', over: 'tcp' } as const
-    expect(await reader.ask([overTcp], longAgo)).toEqual([{ kind: 'no_answer', reason: 'timeout' }])
+    expect(await reader.ask([overTcp], clock)).toEqual([{ kind: 'no_answer', reason: 'timeout' }])
+  })
+
+  test('an answer that came while this process was late is heard, and silence is silence', async () => {
+    await using honestly = await startLiar(honest)
+    const heard = look(honestly)
+    blockFor(4 * LIMITS.limitMs)
+    expect(await heard).toEqual(FREE)
+    await using mute = await startLiar(silent)
+    const unheard = look(mute)
+    blockFor(4 * LIMITS.limitMs)
+    expect(await unheard).toMatchObject({ kind: 'unknown' })
   })
 
   test('answers each question in its place, and what cannot be asked too', async () => {

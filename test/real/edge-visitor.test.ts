@@ -8,6 +8,7 @@ import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../lab/free-port.ts'
 import { edgeVisitor } from '../../src/edge/visitor.ts'
+import { blockFor } from '../support/block.ts'
 import { makeCertificate } from '../support/openssl.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
@@ -54,6 +55,18 @@ describe('plainly', () => {
     expect(sockets).toHaveLength(1)
   })
 
+  test('a connection that is used again and again gathers no listeners', async () => {
+    const { visit, sockets } = await web((_request, response) => response.setHeader('content-length', 0).end())
+    const warnings: Error[] = []
+    const note = (warning: Error) => warnings.push(warning)
+    process.on('warning', note)
+    onTestFinished(() => void process.off('warning', note))
+    for (let i = 0; i < 30; i += 1) await visit(`h${i}.lab.test`)
+    await new Promise(setImmediate)
+    expect(warnings).toEqual([])
+    expect(sockets).toHaveLength(1)
+  })
+
   test('a connection that was closed meanwhile, or whose body has no end, is replaced', async () => {
     const { visit, sockets } = await web((request, response) => {
       if (request.headers.host === 'endless.lab.test') response.write('for ever')
@@ -89,6 +102,13 @@ describe('plainly', () => {
   ])('%s is no answer', async (_what, talk, reason) => {
     const port = await listening(createTcpServer((socket) => talk(socket.on('error', () => undefined))))
     expect(await visiting(port, 300)('a.lab.test')).toEqual({ kind: 'no_answer', reason })
+  })
+
+  test('an answer that came while this process was late is heard', async () => {
+    const { visit } = await web((_request, response) => response.writeHead(204).end())
+    const visiting = visit('a.lab.test')
+    blockFor(3_000)
+    expect(await visiting).toMatchObject({ kind: 'answer', httpStatus: 204 })
   })
 
   test('nobody there is refused', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../lab/free-port.ts'
 import { probeHealth } from '../../src/observe/health-probe.ts'
 import { type Backend, startBackend } from '../support/backend.ts'
+import { blockFor } from '../support/block.ts'
 
 const MEGABYTE = Buffer.alloc(1024 * 1024)
 
@@ -164,5 +165,50 @@ describe('a body costs neither time nor memory', () => {
     expect(await probe(backend)).toEqual(healthy(200))
     await vi.waitFor(() => expect(backend.openSockets()).toBe(0))
     expect(backend.sent()).toBeLessThan(16 * MEGABYTE.length)
+  })
+})
+
+describe('when this process is late', () => {
+  const LIMIT_MS = 300
+  const LATE_MS = 1_000
+
+  test('a backend that answered in time is healthy', async () => {
+    await using backend = await startBackend(answer('200 OK\r\ncontent-length: 0'))
+    const probing = probe(backend, LIMIT_MS)
+    blockFor(LATE_MS)
+    expect(await probing).toEqual(healthy(200))
+  })
+
+  test('a backend that answers while it is late, again and again, is healthy', async () => {
+    await using backend = await startBackend((socket) =>
+      setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), LIMIT_MS / 2),
+    )
+    const probing = probe(backend, LIMIT_MS)
+    const blocking = setInterval(() => blockFor(LIMIT_MS), 20)
+    expect(await probing).toEqual(healthy(200))
+    clearInterval(blocking)
+  })
+
+  test('a probe that failed beside it is repeated', async () => {
+    let asked = 0
+    await using backend = await startBackend((socket) => {
+      asked += 1
+      if (asked === 1) socket.destroy()
+      else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    })
+    const probing = probe(backend, LIMIT_MS)
+    blockFor(LATE_MS)
+    expect(await probing).toEqual(healthy(200))
+  })
+
+  test.each<[string, (socket: Socket) => void, unknown]>([
+    ['is silent', () => undefined, unhealthy('timeout')],
+    ['says 503', answer('503 Unavailable\r\ncontent-length: 0'), unhealthy('status', 503)],
+    ['closes', (socket) => socket.destroy(), unhealthy('not_http')],
+  ])('a backend that %s is unhealthy all the same', async (_what, talk, fact) => {
+    await using backend = await startBackend(talk)
+    const probing = probe(backend, LIMIT_MS)
+    blockFor(LATE_MS)
+    expect(await probing).toEqual(fact)
   })
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CRASH_POINTS } from '../../src/apply/crash-points.ts'
 import { Journal } from '../../src/apply/journal.ts'
-import { NotYet, Saga, type SagaOutcome, type SagaParts, Undecided } from '../../src/apply/saga.ts'
+import { NotYet, Overdue, Saga, type SagaOutcome, type SagaParts, Undecided } from '../../src/apply/saga.ts'
 import { StepFault } from '../../src/apply/step.ts'
 import type { JournalEntry } from '../../src/model/run.ts'
 import { StaleFence, type Store, StoreUnavailable } from '../../src/store/contract.ts'
@@ -38,6 +38,7 @@ interface Life {
   readonly reached?: string[]
   readonly patient?: boolean
   readonly store?: Pick<Store, 'transaction'>
+  readonly limitMs?: number
 }
 
 /** Runs that had a life already. */
@@ -45,7 +46,7 @@ const begun = new Set<string>()
 
 /** One life of the service: from the beginning, or from what the journal says, as runs do. */
 async function live(life: Life): Promise<SagaOutcome | 'died'> {
-  const { action, world, runId, diesAfter, reached = [], patient = false } = life
+  const { action, world, runId, diesAfter, reached = [], patient = false, limitMs } = life
   const entries = await store.readJournal(runId, 0)
   let points = 0
   const assertAlive = () => {
@@ -63,6 +64,7 @@ async function live(life: Life): Promise<SagaOutcome | 'died'> {
     journal: journalOf(life, entries, assertAlive),
     reach,
     patient,
+    ...(limitMs && { limitMs }),
   })
   try {
     const isFirst = !begun.has(runId)
@@ -174,6 +176,19 @@ describe('what only stops a run', () => {
     await expect(live({ action: 'apply', world, runId })).rejects.toThrow(StaleFence)
     expect(world.standing()).toEqual(['check', 'backup', 'certificate', 'proxy', 'dns'])
     expect(world.undone).toEqual([])
+  })
+
+  test('a step that hangs: it has an end, nothing is undone beside it, and recovery puts all of it back', async () => {
+    const { runId } = await newRun(store, 'apply')
+    const world = new FakeWorld(STEPS.apply, {})
+    const { promise: hanging, resolve: wake } = Promise.withResolvers<void>()
+    world.beforeEffect = (step) => (step === 'dns' ? hanging : Promise.resolve())
+    await expect(live({ action: 'apply', world, runId, limitMs: 200 })).rejects.toThrow(Overdue)
+    expect(world.standing()).toEqual(['check', 'backup', 'certificate', 'proxy'])
+    expect(world.undone).toEqual([])
+    expect(await live({ action: 'apply', world, runId })).toMatchObject({ kind: 'rolled_back' })
+    expect(world.standing()).toEqual([])
+    wake()
   })
 
   test('a verdict that the store may or may not have: no step back is taken', { timeout: 20_000 }, async () => {

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, constants, fchmodSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver } from 'kysely'
 import type { Engine } from './engine.ts'
@@ -93,9 +93,22 @@ class PatientSqliteDialect extends SqliteDialect {
   }
 }
 
+/** How long statements may follow one another before everything else has a turn. */
+const TURN_MS = 10
+
 class PatientSqliteDriver extends SqliteDriver {
+  #turnBeganAt = 0
+
+  /**
+   * SQLite answers at once, so whoever waits for it never leaves the event loop's present turn: dozens of transactions in
+   * a row would be one long turn, in which no answer of the network is heard.
+   */
   override async acquireConnection(): Promise<DatabaseConnection> {
     const connection = await super.acquireConnection()
+    if (performance.now() - this.#turnBeganAt > TURN_MS) {
+      await nextTurn()
+      this.#turnBeganAt = performance.now()
+    }
     return {
       executeQuery: (query) => patiently(() => connection.executeQuery(query)),
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
