@@ -63,7 +63,7 @@ export class Diagnoser {
 
   async #gather(host: string): Promise<Evidence> {
     const since = performance.now()
-    const deadline = new Deadline(LIMIT_MS, (error) => this.#parts.onFault(error, host))
+    using deadline = new Deadline(LIMIT_MS, (error) => this.#parts.onFault(error, host))
     const subject = await deadline.within<Subject | undefined | 'late'>(SUBJECT_MS, () => this.#find(host), 'late')
     if (subject === 'late')
       throw new Problem('unavailable', 'The store or the disk does not answer.', { retryAfter: 5 })

@@ -34,7 +34,7 @@ import type { Hook } from './notify/hook.ts'
 import { reportWebhooks, type WebhookReport } from './notify/report.ts'
 import { sender } from './notify/send.ts'
 import { keyOf } from './notify/signature.ts'
-import { probeHealth } from './observe/health-probe.ts'
+import { probeFairly } from './observe/health-probe.ts'
 import { nameHolder } from './observe/name-holder.ts'
 import { type ObserveParts, observe } from './observe/observe.ts'
 import { DebugLogWatch } from './ops/debug-log-watch.ts'
@@ -243,7 +243,7 @@ function observerOf(
       return reader
     },
     resolver: config.resolver && dnsReader(config.resolver, { recursive: true }),
-    probe: (target) => probeHealth(target, HEALTH_TIMEOUT_SECONDS * 1000),
+    probe: (target) => probeFairly(target, HEALTH_TIMEOUT_SECONDS * 1000),
     inventory,
     // Nothing but the look: what plans cannot spend.
     budget: { look: (wish) => budget.look(wish) },

@@ -70,7 +70,13 @@ export class Turns {
   }
 
   #queueAt(place: string): Queue {
-    const queue = this.#queues.get(place) ?? { asked: 0, waiting: 0, fence: undefined, marked: undefined, end: Promise.resolve() }
+    const queue = this.#queues.get(place) ?? {
+      asked: 0,
+      waiting: 0,
+      fence: undefined,
+      marked: undefined,
+      end: Promise.resolve(),
+    }
     this.#queues.set(place, queue)
     return queue
   }

@@ -1,11 +1,14 @@
+import { FairClock } from '../fair-clock.ts'
+
 /** The end of one look. Every part of it has a limit of its own, and none outlives the whole. */
-export class Deadline {
-  readonly #endsAt: number
+export class Deadline implements Disposable {
+  readonly #clock = new FairClock()
+  readonly #limitMs: number
   readonly #onFault: (error: unknown) => void
 
   /** `onFault` is told what kept a part from being looked at. */
   constructor(limitMs: number, onFault: (error: unknown) => void) {
-    this.#endsAt = performance.now() + limitMs
+    this.#limitMs = limitMs
     this.#onFault = onFault
   }
 
@@ -14,13 +17,12 @@ export class Deadline {
    * get less than half of the time that it wants is not begun: its silence would say nothing.
    */
   async within<T>(limitMs: number, work: (limitMs: number) => Promise<T>, otherwise: T): Promise<T> {
-    const share = Math.min(limitMs, this.#endsAt - performance.now())
+    const elapsedMs = this.#clock.elapsedMs
+    const share = Math.min(limitMs, this.#limitMs - elapsedMs)
     if (share < limitMs / 2) return otherwise
-    let timer: NodeJS.Timeout | undefined
-    const timeIsUp = new Promise<T>((resolve) => {
-      timer = setTimeout(() => resolve(otherwise), share + GRACE_MS)
-    })
-    return Promise.race([work(share), timeIsUp]).finally(() => clearTimeout(timer))
+    const { promise: timeIsUp, resolve } = Promise.withResolvers<T>()
+    const callOff = this.#clock.limit(elapsedMs + share + GRACE_MS, () => resolve(otherwise))
+    return Promise.race([work(share), timeIsUp]).finally(callOff)
   }
 
   /** The same for one link of several: whatever else keeps it from being seen leaves the others alone. */
@@ -31,6 +33,10 @@ export class Deadline {
       this.#onFault(error)
       return otherwise
     }
+  }
+
+  [Symbol.dispose](): void {
+    this.#clock.stop()
   }
 }
 

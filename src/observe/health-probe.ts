@@ -17,20 +17,15 @@ const LARGEST_HEAD = 64 * 1024
 /** Answers before the final one (102, 103). More are a flood. */
 const MOST_INTERIM_ANSWERS = 16
 
-/** Lateness of this process from which on a failed probe is no evidence against the backend. */
-const LATE_MS = 100
-
-/**
- * One GET to exactly this address; only 2xx is healthy. Redirects are not followed and no body is taken in. Time in which
- * this process was late is not counted, and a probe that failed beside such a time is repeated once.
- */
-export async function probeHealth(target: HealthTarget, limitMs = 3_000): Promise<HealthFact> {
+/** A probe that is repeated once when it failed beside a time in which this process was late. */
+export async function probeFairly(target: HealthTarget, limitMs: number): Promise<HealthFact> {
   using clock = new FairClock()
-  const first = await probeOnce(target, limitMs)
-  return first.kind === 'healthy' || clock.lateMs < LATE_MS ? first : probeOnce(target, limitMs)
+  const first = await probeHealth(target, limitMs)
+  return first.kind === 'healthy' || clock.lateMs === 0 ? first : probeHealth(target, limitMs)
 }
 
-async function probeOnce(target: HealthTarget, limitMs: number): Promise<HealthFact> {
+/** One GET to exactly this address; only 2xx is healthy. Redirects are not followed and no body is taken in. */
+export async function probeHealth(target: HealthTarget, limitMs = 3_000): Promise<HealthFact> {
   using clock = new FairClock()
   const latencyMs = () => Math.round(clock.elapsedMs)
   try {

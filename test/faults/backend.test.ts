@@ -77,6 +77,7 @@ const HOSTILE: Readonly<Record<string, (socket: Socket) => unknown>> = {
 
 test.each([false, true])(
   'a backend that is hostile only through the edge (tls: %s): every apply ends and is put back',
+  { timeout: 90_000 },
   async (tls) => {
     const before = await world(lab)
     // At the same time: each of them is given all the time that an edge is given.

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../lab/free-port.ts'
-import { probeHealth } from '../../src/observe/health-probe.ts'
+import { probeFairly, probeHealth } from '../../src/observe/health-probe.ts'
 import { type Backend, startBackend } from '../support/backend.ts'
 import { blockFor } from '../support/block.ts'
 
@@ -171,10 +171,12 @@ describe('a body costs neither time nor memory', () => {
 describe('when this process is late', () => {
   const LIMIT_MS = 300
   const LATE_MS = 1_000
+  const fairly = ({ address, port }: Backend) =>
+    probeFairly({ address, port, path: '/', host: 'app.lab.test' }, LIMIT_MS)
 
   test('a backend that answered in time is healthy', async () => {
     await using backend = await startBackend(answer('200 OK\r\ncontent-length: 0'))
-    const probing = probe(backend, LIMIT_MS)
+    const probing = fairly(backend)
     blockFor(LATE_MS)
     expect(await probing).toEqual(healthy(200))
   })
@@ -183,7 +185,7 @@ describe('when this process is late', () => {
     await using backend = await startBackend((socket) =>
       setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), LIMIT_MS / 2),
     )
-    const probing = probe(backend, LIMIT_MS)
+    const probing = fairly(backend)
     const blocking = setInterval(() => blockFor(LIMIT_MS), 20)
     expect(await probing).toEqual(healthy(200))
     clearInterval(blocking)
@@ -196,7 +198,7 @@ describe('when this process is late', () => {
       if (asked === 1) socket.destroy()
       else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
     })
-    const probing = probe(backend, LIMIT_MS)
+    const probing = fairly(backend)
     blockFor(LATE_MS)
     expect(await probing).toEqual(healthy(200))
   })
@@ -207,7 +209,7 @@ describe('when this process is late', () => {
     ['closes', (socket) => socket.destroy(), unhealthy('not_http')],
   ])('a backend that %s is unhealthy all the same', async (_what, talk, fact) => {
     await using backend = await startBackend(talk)
-    const probing = probe(backend, LIMIT_MS)
+    const probing = fairly(backend)
     blockFor(LATE_MS)
     expect(await probing).toEqual(fact)
   })

@@ -70,13 +70,14 @@ export function sqliteSuite(on: Bench): void {
 
   it('lets the rest of the service go on while it waits for another instance', async () => {
     const [one, two] = [await on.open(), await on.open()]
-    let finishFirst = (): void => {}
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const { promise: finished, resolve: finishFirst } = Promise.withResolvers<void>()
     const first = one.transaction(async (session) => {
       await session.appendAudit(sampleEntry())
-      await new Promise<void>((resolve) => {
-        finishFirst = resolve
-      })
+      begin()
+      await finished
     })
+    await begun
     const second = two.appendAudit(sampleEntry())
     // Would never come to pass if the wait stood still.
     await new Promise((resolve) => setTimeout(resolve, 50))
