@@ -17,9 +17,9 @@ export function addHosts({ edges: { primary } }: LabDescription, count: number):
 }
 
 /** Until the monitor has found and asked every one of them. */
-export async function hostsKnown({ outside }: LabDescription, count: number): Promise<void> {
+export async function hostsKnown({ inside }: LabDescription, count: number): Promise<void> {
   for (;;) {
-    const answer = await fetch(`${outside}/api/hosts?limit=1`)
+    const answer = await fetch(`${inside}/api/hosts?limit=1`)
     if (!answer.ok) {
       process.stdout.write(`not answered yet: HTTP ${answer.status}\n`)
       await sleep(2_000)

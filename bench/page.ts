@@ -22,7 +22,7 @@ export async function benchPage({ description: lab }: Lab): Promise<void> {
     const page = await context.newPage()
     const [drawn, interactive, filter]: [number[], number[], number[]] = [[], [], []]
     for (let load = 0; load < LOADS; load += 1) {
-      await page.goto(lab.outside, { waitUntil: 'commit' })
+      await page.goto(lab.inside, { waitUntil: 'commit' })
       drawn.push(await whenTrue(page, `document.querySelectorAll('[role=row]').length > 10`))
       interactive.push(await whenTrue(page, `rowCount() > ${HOSTS}`))
     }

@@ -15,9 +15,9 @@ export async function benchStatus({ description: lab }: Lab): Promise<void> {
   const commands = {
     'node itself': [process.execPath, '-e', '0'],
     'drawbridge --help': [process.execPath, launcher(), '--help'],
-    'drawbridge policy': [process.execPath, launcher(), 'policy', '--url', lab.outside],
-    'drawbridge status': [process.execPath, launcher(), 'status', '--url', lab.outside],
-    'drawbridge status --json': [process.execPath, launcher(), 'status', '--json', '--url', lab.outside],
+    'drawbridge policy': [process.execPath, launcher(), 'policy', '--url', lab.inside],
+    'drawbridge status': [process.execPath, launcher(), 'status', '--url', lab.inside],
+    'drawbridge status --json': [process.execPath, launcher(), 'status', '--json', '--url', lab.inside],
   }
   for (const [name, command] of Object.entries(commands)) {
     const samples: number[] = []

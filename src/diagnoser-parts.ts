@@ -54,6 +54,7 @@ export function diagnoserOf(
     standingOf: askStanding(config),
     patienceMs: config.monitor.timeoutSeconds * 1000,
     servers: servers.addresses,
+    showsUnmanaged: config.status.showUnmanaged === 'public',
     serverAt: (address) => Object.entries(servers.addresses).find(([, registered]) => registered === address)?.[0],
     ports: settings.ports,
     resolve: async (name) => {

@@ -21,6 +21,8 @@ export interface DiagnoserParts extends HostLookParts {
   /** What the monitor knows of the host, as that plan's. */
   readonly known: (host: string, planId: string | null) => BadgeFacts | null
   readonly servers: Audience['servers']
+  /** Whether the public may know of hosts that were not made here. */
+  readonly showsUnmanaged: boolean
   /** Told what kept a link from being looked at. */
   readonly onFault: (error: unknown, host: string) => void
 }
@@ -41,6 +43,7 @@ export class Diagnoser {
 
   /** `host` is canonical. Whoever asks for the same host at the same time is told of the same look. */
   async diagnose(host: string, { network }: Pick<Caller, 'network'>): Promise<Diagnosis> {
+    if (network === 'public' && !this.#parts.showsUnmanaged && !(await this.#isManaged(host))) throw notFound()
     const evidence = await (this.#underWay.get(host) ?? this.#look(host))
     return diagnose(evidence, { network, servers: this.#parts.servers })
   }
@@ -67,10 +70,14 @@ export class Diagnoser {
     const subject = await deadline.within<Subject | undefined | 'late'>(SUBJECT_MS, () => this.#find(host), 'late')
     if (subject === 'late')
       throw new Problem('unavailable', 'The store or the disk does not answer.', { retryAfter: 5 })
-    if (!subject)
-      throw new Problem('host_not_found', 'No such host is served by the edge: it is not exposed and may be planned.')
+    if (!subject) throw notFound()
     const evidence = await lookAtHost(this.#parts, subject, deadline, since)
     return { ...evidence, known: this.#parts.known(host, subject.managed?.plan.planId ?? null) }
+  }
+
+  /** Asked before the look: a host that is hidden answers like one that is not there, and as fast. */
+  async #isManaged(host: string): Promise<boolean> {
+    return (await this.#parts.store.findExposure(host)) !== undefined
   }
 
   async #find(host: string): Promise<Subject | undefined> {
@@ -82,3 +89,6 @@ export class Diagnoser {
     return { host, map, served, managed: plan && { plan, files: filesToCompare(exposure) } }
   }
 }
+
+const notFound = (): Problem =>
+  new Problem('host_not_found', 'No such host is served by the edge: it is not exposed and may be planned.')

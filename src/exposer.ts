@@ -75,7 +75,7 @@ export class Exposer {
     const { settings, planTtlSeconds, observe, store, trail, now } = this.#parts
     const desired = desire(request, settings)
     const observed = await observe(desired)
-    const proposal = propose(desired, observed, settings, caller.network)
+    const proposal = propose(desired, observed, settings)
     const createdAt = now()
     const planId = newPlanId()
     const plan: Plan = {
@@ -89,6 +89,7 @@ export class Exposer {
       createdAt,
       expiresAt: createdAt + planTtlSeconds * 1000,
       createdBy: caller.address,
+      proof: randomBytes(32).toString('hex'),
     }
     await store.transaction(async (session) => {
       await session.insertPlan(plan)
@@ -222,13 +223,13 @@ export class Exposer {
   }
 
   /**
-   * Looks again before a run changes anything: policy, health, name, certificate, and whether they still mean the same
-   * changes. What a moment's load can cause is refused only when a second look confirms it.
+   * Looks again before a run changes anything: policy, health, name, certificate, proxy, and whether they still mean the
+   * same changes. What a moment's load can cause is refused only when a second look confirms it.
    */
   async recheck(plan: Plan): Promise<void> {
     const { settings, observe } = this.#parts
     const desired = desire(plan.request, settings)
-    const look = async () => propose(desired, await observe(desired, plan.planId), settings, 'internal')
+    const look = async () => propose(desired, await observe(desired, plan.planId), settings)
     const { changes } = await look().catch((refusal: unknown) => {
       if (refusal instanceof Problem && MAY_BE_CHANCE.includes(refusal.code)) return look()
       throw refusal

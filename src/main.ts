@@ -137,6 +137,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     webhooks: webhookReport,
     board,
     upToDate: (host) => monitor.upToDate(host),
+    showsUnmanaged: config.status.showUnmanaged === 'public',
     diagnoser,
     metrics,
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),

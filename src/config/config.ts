@@ -41,6 +41,8 @@ export interface Config {
   readonly rateLimits: RateLimits
   readonly webhooks: readonly Webhook[]
   /** How often hosts are checked, how long each may take, how many at a time. */
+  /** Who may know of hosts that stand in the edge's own configuration and were not made here. */
+  readonly status: { readonly showUnmanaged: 'internal' | 'public' }
   readonly monitor: { readonly everySeconds: number; readonly timeoutSeconds: number; readonly atOnce: number }
   readonly backups: { readonly keepRuns: number }
   readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
@@ -103,6 +105,11 @@ export function readConfig(text: string, file: string, environment: Environment)
     },
     rateLimits: readRateLimits(root.section('rateLimits')),
     webhooks: readWebhooks(root, { path, environment }),
+    status: {
+      showUnmanaged: root
+        .section('status')
+        .read('showUnmanaged', 'internal', value.oneOf('internal', 'public'), 'internal or public'),
+    },
     monitor: readMonitor(root.section('monitor')),
     backups: {
       keepRuns: root

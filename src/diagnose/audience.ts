@@ -30,10 +30,8 @@ export function wordsFor({ target }: Evidence, audience: Audience): Words {
   return {
     backend: backendName(target.target, target.address, audience),
     machine: machineName(target.target, target.address, audience),
-    addresses: (found) => {
-      const seen = found.filter((address) => maySee(address, audience))
-      return seen.length === found.length && found.length > 0 ? seen.map(shown).join(', ') : 'another address'
-    },
+    addresses: (found) =>
+      audience.network === 'internal' && found.length > 0 ? found.map(shown).join(', ') : 'another address',
     inside: (sentence, outside) => (audience.network === 'internal' ? sentence : outside),
   }
 }

@@ -30,7 +30,7 @@ const LOOKS: Readonly<Record<Link['link'], Look>> = {
       case 'here':
         if (records === 'not_ours')
           return [false, 'The name leads to the edge, but the zone does not hold exactly what was applied.']
-        return [true, `The name leads to the edge (${addresses(name.found)}).`]
+        return [true, inside(`The name leads to the edge (${addresses(name.found)}).`, 'The name leads to the edge.')]
       case 'elsewhere':
         return [false, `The name leads to ${addresses(name.found)}.`]
       case 'missing':
@@ -38,7 +38,13 @@ const LOOKS: Readonly<Record<Link['link'], Look>> = {
       case 'uncertain':
         return [null, inside(`${name.reason}.`, 'The DNS server gave no answer to rely on.')]
       case 'not_judged':
-        return [null, `The name has an address (${addresses(name.found)}); whether it leads here nobody can tell.`]
+        return [
+          null,
+          inside(
+            `The name has an address (${addresses(name.found)}); whether it leads here nobody can tell.`,
+            'The name has an address; whether it leads here nobody can tell.',
+          ),
+        ]
       case 'not_asked':
         return [null, name.why === 'no_time' ? NO_TIME : 'The zone is not managed here, and no resolver is configured.']
     }

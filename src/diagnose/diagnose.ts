@@ -38,7 +38,7 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
     badge: badgeOf(factsAfter(evidence)),
     managed,
     configPath: configuration.own && shown(configuration.own.path),
-    configLine: configuration.own?.line ?? null,
+    configLine: audience.network === 'internal' ? (configuration.own?.line ?? null) : null,
     listen: configuration.listen.map((place) => ({ ...place, address: shownListen(place.address, audience) })),
     proxyPass: isShown && target.proxyPass !== null ? shown(target.proxyPass) : null,
     server: isShown && machine !== null ? (serverAt(machine, audience) ?? shown(machine)) : null,

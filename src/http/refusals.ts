@@ -6,6 +6,7 @@ import { parseLabel, parseName } from '../model/dns-name.ts'
 import { type ErrorCode, Problem } from '../model/errors.ts'
 import { StoreUnavailable } from '../store/contract.ts'
 import { PROBLEM_TYPE, problemBody, toProblem } from './problem.ts'
+import { publicProblem } from './public-view.ts'
 import type { Budgets } from './rate-limit.ts'
 
 declare module 'fastify' {
@@ -36,6 +37,7 @@ export function answerRefusals(app: FastifyInstance, trail: AuditTrail, budgets:
     problem = await countFailedCredential(problem, request, budgets)
     problem = await recordRefusal(problem, request, trail, now())
     request.refusedWith = problem.code
+    if (request.caller.network === 'public') problem = publicProblem(problem)
     const body = problemBody(problem, request.id)
     if (problem.members.retryAfter !== undefined) reply.header('retry-after', String(problem.members.retryAfter))
     // A problem names the caller's fields, and somebody may have put a capability in such a name.

@@ -16,6 +16,7 @@ import type { PlanProgress } from '../progress.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
 import { eventStreams } from './event-stream.ts'
 import { Gate } from './gate.ts'
+import type { Visibility } from './host-query.ts'
 import { judgeRequests } from './judgement.ts'
 import { shownPath } from './path.ts'
 import { wrongType } from './problem.ts'
@@ -50,6 +51,8 @@ export interface ServerParts {
   readonly board: Board
   /** Resolves when board and diagnosis tell what was committed before: of `host`, or of all. */
   readonly upToDate: (host?: string) => Promise<void>
+  /** Whether the public may know of hosts that were not made here. */
+  readonly showsUnmanaged: boolean
   readonly diagnoser: Diagnoser
   readonly metrics: Metrics
   readonly policy: (caller: Caller) => PolicyBody
@@ -97,6 +100,7 @@ export async function createServer(parts: ServerParts): Promise<App> {
   await describeApi(app, parts.version)
   await offerPage(app, parts.pageFolder)
   const sendEvents = eventStreams()
+  const visibleTo: Visibility = (network) => (host) => host.managed || network === 'internal' || parts.showsUnmanaged
   refuseOtherMethods(app, () => {
     policyRoutes(app, parts.policy)
     planRoutes(app, parts.exposer)
@@ -107,8 +111,8 @@ export async function createServer(parts: ServerParts): Promise<App> {
     eventRoutes(app, parts.events, sendEvents)
     auditRoutes(app, parts.audit)
     webhookRoutes(app, parts.webhooks)
-    hostRoutes(app, parts)
-    hostEventRoutes(app, parts.board, parts.now, sendEvents)
+    hostRoutes(app, parts, visibleTo)
+    hostEventRoutes(app, parts.board, parts.now, sendEvents, visibleTo)
     diagnoseRoutes(app, parts)
     metricsRoutes(app, parts.metrics)
     systemRoutes(app, async () => !closing && (await parts.isReady()), parts.warnings)

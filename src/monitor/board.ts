@@ -1,6 +1,9 @@
 import type { HostStatus } from '../model/host-status.ts'
 
-export type BoardNews = { readonly kind: 'badge'; readonly status: HostStatus } | { readonly kind: 'hosts' }
+/** `hosts`: one came, went, or is managed now or no more. `managed`: it is, or was until now. */
+export type BoardNews =
+  | { readonly kind: 'badge'; readonly status: HostStatus }
+  | { readonly kind: 'hosts'; readonly managed: boolean }
 export type BoardListener = (news: BoardNews) => void
 
 /** All hosts as this instance knows them: seen by itself, or read along from the one that asks. */
@@ -44,15 +47,20 @@ export class Board {
     this.#revision += 1
     this.#changed = Math.max(this.#changed, status.changed)
     if (before?.planId !== status.planId) this.#membership += 1
-    if (before && before.badge !== status.badge) this.#tell({ kind: 'badge', status })
-    else if (before?.planId !== status.planId || before.expiresAt !== status.expiresAt) this.#tell({ kind: 'hosts' })
+    const hasNewBadge = before !== undefined && before.badge !== status.badge
+    if (hasNewBadge) this.#tell({ kind: 'badge', status })
+    const isOther = before?.planId !== status.planId || before.expiresAt !== status.expiresAt
+    if (before?.managed !== status.managed || (isOther && !hasNewBadge))
+      this.#tell({ kind: 'hosts', managed: status.managed || before?.managed === true })
   }
 
   remove(host: string): void {
-    if (!this.#hosts.delete(host)) return
+    const before = this.#hosts.get(host)
+    if (!before) return
+    this.#hosts.delete(host)
     this.#revision += 1
     this.#membership += 1
-    this.#tell({ kind: 'hosts' })
+    this.#tell({ kind: 'hosts', managed: before.managed })
   }
 
   listen(listener: BoardListener): () => void {

@@ -35,13 +35,6 @@ function judgeHealth(fact: HealthFact, server: string): Verdict {
   }
 }
 
-/** What the public is told of an unhealthy backend: one sentence for a closed port, a silent one, a 500. Planning is no port scanner. */
-export const publicHealthCheck = (server: string): Check => ({
-  name: 'health',
-  status: 'failed',
-  detail: `The backend on server ${server} gave no HTTP 2xx on its health path.`,
-})
-
 function judgeName(fact: NameFact): Verdict {
   if (fact.kind === 'unknown') {
     const detail = `Whether the name is free is not certain: ${fact.reason}.`

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Change } from '../model/change.ts'
 import { Problem } from '../model/errors.ts'
 import type { CertificateFact, Check, Observation } from '../model/finding.ts'
-import { judge, publicHealthCheck } from './checks.ts'
+import { judge } from './checks.ts'
 import type { Desired } from './desire.ts'
 import type { PlanSettings } from './settings.ts'
 
@@ -14,18 +14,9 @@ export interface Proposal {
 }
 
 /** Desired and observed in, a proposal out, or a refusal whose first failing check gives the code. */
-export function propose(
-  desired: Desired,
-  observed: Observation,
-  settings: PlanSettings,
-  audience: 'internal' | 'public',
-): Proposal {
+export function propose(desired: Desired, observed: Observation, settings: PlanSettings): Proposal {
   const verdicts = judge(observed, desired.request.server)
-  const checks = verdicts.map(({ check }) =>
-    check.name === 'health' && check.status === 'failed' && audience === 'public'
-      ? publicHealthCheck(desired.request.server)
-      : check,
-  )
+  const checks = verdicts.map(({ check }) => check)
   const failed = verdicts.findIndex(({ code }) => code !== undefined)
   const code = verdicts[failed]?.code
   if (code) throw new Problem(code, checks[failed]?.detail ?? '', { checks, ...told(checks[failed]) })

@@ -20,7 +20,7 @@ export function crowd(site: () => PageSite): void {
       async () => (await lab.call({ path: '/api/hosts?limit=1' })).body.total >= MANY,
       30_000,
     )
-    const page = await open('/', 'outside')
+    const page = await open('/')
     const table = page.getByRole('table', { name: 'Hosts' })
     await page.getByRole('button', { name: /^All 1,0\d\d$/ }).waitFor()
     await expect.poll(() => table.getAttribute('aria-rowcount').then(Number)).toBeGreaterThan(MANY)

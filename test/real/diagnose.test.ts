@@ -29,7 +29,9 @@ const saying = (status: number) => (_: unknown, response: { writeHead(status: nu
   response.writeHead(status).end()
 
 beforeAll(async () => {
-  lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1 } }) })
+  lab = await startTestLab({
+    configure: (config) => ({ ...config, monitor: { everySeconds: 1 }, status: { showUnmanaged: 'public' } }),
+  })
   const { edges, dns, backends } = lab.description
   const edge = edges.primary.address
   const backend = backends.find(({ server }) => server === '25')?.address ?? ''

@@ -142,12 +142,19 @@ describe("a host of the edge's own configuration", () => {
     writeFileSync(config, text)
   })
 
-  test('shows no address outside the registry, no plan and no content to the public', async () => {
+  test('shows the public no host that was not made here, no plan and no content', async () => {
     await turns('away.lab.test', 'HTTP 502')
-    const { body, text } = await health('away.lab.test', 'public')
-    expect(body.server).toBeNull()
-    expect(text).not.toContain('127.0.0.9')
+    const told = await Promise.all(
+      ['away.lab.test', 'nobody.lab.test'].flatMap((host) =>
+        ['health', 'diagnose'].map((route) => lab.call({ path: `/api/${route}?host=${host}`, from: 'public' })),
+      ),
+    )
+    const shown = told.map(({ status, body }) => JSON.stringify([status, { ...body, requestId: '' }]))
+    expect(new Set(shown).size).toBe(1)
+    expect([told[0]?.status, told[0]?.body.code]).toEqual([404, 'host_not_found'])
     const hosts = await lab.call({ path: '/api/hosts', from: 'public' })
+    expect(hosts.body.hosts.every(({ managed }: { managed: boolean }) => managed)).toBe(true)
+    expect(hosts.body.total).toBe(hosts.body.hosts.length)
     expect(hosts.text).not.toMatch(new RegExp(`plan_|127\\.0\\.0\\.9|${CANARY}`))
   })
 })

@@ -20,7 +20,9 @@ const block = (host: string, rest: string) =>
   `server { listen ${lab.description.edges.primary.address}:8080; server_name ${host}; ${rest} }\n`
 
 beforeAll(async () => {
-  lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1 } }) })
+  lab = await startTestLab({
+    configure: (config) => ({ ...config, monitor: { everySeconds: 1 }, status: { showUnmanaged: 'public' } }),
+  })
   const { address } = lab.description.edges.primary
   await applied(lab, { subdomain: 'made' })
   appendFileSync(join(lab.description.edges.primary.hosts, 'made.lab.test.conf'), `# ${CANARY}\n`)

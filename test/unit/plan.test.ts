@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { publicProblem } from '../../src/http/public-view.ts'
 import { Problem } from '../../src/model/errors.ts'
 import type { ExposureRequest } from '../../src/model/exposure.ts'
 import type { Observation } from '../../src/model/finding.ts'
@@ -42,11 +43,8 @@ const WELL: Observation = {
   },
 }
 
-const planFor = (
-  request: Partial<ExposureRequest> = {},
-  seen: Partial<Observation> = {},
-  audience: 'internal' | 'public' = 'internal',
-) => propose(desire({ ...REQUEST, ...request }, SETTINGS), { ...WELL, ...seen }, SETTINGS, audience)
+const planFor = (request: Partial<ExposureRequest> = {}, seen: Partial<Observation> = {}) =>
+  propose(desire({ ...REQUEST, ...request }, SETTINGS), { ...WELL, ...seen }, SETTINGS)
 
 function refusal(work: () => unknown): Problem {
   try {
@@ -165,18 +163,18 @@ describe('checks', () => {
       { kind: 'unhealthy', reason: 'status', httpStatus: 500, latencyMs: 2 },
     ] as const
     const shown = answers.map((health) => {
-      const { message, members } = refusal(() => planFor({}, { health }, 'public'))
+      const { message, members } = publicProblem(refusal(() => planFor({}, { health })))
       return JSON.stringify({ message, members })
     })
     expect(new Set(shown).size).toBe(1)
-    expect(refusal(() => planFor({}, { health: answers[3] }, 'internal')).message).toContain('HTTP 500')
+    expect(refusal(() => planFor({}, { health: answers[3] })).message).toContain('HTTP 500')
   })
 })
 
 describe('what a zone publishes', () => {
   const records = (publish: { type: 'A' | 'AAAA' | 'CNAME'; value: string }[]) => {
     const settings = { ...SETTINGS, zones: new Map([['lab.test', { ttl: 60, publish }]]) }
-    const { changes } = propose(desire(REQUEST, settings), WELL, settings, 'internal')
+    const { changes } = propose(desire(REQUEST, settings), WELL, settings)
     return changes.flatMap((change) => (change.kind === 'dns' ? [`${change.name} ${change.type} ${change.value}`] : []))
   }
 
@@ -200,7 +198,7 @@ describe('what has moved since the plan', () => {
   const now = (difference: Partial<Observation>, settings = SETTINGS) =>
     moved(
       withOwner(changes, 'plan_1'),
-      propose(desire(REQUEST, settings), { ...WELL, ...difference }, settings, 'internal').changes,
+      propose(desire(REQUEST, settings), { ...WELL, ...difference }, settings).changes,
     )
 
   test('nothing, and a certificate that is there by now is no harm', () => {
@@ -214,10 +212,7 @@ describe('what has moved since the plan', () => {
     } as const
     expect(now({ certificate: installed })).toEqual([])
     expect(
-      moved(
-        propose(desire(REQUEST, SETTINGS), { ...WELL, certificate: installed }, SETTINGS, 'internal').changes,
-        changes,
-      ),
+      moved(propose(desire(REQUEST, SETTINGS), { ...WELL, certificate: installed }, SETTINGS).changes, changes),
     ).toHaveLength(1)
   })
 

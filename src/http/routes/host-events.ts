@@ -5,6 +5,7 @@ import type { Board } from '../../monitor/board.ts'
 import type { App } from '../app.ts'
 import { lastEventId, type SendEvents, type ServerSentEvent } from '../event-stream.ts'
 import { hostRow } from '../host-body.ts'
+import type { Visibility } from '../host-query.ts'
 import { eventStream } from '../schema-parts.ts'
 import { problems } from '../schemas.ts'
 import { HostRowBody } from '../status-schemas.ts'
@@ -13,7 +14,13 @@ import { HostRowBody } from '../status-schemas.ts'
 const GATHER_MS = 200
 
 /** Badges as they change, and an event when hosts come or go. A client that comes back with Last-Event-ID misses nothing. */
-export function hostEventRoutes(app: App, board: Board, now: () => number, send: SendEvents): void {
+export function hostEventRoutes(
+  app: App,
+  board: Board,
+  now: () => number,
+  send: SendEvents,
+  visibleTo: Visibility,
+): void {
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
   app.get(
@@ -32,7 +39,7 @@ export function hostEventRoutes(app: App, board: Board, now: () => number, send:
       const after = last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : undefined
       return send(request, reply, async (gone) => {
         const end = AbortSignal.any([gone, closing.signal])
-        return rowsOf(changesOn(board, after, end), caller.network, now)
+        return rowsOf(changesOn(board, after, end, visibleTo(caller.network)), caller.network, now)
       })
     },
   )
@@ -41,14 +48,20 @@ export function hostEventRoutes(app: App, board: Board, now: () => number, send:
 type HostChange = { readonly id: number; readonly status?: HostStatus }
 
 /** Changes after that place, or from now on. Of a host that changes faster than they are taken only the newest is told. */
-async function* changesOn(board: Board, after: number | undefined, end: AbortSignal): AsyncGenerator<HostChange, void> {
-  const missed = after === undefined ? [] : [...board.all()].filter(({ changed }) => changed > after)
+async function* changesOn(
+  board: Board,
+  after: number | undefined,
+  end: AbortSignal,
+  isShown: ReturnType<Visibility>,
+): AsyncGenerator<HostChange, void> {
+  const missed = after === undefined ? [] : [...board.all()].filter((one) => one.changed > after && isShown(one))
   const badges = new Map(missed.sort((a, b) => a.changed - b.changed).map((status) => [status.host, status]))
   // Nobody remembers which hosts came and went while the caller was away.
   let areOthers = after !== undefined
   let isGathering = false
   const news = new WakeUp()
   const stop = board.listen((change) => {
+    if (!isShown(change.kind === 'hosts' ? change : change.status)) return
     if (change.kind === 'hosts') areOthers = true
     else {
       badges.delete(change.status.host)

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Problem } from '../../model/errors.ts'
+import type { HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import { listHosts, type Place } from '../../monitor/listing.ts'
 import type { App } from '../app.ts'
 import { healthBody, hostRow, serverFor } from '../host-body.ts'
-import { canonicalHost, findHost } from '../host-query.ts'
+import { canonicalHost, findHost, type Visibility } from '../host-query.ts'
 import { rowsAsked } from '../schema-parts.ts'
 import { problems } from '../schemas.ts'
 import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../status-schemas.ts'
@@ -16,7 +17,7 @@ interface HostParts {
 }
 
 /** What is known of the hosts. Nothing is asked and nothing is opened for it: it is what the monitor saw last. */
-export function hostRoutes(app: App, { board, upToDate, now }: HostParts): void {
+export function hostRoutes(app: App, { board, upToDate, now }: HostParts, visibleTo: Visibility): void {
   // Revisions begin anew with every start, and so do the tags.
   const life = randomBytes(6).toString('base64url')
 
@@ -34,7 +35,7 @@ export function hostRoutes(app: App, { board, upToDate, now }: HostParts): void 
     async ({ query, caller }) => {
       const host = canonicalHost(query.host)
       await upToDate(host)
-      return healthBody(findHost(board, host), caller.network, now())
+      return healthBody(findHost(board, host, visibleTo(caller.network)), caller.network, now())
     },
   )
 
@@ -54,14 +55,20 @@ export function hostRoutes(app: App, { board, upToDate, now }: HostParts): void 
       const tag = tagOf([life, board.revision, caller.network, query])
       reply.header('etag', tag)
       if (headers['if-none-match'] === tag) return reply.code(304).send(null)
-      return hostsBody(board, query, caller.network, now())
+      const shown = [...board.all()].filter(visibleTo(caller.network))
+      return hostsBody(shown, query, caller.network, now())
     },
   )
 }
 
-function hostsBody(board: Board, query: HostsQuery, network: 'internal' | 'public', at: number): HostsBody {
+function hostsBody(
+  shown: readonly HostStatus[],
+  query: HostsQuery,
+  network: 'internal' | 'public',
+  at: number,
+): HostsBody {
   const { page, matched, next, counts, servers } = listHosts(
-    board.all(),
+    shown,
     {
       search: query.search?.toLowerCase(),
       badges: query.badge?.split(',').map((badge) => badge.trim()),
@@ -77,7 +84,7 @@ function hostsBody(board: Board, query: HostsQuery, network: 'internal' | 'publi
   )
   return {
     hosts: page.map((status) => hostRow(status, network, at)),
-    total: board.size,
+    total: shown.length,
     matched,
     nextCursor: next && cursorTo(next),
     counts: { ...counts },

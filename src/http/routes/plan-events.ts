@@ -1,6 +1,8 @@
+import type { Caller } from '../../authorize/caller.ts'
 import type { PlanProgress, ProgressEvent } from '../../progress.ts'
 import type { App } from '../app.ts'
 import { lastEventId, type SendEvents, type ServerSentEvent } from '../event-stream.ts'
+import { publicEvent } from '../public-view.ts'
 import { ProgressBody } from '../run-schemas.ts'
 import { eventStream } from '../schema-parts.ts'
 import { PlanIdParams, problems } from '../schemas.ts'
@@ -20,13 +22,21 @@ export function planEventRoutes(app: App, progress: PlanProgress, send: SendEven
       },
     },
     (request, reply) => {
-      const { params, headers } = request
+      const { params, headers, caller } = request
       const last = lastEventId(headers['last-event-id'])
-      return send(request, reply, async (gone) => toServerSent(await progress.follow(params.planId, last, gone)))
+      return send(request, reply, async (gone) =>
+        toServerSent(await progress.follow(params.planId, last, gone), caller),
+      )
     },
   )
 }
 
-async function* toServerSent(events: AsyncGenerator<ProgressEvent, void>): AsyncGenerator<ServerSentEvent, void> {
-  for await (const { id, name, ...data } of events) yield { id, event: name, data }
+async function* toServerSent(
+  events: AsyncGenerator<ProgressEvent, void>,
+  { network }: Caller,
+): AsyncGenerator<ServerSentEvent, void> {
+  for await (const event of events) {
+    const { id, name, ...data } = network === 'public' ? publicEvent(event) : event
+    yield { id, event: name, data }
+  }
 }

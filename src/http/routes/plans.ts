@@ -1,12 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Caller } from '../../authorize/caller.ts'
 import type { Exposer } from '../../exposer.ts'
+import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
 import type { RunStory } from '../../progress.ts'
 import type { PlanPlace } from '../../store/contract.ts'
 import type { App } from '../app.ts'
+import { publicChange, publicCheck, publicEvent, publicStep } from '../public-view.ts'
 import type { LastRunBody, RunBody } from '../run-schemas.ts'
 import { ExposureRequestBody, PlanBody, PlanIdParams, PlanPageBody, PlanPageQuery, problems } from '../schemas.ts'
 
 export function planRoutes(app: App, exposer: Exposer): void {
+  const closing = new AbortController()
+  app.addHook('preClose', async () => closing.abort())
   app.post(
     '/api/deploy/plan',
     {
@@ -33,8 +39,11 @@ export function planRoutes(app: App, exposer: Exposer): void {
       },
     },
     async (request, reply) => {
-      const plan = await exposer.plan(request.body, request.caller)
-      return reply.code(201).header('location', `/api/deploy/plans/${plan.planId}`).send(planBody(plan))
+      const plan = await inEvenTime(request.caller, closing.signal, () => exposer.plan(request.body, request.caller))
+      return reply
+        .code(201)
+        .header('location', `/api/deploy/plans/${plan.planId}`)
+        .send(planBody(plan, request.caller.network))
     },
   )
 
@@ -51,13 +60,14 @@ export function planRoutes(app: App, exposer: Exposer): void {
     },
     async (request) => {
       const { planId } = request.params
-      const isInside = request.caller.network === 'internal'
+      const { network } = request.caller
+      const isInside = network === 'internal'
       const [plan, runs] = await Promise.all([exposer.findPlan(planId), exposer.runsOf(planId)])
       const last = runs.at(-1)
       return {
-        ...planBody(plan),
+        ...planBody(plan, network),
         ...(isInside && { createdBy: plan.createdBy }),
-        ...(last && { lastRun: lastRunBody(last), runs: runs.map((story) => runBody(story, isInside)) }),
+        ...(last && { lastRun: lastRunBody(last, isInside), runs: runs.map((story) => runBody(story, isInside)) }),
       }
     },
   )
@@ -86,6 +96,26 @@ export function planRoutes(app: App, exposer: Exposer): void {
   )
 }
 
+/** Longer than any probe of a backend takes. */
+const UNHEALTHY_TOLD_AFTER_MS = 3_500
+
+/**
+ * The public learns that a backend is unhealthy so long after its plan began, whatever is wrong: a port that refuses would
+ * answer at once and a filtered one late, and planning is no port scanner. A service that shuts down waits no longer.
+ */
+async function inEvenTime<T>({ network }: Caller, closing: AbortSignal, plan: () => Promise<T>): Promise<T> {
+  const began = performance.now()
+  try {
+    return await plan()
+  } catch (error) {
+    if (network === 'public' && error instanceof Problem && error.code === 'backend_unhealthy') {
+      const left = Math.max(0, began + UNHEALTHY_TOLD_AFTER_MS - performance.now())
+      await sleep(left, undefined, { signal: closing }).catch(() => undefined)
+    }
+    throw error
+  }
+}
+
 function placeIn(cursor: string): PlanPlace {
   const [createdAt, planId = ''] = cursor.split('.')
   return { createdAt: Number(createdAt), planId }
@@ -102,11 +132,12 @@ const summaryBody = ({ planId, state, host, url, request, createdBy, createdAt, 
   expiresAt: new Date(expiresAt).toISOString(),
 })
 
-function planBody({ createdBy: _private, createdAt, expiresAt, ...plan }: Plan): PlanBody {
+function planBody({ createdBy: _private, createdAt, expiresAt, ...plan }: Plan, network: Caller['network']): PlanBody {
+  const isInside = network === 'internal'
   return {
     ...plan,
-    checks: [...plan.checks],
-    changes: [...plan.changes],
+    checks: isInside ? [...plan.checks] : plan.checks.map(publicCheck),
+    changes: isInside ? [...plan.changes] : plan.changes.map(publicChange),
     createdAt: new Date(createdAt).toISOString(),
     expiresAt: new Date(expiresAt).toISOString(),
   }
@@ -119,10 +150,13 @@ const timesOf = ({ action, state, startedAt, finishedAt }: RunStory['run']) => (
   finishedAt: finishedAt === undefined ? null : new Date(finishedAt).toISOString(),
 })
 
-const lastRunBody = ({ run, steps }: RunStory): LastRunBody => ({ ...timesOf(run), steps: [...steps] })
+const lastRunBody = ({ run, steps }: RunStory, isInside: boolean): LastRunBody => ({
+  ...timesOf(run),
+  steps: isInside ? [...steps] : steps.map(publicStep),
+})
 
 const runBody = ({ run, events }: RunStory, isInside: boolean): RunBody => ({
   ...timesOf(run),
   ...(isInside && { actor: run.actor }),
-  events: events.map(({ action: _ofTheRun, ...event }) => event),
+  events: (isInside ? events : events.map(publicEvent)).map(({ action: _ofTheRun, ...event }) => event),
 })
