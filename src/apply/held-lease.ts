@@ -14,29 +14,29 @@ export class LeaseLost extends Problem {
   }
 }
 
-/** A lease that is renewed while its holder works, and that knows when it may have become somebody else's. */
-export class HeldLease {
-  readonly lease: Lease
-  readonly #store: Store
+/** Leases that are renewed together while their holder works, and that know when they may have become somebody else's. */
+export class HeldLeases {
+  readonly #leases: readonly Lease[]
+  readonly #store: Pick<Store, 'renewLeases'>
   readonly #lifeMs: number
   readonly #now: () => number
   readonly #beat: NodeJS.Timeout
-  #heldUntil: number
+  readonly #heldUntil: Map<string, number>
 
-  constructor(store: Store, lease: Lease, lifeMs: number, now: () => number) {
-    this.lease = lease
+  constructor(store: Pick<Store, 'renewLeases'>, leases: readonly Lease[], lifeMs: number, now: () => number) {
+    this.#leases = leases
     this.#store = store
     this.#lifeMs = lifeMs
     this.#now = now
-    this.#heldUntil = lease.expiresAt
+    this.#heldUntil = new Map(leases.map(({ name, expiresAt }) => [name, expiresAt]))
     this.#beat = setInterval(() => void this.#renew(), lifeMs / 4)
   }
 
-  assertHeld(): void {
-    if (this.#now() >= this.#heldUntil) throw new LeaseLost(this.lease.name)
+  assertHeld(name: string): void {
+    if (this.#now() >= (this.#heldUntil.get(name) ?? 0)) throw new LeaseLost(name)
   }
 
-  /** Ends the renewal; the lease itself is left to whoever releases it. */
+  /** Ends the renewal; the leases themselves are left to whoever releases them. */
   stop(): void {
     clearInterval(this.#beat)
   }
@@ -44,8 +44,27 @@ export class HeldLease {
   /** A store that does not answer is asked again at the next beat. Counted from before the question: it may have waited. */
   async #renew(): Promise<void> {
     const asked = this.#now()
-    const renewed = await this.#store.renewLease(this.lease, asked, this.#lifeMs).catch(() => undefined)
-    if (renewed === false) this.#heldUntil = 0
-    if (renewed && this.#heldUntil !== 0) this.#heldUntil = asked + this.#lifeMs
+    const held = this.#leases.filter(({ name }) => this.#heldUntil.get(name) !== 0)
+    const renewed = await this.#store.renewLeases(held, asked, this.#lifeMs).catch(() => undefined)
+    if (renewed) for (const { name } of held) this.#heldUntil.set(name, renewed.has(name) ? asked + this.#lifeMs : 0)
+  }
+}
+
+/** One lease, held in the same way. */
+export class HeldLease {
+  readonly lease: Lease
+  readonly #all: HeldLeases
+
+  constructor(store: Pick<Store, 'renewLeases'>, lease: Lease, lifeMs: number, now: () => number) {
+    this.lease = lease
+    this.#all = new HeldLeases(store, [lease], lifeMs, now)
+  }
+
+  assertHeld(): void {
+    this.#all.assertHeld(this.lease.name)
+  }
+
+  stop(): void {
+    this.#all.stop()
   }
 }

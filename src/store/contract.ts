@@ -193,8 +193,11 @@ export interface StoreSession {
   /** The lease, or undefined while somebody else's has not run out. Its own holder may take it again: a new fence. */
   takeLease(name: string, holder: string, now: number, lifeMs: number): Promise<Lease | undefined>
   findLease(name: string, now: number): Promise<Lease | undefined>
-  /** False when the lease was lost: run out and taken by somebody else, or released. */
-  renewLease(lease: Lease, now: number, lifeMs: number): Promise<boolean>
+  /**
+   * Prolongs leases, one statement for any 500 of them. Gives the names of those that are still held; the others were lost:
+   * run out and taken by somebody else, or released.
+   */
+  renewLeases(leases: readonly Lease[], now: number, lifeMs: number): Promise<ReadonlySet<string>>
   releaseLease(lease: Lease): Promise<void>
 
   /**

@@ -1,13 +1,14 @@
 import { hostLease } from '../../model/run.ts'
-import type { Store } from '../../store/contract.ts'
-import { HeldLease } from '../held-lease.ts'
+import type { Lease, Store, StoreSession } from '../../store/contract.ts'
+import { HeldLeases } from '../held-lease.ts'
 import type { Receipt } from '../steps.ts'
 import { type InUse, inUse, type Use } from './in-use.ts'
 
 /** A host that no run can touch meanwhile, as its books say under our hold. */
 export interface HeldHost {
   readonly inUse: InUse
-  readonly held: HeldLease
+  readonly lease: Lease
+  readonly assertHeld: () => void
 }
 
 interface HoldingParts {
@@ -35,21 +36,29 @@ export async function holding<T>(
     }
     return taken
   })
-  const all = leases.map(({ host, lease }) => ({ host, held: new HeldLease(store, lease, leaseMs, now) }))
+  const held = new HeldLeases(
+    store,
+    leases.map(({ lease }) => lease),
+    leaseMs,
+    now,
+  )
   try {
     const looks = await Promise.all(
-      all.map(async ({ host, held }) => ({ held, exposure: await store.findExposure(host) })),
+      leases.map(async ({ host, lease }) => ({ lease, exposure: await store.findExposure(host) })),
     )
     return await work(
-      looks.flatMap(({ held, exposure }) => {
+      looks.flatMap(({ lease, exposure }) => {
         const found = exposure && inUse(exposure)
-        return found ? [{ inUse: found, held }] : []
+        return found ? [{ inUse: found, lease, assertHeld: () => held.assertHeld(lease.name) }] : []
       }),
     )
   } finally {
-    for (const { held } of all) held.stop()
-    // One that cannot be released runs out.
-    await Promise.allSettled(all.map(({ held }) => store.releaseLease(held.lease)))
+    held.stop()
+    const release = async (session: StoreSession) => {
+      for (const { lease } of leases) await session.releaseLease(lease)
+    }
+    // What cannot be released runs out.
+    await store.transaction(release).catch(() => undefined)
   }
 }
 
@@ -57,13 +66,13 @@ export async function holding<T>(
 export async function book(
   store: Store,
   receipts: readonly { readonly host: HeldHost; readonly receipt: Receipt }[],
-  more: (session: Parameters<Parameters<Store['transaction']>[0]>[0]) => Promise<unknown> = async () => undefined,
+  more: (session: StoreSession) => Promise<unknown> = async () => undefined,
 ): Promise<void> {
-  for (const { host } of receipts) host.held.assertHeld()
+  for (const { host } of receipts) host.assertHeld()
   await store.transaction(async (session) => {
     for (const { host, receipt } of receipts) {
       const { host: name, planId } = host.inUse
-      if (!(await session.setExposureReceipt(name, planId, receipt, host.held.lease.fence)))
+      if (!(await session.setExposureReceipt(name, planId, receipt, host.lease.fence)))
         throw new Error(`the receipt of ${name} belongs to somebody else by now`)
     }
     await more(session)

@@ -153,7 +153,7 @@ async function place(
   const files = byPath(hosts.flatMap(({ inUse: { host } }) => edge.certificateFiles(host, pair)))
   const expected = await edge.look(files.map(({ path }) => path))
   await edge.validate({ files, expected })
-  for (const { held } of hosts) held.assertHeld()
+  for (const host of hosts) host.assertHeld()
   await edge.swap({ files, expected })
   swapped()
   await edge.reload()

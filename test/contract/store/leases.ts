@@ -12,6 +12,9 @@ export function leaseSuite(on: Bench): void {
     return lease
   }
 
+  const renewed = async (store: Store, lease: Lease, now: number, lifeMs: number): Promise<boolean> =>
+    (await store.renewLeases([lease], now, lifeMs)).has(lease.name)
+
   describe('leases', () => {
     it('belong to one holder until they run out', async () => {
       const store = await on.open()
@@ -28,7 +31,7 @@ export function leaseSuite(on: Bench): void {
       const earlier = await taken(store, 'one')
       const later = await taken(store, 'one', NOW + 1)
       expect(later.fence).toBe(2)
-      expect(await store.renewLease(earlier, NOW + 2, 1_000)).toBe(false)
+      expect(await renewed(store, earlier, NOW + 2, 1_000)).toBe(false)
       await store.releaseLease(earlier)
       expect(await store.findLease(NAME, NOW + 2)).toStrictEqual(later)
     })
@@ -36,11 +39,38 @@ export function leaseSuite(on: Bench): void {
     it('are renewed while nobody else took them', async () => {
       const store = await on.open()
       const lease = await taken(store, 'one')
-      expect(await store.renewLease(lease, NOW + 900, 1_000)).toBe(true)
+      expect(await renewed(store, lease, NOW + 900, 1_000)).toBe(true)
       expect((await store.findLease(NAME, NOW + 1_899))?.fence).toBe(1)
-      expect(await store.renewLease(lease, NOW + 5_000, 1_000)).toBe(true)
+      expect(await renewed(store, lease, NOW + 5_000, 1_000)).toBe(true)
       await taken(store, 'two', NOW + 6_000)
-      expect(await store.renewLease(lease, NOW + 6_001, 1_000)).toBe(false)
+      expect(await renewed(store, lease, NOW + 6_001, 1_000)).toBe(false)
+    })
+
+    it('are renewed a thousand at a time, and those that were lost are told apart', async () => {
+      const store = await on.open()
+      const take = async (name: string, holder: string, now = NOW) => {
+        const lease = await store.takeLease(name, holder, now, 1_000)
+        if (!lease) throw new Error(`${holder} did not get ${name}`)
+        return lease
+      }
+      const leases = await Promise.all(Array.from({ length: 1_200 }, (_, i) => take(`host/h${i}`, 'one')))
+      const [lost, taken, again, ...kept] = leases
+      if (!lost || !taken || !again) throw new Error('no leases')
+      await store.releaseLease(lost)
+      await take(taken.name, 'two', NOW + 1_000)
+      const newer = await take(again.name, 'one')
+      const present = [lost, taken, again, ...kept.slice(1)]
+      expect([...(await store.renewLeases(present, NOW + 2_000, 1_000))].toSorted()).toStrictEqual(
+        kept
+          .slice(1)
+          .map(({ name }) => name)
+          .toSorted(),
+      )
+      expect(await store.findLease(newer.name, NOW + 1_500)).toBeUndefined()
+      expect((await store.findLease(kept[1]?.name ?? '', NOW + 2_999))?.fence).toBe(1)
+      expect(await store.findLease(kept[0]?.name ?? '', NOW + 1_500)).toBeUndefined()
+      expect((await store.renewLeases([newer, ...kept.slice(0, 2)], NOW + 2_500, 1_000)).size).toBe(3)
+      expect((await store.renewLeases([], NOW, 1_000)).size).toBe(0)
     })
 
     it('are free once released, and cannot be renewed then', async () => {
@@ -48,7 +78,7 @@ export function leaseSuite(on: Bench): void {
       const lease = await taken(store, 'one')
       await store.releaseLease(lease)
       expect(await store.findLease(NAME, NOW)).toBeUndefined()
-      expect(await store.renewLease(lease, NOW, 1_000)).toBe(false)
+      expect(await renewed(store, lease, NOW, 1_000)).toBe(false)
       expect((await taken(store, 'two')).holder).toBe('two')
     })
 
