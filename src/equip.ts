@@ -29,15 +29,18 @@ interface EquipmentParts {
   readonly budget: OrderBudget
   readonly instance: string
   readonly reach: Reach
+  /** Told when the Primary's nginx has loaded what stood on its disk at that time. */
+  readonly loaded: (since: number) => void
   readonly log: Log
   readonly now: () => number
 }
 
-export function equip({ config, store, inventory, budget, instance, reach, log, now }: EquipmentParts): Equipment {
+export function equip(parts: EquipmentParts): Equipment {
+  const { config, store, inventory, budget, instance, reach, loaded, log, now } = parts
   const { servers, edges, zones, acme, stateDir } = config
-  const edgeOf = (server: string | undefined) => {
+  const edgeOf = (server: string | undefined, told?: (since: number) => void) => {
     const setting = server === undefined ? undefined : edges[server]
-    return server === undefined || !setting ? undefined : localEdge({ ...setting, server, ports: config.edge })
+    return server === undefined || !setting ? undefined : localEdge({ ...setting, server, ports: config.edge }, told)
   }
   const providers = new Map<string, DnsProvider>()
   const readers = new Map<string, readonly DnsReader[]>()
@@ -50,7 +53,7 @@ export function equip({ config, store, inventory, budget, instance, reach, log, 
       providers.set(name, rfc2136Provider({ zone: name, primary, key: { ...tsig, secret: tsig.secret.reveal() } }))
   }
   return {
-    primary: edgeOf(servers.primary),
+    primary: edgeOf(servers.primary, loaded),
     secondary: edgeOf(servers.secondary),
     turns: new Turns(store, instance, config.instances.takeOverSeconds * 1000),
     shelf: backupShelf(

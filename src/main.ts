@@ -18,6 +18,9 @@ import { Secret } from './config/secret.ts'
 import { namesToOrder, zoneOf } from './config/zones.ts'
 import { diagnoserOf } from './diagnoser-parts.ts'
 import { dnsReader } from './dns/reader.ts'
+import type { EdgePreflight } from './edge/contract.ts'
+import { edgePreflight, type ProvingPreflight } from './edge/preflight.ts'
+import type { EdgeReader } from './edge/reading/contract.ts'
 import { edgeReader } from './edge/reading/edge-reader.ts'
 import { type Equipment, equip } from './equip.ts'
 import { Exposer, type Observe } from './exposer.ts'
@@ -72,7 +75,10 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   })
   const reach = crashAt(process.env.DRAWBRIDGE_CRASH_AT)
   const budget = budgetOf(config, store, now)
-  const equipment = equip({ config, store, inventory, budget, instance, reach, log, now })
+  const reader = primaryReader(config)
+  const preflight = reader && preflightOf(config, reader)
+  const loaded = (since: number) => preflight?.loaded(since)
+  const equipment = equip({ config, store, inventory, budget, instance, reach, loaded, log, now })
   const steps = { ...equipment, recheck: (plan: Plan) => exposer.recheck(plan) }
   const publish: Publish = (host, commit) =>
     monitor.publish(host, async () => {
@@ -96,7 +102,7 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   const exposer: Exposer = new Exposer({
     settings,
     planTtlSeconds: config.plan.ttlSeconds,
-    observe: observerOf(config, store, inventory, budget, now),
+    observe: observerOf(config, { store, inventory, budget, edge: preflight, now }),
     store,
     trail,
     admission,
@@ -109,8 +115,6 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
     now,
   })
   const board = new Board()
-  const primary = config.edges[config.servers.primary]
-  const reader = primary && edgeReader(primary)
   const hooks = hooksOf(config)
   const webhookReport = () => reportWebhooks(hooks, store)
   const metrics = new Metrics({
@@ -174,6 +178,17 @@ export async function assemble(config: Config, log: Log, now: () => number = Dat
   }
 }
 
+/** Of the Primary's nginx, where it is on this machine. */
+function primaryReader({ edges, servers }: Config): EdgeReader | undefined {
+  const primary = edges[servers.primary]
+  return primary && edgeReader(primary)
+}
+
+function preflightOf({ edges, servers, edge }: Config, reader: EdgeReader): ProvingPreflight | undefined {
+  const primary = edges[servers.primary]
+  return primary && edgePreflight({ ...primary, server: servers.primary, ports: edge }, reader)
+}
+
 const hooksOf = ({ webhooks }: Config): Hook[] =>
   webhooks.map(({ name, url, secret, events, hosts, tries, timeoutSeconds }) => ({
     name,
@@ -228,14 +243,16 @@ function renewalsOf(
   })
 }
 
+interface ObserverSources {
+  readonly store: Store
+  readonly inventory: CertificateInventory
+  readonly budget: BudgetLook
+  readonly edge: EdgePreflight | undefined
+  readonly now: () => number
+}
+
 /** Looks at the world for a plan. Every part of it can only read. */
-function observerOf(
-  config: Config,
-  store: Store,
-  inventory: CertificateInventory,
-  budget: BudgetLook,
-  now: () => number,
-): Observe {
+function observerOf(config: Config, { store, inventory, budget, edge, now }: ObserverSources): Observe {
   const readers = new Map([...config.zones.values()].map(({ name, primary }) => [name, dnsReader(primary)]))
   const parts: Omit<ObserveParts, 'holder'> = {
     readerFor: (zone) => {
@@ -246,6 +263,8 @@ function observerOf(
     resolver: config.resolver && dnsReader(config.resolver, { recursive: true }),
     probe: (target) => probeFairly(target, HEALTH_TIMEOUT_SECONDS * 1000),
     inventory,
+    // Nothing of it can change a file or a process.
+    edge: edge && { look: (host, tls) => edge.look(host, tls) },
     // Nothing but the look: what plans cannot spend.
     budget: { look: (wish) => budget.look(wish) },
     directory: acmeDirectory({ url: config.acme.directory, caFile: config.acme.caFile }),

@@ -61,7 +61,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const dns: DnsParts = { provider, look, patienceMs: DNS_PATIENCE_MS }
   const records = recordsOf(plan)
   const rehearsal = new Rehearsal(turns)
-  const judge = edgeJudge({ host, health, tls })
+  const judge = edgeJudge({ host, health, tls, proof: plan.proof })
   /** What the Secondary answers, where the host was given to it, or what became of it. */
   let second: Promise<SecondaryReport> | undefined
   let secondEnded: Promise<unknown> | undefined
@@ -78,7 +78,10 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
     },
     secondaryEnded: async () => secondEnded,
   }
-  const isServed = async (edge: Edge) => (await edge.ask({ host, path: '/', tls: false })).kind === 'answer'
+  const isServed = async (edge: Edge) => {
+    const answer = await edge.ask({ host, path: '/', tls: false, proof: plan.proof })
+    return answer.kind === 'answer' && answer.entry !== 'other'
+  }
   // The proxy step tests the edge before it touches it. What comes before that step must not be done in vain.
   const issues = plan.changes.some((change) => change.kind === 'certificate' && change.action === 'issue')
   const assertSound = () => (run.action === 'remove' || issues ? primary.assertValid() : Promise.resolve())
@@ -92,7 +95,7 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   })
 
   const target = plan.changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? ''
-  const plainSite = { host, planId: plan.planId, target }
+  const plainSite = { host, planId: plan.planId, target, proof: plan.proof }
   const pairs = new Map<string, Promise<SiteCertificate>>()
   const pairOf = (chosen: Pick<ChosenCertificate, 'fingerprint' | 'certificateFile' | 'keyFile'>) => {
     const pair = pairs.get(chosen.fingerprint) ?? parts.loadPair(chosen)

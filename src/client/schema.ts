@@ -30,7 +30,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check backend, name and certificate; change nothing
+         * Check backend, name, certificate and edge; change nothing
          * @description Checks at the same time that the backend is healthy, that the DNS name is free and that HTTPS can be had. Answers with the ordered changes that an apply would make, and a digest of them. No system is changed. A plan whose check fails is refused with the code of the first failing check and all `checks`, and is not stored.
          */
         post: operations["createPlan"];
@@ -503,7 +503,7 @@ export interface components {
         /** @description One preflight question, answered. Further members are evidence. */
         Check: {
             /** @enum {string} */
-            name: "health" | "dns" | "certificate";
+            name: "health" | "dns" | "certificate" | "proxy";
             /** @enum {string} */
             status: "passed" | "warning" | "not_required" | "failed";
             detail: string;
@@ -1143,15 +1143,15 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `dns_name_taken`: The DNS name is taken. */
-        dns_name_taken: {
+        /** @description `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge serves this name already. `proxy_config_broken`: The edge's configuration is broken. */
+        "dns_name_taken.proxy_name_taken.proxy_config_broken": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": {
                     /** @enum {string} */
-                    code?: "dns_name_taken";
+                    code?: "dns_name_taken" | "proxy_name_taken" | "proxy_config_broken";
                 } & components["schemas"]["Problem"];
             };
         };
@@ -1263,15 +1263,15 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `plan_busy`: Another run holds this plan or host. `plan_already_applied`: The plan is applied already. `plan_stale`: What the plan saw has changed. `dns_name_taken`: The DNS name is taken. `proxy_config_broken`: The edge's configuration is broken. */
-        "plan_busy.plan_already_applied.plan_stale.dns_name_taken.proxy_config_broken": {
+        /** @description `plan_busy`: Another run holds this plan or host. `plan_already_applied`: The plan is applied already. `plan_stale`: What the plan saw has changed. `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge serves this name already. `proxy_config_broken`: The edge's configuration is broken. */
+        "plan_busy.plan_already_applied.plan_stale.dns_name_taken.proxy_name_taken.proxy_config_broken": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": {
                     /** @enum {string} */
-                    code?: "plan_busy" | "plan_already_applied" | "plan_stale" | "dns_name_taken" | "proxy_config_broken";
+                    code?: "plan_busy" | "plan_already_applied" | "plan_stale" | "dns_name_taken" | "proxy_name_taken" | "proxy_config_broken";
                 } & components["schemas"]["Problem"];
             };
         };
@@ -1556,6 +1556,11 @@ export interface operations {
                      *           "name": "certificate",
                      *           "status": "passed",
                      *           "detail": "A certificate can be issued."
+                     *         },
+                     *         {
+                     *           "name": "proxy",
+                     *           "status": "passed",
+                     *           "detail": "The edge's configuration is valid, and nobody else serves the name."
                      *         }
                      *       ],
                      *       "changes": [
@@ -1592,7 +1597,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request"];
             403: components["responses"]["origin_not_allowed"];
-            409: components["responses"]["dns_name_taken"];
+            409: components["responses"]["dns_name_taken.proxy_name_taken.proxy_config_broken"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];
@@ -1649,6 +1654,11 @@ export interface operations {
                      *           "name": "certificate",
                      *           "status": "passed",
                      *           "detail": "A certificate can be issued."
+                     *         },
+                     *         {
+                     *           "name": "proxy",
+                     *           "status": "passed",
+                     *           "detail": "The edge's configuration is valid, and nobody else serves the name."
                      *         }
                      *       ],
                      *       "changes": [
@@ -1885,7 +1895,7 @@ export interface operations {
             401: components["responses"]["capability_required"];
             403: components["responses"]["internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed"];
             404: components["responses"]["plan_not_found"];
-            409: components["responses"]["plan_busy.plan_already_applied.plan_stale.dns_name_taken.proxy_config_broken"];
+            409: components["responses"]["plan_busy.plan_already_applied.plan_stale.dns_name_taken.proxy_name_taken.proxy_config_broken"];
             410: components["responses"]["plan_expired"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];

@@ -62,12 +62,14 @@ const LOOKS: Readonly<Record<Link['link'], Look>> = {
       ? [false, `The certificate expired at ${until}.`]
       : [true, `The certificate covers the name and is valid until ${until}.`]
   },
-  server_block: ({ block, isKnown, file, configuration }) => {
+  server_block: ({ block, isKnown, file, configuration, visit }) => {
     if (file === 'missing') return [false, 'A file of the host is gone.']
     if (isKnown === false) return [false, 'nginx says that it serves no such host.']
     if (block.kind === 'other') return [false, 'The server block of somebody else answers.']
     if (block.kind === 'none') return [false, 'No server block on disk answers for the host.']
     if (block.kind === 'unknown') return [null, 'The configuration could not be read.']
+    if (visit.kind === 'answer' && visit.entry === 'other')
+      return [false, 'nginx runs another server block for the host than the one on disk.']
     if (file === 'edited') return [false, 'Its own server block answers, but was edited since it was applied.']
     if (configuration.changedSinceLoad) return [false, 'Its own server block was changed after nginx loaded it.']
     return [true, 'Its own server block answers.']

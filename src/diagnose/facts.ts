@@ -11,7 +11,7 @@ function factsIn({ managed, visit, records, tls, at, file }: Evidence): BadgeFac
       visit.kind === 'unknown'
         ? null
         : visit.kind === 'answer'
-          ? { httpStatus: visit.httpStatus, reason: null }
+          ? { httpStatus: visit.httpStatus, reason: null, entry: visit.entry }
           : { httpStatus: null, reason: visit.reason },
     dns: records,
     certificate: tls.kind === 'certificate' ? (tls.coversHost ? certificateLevel(tls, at) : 'wrong_name') : null,

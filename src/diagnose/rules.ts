@@ -42,9 +42,9 @@ const RULES: readonly Rule[] = [
   rule('tls_failed', ({ visit }) => visit.kind === 'no_answer' && visit.reason === 'handshake_refused'),
 
   // Somebody else answers. An edit or a loss of the host's own file is why.
-  rule('file_missing', ({ file, block }) => isForeign(block) && file === 'missing'),
-  rule('file_edited', ({ file, block }) => isForeign(block) && file === 'edited'),
-  rule('other_server_answers', ({ block }) => isForeign(block)),
+  rule('file_missing', (evidence) => isForeign(evidence) && evidence.file === 'missing'),
+  rule('file_edited', (evidence) => isForeign(evidence) && evidence.file === 'edited'),
+  rule('other_server_answers', (evidence) => isForeign(evidence)),
 
   // The right block answers and passes requests on to where nothing good comes from.
   rule('file_edited', ({ file, target }, symptom) => isBad(symptom) && file === 'edited' && target.moved),
@@ -87,7 +87,9 @@ const isBad = (symptom: Symptom): boolean => symptom === 'silent' || symptom ===
 
 const isUnanswered = ({ tcp, health }: Evidence['backend']): boolean => tcp === 'open' && health === null
 
-const isForeign = (block: Evidence['block']): boolean => block.kind === 'other'
+/** By what is on disk, or by what nginx runs: the entry that was applied did not answer for itself. */
+const isForeign = ({ block, visit }: Evidence): boolean =>
+  block.kind === 'other' || (visit.kind === 'answer' && visit.entry === 'other')
 
 /** The block stands on disk, and the edge says that it serves no such host. */
 const isUnloaded = ({ isKnown, block }: Evidence): boolean => isKnown === false && block.kind === 'own'

@@ -3,9 +3,11 @@ import { type ClientRequest, request as requestPlainly } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import { FairClock } from '../fair-clock.ts'
+import { formatEndpoint } from '../model/address.ts'
 import type { NoAnswerReason } from '../model/badge.ts'
 import type { EdgeAnswer, EdgeQuestion } from './contract.ts'
 import { codeOf } from './files.ts'
+import { ANSWER, entryIn, entryProof, QUESTION } from './proof.ts'
 import { UNKNOWN_HOST } from './render-base.ts'
 import type { EdgeSettings } from './settings.ts'
 
@@ -20,8 +22,10 @@ export function askEdge(
   limitMs = PATIENCE_MS,
 ): Promise<EdgeAnswer> {
   const { host, path, tls } = question
+  const proof = question.proof === undefined ? undefined : entryProof(question.proof, host)
   const clock = new FairClock()
-  const options = { host: address, path, headers: { host, 'user-agent': 'drawbridge' }, agent: false as const }
+  const headers = { host, 'user-agent': 'drawbridge', ...(proof && { [QUESTION]: proof.question }) }
+  const options = { host: address, path, headers, agent: false as const }
   // Whom the certificate is from is not the question here, but whether it is the one that was installed.
   const asking = tls
     ? requestSecurely({ ...options, port: ports.https, servername: host, rejectUnauthorized: false })
@@ -35,7 +39,12 @@ export function askEdge(
       }
       const certificate = asking.socket instanceof TLSSocket ? certificateServed(asking.socket, host) : undefined
       const latencyMs = Math.round(clock.elapsedMs)
-      resolve({ kind: 'answer', httpStatus: response.statusCode ?? 0, latencyMs, ...(certificate && { certificate }) })
+      const entry = entryIn(proof, response.headers[ANSWER.toLowerCase()]?.toString())
+      resolve({
+        ...{ kind: 'answer', httpStatus: response.statusCode ?? 0, latencyMs },
+        ...(entry && { entry }),
+        ...(certificate && { certificate }),
+      })
       response.on('error', () => undefined)
     })
     // A switch of protocols (101) is neither a response nor an error: without these two it would be waited for for ever.
@@ -48,6 +57,28 @@ export function askEdge(
     asking.destroy()
   })
 }
+
+/** Beside the place that `askEdge` asks: further addresses and, beside TLS, the port that redirects to it. */
+export async function othersElsewhere(
+  { address, listen, ports }: Pick<EdgeSettings, 'address' | 'listen' | 'ports'>,
+  question: EdgeQuestion,
+): Promise<string[]> {
+  const addresses = new Set(listen.map((one) => (isUnspecified(one) ? address : one)))
+  const places = [...addresses]
+    .flatMap((one) => (question.tls ? [true, false] : [false]).map((tls) => ({ one, tls })))
+    .filter(({ one, tls }) => one !== address || tls !== question.tls)
+  const answers = await Promise.all(
+    places.map(({ one, tls }) => askEdge({ address: one, ports }, { ...question, tls }, PATIENCE_MS)),
+  )
+  return places
+    .filter((_, index) => isOther(answers[index]))
+    .map(({ one, tls }) => formatEndpoint({ address: one, port: tls ? ports.https : ports.http }))
+}
+
+const isUnspecified = (address: string): boolean => address === '0.0.0.0' || address === '::'
+
+const isOther = (answer: EdgeAnswer | undefined): boolean =>
+  answer?.kind === 'answer' ? answer.entry === 'other' : answer?.reason === 'unknown_host'
 
 /** Asked for a name that no host has: only our own default server answers so. */
 export async function defaultServerAnswers(settings: Pick<EdgeSettings, 'address' | 'ports'>): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../model/address.ts'
 import type { NoAnswerReason } from '../model/badge.ts'
 import { Fault } from '../model/fault.ts'
+import type { ProxyFact } from '../model/finding.ts'
 
 /** What an edge serves for one exposure. */
 export interface Site {
@@ -12,6 +13,8 @@ export interface Site {
   readonly certificate?: SiteCertificate | undefined
   /** Serve ACME http-01 answers for this host: token -> key authorization. */
   readonly challenges?: Readonly<Record<string, string>> | undefined
+  /** The plan's secret, by which its entry is known. Without it the files are those of 0.1. */
+  readonly proof?: string | undefined
 }
 
 export interface SiteCertificate {
@@ -44,6 +47,8 @@ export interface EdgeQuestion {
   readonly host: string
   readonly path: string
   readonly tls: boolean
+  /** The secret of the plan whose entry should answer: then the answer says whether it did. */
+  readonly proof?: string | undefined
 }
 
 export type EdgeAnswer =
@@ -51,6 +56,8 @@ export type EdgeAnswer =
       readonly kind: 'answer'
       readonly httpStatus: number
       readonly latencyMs: number
+      /** Present when a proof was asked for. `other`: a server block answered that is not the entry of that plan. */
+      readonly entry?: 'ours' | 'other'
       /** With TLS: fingerprint and names of the certificate that was served. */
       readonly certificate?: {
         readonly fingerprint: string
@@ -128,6 +135,11 @@ export interface Edge {
   reload(): Promise<void>
   /** Asks the edge itself, by its address, as a visitor of the host would. */
   ask(question: EdgeQuestion): Promise<EdgeAnswer>
+  /**
+   * Asks in the same way wherever else the edge listens for the host: the places, as `address:port`, where another server
+   * block answers than the entry of the question's proof. A place that gives no answer at all is not among them.
+   */
+  othersElsewhere(question: EdgeQuestion): Promise<readonly string[]>
   /** Asks for the certificate alone, so that a backend that is slow or gone does not matter. */
   handshake(host: string): Promise<Handshake>
 }
@@ -167,6 +179,15 @@ export interface LoadState {
   readonly younger: readonly string[] | null
   /** Why nginx refused its configuration since it loaded the one that runs, or when it was last started; in our words. */
   readonly refusal: string | null
+}
+
+/**
+ * What a plan asks of one nginx. It reads files, and may run `nginx -t` on what is on disk; it has nothing that could change
+ * a file, reload or signal. May be called at any time, by many at once: they share one look. Never rejects.
+ */
+export interface EdgePreflight {
+  /** `tls`: whether the host would be served with a certificate. */
+  look(host: string, tls: boolean): Promise<ProxyFact>
 }
 
 /**

@@ -1,5 +1,5 @@
 import { shown } from '../model/foreign-text.ts'
-import { askEdge } from './ask.ts'
+import { askEdge, othersElsewhere } from './ask.ts'
 import { certificateOf, sparingUsed, unusedCertificates } from './certificates-in-use.ts'
 import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
 import { lookAt, readEdgeFile } from './files.ts'
@@ -17,8 +17,8 @@ import { testShadow } from './shadow.ts'
 
 const HANDSHAKE_MS = 5_000
 
-/** An nginx on this machine. */
-export function localEdge(settings: EdgeSettings): Edge {
+/** An nginx on this machine. `loaded` is told of every proven reload: when it was begun. */
+export function localEdge(settings: EdgeSettings, loaded?: (since: number) => void): Edge {
   const { server, folder } = settings
 
   const assertValid = async (): Promise<void> => {
@@ -47,8 +47,13 @@ export function localEdge(settings: EdgeSettings): Edge {
     validate,
     swap,
     prepare: () => prepareEdge(settings),
-    reload: () => reloadNginx(settings),
+    async reload() {
+      const since = Date.now()
+      await reloadNginx(settings)
+      loaded?.(since)
+    },
     ask: (question) => askEdge(settings, question),
+    othersElsewhere: (question) => othersElsewhere(settings, question),
     handshake: (host) => shakeHands({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS),
     certificateFiles: renderCertificate,
     isOfCertificate,

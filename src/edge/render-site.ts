@@ -1,6 +1,7 @@
 import { formatEndpoint, parseEndpoint } from '../model/address.ts'
 import type { EdgeFile, Site } from './contract.ts'
 import { hostFile, isHost } from './layout.ts'
+import { ANSWER, entryProof, QUESTION } from './proof.ts'
 import { type Listening, listenLines, UNKNOWN_HOST } from './render-base.ts'
 import { renderCertificate } from './render-certificate.ts'
 
@@ -32,15 +33,29 @@ function renderHost(site: Site, listening: Listening): string {
 ${servers.join('\n')}`
 }
 
-const renderServer = ({ host, challenges = {} }: Site, listening: Listening, port: number, answer: string): string => {
+const renderServer = (site: Site, listening: Listening, port: number, answer: string): string => {
+  const { host, challenges = {} } = site
   const proofs = port === listening.ports.http ? Object.entries(challenges).map(challenge).join('') : ''
   return `server {
 ${listenLines(listening, port)}
   server_name ${host};
-${proofs}
+${identity(site)}${proofs}
 ${answer}}
 `
 }
+
+/** See proof.ts. A header without a value is not sent: who does not know the question gets no answer. */
+function identity({ host, proof }: Site): string {
+  if (proof === undefined) return ''
+  const { question, answer } = entryProof(proof, host)
+  return `
+  set $drawbridge_entry "";
+  if (${variableOf(QUESTION)} = ${question}) { set $drawbridge_entry ${answer}; }
+  add_header ${ANSWER} $drawbridge_entry always;
+`
+}
+
+const variableOf = (header: string): string => `$http_${header.toLowerCase().replaceAll('-', '_')}`
 
 const challenge = ([token, keyAuthorization]: [string, string]): string => `
   location = /.well-known/acme-challenge/${token} {
@@ -54,9 +69,14 @@ const redirect = (host: string, port: number): string => `  location / {
   }
 `
 
+/** The backend learns neither the question nor how to answer in the entry's place. */
+const PROOF_KEPT = `    proxy_set_header ${QUESTION} "";
+    proxy_hide_header ${ANSWER};
+`
+
 /** This edge is the first hop that a backend may trust: what visitors say about addresses is replaced, not added to. */
 const proxy = (
-  { host, target }: Site,
+  { host, target, proof }: Site,
   scheme: 'http' | 'https',
   authority: string,
 ): string => `  client_max_body_size 64m;
@@ -77,7 +97,7 @@ const proxy = (
     proxy_set_header Forwarded "";
     proxy_set_header Proxy "";
     proxy_hide_header ${UNKNOWN_HOST.header};
-  }
+${proof === undefined ? '' : PROOF_KEPT}  }
 `
 
 function assertGrammar({ host, planId, target, challenges = {} }: Site): void {

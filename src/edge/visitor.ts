@@ -5,6 +5,7 @@ import { type Endpoint, formatEndpoint } from '../model/address.ts'
 import { certificateServed, noAnswerReason } from './ask.ts'
 import type { EdgeAnswer, EdgeVisit, EdgeVisitor } from './contract.ts'
 import { type AnswerHead, readHead } from './http-answer.ts'
+import { ANSWER, type EntryProof, entryIn, entryProof, QUESTION } from './proof.ts'
 import { UNKNOWN_HOST } from './render-base.ts'
 
 /** A body of up to this size is read so that its connection can be used again; with a larger one it ends. */
@@ -50,6 +51,7 @@ function opened(question: EdgeVisit, sessions: Sessions): Socket {
 class Exchange {
   readonly answer: Promise<EdgeAnswer>
   readonly #question: EdgeVisit
+  readonly #proof: EntryProof | undefined
   readonly #socket: Socket
   readonly #idle: Idle
   readonly #clock = new FairClock()
@@ -60,6 +62,7 @@ class Exchange {
 
   constructor(question: EdgeVisit, socket: Socket, limitMs: number, idle: Idle) {
     this.#question = question
+    this.#proof = question.proof === undefined ? undefined : entryProof(question.proof, question.host)
     this.#socket = socket
     this.#idle = idle
     this.answer = new Promise((resolve) => {
@@ -70,7 +73,7 @@ class Exchange {
     socket.on('error', this.#onError)
     socket.on('close', this.#onClose)
     if (question.tls) socket.once('secureConnect', this.#onSecured)
-    socket.write(requestText(question))
+    socket.write(requestText(question, this.#proof))
   }
 
   readonly #onBytes = (bytes: Buffer): void => {
@@ -102,13 +105,14 @@ class Exchange {
         ? certificateServed(this.#socket as TLSSocket, this.#question.host)
         : undefined
     const isUnknown = header(UNKNOWN_HOST.header.toLowerCase()) === UNKNOWN_HOST.value
+    const entry = entryIn(this.#proof, header(ANSWER.toLowerCase()))
     this.#leave()
     if (isReusable) this.#idle.put(this.#question.door, this.#socket)
     else this.#socket.destroy()
     this.#settle(
       isUnknown
         ? { kind: 'no_answer', reason: 'unknown_host' }
-        : { kind: 'answer', httpStatus, latencyMs, ...(certificate && { certificate }) },
+        : { kind: 'answer', httpStatus, latencyMs, ...(entry && { entry }), ...(certificate && { certificate }) },
     )
   }
 
@@ -128,8 +132,10 @@ class Exchange {
   }
 }
 
-const requestText = ({ host, path, tls }: EdgeVisit): string =>
-  `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: drawbridge\r\nAccept: */*\r\nConnection: ${tls ? 'close' : 'keep-alive'}\r\n\r\n`
+const requestText = ({ host, path, tls }: EdgeVisit, proof: EntryProof | undefined): string =>
+  `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: drawbridge\r\nAccept: */*\r\n${
+    proof ? `${QUESTION}: ${proof.question}\r\n` : ''
+  }Connection: ${tls ? 'close' : 'keep-alive'}\r\n\r\n`
 
 /** Plain connections that wait for the next question. */
 class Idle {

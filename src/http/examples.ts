@@ -12,6 +12,7 @@ const checks = [
   { name: 'health', status: 'passed', detail: 'HTTP 200 in 3 ms', httpStatus: 200 },
   { name: 'dns', status: 'passed', detail: 'The name is free.' },
   { name: 'certificate', status: 'passed', detail: 'A certificate can be issued.' },
+  { name: 'proxy', status: 'passed', detail: "The edge's configuration is valid, and nobody else serves the name." },
 ]
 const changes = [
   { kind: 'certificate', action: 'issue', names: [host] },

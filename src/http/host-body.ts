@@ -38,9 +38,17 @@ export function healthBody(status: HostStatus, network: Network, at: number): He
   const { lastCheck, configPath } = status
   return {
     ...hostRow(status, network, at),
-    lastCheck: lastCheck && { ...lastCheck, at: new Date(lastCheck.at).toISOString() },
+    lastCheck: lastCheck && checkBody(lastCheck),
     configPath: configPath === null ? null : shown(configPath),
   }
 }
+
+const checkBody = ({ at, ok, httpStatus, latencyMs, reason }: NonNullable<HostStatus['lastCheck']>) => ({
+  at: new Date(at).toISOString(),
+  ok,
+  httpStatus,
+  latencyMs,
+  reason,
+})
 
 const timeText = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())

@@ -28,7 +28,8 @@ export const LLMS_TEXT = `# Drawbridge
 Every refusal is application/problem+json with code, detail, retryable and nextAction. Act on code; do what nextAction says;
 repeat the same call only when retryable is true, after retryAfter seconds where it is given.
 - Correct the request: invalid_request, server_not_allowed, zone_not_managed, port_not_allowed.
-- The world says no: backend_unhealthy, dns_name_taken, dns_unavailable, certificate_unavailable, proxy_config_broken.
+- The world says no: backend_unhealthy, dns_name_taken, dns_unavailable, certificate_unavailable, proxy_name_taken,
+  proxy_config_broken.
 - Not from here: internal_network_required, host_not_allowed, origin_not_allowed.
 - Get a new right: capability_required, capability_invalid, capability_expired, capability_used.
 - Look at the plan: plan_not_found, plan_expired, plan_not_applied, plan_already_applied, plan_busy, lease_not_longer.

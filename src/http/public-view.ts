@@ -2,6 +2,7 @@ import type { EdgeVerdict, Verification } from '../apply/steps/verify.ts'
 import type { Change } from '../model/change.ts'
 import { ERRORS, type ErrorCode, Problem } from '../model/errors.ts'
 import type { Check } from '../model/finding.ts'
+import { BROKEN_PROXY, TAKEN_BY_PROXY } from '../plan/checks.ts'
 import type { ProgressEvent } from '../progress.ts'
 
 /**
@@ -14,6 +15,7 @@ const EVIDENCE: Readonly<Record<Check['name'], readonly string[]>> = {
   health: ['httpStatus', 'latencyMs'],
   dns: ['by', 'types', 'at', 'wildcardTypes', 'emptyNonTerminal'],
   certificate: ['source', 'names', 'notAfter', 'fingerprint', 'reason', 'record', 'retryAfter'],
+  proxy: ['by'],
 }
 
 export function publicCheck(check: Check): Check {
@@ -31,10 +33,11 @@ const NO_CERTIFICATE: Readonly<Record<string, string>> = {
   budget: 'No more certificates can be ordered for now.',
 }
 
-function publicDetail({ name, status, detail, source, names, reason, types }: Check): string {
+function publicDetail({ name, status, detail, source, names, reason, types, by }: Check): string {
   if (name === 'health' && status === 'failed') return 'The backend gave no HTTP 2xx on its health path.'
   if (name === 'dns' && status === 'failed' && types === undefined)
     return 'Whether the name is free is not certain: the DNS server gave no answer to rely on.'
+  if (name === 'proxy' && status === 'failed') return by === 'server_block' ? TAKEN_BY_PROXY : BROKEN_PROXY
   if (name === 'certificate' && status === 'failed') return NO_CERTIFICATE[String(reason)] ?? detail
   if (name === 'certificate' && source === 'acme')
     return `No installed certificate covers the name; a new one for ${[names].flat().join(', ')} can be issued.`
@@ -73,6 +76,7 @@ const OF_STEPS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'remove_failed',
   'rollback_blocked',
   'proxy_config_broken',
+  'proxy_name_taken',
   'dns_unavailable',
   'certificate_unavailable',
 ])

@@ -22,7 +22,7 @@ export const eventStream = (description: string, schema: TSchema): TSchema =>
 
 export const CheckBody = Type.Object(
   {
-    name: oneOf(['health', 'dns', 'certificate']),
+    name: oneOf(['health', 'dns', 'certificate', 'proxy']),
     status: oneOf(['passed', 'warning', 'not_required', 'failed']),
     detail: Type.String(),
   },

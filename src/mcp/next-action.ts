@@ -31,6 +31,8 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   plan_already_applied: 'Nothing is left to do; call check_host to see how the host does.',
   plan_busy: 'Wait for the other run to end; call check_host to see what it left, then this tool again if need be.',
   plan_stale: 'Call plan_exposure to make a new plan, then apply_plan with its planId.',
+  proxy_name_taken:
+    'Choose another subdomain, or ask a person who administers the edge about the server block that serves this name.',
   lease_not_longer: 'Nothing is left to do: the exposure lives at least as long; check_host tells until when.',
   proxy_config_broken: 'Ask a person to repair the configuration of nginx, then call this tool again.',
   apply_failed: 'Mend what failed by steps (rollback tells what was put back), then call apply_plan again.',

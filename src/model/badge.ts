@@ -35,6 +35,8 @@ export type NoAnswerReason = (typeof NO_ANSWER_REASONS)[number]
 export interface CheckAnswer {
   readonly httpStatus: number | null
   readonly reason: NoAnswerReason | null
+  /** Whether the entry that was applied answered, or another server block; undefined where that cannot be told. */
+  readonly entry?: 'ours' | 'other' | undefined
 }
 
 /** Everything that a badge is made of. What is not known counts for nothing. */
@@ -69,7 +71,7 @@ export function badgeOf({ managed, answer, dns, certificate, file }: BadgeFacts)
   if (!isGoodStatus(answer.httpStatus, managed)) return `HTTP ${answer.httpStatus}`
   if (dns === 'not_ours') return 'NO DNS'
   if (certificate !== null && certificate !== 'ok') return 'CERT'
-  return file === 'edited' ? 'DRIFT' : 'RUNNING'
+  return file === 'edited' || answer.entry === 'other' ? 'DRIFT' : 'RUNNING'
 }
 
 /** The health path of a managed host must say 2xx; of any other host nobody knows more than that `/` is served. */

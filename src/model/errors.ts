@@ -130,6 +130,12 @@ export const ERRORS = {
     false,
     'Make a new plan with POST /api/deploy/plan and apply that.',
   ),
+  proxy_name_taken: entry(
+    409,
+    'The edge serves this name already',
+    false,
+    'Choose another subdomain, or ask the administrator of the edge whose server block serves this name.',
+  ),
   lease_not_longer: entry(
     409,
     'An extend does not shorten',
@@ -203,6 +209,11 @@ export interface ProblemMembers {
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly members: ProblemMembers
+
+  /** What is said of it where it stands alone, without its members: in the step of a run that it ended. */
+  get sentence(): string {
+    return this.message
+  }
 
   constructor(code: ErrorCode, detail: string, members: ProblemMembers = {}) {
     super(detail)

@@ -56,7 +56,13 @@ export type TlsEvidence =
     }
 
 export type VisitEvidence =
-  | { readonly kind: 'answer'; readonly httpStatus: number; readonly latencyMs: number }
+  | {
+      readonly kind: 'answer'
+      readonly httpStatus: number
+      readonly latencyMs: number
+      /** Whether the entry that was applied answered, or another server block; absent where that cannot be told. */
+      readonly entry?: 'ours' | 'other'
+    }
   | {
       readonly kind: 'no_answer'
       readonly reason: 'refused' | 'unreachable' | 'timeout' | 'handshake_refused' | 'not_http' | 'unknown_host'

@@ -37,6 +37,11 @@ export interface Plan {
   readonly createdAt: number
   readonly expiresAt: number
   readonly createdBy: string
+  /**
+   * A random secret by which the entry of this plan on an edge is known from any other server block. It opens nothing, and
+   * no answer of the service holds it. Undefined for plans of 0.1, whose entries have no such proof.
+   */
+  readonly proof?: string | undefined
 }
 
 /** The state as of `now`: time alone turns a plan that was never applied into an expired one. */

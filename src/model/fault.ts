@@ -1,4 +1,4 @@
-import type { ErrorCode } from './errors.ts'
+import { type ErrorCode, Problem } from './errors.ts'
 
 /** A failure of the world, not of the program, with a sentence meant to be read: no secret, no stack, no file's content. */
 export class Fault extends Error {
@@ -9,5 +9,7 @@ export class Fault extends Error {
 }
 
 /** What may be told of whatever was thrown. */
-export const sentenceOf = (error: unknown): string =>
-  error instanceof Fault ? error.message : 'An unexpected fault; the log tells more.'
+export function sentenceOf(error: unknown): string {
+  if (error instanceof Problem) return error.sentence
+  return error instanceof Fault ? error.message : 'An unexpected fault; the log tells more.'
+}

@@ -1,6 +1,6 @@
 /** A preflight question of a plan, answered. Evidence rides beside `detail` as further members. */
 export interface Check {
-  readonly name: 'health' | 'dns' | 'certificate'
+  readonly name: 'health' | 'dns' | 'certificate' | 'proxy'
   readonly status: 'passed' | 'warning' | 'not_required' | 'failed'
   readonly detail: string
   readonly [evidence: string]: unknown
@@ -74,8 +74,26 @@ export interface CaaRecord {
   readonly value: string
 }
 
+/** What was seen of the Primary's nginx. */
+export type ProxyFact =
+  | { readonly kind: 'not_required' }
+  /** It would load its configuration, and nobody else's server block answers for the name. */
+  | { readonly kind: 'free' }
+  | {
+      readonly kind: 'taken'
+      /** By which kind of name the other block is chosen; `default`: it answers for every name on an address of ours. */
+      readonly how: 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default'
+      readonly file: string
+      readonly line: number
+    }
+  /** It would not load its configuration, or not be given a key with it; where in it, if that is known. */
+  | { readonly kind: 'broken'; readonly reason: string; readonly file?: string; readonly line?: number }
+  /** It could not be asked. */
+  | { readonly kind: 'unknown' }
+
 export interface Observation {
   readonly health: HealthFact
   readonly name: NameFact
   readonly certificate: CertificateFact
+  readonly proxy: ProxyFact
 }

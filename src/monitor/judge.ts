@@ -27,7 +27,7 @@ export function factsOf({ managed, lastCheck, sightings }: HostStatus, now: numb
   const { dns, file, certificate } = sightings
   return {
     managed,
-    answer: lastCheck && { httpStatus: lastCheck.httpStatus, reason: lastCheck.reason },
+    answer: lastCheck && { httpStatus: lastCheck.httpStatus, reason: lastCheck.reason, entry: lastCheck.entry },
     dns,
     file,
     certificate: certificate && worthOf({ ...certificate, level: certificateLevel(certificate, now) }),
@@ -41,21 +41,22 @@ export function judged(before: HostStatus, { answer, look }: Seen, now: number):
   const latencyMs = answered ? answer.latencyMs : null
   const reason = answered ? null : answer.reason
   const certificate = certificateAfter(before, answer, now)
+  const entry = answered ? answer.entry : undefined
   const facts = learned(factsOf(before, now), {
     managed: before.managed,
-    answer: { httpStatus, reason },
+    answer: { httpStatus, reason, entry },
     dns: look?.dns ?? null,
     file: look?.file ?? null,
     certificate: certificate && worthOf(certificate),
   })
   const badge = badgeOf(facts)
-  // What was answered through the edge, and nothing else, counts as up.
+  // What the host's own entry answered through the edge, and nothing else, counts as up.
   const ok = badgeOf({ ...facts, dns: null, file: null, certificate: null }) === 'RUNNING'
   return {
     ...before,
     badge,
     since: badge === before.badge ? before.since : now,
-    lastCheck: { at: now, ok, httpStatus, latencyMs, reason },
+    lastCheck: { at: now, ok, httpStatus, latencyMs, reason, ...(entry && { entry }) },
     sightings: { at: look ? now : before.sightings.at, dns: facts.dns, file: facts.file, certificate },
     history: recorded(before.history, { at: now, ok, latencyMs }),
   }

@@ -61,6 +61,11 @@ export class Roll {
     return state === 'applying' || state === 'removing'
   }
 
+  /** By which the host's own entry is known; undefined for hosts of others, and for entries of 0.1. */
+  proofOf(host: string): string | undefined {
+    return this.#held.get(host)?.proof
+  }
+
   /** Whether a run of whatever instance changes the exposure at this moment, or has just taken it away. */
   async isBusy(host: string): Promise<boolean> {
     await this.#renew(host)

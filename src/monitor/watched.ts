@@ -23,9 +23,11 @@ export interface Held {
   readonly server: string
   readonly tls: boolean
   readonly health: string
+  /** The secret of its plan: stays here, and is in no status. */
+  readonly proof: string | undefined
 }
 
-export const heldBy = ({ state, expiresAt }: Exposure, { host, planId, request }: Plan): Held => ({
+export const heldBy = ({ state, expiresAt }: Exposure, { host, planId, request, proof }: Plan): Held => ({
   host,
   planId,
   state,
@@ -33,6 +35,7 @@ export const heldBy = ({ state, expiresAt }: Exposure, { host, planId, request }
   server: request.server,
   tls: request.tls,
   health: request.health,
+  proof,
 })
 
 /** A host whose apply has not ended is not there yet; one that is blocked says so elsewhere and is asked all the same. */

@@ -1,5 +1,6 @@
 import type { DnsReader } from '../dns/contract.ts'
-import type { CertificateFact, HealthFact, NameFact, Observation } from '../model/finding.ts'
+import type { EdgePreflight } from '../edge/contract.ts'
+import type { CertificateFact, HealthFact, NameFact, Observation, ProxyFact } from '../model/finding.ts'
 import type { Desired } from '../plan/desire.ts'
 import { type CertificateSources, checkCertificate } from './certificate-check.ts'
 import type { HealthTarget } from './health-probe.ts'
@@ -12,18 +13,21 @@ export interface ObserveParts extends Omit<CertificateSources, 'reader'> {
   readonly probe: (target: HealthTarget) => Promise<HealthFact>
   /** What of ours holds a host already: a live exposure, or a run in flight for it. */
   readonly holder: (host: string) => Promise<{ readonly by: 'exposure' | 'run' } | undefined>
+  /** The Primary's nginx; undefined where no edge is configured. */
+  readonly edge: EdgePreflight | undefined
 }
 
-/** The three looks at the same time: the slowest decides how long it takes. */
+/** The four looks at the same time: the slowest decides how long it takes. */
 export async function observe(parts: ObserveParts, desired: Desired): Promise<Observation> {
   const { host, backend, request } = desired
   const reader = parts.readerFor(request.zone)
-  const [health, name, certificate] = await Promise.all([
+  const [health, name, certificate, proxy] = await Promise.all([
     parts.probe({ ...backend, path: request.health, host }),
     lookAtName(parts, reader, request.zone, host),
     lookAtCertificate(parts, reader, desired),
+    lookAtProxy(parts, host, request.tls),
   ])
-  return { health, name, certificate }
+  return { health, name, certificate, proxy }
 }
 
 /** What we hold ourselves is taken for certain, whatever DNS says or fails to say. */
@@ -36,3 +40,6 @@ async function lookAtCertificate(parts: ObserveParts, reader: DnsReader, desired
   const { host, request } = desired
   return request.tls ? checkCertificate({ ...parts, reader }, request.zone, host) : { kind: 'not_required' }
 }
+
+const lookAtProxy = async ({ edge }: ObserveParts, host: string, tls: boolean): Promise<ProxyFact> =>
+  edge ? edge.look(host, tls) : { kind: 'not_required' }

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../model/errors.ts'
-import type { CertificateFact, Check, HealthFact, NameFact, Observation } from '../model/finding.ts'
+import type { CertificateFact, Check, HealthFact, NameFact, Observation, ProxyFact } from '../model/finding.ts'
+import { shown } from '../model/foreign-text.ts'
 
 /** A check with the code that its failure carries. */
 export interface Verdict {
@@ -7,9 +8,9 @@ export interface Verdict {
   readonly code?: ErrorCode
 }
 
-/** The plan's three questions, answered, in the order that decides which failure gives the code. */
-export function judge(observed: Observation, server: string): readonly Verdict[] {
-  return [judgeHealth(observed.health, server), judgeName(observed.name), judgeCertificate(observed.certificate)]
+/** The plan's four questions, answered, in the order that decides which failure gives the code. */
+export function judge({ health, name, certificate, proxy }: Observation, server: string): readonly Verdict[] {
+  return [judgeHealth(health, server), judgeName(name), judgeCertificate(certificate), judgeProxy(proxy)]
 }
 
 const REASONS: Record<Extract<HealthFact, { kind: 'unhealthy' }>['reason'], string> = {
@@ -91,6 +92,47 @@ function judgeCertificate(fact: CertificateFact): Verdict {
     case 'unavailable': {
       const { kind: _, sentence: detail, ...evidence } = fact
       return { code: 'certificate_unavailable', check: { name, status: 'failed', detail, ...evidence } }
+    }
+  }
+}
+
+export const TAKEN_BY_PROXY = "A server block of the edge's nginx that was not made here serves this name already."
+export const BROKEN_PROXY =
+  "The edge's nginx cannot serve another host with its configuration as it is. Nothing was changed."
+
+function judgeProxy(fact: ProxyFact): Verdict {
+  const name = 'proxy'
+  switch (fact.kind) {
+    case 'not_required':
+      return { check: { name, status: 'not_required', detail: 'No edge is configured.' } }
+    case 'unknown':
+      return {
+        check: { name, status: 'warning', detail: "The edge's nginx could not be asked about its configuration." },
+      }
+    case 'free':
+      return {
+        check: {
+          name,
+          status: 'passed',
+          detail: "The edge's configuration is valid, and nobody else serves the name.",
+        },
+      }
+    case 'taken': {
+      const { how, line } = fact
+      const file = shown(fact.file)
+      const detail = `${TAKEN_BY_PROXY} It stands in ${file}, line ${line}.`
+      return {
+        code: 'proxy_name_taken',
+        check: { name, status: 'failed', detail, by: 'server_block', how, file, line },
+      }
+    }
+    case 'broken': {
+      const { reason, line } = fact
+      const file = fact.file === undefined ? undefined : shown(fact.file)
+      const where = file === undefined ? '' : ` (${file}${line === undefined ? '' : `, line ${line}`})`
+      const place = { ...(file !== undefined && { file }), ...(line !== undefined && { line }) }
+      const detail = `${BROKEN_PROXY} The reason: ${reason}${where}.`
+      return { code: 'proxy_config_broken', check: { name, status: 'failed', detail, by: 'configuration', ...place } }
     }
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Change } from '../model/change.ts'
-import { Problem } from '../model/errors.ts'
+import { type ErrorCode, Problem } from '../model/errors.ts'
 import type { CertificateFact, Check, Observation } from '../model/finding.ts'
 import { judge } from './checks.ts'
 import type { Desired } from './desire.ts'
@@ -18,16 +18,30 @@ export function propose(desired: Desired, observed: Observation, settings: PlanS
   const verdicts = judge(observed, desired.request.server)
   const checks = verdicts.map(({ check }) => check)
   const failed = verdicts.findIndex(({ code }) => code !== undefined)
-  const code = verdicts[failed]?.code
-  if (code) throw new Problem(code, checks[failed]?.detail ?? '', { checks, ...told(checks[failed]) })
+  const [code, check] = [verdicts[failed]?.code, checks[failed]]
+  if (code && check) throw new FailedCheck(code, check, checks)
   const changes = changesFor(desired, observed.certificate, settings)
   return { checks, changes, digest: digestOf(desired, changes) }
 }
 
+/** The refusal of a plan by the first of its checks that failed. */
+class FailedCheck extends Problem {
+  readonly #name: Check['name']
+
+  constructor(code: ErrorCode, check: Check, checks: readonly Check[]) {
+    super(code, check.detail, { checks, ...told(check) })
+    this.#name = check.name
+  }
+
+  override get sentence(): string {
+    return `The ${this.#name} check failed: ${this.message}`
+  }
+}
+
 /** What of a failed check's evidence stands in the refusal itself, too. */
-const told = (check: Check | undefined) => ({
-  ...(check?.types !== undefined && { types: check.types }),
-  ...(typeof check?.retryAfter === 'number' && {
+const told = (check: Check) => ({
+  ...(check.types !== undefined && { types: check.types }),
+  ...(typeof check.retryAfter === 'number' && {
     retryAfter: check.retryAfter,
     nextAction: 'Wait for the seconds given in retryAfter and try again, or plan with tls: false.',
   }),

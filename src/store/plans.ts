@@ -51,6 +51,7 @@ const toRow = (plan: Plan): PlanRow => ({
   request: JSON.stringify(plan.request),
   checks: JSON.stringify(plan.checks),
   changes: JSON.stringify(plan.changes),
+  proof: plan.proof ?? null,
 })
 
 const toPlan = (row: PlanRow): Plan => ({
@@ -65,4 +66,5 @@ const toPlan = (row: PlanRow): Plan => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   createdBy: row.created_by,
+  ...(row.proof !== null && { proof: row.proof }),
 })

@@ -40,6 +40,7 @@ export interface PlanRow {
   request: string
   checks: string
   changes: string
+  proof: string | null
 }
 
 interface CapabilityRow {

@@ -125,6 +125,7 @@ describe('the plan form', () => {
           { name: 'health', status: 'failed', detail: 'It is ill.' },
           { name: 'dns', status: 'failed', detail: 'It is taken.', by: 'record', types: ['A'] },
           { name: 'certificate', status: 'passed', detail: 'Fine.' },
+          { name: 'proxy', status: 'failed', detail: 'It is broken.', by: 'configuration' },
         ],
         errors: [{ field: 'port', message: 'must be a number' }],
       },

@@ -107,7 +107,7 @@ export function story(site: () => PageSite): void {
 }
 
 async function expectPassed(page: Page, host: string): Promise<void> {
-  expect(await page.getByText('Passed', { exact: true }).count()).toBe(3)
+  expect(await page.getByText('Passed', { exact: true }).count()).toBe(4)
   const changes = await page.getByRole('table', { name: `What an apply of ${host} changes` }).innerText()
   expect(changes).toMatch(/Certificate.*issued by.*Proxy entry.*proxy_pass http.*DNS.* 60 A /s)
   expect(await page.getByText(/^2[34]:\d\d:\d\d$/).count()).toBe(1)

@@ -85,6 +85,7 @@ describe('POST /api/deploy/plan', () => {
         { name: 'health', status: 'passed', httpStatus: 200 },
         { name: 'dns', status: 'passed' },
         { name: 'certificate', status: 'not_required' },
+        { name: 'proxy', status: 'passed' },
       ],
       changes: [
         { kind: 'proxy' },
@@ -124,13 +125,14 @@ describe('POST /api/deploy/plan', () => {
     expect(refused.text).not.toContain('plan_')
   })
 
-  test('a refused plan shows all three checks', async () => {
+  test('a refused plan shows all four checks', async () => {
     const { body } = await plan({ subdomain: 'ns1', port: 9999 })
     expect(body.code).toBe('backend_unhealthy')
     expect(body.checks).toMatchObject([
       { name: 'health', status: 'failed', reason: 'refused' },
       { name: 'dns', status: 'failed', types: ['A'] },
       { name: 'certificate' },
+      { name: 'proxy', status: 'passed' },
     ])
   })
 })
@@ -190,7 +192,9 @@ describe('the rest', () => {
     expect(body.openapi).toBe('3.1.0')
     const { responses, requestBody } = body.paths['/api/deploy/plan'].post
     expect(Object.keys(responses)).toEqual(['201', '400', '403', '409', '413', '421', '422', '429', '500', '503'])
-    expect(responses['409']).toEqual({ $ref: '#/components/responses/dns_name_taken' })
+    expect(responses['409']).toEqual({
+      $ref: '#/components/responses/dns_name_taken.proxy_name_taken.proxy_config_broken',
+    })
     expect(requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/ExposureRequest' })
     expect(body.components.schemas.ExposureRequest.additionalProperties).toBe(false)
   })

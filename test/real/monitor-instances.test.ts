@@ -102,7 +102,10 @@ function mapOf(hosts: readonly string[]): EdgeMap {
     hosts: blocks,
     find: (host) => blocks.find((block) => block.host === host),
     answers: () => undefined,
+    rivals: () => [],
     broken: [],
+    fingerprint: '',
+    changedAt: 0,
   }
 }
 

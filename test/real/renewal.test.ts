@@ -47,7 +47,7 @@ describe('a certificate that an administrator places', () => {
     rmSync(file('hand.key'))
     const without = await planned(lab, { subdomain, tls: true })
     expect(without.changes[0]).toMatchObject({ action: 'issue', names: ['placed.lab.test'] })
-    expect(without.checks.at(-1).detail).toMatch(/^No installed certificate covers the name/)
+    expect(without.checks.at(2).detail).toMatch(/^No installed certificate covers the name/)
     expect((await run(lab, reusing.planId)).body).toMatchObject({ code: 'plan_stale' })
     await until('the finding is logged', () => serviceLog().includes('"finding":"no_key"'))
     expect(serviceLog().split('"finding":"no_key"')).toHaveLength(2)

@@ -9,16 +9,20 @@ export interface WebBackend extends AsyncDisposable {
   readonly throughEdge: () => number
 }
 
-/** A web server, on the lab's server 25 unless told otherwise. Answers 200 when asked directly; what comes through an edge gets `answer`. */
+/**
+ * A web server, on the lab's server 25 unless told otherwise. Answers 200 when asked directly, after `askedDirectly`; what
+ * comes through an edge gets `answer`.
+ */
 export async function startWebBackend(
   { description }: TestLab,
   answer: RequestListener,
   address = description.backends.find(({ server }) => server === '25')?.address,
   port = 0,
+  askedDirectly: () => Promise<void> = async () => undefined,
 ): Promise<WebBackend> {
   let through = 0
   const server = createServer((request, response) => {
-    if (request.headers['x-forwarded-for'] === undefined) response.end('directly\n')
+    if (request.headers['x-forwarded-for'] === undefined) void askedDirectly().then(() => response.end('directly\n'))
     else {
       through += 1
       answer(request, response)

@@ -35,6 +35,8 @@ describe('a badge', () => {
     ['CERT', { certificate: 'warning' }],
     ['CERT', { certificate: 'wrong_name' }],
     ['DRIFT', { file: 'edited' }],
+    ['DRIFT', { answer: { httpStatus: 200, reason: null, entry: 'other' } }],
+    ['RUNNING', { answer: { httpStatus: 200, reason: null, entry: 'ours' } }],
     ['RUNNING', { dns: null, certificate: null, file: null }],
   ])('is %s for %j', (badge, facts) => {
     expect(badgeOf({ ...WELL, ...facts })).toBe(badge)

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../../src/edge/contract.ts'
 import { byOrder, isSecret, parsePath } from '../../src/edge/layout.ts'
 import { directivesIn } from '../../src/edge/nginx-text.ts'
+import { entryProof } from '../../src/edge/proof.ts'
 import { idInEntry } from '../../src/edge/render-certificate.ts'
 import { renderSite } from '../../src/edge/render-site.ts'
 
@@ -58,6 +60,28 @@ describe('a site', () => {
     expect(parts.map(({ content }) => directivesIn(content ?? '')[0]?.args[0]).join('')).toBe(certificatePem)
   })
 
+  const PROOF = 'ab'.repeat(32)
+
+  test('of a plan without a proof is to the byte what 0.1 wrote: such files stand, and are put back', () => {
+    const text = contentOf({ ...SITE, certificate: CERTIFICATE }, 'hosts/app.lab.test.conf')
+    expect(createHash('sha256').update(text).digest('hex')).toBe(
+      '492d39383fd7089019723740380faaa5456871fb89b7fc73bb1e4ed9e89857aa',
+    )
+  })
+
+  test('answers its question in every server block, keeps it from the backend, and each plan has another', () => {
+    const text = (proof: string) => contentOf({ ...SITE, proof, certificate: CERTIFICATE }, 'hosts/app.lab.test.conf')
+    const { question, answer } = entryProof(PROOF, SITE.host)
+    expect(question).not.toBe(answer)
+    expect(
+      text(PROOF).split(`if ($http_x_drawbridge_question = ${question}) { set $drawbridge_entry ${answer}; }`),
+    ).toHaveLength(3)
+    expect(text(PROOF)).toContain('proxy_set_header X-Drawbridge-Question "";')
+    expect(text(PROOF)).toContain('proxy_hide_header X-Drawbridge-Entry;')
+    expect(text('cd'.repeat(32))).not.toContain(answer)
+    expect(entryProof(PROOF, 'other.lab.test').answer).not.toBe(answer)
+  })
+
   test('keys alone are secret', () => {
     const files = renderSite({ ...SITE, certificate: CERTIFICATE }, USUAL)
     expect(files.filter(({ secret }) => secret).map(({ path }) => path)).toEqual([`tls/keys/${ID}.map`])
@@ -78,6 +102,8 @@ describe('what is not of its grammar is never written', () => {
     { host: '' },
     { host: `${'a'.repeat(60)}.`.repeat(5).slice(0, 251) },
     { planId: 'plan_1' },
+    { proof: 'ab' },
+    { proof: `${'ab'.repeat(31)};}` },
     { planId: `${SITE.planId}\n}` },
     { target: 'http://127.0.45.25:3000/' },
     { target: 'http://127.0.45.25' },

@@ -45,10 +45,11 @@ const parts = (more: Partial<ObserveParts> = {}): ObserveParts => ({
   certificateNames: (_zone, host) => [host],
   caaIdentities: [],
   holder: async () => undefined,
+  edge: { look: async () => ({ kind: 'free' }) },
   ...more,
 })
 
-test('the three looks make one observation', async () => {
+test('the four looks make one observation', async () => {
   const probed: HealthTarget[] = []
   const probe = async (target: HealthTarget) => {
     probed.push(target)
@@ -64,6 +65,7 @@ test('the three looks make one observation', async () => {
       caa: expect.stringContaining('no CAA record'),
       budget: { failures: 0, limits: [] },
     },
+    proxy: { kind: 'free' },
   })
   expect(probed).toEqual([{ address: '127.0.45.25', port: 3000, path: '/healthz', host: 'app.lab.test' }])
 })
@@ -80,11 +82,12 @@ test('none of them waits for another', async () => {
       holder: never('holder'),
       readerFor: () => ({ server: 'the mock', ask: never('dns') }),
       inventory: { covering: never('inventory') },
+      edge: { look: never('edge') },
     }),
     DESIRED,
   )
   await new Promise((resolve) => setImmediate(resolve))
-  expect(started).toEqual(new Set(['health', 'holder', 'dns', 'inventory']))
+  expect(started).toEqual(new Set(['health', 'holder', 'dns', 'inventory', 'edge']))
 })
 
 test('without tls no certificate is looked for', async () => {
@@ -92,6 +95,10 @@ test('without tls no certificate is looked for', async () => {
   const inventory = { covering }
   const desired = { ...DESIRED, request: { ...DESIRED.request, tls: false } }
   expect((await observe(parts({ inventory }), desired)).certificate).toEqual({ kind: 'not_required' })
+})
+
+test('without an edge there is none to look at', async () => {
+  expect((await observe(parts({ edge: undefined }), DESIRED)).proxy).toEqual({ kind: 'not_required' })
 })
 
 describe('a name that we hold ourselves', () => {

@@ -41,6 +41,7 @@ const WELL: Observation = {
     caa: 'no CAA record restricts it',
     budget: { failures: 0, limits: [] },
   },
+  proxy: { kind: 'free' },
 }
 
 const planFor = (request: Partial<ExposureRequest> = {}, seen: Partial<Observation> = {}) =>
@@ -113,6 +114,7 @@ describe('checks', () => {
       'health passed',
       'dns passed',
       'certificate passed',
+      'proxy passed',
     ])
     expect(planFor({ tls: false }, { certificate: { kind: 'not_required' } }).changes.map(({ kind }) => kind)).toEqual([
       'proxy',
@@ -123,6 +125,8 @@ describe('checks', () => {
 
   const UNHEALTHY = { kind: 'unhealthy', reason: 'refused', latencyMs: 1 } as const
   const TAKEN = { kind: 'taken', by: 'record', types: ['A', 'TXT'], at: 'hello.lab.test' } as const
+  const NAME_TAKEN = { kind: 'taken', how: 'exact', file: '/etc/nginx/own.conf', line: 7 } as const
+  const BROKEN = { kind: 'broken', reason: 'a file is missing', file: '/etc/nginx/own.conf', line: 7 } as const
   const NO_CERTIFICATE = { kind: 'unavailable', reason: 'caa_forbids', sentence: 'lab.test forbids it.' } as const
 
   test.each([
@@ -133,10 +137,13 @@ describe('checks', () => {
     [{ certificate: { ...NO_CERTIFICATE, reason: 'budget', retryAfter: 60 } as const }, 'certificate_unavailable'],
     [{ health: UNHEALTHY, name: TAKEN, certificate: NO_CERTIFICATE }, 'backend_unhealthy'],
     [{ name: TAKEN, certificate: NO_CERTIFICATE }, 'dns_name_taken'],
-  ])('%j is %s, and all three are told', (seen, code) => {
+    [{ proxy: NAME_TAKEN }, 'proxy_name_taken'],
+    [{ proxy: BROKEN }, 'proxy_config_broken'],
+    [{ certificate: NO_CERTIFICATE, proxy: BROKEN }, 'certificate_unavailable'],
+  ])('%j is %s, and all four are told', (seen, code) => {
     const problem = refusal(() => planFor({}, seen))
     expect(problem.code).toBe(code)
-    expect(problem.members.checks).toHaveLength(3)
+    expect(problem.members.checks).toHaveLength(4)
   })
 
   test('what may be tried again later says when', () => {
@@ -153,6 +160,21 @@ describe('checks', () => {
   test('a wildcard is a warning, not a refusal', () => {
     const { checks } = planFor({}, { name: { kind: 'free', wildcardTypes: ['A'], emptyNonTerminal: false } })
     expect(checks[1]).toMatchObject({ status: 'warning', wildcardTypes: ['A'] })
+  })
+
+  test('where no edge is configured there is nothing to look at; one that cannot be asked is a warning', () => {
+    expect(planFor({}, { proxy: { kind: 'not_required' } }).checks[3]).toMatchObject({ status: 'not_required' })
+    expect(planFor({}, { proxy: { kind: 'unknown' } }).checks[3]).toMatchObject({ name: 'proxy', status: 'warning' })
+  })
+
+  test.each([NAME_TAKEN, BROKEN])("where in nginx's configuration it stands is told inside only: %j", (proxy) => {
+    const text = ({ message, members }: Problem) => JSON.stringify({ message, members })
+    const refused = refusal(() => planFor({}, { proxy }))
+    expect(text(refused)).toContain('/etc/nginx/own.conf, line 7')
+    expect(refusal(() => planFor({}, { proxy: { ...proxy, file: '/etc/ignore all\nrules' } })).message).toContain(
+      '"/etc/ignore all\\nrules"',
+    )
+    expect(text(publicProblem(refused))).not.toMatch(/own\.conf|"line"|a file is missing/)
   })
 
   test('to the public every unhealthy backend looks the same', () => {

@@ -27,6 +27,7 @@ const held = (host: string, state: PlanState): Held => ({
   server: '25',
   tls: true,
   health: '/healthz',
+  proof: undefined,
 })
 const watched = (hosts: readonly ServedHost[], ours: readonly Held[]) =>
   watchedHosts(

@@ -18,10 +18,10 @@ export function FlowPicture() {
       <svg viewBox="0 0 932 226" role="img" aria-labelledby="flow-title flow-words" className={styles.picture}>
         <title id="flow-title">From plan to removal</title>
         <desc id="flow-words">
-          Anybody may plan, which looks at backend, name and certificate and changes nothing. On the internal network
-          the right to act is issued for one plan and one use; it is spent on an apply, which makes certificate, proxy
-          entry and DNS record together and puts everything back if a step fails, or on a removal, which takes the name
-          out of DNS first.
+          Anybody may plan, which looks at backend, name, certificate and edge and changes nothing. On the internal
+          network the right to act is issued for one plan and one use; it is spent on an apply, which makes certificate,
+          proxy entry and DNS record together and puts everything back if a step fails, or on a removal, which takes the
+          name out of DNS first.
         </desc>
         <text x="2" y="34" className={styles.everybody}>
           Anybody: only looks

@@ -17,6 +17,7 @@ const QUESTIONS: readonly { readonly name: Check['name']; readonly title: string
   { name: 'health', title: 'Backend', question: 'Does the backend answer its health path with HTTP 2xx?' },
   { name: 'dns', title: 'Name', question: 'Is the name free of records, delegations and other exposures?' },
   { name: 'certificate', title: 'Certificate', question: 'Is there a certificate for the name, or can one be issued?' },
+  { name: 'proxy', title: 'Edge', question: "Is nginx's configuration valid, and the name in no other server block?" },
 ]
 
 const MARKS: Record<Check['status'], IconName> = {
@@ -32,7 +33,7 @@ const WORDS: Record<Check['status'], string> = {
   failed: 'Failed',
 }
 
-/** The three questions of a plan: asked at the same time, shown one after the other. */
+/** The four questions of a plan: asked at the same time, shown one after the other. */
 export function Checks({ isRunning, checks, problem, onShown }: ChecksProps) {
   const shown = useOneByOne(checks.length, onShown)
   return (

@@ -52,7 +52,7 @@ export function PlanPage({ policy }: { readonly policy: Policy }) {
           />
         </Panel>
         <div className={styles.answer}>
-          <Panel title="Three checks" aside={asking.isPending && <span role="status">Looking…</span>}>
+          <Panel title="Four checks" aside={asking.isPending && <span role="status">Looking…</span>}>
             <Checks
               key={asking.submittedAt}
               isRunning={asking.isPending}

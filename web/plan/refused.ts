@@ -4,7 +4,12 @@ import type { Check } from '../../src/model/finding.ts'
 import type { Draft, FieldErrors, FieldName } from './draft.ts'
 
 /** The field to change when a check fails. */
-const CAUSED_BY: Record<Check['name'], FieldName> = { health: 'health', dns: 'subdomain', certificate: 'tls' }
+const CAUSED_BY: Record<Check['name'], FieldName> = {
+  health: 'health',
+  dns: 'subdomain',
+  certificate: 'tls',
+  proxy: 'subdomain',
+}
 
 export const checksIn = (problem: ProblemBody): readonly Check[] => (problem.checks ?? []) as readonly Check[]
 
@@ -14,7 +19,7 @@ export function refusedFields(problem: ProblemBody, draft: Draft): FieldErrors {
     .filter(({ field }) => field in draft)
     .map(({ field, message }) => [field, /^[A-Z]/.test(message) ? message : `This ${message}.`])
   const failed = checksIn(problem)
-    .filter(({ status }) => status === 'failed')
+    .filter((check) => check.status === 'failed' && !isOfConfiguration(check))
     .map((check) => [CAUSED_BY[check.name], `${check.detail} ${adviceFor(check, problem)}`])
   return Object.fromEntries([...named, ...failed])
 }
@@ -28,5 +33,9 @@ export function adviceFor(check: Check, problem: ProblemBody): string {
 function codeOf(check: Check): ErrorCode {
   if (check.name === 'health') return 'backend_unhealthy'
   if (check.name === 'certificate') return 'certificate_unavailable'
+  if (check.name === 'proxy') return isOfConfiguration(check) ? 'proxy_config_broken' : 'proxy_name_taken'
   return check.by === undefined ? 'dns_unavailable' : 'dns_name_taken'
 }
+
+/** A fault of the edge itself: no field is to blame. */
+const isOfConfiguration = ({ name, by }: Check): boolean => name === 'proxy' && by === 'configuration'

@@ -58,10 +58,10 @@ function holdingOne<T>(parts: ReplaceParts, host: InUse, work: () => Promise<T>)
 async function primaryResponder(
   { primary, turns, loadPair }: ReplaceParts,
   { host, planId, certificate, receipt }: InUse,
-  { changes }: Plan,
+  { changes, proof }: Plan,
 ): Promise<ChallengeResponder> {
   const target = changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? ''
-  const site: Site = { host, planId, target, certificate: await loadPair(certificate) }
+  const site: Site = { host, planId, target, proof, certificate: await loadPair(certificate) }
   return edgeResponder({
     edge: primary,
     alone: (edge, work) => turns.alone(edge, work),

@@ -33,13 +33,25 @@ export interface VerifyParts {
 
 export type EdgeJudge = (edge: Edge, afters: Afters) => Promise<EdgeVerdict>
 
-/** Asks an edge for the host as a visitor would. */
+interface Judged {
+  readonly host: string
+  readonly health: string
+  readonly tls: boolean
+  /** Of the plan; without it only what is answered counts, not by whom. */
+  readonly proof: string | undefined
+}
+
+/** Asks an edge for the host as a visitor would, and whether it is our entry that answers, wherever the edge listens for it. */
 export const edgeJudge =
-  ({ host, health: path, tls }: { host: string; health: string; tls: boolean }): EdgeJudge =>
+  ({ host, health: path, tls, proof }: Judged): EdgeJudge =>
   async (edge, afters) => {
-    const answer = await edge.ask({ host, path, tls })
+    const question = { host, path, tls, proof }
+    const [answer, [elsewhere]] = await Promise.all([
+      edge.ask(question),
+      proof === undefined ? [] : edge.othersElsewhere(question),
+    ])
     const expected = tls ? (afters.get('certificate') as ChosenCertificate | undefined)?.fingerprint : undefined
-    return { server: edge.server, ...verdictOn(answer, expected) }
+    return { server: edge.server, ...verdictOn(answer, elsewhere, expected) }
   }
 
 const ATTEMPTS = 3
@@ -78,11 +90,20 @@ async function insist(judge: (attempt: number) => Promise<EdgeVerdict>): Promise
   }
 }
 
-function verdictOn(answer: EdgeAnswer, expectedFingerprint: string | undefined): Omit<EdgeVerdict, 'server'> {
+const FOREIGN = 'Another server block than the entry of this plan answers'
+
+/** `elsewhere`: a place where another server block than ours answers. */
+function verdictOn(
+  answer: EdgeAnswer,
+  elsewhere: string | undefined,
+  expectedFingerprint: string | undefined,
+): Omit<EdgeVerdict, 'server'> {
   if (answer.kind === 'no_answer')
     return { ok: false, detail: `The edge gave no answer for the host (${answer.reason}).` }
-  const { httpStatus, latencyMs, certificate } = answer
+  const { httpStatus, latencyMs, certificate, entry } = answer
   const measured = { httpStatus, latencyMs }
+  if (entry === 'other') return { ok: false, detail: `${FOREIGN} for the host.`, ...measured }
+  if (elsewhere !== undefined) return { ok: false, detail: `${FOREIGN} for the host on ${elsewhere}.`, ...measured }
   if (httpStatus < 200 || httpStatus > 299) {
     return { ok: false, detail: `Through the edge the health path answered HTTP ${httpStatus}.`, ...measured }
   }

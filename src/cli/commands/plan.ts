@@ -6,7 +6,7 @@ import { reach, throughApi } from '../reach.ts'
 
 export function addPlan(program: Command): void {
   const command = throughApi(withExposure(program.command('plan <host>')))
-    .description('check backend, name and certificate, and show what an apply would do; changes nothing')
+    .description('check backend, name, certificate and edge, and show what an apply would do; changes nothing')
     .action(async (host: string, options: ExposureOptions) => {
       const { planLines } = await import('../views/plan.ts')
       const plan = await planFor(await reach(options), host, options)

@@ -9,7 +9,7 @@ export interface StepView {
 
 /** What a step does, by its name in a run. */
 const TITLES: Readonly<Record<string, string>> = {
-  check: 'look again at backend, name and certificate',
+  check: 'look again at backend, name, certificate and edge',
   backup: "keep the edge's files as they stand",
   certificate: 'certificate',
   proxy: 'nginx, tested and reloaded',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { codeOf } from '../files.ts'
 import { parseFile } from './config-text.ts'
@@ -49,6 +50,16 @@ export class ConfigFiles implements Folders {
     return true
   }
 
+  /** What tells this reading from any other, worked out when it is first asked for. */
+  trace(): () => Trace {
+    const seen = this.#seen
+    let known: Trace | undefined
+    return () => {
+      known ??= traceOf(seen)
+      return known
+    }
+  }
+
   begin(): void {
     this.#seen = new Map()
   }
@@ -89,6 +100,23 @@ export class ConfigFiles implements Folders {
     this.#seen.set(path, found.stamp)
     return found
   }
+}
+
+/** All that a reading has looked at, in short. */
+export interface Trace {
+  readonly fingerprint: string
+  /** Of the youngest, in whole milliseconds; infinite where something could not be looked at: it may have gone at any time. */
+  readonly changedAt: number
+}
+
+function traceOf(seen: ReadonlyMap<string, Stamp>): Trace {
+  const hash = createHash('sha256')
+  let changedAt = 0
+  for (const [path, { dev, ino, size, mtimeMs, ctimeMs, fault }] of seen) {
+    hash.update(`${path}\0${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs} ${fault}\n`)
+    changedAt = Math.max(changedAt, fault === undefined ? Math.floor(ctimeMs) : Number.POSITIVE_INFINITY)
+  }
+  return { fingerprint: hash.digest('base64'), changedAt }
 }
 
 const isSame = (before: Stamp, now: Stamp): boolean =>

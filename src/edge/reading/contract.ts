@@ -65,7 +65,21 @@ export interface EdgeMap {
     host: string,
     place: { readonly address: string; readonly port: number; readonly tls: boolean },
   ): ServerMatch | undefined
+  /**
+   * The blocks that would answer visitors of this place for the host if a block outside `own` with this very name listened
+   * there: of equal names the first counts, and a socket for one address comes before one for all of them.
+   */
+  rivals(host: string, own: string, place: { readonly address: string; readonly port: number }): readonly Rival[]
   readonly broken: readonly BrokenPlace[]
+  /** The same for the same files, by their times, sizes and inodes: of all files and folders that were read. */
+  readonly fingerprint: string
+  /** When the youngest of them was changed, in milliseconds; infinite where one of them is missing. */
+  readonly changedAt: number
+}
+
+export interface Rival extends ServerMatch {
+  /** Where it listens, in the form of `ListenPlace`. */
+  readonly address: string
 }
 
 export interface EdgeReader {

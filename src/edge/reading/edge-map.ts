@@ -1,14 +1,15 @@
-import type { EdgeMap, ListenPlace, ServerBlock } from './contract.ts'
+import type { Trace } from './config-files.ts'
+import type { EdgeMap, ListenPlace, Rival, ServerBlock } from './contract.ts'
 import type { ServerDraft } from './drafts.ts'
 import type { HttpBlock } from './http-block.ts'
 import type { Included } from './included.ts'
 import { impliedListening, type Listening } from './listen.ts'
 import { dependsOnRequest, proxying } from './proxying.ts'
 import { servedHosts } from './served-hosts.ts'
-import { Sockets } from './sockets.ts'
+import { type Socket, Sockets } from './sockets.ts'
 
 /** Who answers for which name, from all that was read. `isRoot`: whether nginx runs as root. */
-export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean): EdgeMap {
+export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean, trace: () => Trace): EdgeMap {
   const sockets = new Sockets()
   const listening = ({ listen }: ServerDraft): readonly Listening[] =>
     listen.length > 0 ? listen : [impliedListening(isRoot)]
@@ -32,7 +33,25 @@ export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean): E
       const match = socket.names.find(name)
       return { how: match?.how ?? 'default', block: blockFor(match?.value ?? socket.defaultServer, name) }
     },
+    rivals(host, own, { address, port }) {
+      const name = canonicalHost(host)
+      const { same, nearer } = sockets.reachedBy(address, port)
+      const rivalAt = (socket: Socket): Rival => {
+        const match = socket.names.find(name)
+        const block = blockFor(match?.value ?? socket.defaultServer, name)
+        return { how: match?.how ?? 'default', block, address: socket.address }
+      }
+      // Where the host's own block would listen, too, only an equal name stands beside it; elsewhere whatever answers.
+      const beside = same ? [rivalAt(same)].filter(({ how }) => how === 'exact') : []
+      return [...beside, ...nearer.map(rivalAt)].filter(({ block }) => block.configPath !== own)
+    },
     broken: included.broken(),
+    get fingerprint() {
+      return trace().fingerprint
+    },
+    get changedAt() {
+      return trace().changedAt
+    },
   }
 }
 

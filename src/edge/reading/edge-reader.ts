@@ -14,7 +14,7 @@ export function edgeReader({ config, pidFile }: Pick<EdgeSettings, 'config' | 'p
     if (latest && (await files.isUnchanged())) return latest
     files.begin()
     const included = new Included(files, config)
-    latest = edgeMap(await readHttpBlock(included), included, isRunByRoot(pidFile))
+    latest = edgeMap(await readHttpBlock(included), included, isRunByRoot(pidFile), files.trace())
     files.end()
     return latest
   }

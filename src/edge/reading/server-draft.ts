@@ -51,8 +51,8 @@ const canonicalName = (name: string): string => {
 function nearest(passings: readonly RankedPassing[], before: readonly Assignment[]): Passing | undefined {
   const [first] = passings.toSorted((a, b) => a.rank - b.rank)
   if (!first || first.to === null) return undefined
-  const assignments = before.length + first.assignments.length > 0 ? [...before, ...first.assignments] : NONE
-  return { to: first.to, assignments }
+  // Most name an address, and there may be thousands of them.
+  return { to: first.to, assignments: first.to.includes('$') ? [...before, ...first.assignments] : NONE }
 }
 
 const NONE: readonly Assignment[] = []

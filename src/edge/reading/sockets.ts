@@ -45,6 +45,16 @@ export class Sockets {
     return this.#sockets.get(`*:${port}`) ?? (ofSixth?.isDual ? ofSixth : undefined)
   }
 
+  /** For whoever listens on an address: the socket there, and those that visitors of one of its addresses reach before it. */
+  reachedBy(address: string, port: number): { readonly same: Socket | undefined; readonly nearer: readonly Socket[] } {
+    const canonical = canonicalAddress(address)
+    const isNearer = (socket: Socket) =>
+      socket.port === port &&
+      socket.address !== canonical &&
+      (canonical === '*' ? !socket.address.startsWith('[') : canonical === '[::]' && socket.address.startsWith('['))
+    return { same: this.#sockets.get(`${canonical}:${port}`), nearer: [...this.#sockets.values()].filter(isNearer) }
+  }
+
   /** The places of a server, once all servers are known. */
   placesOf(server: ServerDraft, listen: readonly Listening[]): ListenPlace[] {
     return listen

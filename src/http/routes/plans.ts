@@ -20,7 +20,7 @@ export function planRoutes(app: App, exposer: Exposer): void {
       schema: {
         operationId: 'createPlan',
         tags: ['deploy'],
-        summary: 'Check backend, name and certificate; change nothing',
+        summary: 'Check backend, name, certificate and edge; change nothing',
         body: ExposureRequestBody,
         response: {
           201: PlanBody,
@@ -34,6 +34,8 @@ export function planRoutes(app: App, exposer: Exposer): void {
             'dns_name_taken',
             'dns_unavailable',
             'certificate_unavailable',
+            'proxy_name_taken',
+            'proxy_config_broken',
           ),
         },
       },
@@ -132,7 +134,10 @@ const summaryBody = ({ planId, state, host, url, request, createdBy, createdAt, 
   expiresAt: new Date(expiresAt).toISOString(),
 })
 
-function planBody({ createdBy: _private, createdAt, expiresAt, ...plan }: Plan, network: Caller['network']): PlanBody {
+function planBody(
+  { createdBy: _private, proof: _secret, createdAt, expiresAt, ...plan }: Plan,
+  network: Caller['network'],
+): PlanBody {
   const isInside = network === 'internal'
   return {
     ...plan,

@@ -56,6 +56,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
             'dns_name_taken',
             'dns_unavailable',
             'certificate_unavailable',
+            'proxy_name_taken',
             'proxy_config_broken',
             'apply_failed',
             'rollback_blocked',

@@ -43,10 +43,11 @@ export async function lookAtEdge(
 ): Promise<EdgeEvidence> {
   const { host, managed, served } = subject
   const tls = isTls(subject)
+  const proof = managed?.plan.proof
   const door = managed ? doorOf([], tls, view) : doorOf(served?.listen ?? [], tls, view)
   const ask = (where: Endpoint, secure: boolean) =>
     patience.wait<VisitEvidence>(
-      (limitMs) => view.visit({ host, path: pathOf(subject), tls: secure, door: where }, limitMs),
+      (limitMs) => view.visit({ host, path: pathOf(subject), tls: secure, door: where, proof }, limitMs),
       (seen) => seen.kind === 'no_answer' && seen.reason === 'timeout',
       { kind: 'unknown' },
     )

@@ -1,0 +1,110 @@
+import type { ProxyFact } from '../model/finding.ts'
+import type { EdgePreflight } from './contract.ts'
+import { hostFile } from './layout.ts'
+import { type Refusal, testConfiguration } from './nginx-test.ts'
+import type { EdgeMap, EdgeReader } from './reading/contract.ts'
+import { debugLogs } from './reading/debug-logs.ts'
+import { canonicalAddress } from './reading/listen.ts'
+import type { EdgeSettings } from './settings.ts'
+
+/**
+ * How long a passed test counts while no file of the configuration changes. What nginx reads beside it (certificates of
+ * others, names that must resolve) may change unnoticed until then; an apply tests in any case.
+ */
+const COUNTS_MS = 5 * 60_000
+
+export interface ProvingPreflight extends EdgePreflight {
+  /** nginx has loaded what stood on disk at `since`, in milliseconds, and runs it: while that stands it needs no test. */
+  loaded(since: number): void
+}
+
+/** Looks at an nginx for a plan. `test` runs `nginx -t` on what is on disk. */
+export function edgePreflight(
+  settings: EdgeSettings,
+  reader: EdgeReader,
+  test: () => Promise<Refusal | undefined> = () => testConfiguration(settings, settings.config),
+): ProvingPreflight {
+  const soundness = new Soundness(test)
+  const debugging = debugLogOf(settings)
+  return {
+    async look(host, tls) {
+      try {
+        const map = await reader.read()
+        const refusal = (await soundness.refusal(map)) ?? (tls ? debugging(map) : undefined)
+        return refusal ? brokenBy(refusal) : (rivalOf(host, map, settings) ?? { kind: 'free' })
+      } catch {
+        return { kind: 'unknown' }
+      }
+    },
+    loaded: (since) => soundness.loaded(since),
+  }
+}
+
+const brokenBy = ({ reason, file, line }: Refusal): ProxyFact => ({
+  kind: 'broken',
+  reason,
+  ...(file !== undefined && { file }),
+  ...(line !== undefined && { line }),
+})
+
+/** Of the same files the answer is the same. */
+function debugLogOf(settings: EdgeSettings): (map: EdgeMap) => Refusal | undefined {
+  let known: { readonly fingerprint: string; readonly refusal: Refusal | undefined } | undefined
+  return ({ fingerprint }) => {
+    if (known?.fingerprint !== fingerprint) {
+      const [log] = debugLogs(settings)
+      known = { fingerprint, refusal: log && { reason: LOGS_KEYS, file: log.path, line: log.line ?? undefined } }
+    }
+    return known.refusal
+  }
+}
+
+const LOGS_KEYS = 'it is told to log at debug level, which would write private keys into its log'
+
+/**
+ * Whatever else would answer where an entry of the host listens, on either port: a name that somebody else serves by TLS
+ * alone is taken, too. A default server matters only on the address that visitors come to: on others, such as the
+ * loopback, it answers for no name of ours.
+ */
+function rivalOf(host: string, map: EdgeMap, { folder, address, listen, ports }: EdgeSettings): ProxyFact | undefined {
+  const own = `${folder}/${hostFile(host)}`
+  const places = listen.flatMap((one) => [ports.http, ports.https].map((port) => ({ address: one, port })))
+  const visited = canonicalAddress(address)
+  const rival = places
+    .flatMap((place) => map.rivals(host, own, place))
+    .find(({ how, address: at }) => how !== 'default' || at === visited)
+  return rival && { kind: 'taken', how: rival.how, file: rival.block.configPath, line: rival.block.line }
+}
+
+/** Remembers which files nginx has loaded or found good. A failed one is made again each time: its cause may lie outside of them. */
+class Soundness {
+  readonly #test: () => Promise<Refusal | undefined>
+  #passed: { readonly fingerprint: string; readonly at: number } | undefined
+  #loadedSince = Number.NEGATIVE_INFINITY
+  #underWay: { readonly fingerprint: string; readonly refusal: Promise<Refusal | undefined> } | undefined
+
+  constructor(test: () => Promise<Refusal | undefined>) {
+    this.#test = test
+  }
+
+  loaded(since: number): void {
+    this.#loadedSince = since
+  }
+
+  async refusal({ fingerprint, changedAt }: EdgeMap): Promise<Refusal | undefined> {
+    if (changedAt <= this.#loadedSince) return undefined
+    if (this.#passed?.fingerprint === fingerprint && performance.now() - this.#passed.at < COUNTS_MS) return undefined
+    if (this.#underWay?.fingerprint !== fingerprint) this.#underWay = { fingerprint, refusal: this.#run(fingerprint) }
+    return this.#underWay.refusal
+  }
+
+  async #run(fingerprint: string): Promise<Refusal | undefined> {
+    try {
+      const refusal = await this.#test()
+      if (!refusal) this.#passed = { fingerprint, at: performance.now() }
+      return refusal
+    } finally {
+      if (this.#underWay?.fingerprint === fingerprint) this.#underWay = undefined
+    }
+  }
+}

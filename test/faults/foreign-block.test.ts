@@ -1,0 +1,192 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { EdgeDescription } from '../../lab/description.ts'
+import { masterIn } from '../../src/edge/nginx-workers.ts'
+import { applied, planned, planOf, planRequest, removed, run, world } from '../support/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
+import { until } from '../support/until.ts'
+import { visit } from '../support/visitor.ts'
+import { startWebBackend } from '../support/web-backend.ts'
+
+/** Somebody else's server blocks in nginx's configuration have the name that is to be exposed, or one that matches it. */
+let lab: TestLab
+beforeAll(async () => {
+  lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1, timeoutSeconds: 3 } }) })
+})
+afterAll(() => lab?.stop())
+
+const placed = new Set<string>()
+afterEach(() => {
+  for (const path of placed) rmSync(path, { force: true })
+  placed.clear()
+})
+
+const primary = () => lab.description.edges.primary
+/** nginx reads the files of this folder in the order of their names: ours is drawbridge.conf. */
+const FILES = { before: 'aa-somebody-else.conf', after: 'zz-somebody-else.conf' }
+
+/** Puts a block of somebody else there. nginx loads it at its next reload, whoever asks for that. */
+function place(edge: EdgeDescription, where: keyof typeof FILES, text: string): string {
+  const path = join(dirname(edge.hosts), FILES[where])
+  writeFileSync(path, text)
+  placed.add(path)
+  return path
+}
+
+const block = (edge: EdgeDescription, name: string) =>
+  `server { listen ${edge.address}:${edge.http}; server_name ${name}; return 200 "foreign\\n"; }\n`
+
+const reload = ({ pidFile }: EdgeDescription) => process.kill(masterIn(pidFile) ?? 0, 'SIGHUP')
+
+const plan = (overrides: Record<string, unknown>, from = 'internal') =>
+  lab.call({ path: '/api/deploy/plan', body: planRequest(lab, overrides), from })
+
+describe.each(['before', 'after'] as const)('a foreign block with the very name, read %s ours', (where) => {
+  test('is refused at plan; the file is told inside and to nobody else', async () => {
+    const path = place(primary(), where, block(primary(), 'www.other.test HELLO.lab.test'))
+    const inside = await plan({})
+    expect([inside.status, inside.body.code]).toEqual([409, 'proxy_name_taken'])
+    expect(inside.body.checks.map(({ name, status }: Record<string, string>) => `${name} ${status}`)).toEqual([
+      'health passed',
+      'dns passed',
+      'certificate not_required',
+      'proxy failed',
+    ])
+    expect(inside.body.detail).toContain(path)
+    expect(inside.body.checks[3]).toMatchObject({ file: path, line: 1 })
+    const outside = await plan({}, 'public')
+    expect([outside.status, outside.body.code]).toEqual([409, 'proxy_name_taken'])
+    expect(outside.text).not.toContain(dirname(path))
+    expect(outside.text).not.toContain(FILES[where])
+  })
+
+  test('is refused at apply when it came since the plan; nothing is changed', async () => {
+    const { planId } = await planned(lab)
+    const path = place(primary(), where, block(primary(), 'hello.lab.test'))
+    const before = await world(lab)
+    const answer = await run(lab, planId)
+    expectFailure(answer, 409, 'proxy_name_taken', 'check')
+    expect(answer.body.steps[0].detail).toContain('proxy')
+    await expectPutBack(lab, planId, before)
+    rmSync(path)
+    await expectApplicable(lab, planId)
+  })
+})
+
+test('a name that is served only over TLS by somebody else is taken as well', async () => {
+  place(
+    primary(),
+    'after',
+    `server { listen ${primary().address}:${primary().https} ssl; server_name .hello.lab.test; return 204; }\n`,
+  )
+  expect((await plan({})).body.code).toBe('proxy_name_taken')
+  expect((await plan({ subdomain: 'other' })).status).toBe(201)
+})
+
+test('wildcards and patterns that lose to an exact name, and other places, are no hindrance', async () => {
+  const { address, http } = primary()
+  place(
+    primary(),
+    'before',
+    `server { listen ${address}:${http}; server_name *.lab.test hello.* ~^hello; return 200 "foreign\\n"; }
+server { listen ${address}:8099; server_name hello.lab.test; return 200 "foreign\\n"; }\n`,
+  )
+  const { planId, verification } = await applied(lab)
+  expect(verification.primary.ok).toBe(true)
+  expect((await visit(primary(), { host: 'hello.lab.test' })).text).not.toBe('foreign\n')
+  expect((await visit(primary(), { host: 'any.lab.test' })).text).toBe('foreign\n')
+  await removed(lab, planId)
+})
+
+describe('what another block answers is no proof', () => {
+  test('on the Primary: a block that came after the check is found by the verdict, and all is put back', async () => {
+    const before = await world(lab)
+    let isApplying = false
+    // The checks are made side by side: the others have ended long before this one answers.
+    await using backend = await startWebBackend(
+      lab,
+      (_request, response) => response.end(),
+      undefined,
+      0,
+      async () => {
+        if (!isApplying) return
+        await sleep(500)
+        place(primary(), 'before', block(primary(), 'late.lab.test'))
+      },
+    )
+    const { planId } = await planned(lab, { subdomain: 'late', port: backend.port })
+    isApplying = true
+    const answer = await run(lab, planId)
+    isApplying = false
+    expectFailure(answer, 502, 'apply_failed', 'verify')
+    for (const path of placed) rmSync(path)
+    reload(primary())
+    await until('nobody serves it', async () => (await visit(primary(), { host: 'late.lab.test' })).status === 404)
+    await expectPutBack(lab, planId, before)
+    await expectApplicable(lab, planId)
+  })
+
+  test('on the Secondary: it is reported', async () => {
+    const { secondary } = lab.description.edges
+    place(secondary, 'before', block(secondary, 'second.lab.test'))
+    const { planId, verification } = await applied(lab, { subdomain: 'second' })
+    expect(verification).toMatchObject({ primary: { ok: true }, secondary: { ok: false, httpStatus: 200 } })
+    await removed(lab, planId)
+  })
+
+  test('for the badge: DRIFT in the list and in the diagnosis, and RUNNING again when it is gone', async () => {
+    const { host, planId } = await applied(lab, { subdomain: 'badge' })
+    const badge = async (path: string) => (await lab.call({ path: `${path}?host=${host}` })).body.badge
+    const turns = (wanted: string) =>
+      until(`the badge is ${wanted}`, async () => (await badge('/api/health')) === wanted, 30_000)
+    await turns('RUNNING')
+    const path = place(primary(), 'before', block(primary(), host))
+    reload(primary())
+    await turns('DRIFT')
+    const diagnosis = await lab.call({ path: `/api/diagnose?host=${host}` })
+    expect(diagnosis.body).toMatchObject({ badge: 'DRIFT', cause: { code: 'other_server_answers' } })
+    rmSync(path)
+    reload(primary())
+    await turns('RUNNING')
+    await removed(lab, planId)
+  })
+})
+
+test('the answer of an entry is in no answer of the service, and no visitor or backend gets it', async () => {
+  const seen: string[] = []
+  await using backend = await startWebBackend(lab, (request, response) => {
+    seen.push(JSON.stringify(request.headers))
+    response.end()
+  })
+  const { planId, host } = await applied(lab, { subdomain: 'quiet', port: backend.port })
+  const text = readFileSync(join(primary().hosts, `${host}.conf`), 'utf8')
+  const secrets = [...text.matchAll(/\b[0-9a-f]{32}\b/g)].map(([secret]) => secret)
+  expect(new Set(secrets).size).toBe(2)
+  const told = [JSON.stringify(await planOf(lab, planId)), ...seen].join('\n')
+  expect(seen.length).toBeGreaterThan(0)
+  for (const secret of secrets) expect(told).not.toContain(secret)
+  await removed(lab, planId)
+})
+
+test('a configuration that is broken is refused at plan: the place is told inside and to nobody else', async () => {
+  expect((await plan({ subdomain: 'broken' })).status).toBe(201)
+  const path = place(primary(), 'after', 'server { this is no directive of nginx;\n')
+  const before = await world(lab)
+  const inside = await plan({ subdomain: 'broken' })
+  expect([inside.status, inside.body.code]).toEqual([409, 'proxy_config_broken'])
+  expect(inside.body.checks[3]).toMatchObject({
+    name: 'proxy',
+    status: 'failed',
+    detail: expect.stringContaining(path),
+  })
+  expect(inside.text).not.toContain('this is no directive')
+  const outside = await plan({}, 'public')
+  expect(outside.body.code).toBe('proxy_config_broken')
+  expect(outside.text).not.toContain(FILES.after)
+  expect(await world(lab)).toEqual(before)
+  rmSync(path)
+  expect((await plan({ subdomain: 'broken' })).status).toBe(201)
+})
