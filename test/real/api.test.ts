@@ -191,7 +191,19 @@ describe('the rest', () => {
     const { body } = await api.call({ path: '/api/openapi.json' })
     expect(body.openapi).toBe('3.1.0')
     const { responses, requestBody } = body.paths['/api/deploy/plan'].post
-    expect(Object.keys(responses)).toEqual(['201', '400', '403', '409', '413', '421', '422', '429', '500', '503'])
+    expect(Object.keys(responses)).toEqual([
+      '201',
+      '400',
+      '403',
+      '409',
+      '413',
+      '415',
+      '421',
+      '422',
+      '429',
+      '500',
+      '503',
+    ])
     expect(responses['409']).toEqual({
       $ref: '#/components/responses/dns_name_taken.proxy_name_taken.proxy_config_broken',
     })

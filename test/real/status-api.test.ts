@@ -14,7 +14,10 @@ import { startWebBackend } from '../support/web-backend.ts'
 let lab: TestLab
 
 beforeAll(async () => {
-  lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1 } }) })
+  // `drawbridge status --watch` calls from outside.
+  lab = await startTestLab({
+    configure: (config) => ({ ...config, monitor: { everySeconds: 1 }, status: { showUnmanaged: 'public' } }),
+  })
   await addOwnHosts(
     lab,
     (edge) => `

@@ -140,7 +140,7 @@ describe('what is never asked', () => {
       )
       const refused = await site.plan({ port: redirecting.port }, 'inside')
       await redirecting[Symbol.asyncDispose]()
-      expect(refused.body).toMatchObject({ code: 'backend_unhealthy', checks: [{ httpStatus: status }, {}, {}] })
+      expect(refused.body).toMatchObject({ code: 'backend_unhealthy', checks: [{ httpStatus: status }, {}, {}, {}] })
     }
     await target[Symbol.asyncDispose]()
     expect(asked).toBe(0)
