@@ -41,7 +41,7 @@ import { probeFairly } from './observe/health-probe.ts'
 import { nameHolder } from './observe/name-holder.ts'
 import { type ObserveParts, observe } from './observe/observe.ts'
 import { DebugLogWatch } from './ops/debug-log-watch.ts'
-import { claimInstanceName } from './ops/instance.ts'
+import { type Claim, claimInstance } from './ops/instance.ts'
 import type { Service } from './ops/serve.ts'
 import { claimStateFolder } from './ops/state-folder.ts'
 import { denyOwnListeners, HEALTH_TIMEOUT_SECONDS, type PlanSettings } from './plan/settings.ts'
@@ -61,14 +61,29 @@ export type Assembly = Service &
     readonly now: () => number
   }
 
-/** The composition root: with equip.ts the only file that builds concrete parts and ties them. `now` is the one clock of what is decided. */
-export async function assemble(config: Config, log: Log, now: () => number = Date.now): Promise<Assembly> {
+interface AssembleOptions {
+  /** The one clock of what is decided. */
+  readonly now?: (() => number) | undefined
+  /** The hold on the state folder, where it is taken already. It is released when the store is closed. */
+  readonly claim?: Claim
+  /** Whether an older store is brought up to date: only the service does that. */
+  readonly upgrade?: boolean
+}
+
+/** The composition root: with equip.ts the only file that builds concrete parts and ties them. */
+export async function assemble(config: Config, log: Log, options: AssembleOptions = {}): Promise<Assembly> {
+  const { now = Date.now, upgrade = true } = options
   claimStateFolder(config.stateDir)
-  const store = await open(config)
+  const claim = options.claim ?? claimInstance(config.stateDir)
+  const { name: instance } = claim
+  const opened = await open(config, upgrade).catch((error: unknown) => {
+    claim.release()
+    throw error
+  })
+  const store: Store = { ...opened, close: () => opened.close().finally(() => claim.release()) }
   const trail = new AuditTrail(store)
   const settings = planSettings(config)
   const admission = new Admission(config, config.adminTokenValue?.reveal())
-  const instance = claimInstanceName(config.stateDir)
   const inventory = certificateInventory(config.certificates, {
     issued: issuedFolder(config.stateDir),
     prefersWildcard: (host) => zoneOf(config.zones, host)?.certificate === 'wildcard',
@@ -204,8 +219,8 @@ const hooksOf = ({ webhooks }: Config): Hook[] =>
 const ABOVE = dirname(import.meta.dirname)
 const PAGE_FOLDER = basename(ABOVE) === 'dist' ? join(ABOVE, 'web') : join(ABOVE, 'dist', 'web')
 
-export const open = ({ store }: Config): Promise<Store> =>
-  openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() })
+export const open = ({ store }: Config, upgrade: boolean): Promise<Store> =>
+  openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() }, { upgrade })
 
 /** What no log line may show. */
 export function secretsOf({ adminTokenValue, store, zones, acme, webhooks }: Config): Secret[] {

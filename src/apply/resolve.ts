@@ -24,14 +24,15 @@ export async function leftOvers(store: Store, planId: string): Promise<readonly 
 
 /** Puts back what could not be put back before, under a run of its own. */
 export async function resolve(planId: string, { store, runs, instance, now }: ResolveParts): Promise<RunResult> {
-  const blocked = await blockedRun(store, planId)
-  const plan = await store.findPlan(planId)
-  if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
-  const entries = (await store.readJournal(blocked.runId, 0)).filter(
-    ({ step, mark }) => step !== 'run' || mark === 'intent',
-  )
   const runId = `run_${randomBytes(13).toString('hex')}`
+  // All of it is read in the transaction that begins the run: somebody else may resolve the same plan at this moment.
   const begin = async (session: StoreSession) => {
+    const blocked = await blockedRun(session, planId)
+    const plan = await session.findPlan(planId)
+    if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
+    const entries = (await session.readJournal(blocked.runId, 0)).filter(
+      ({ step, mark }) => step !== 'run' || mark === 'intent',
+    )
     const lease = await session.takeLease(hostLease(plan.host), runHolder(instance, runId), now(), runs.leaseMs)
     if (!lease) throw new Problem('plan_busy', `Another run for ${plan.host} is under way.`)
     const { finishedAt: _end, ...same } = blocked
@@ -48,13 +49,13 @@ export async function resolve(planId: string, { store, runs, instance, now }: Re
     // The new run knows what the old one did from its own journal: a crash now would leave nothing else.
     const inherited: JournalEntry[] = []
     for (const entry of entries) inherited.push(await session.appendJournal({ ...entry, runId }, lease.fence))
-    return { run, lease, entries: inherited }
+    return { plan, run, lease, entries: inherited }
   }
   const begun = await store.transaction(begin)
-  return runs.resume({ plan, ...begun, patient: false })
+  return runs.resume({ ...begun, patient: false })
 }
 
-async function blockedRun(store: Store, planId: string): Promise<Run> {
+async function blockedRun(store: StoreSession, planId: string): Promise<Run> {
   const run = (await store.runsOf(planId)).at(-1)
   if (run?.state === 'blocked') return run
   throw new Problem('plan_busy', `The plan ${planId} is not blocked: there is nothing to resolve.`)

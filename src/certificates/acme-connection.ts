@@ -52,19 +52,27 @@ axios.defaults.adapter = async <C extends { url?: string; method?: string; data?
   const connection = current.getStore()
   if (!connection) throw new Error('acme-client was used outside of a connection')
   const { status, headers, body } = await send(connection, config).catch((error: unknown) => {
+    const reason = error instanceof ForeignAddress ? 'it hands out addresses of another origin' : reasonOf(error)
     throw new IssueFault(
       'unavailable',
-      `The certificate authority at ${connection.authority} cannot be used: ${reasonOf(error)}.`,
+      `The certificate authority at ${connection.authority} cannot be used: ${reason}.`,
     )
   })
   if (status < 200 || status > 299) throw readProblem(status, headers['retry-after'], body, Date.now())
   return { status, statusText: '', headers, data: body, config }
 }
 
+/** Every address after the directory's own is one that the authority handed out: it may not send us elsewhere. */
+const isOf = (origin: string, url: string): boolean => URL.canParse(url) && new URL(url).origin === origin
+
+/** What it is asked is signed with the account's key, for exactly that address. */
+class ForeignAddress extends Error {}
+
 async function send(
-  { agent, requestMs }: Connection,
+  { authority, agent, requestMs }: Connection,
   { url = '', method, data }: { url?: string; method?: string; data?: unknown },
 ) {
+  if (!isOf(authority, url)) throw new ForeignAddress()
   const { statusCode, headers, body } = await request(url, {
     dispatcher: agent,
     method: method?.toUpperCase() === 'HEAD' ? 'HEAD' : data === undefined ? 'GET' : 'POST',

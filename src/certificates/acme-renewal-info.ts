@@ -28,7 +28,8 @@ export function renewalAdvisor({ directory, caFile, now }: RenewalInfoOptions): 
   return {
     async advise(certificate) {
       const look = await directory.look()
-      const address = look.kind === 'available' ? look.renewalInfo : undefined
+      const told = look.kind === 'available' ? look.renewalInfo : undefined
+      const address = told !== undefined && isOfDirectory(directory, told) ? told : undefined
       const id = address === undefined ? undefined : await idOf(certificate)
       const unknown = { askAgainAt: now() + USUAL_SECONDS * 1000 }
       if (address === undefined || id === undefined) return unknown
@@ -36,6 +37,10 @@ export function renewalAdvisor({ directory, caFile, now }: RenewalInfoOptions): 
     },
   }
 }
+
+/** An authority may not send us elsewhere. */
+const isOfDirectory = ({ url }: AcmeDirectory, address: string): boolean =>
+  URL.canParse(address) && new URL(address).origin === new URL(url).origin
 
 async function ask(url: string, caFile: string | undefined, now: number): Promise<RenewalAdvice> {
   const { origin, pathname, search } = new URL(url)

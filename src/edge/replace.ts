@@ -87,9 +87,13 @@ function takeAway(folder: string, path: string, expected: string | null | undefi
   const aside = newDraft()
   return reporting(path, async () => {
     await rename(place, join(folder, aside))
-    if ((await lookAt(folder, aside)).hash !== expected) {
+    try {
+      if ((await lookAt(folder, aside)).hash !== expected) throw changedMeanwhile(path)
+    } catch (error) {
+      // A link overwrites nothing: where somebody has just put another file, the one that was moved aside is kept.
       await link(join(folder, aside), place)
-      throw changedMeanwhile(path)
+      drafts.push(aside)
+      throw error
     }
     drafts.push(aside)
     return () => link(join(folder, aside), place)

@@ -1,42 +1,78 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
 
-interface Instance {
+/** A name among all instances on a store, and the hold on the state folder where it was free. */
+export interface Claim {
   readonly name: string
-  readonly pid: number
-  readonly born: string
+  release(): void
+}
+
+/** A command beside the service holds the folder for as long as it takes, too. */
+const SERVICE_PATIENCE_MS = 5_000
+const ASK_AGAIN_MS = 50
+
+/**
+ * The name of this program. It is kept in the state folder and belongs to whoever holds the folder: after a crash the same
+ * instance may take up its own runs at once, its leases still standing. While another program holds the folder, this one
+ * gets a name of its own.
+ */
+export function claimInstance(stateDir: string): Claim {
+  return claimAlone(stateDir) ?? { name: newName(), release: () => undefined }
+}
+
+/** The same for a service, of which a state folder has one: certificates, orders and backups in it have no second writer. */
+export async function claimService(stateDir: string, patienceMs = SERVICE_PATIENCE_MS): Promise<Claim> {
+  const deadline = performance.now() + patienceMs
+  for (;;) {
+    const claim = claimAlone(stateDir)
+    if (claim) return claim
+    if (performance.now() > deadline) {
+      throw new Error(
+        `Another Drawbridge service uses the state folder ${stateDir}. End that service, or give this one a stateDir of its own.`,
+      )
+    }
+    await sleep(ASK_AGAIN_MS)
+  }
+}
+
+function claimAlone(stateDir: string): Claim | undefined {
+  const release = lock(join(stateDir, 'instance.lock'))
+  if (!release) return undefined
+  const file = join(stateDir, 'instance.json')
+  const name = keptName(file) ?? newName()
+  writeFileSync(file, JSON.stringify({ name }), { mode: 0o600 })
+  return { name, release }
 }
 
 /**
- * The name of this instance, kept in its state folder: after a crash it may take up its own runs at once, its leases still
- * standing. While another program that uses the same folder lives, it gets a name of its own.
+ * An exclusive lock that the system takes away when its holder dies, and that programs in other containers see: what a pid
+ * means differs from one pid namespace to the next. Node offers none, so it is SQLite's, on an empty database. The file is
+ * never opened in another way: closing it would end the lock.
  */
-export function claimInstanceName(stateDir: string): string {
-  const file = join(stateDir, 'instance.json')
-  const earlier = readInstance(file)
-  if (earlier && bornOf(earlier.pid) === earlier.born) return newName()
-  const instance: Instance = { name: earlier?.name ?? newName(), pid: process.pid, born: bornOf(process.pid) ?? '' }
-  writeFileSync(file, JSON.stringify(instance), { mode: 0o600 })
-  return instance.name
+function lock(file: string): (() => void) | undefined {
+  const database = new Database(file, { timeout: 0 })
+  try {
+    chmodSync(file, 0o600)
+    database.pragma('locking_mode = EXCLUSIVE')
+    database.exec('BEGIN EXCLUSIVE')
+    return () => void database.close()
+  } catch (error) {
+    database.close()
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) return undefined
+    throw error
+  }
 }
 
 const newName = (): string => `instance-${randomBytes(8).toString('hex')}`
 
-function readInstance(file: string): Instance | undefined {
+function keptName(file: string): string | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Instance
-  } catch {
-    return undefined
-  }
-}
-
-/** When a process was started, in the kernel's ticks: with its pid it is one process for certain. A dead one that nobody fetched was never. */
-function bornOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' ? undefined : fields[19]
+    const kept: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    const name = typeof kept === 'object' && kept !== null && 'name' in kept ? kept.name : undefined
+    return typeof name === 'string' ? name : undefined
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import { Kysely } from 'kysely'
-import { MIGRATIONS } from './migrations.ts'
+import { MIGRATIONS, versionOf } from './migrations.ts'
 import { engineOf, type StoreSetting } from './open.ts'
 import type { Schema } from './schema.ts'
 
@@ -9,15 +9,5 @@ export const NEWEST_SCHEMA = MIGRATIONS.length
 /** The version of a store's schema, 0 for one without any. Brings nothing up to date. Rejects when it cannot be reached. */
 export async function schemaVersion(setting: StoreSetting): Promise<number> {
   const db = new Kysely<Schema>({ dialect: (await engineOf(setting)).dialect })
-  try {
-    const tables = await db.introspection.getTables()
-    if (!tables.some(({ name }) => name === 'schema_versions')) return 0
-    const { newest } = await db
-      .selectFrom('schema_versions')
-      .select((eb) => eb.fn.max('version').as('newest'))
-      .executeTakeFirstOrThrow()
-    return newest ?? 0
-  } finally {
-    await db.destroy().catch(() => {})
-  }
+  return versionOf(db).finally(() => db.destroy().catch(() => {}))
 }

@@ -32,12 +32,24 @@ export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = M
   })
 }
 
-async function presentVersion(db: Kysely<Schema>): Promise<number> {
-  await db.schema
-    .createTable('schema_versions')
-    .ifNotExists()
-    .addColumn('version', 'bigint', (column) => column.primaryKey().notNull())
-    .execute()
+/** Refuses a store of another version. Changes nothing. */
+export async function assertNewest(db: Kysely<Schema>): Promise<void> {
+  const present = await versionOf(db)
+  if (present > MIGRATIONS.length) throw newerSchema(present, MIGRATIONS.length)
+  if (present === MIGRATIONS.length) return
+  throw new Error(
+    `the store has schema version ${present} and this Drawbridge works with ${MIGRATIONS.length}: an older one wrote it. ` +
+      'Start the service of this version once to upgrade it, or use the older drawbridge.',
+  )
+}
+
+/** 0 for a store without any schema. Changes nothing. */
+export async function versionOf(db: Kysely<Schema>): Promise<number> {
+  const tables = await db.introspection.getTables()
+  return tables.some(({ name }) => name === 'schema_versions') ? newestVersion(db) : 0
+}
+
+async function newestVersion(db: Kysely<Schema>): Promise<number> {
   const { newest } = await db
     .selectFrom('schema_versions')
     .select((eb) => eb.fn.max('version').as('newest'))
@@ -45,8 +57,17 @@ async function presentVersion(db: Kysely<Schema>): Promise<number> {
   return newest ?? 0
 }
 
+async function presentVersion(db: Kysely<Schema>): Promise<number> {
+  await db.schema
+    .createTable('schema_versions')
+    .ifNotExists()
+    .addColumn('version', 'bigint', (column) => column.primaryKey().notNull())
+    .execute()
+  return newestVersion(db)
+}
+
 const newerSchema = (present: number, known: number): Error =>
   new Error(
     `the store has schema version ${present} and this Drawbridge knows only ${known}: a newer one wrote it. ` +
-      'Start that newer version again, or restore a backup made before the upgrade.',
+      'Use the newer drawbridge, or restore a backup made before the upgrade.',
   )

@@ -10,7 +10,7 @@ import { hostsIn } from './hosts.ts'
 import { journalIn } from './journal.ts'
 import { leasesIn } from './leases.ts'
 import { ledgerIn } from './ledger.ts'
-import { migrate } from './migrations.ts'
+import { assertNewest, migrate } from './migrations.ts'
 import { ordersIn } from './orders.ts'
 import { outboxIn } from './outbox.ts'
 import { plansIn } from './plans.ts'
@@ -23,12 +23,17 @@ export type StoreSetting =
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'postgres'; readonly url: string }
 
-/** The store, its schema brought up to date. Any number of instances may open the same one, even at the same time. */
-export async function openStore(setting: StoreSetting): Promise<Store> {
+/**
+ * The store, its schema brought up to date; without `upgrade` a store of another version is refused and left as it is. Any
+ * number of instances may open the same one, even at the same time.
+ */
+export async function openStore(setting: StoreSetting, { upgrade = true } = {}): Promise<Store> {
   const engine = await engineOf(setting)
+  if (!upgrade && !engine.isMade())
+    throw cannotOpen(setting, new Error('it is not there yet. Start the service once: it makes the store.'))
   const db = new Kysely<Schema>({ dialect: engine.dialect })
   try {
-    await migrate(db, engine)
+    await (upgrade ? migrate(db, engine) : assertNewest(db))
     return storeOn(db, engine)
   } catch (error) {
     await db.destroy().catch(() => {})

@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createListener } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { AcmeIssuerOptions } from '../../src/certificates/acme-issuer.ts'
@@ -176,6 +178,13 @@ describe('an authority that is in a bad way', () => {
   })
 })
 
+const orderAnswer = (status: string, authorizations: string[], finalize: string) => ({
+  status,
+  authorizations,
+  finalize,
+  identifiers: [{ type: 'dns', value: HOST }],
+})
+
 describe('an authority that says no', () => {
   const problem = (type: string, status: number, headers = {}): AcmeFault => ({
     status,
@@ -226,6 +235,39 @@ describe('an authority that says no', () => {
   ])('%s', async (_, path, answer, expected) => {
     expect(await faultWhen(path, answer)).toMatchObject(expected)
     expect(bench().proxy.seen.filter((request) => request.path.startsWith(path))).toHaveLength(1)
+  })
+
+  test.each<[string, string, (own: string, foreign: string) => object]>([
+    [
+      'the directory names for new orders',
+      '/dir',
+      (own, foreign) => ({
+        newNonce: `${own}/nonce-plz`,
+        newAccount: `${own}/sign-me-up`,
+        newOrder: `${foreign}/order-plz`,
+      }),
+    ],
+    ['an order names for its end', '/order-plz', (_, foreign) => orderAnswer('ready', [], `${foreign}/finalize`)],
+    [
+      'an order names for its proofs',
+      '/order-plz',
+      (own, foreign) => orderAnswer('pending', [`${foreign}/authz`], `${own}/finalize`),
+    ],
+  ])('an address of another origin that %s is never asked', async (_, path, answer) => {
+    let connections = 0
+    const stranger = createListener((socket) => {
+      connections += 1
+      socket.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(stranger, 'listening')
+    const foreign = `https://127.0.0.1:${(stranger.address() as AddressInfo).port}`
+    const own = new URL(bench().proxy.directory).origin
+    const headers = { location: `${own}/my-order/1` }
+    const body = JSON.stringify(answer(own, foreign))
+    const fault = await faultWhen(path, { status: path === '/dir' ? 200 : 201, headers, body })
+    stranger.close()
+    expect(fault).toMatchObject({ kind: 'unavailable', message: expect.stringContaining('another origin') })
+    expect(connections).toBe(0)
   })
 
   test.each(['/dir', '/nonce-plz', '/sign-me-up', '/order-plz', '/authZ', '/chalZ', '/finalize-order', '/certZ'])(

@@ -1,10 +1,17 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import Database from 'better-sqlite3'
+import { Kysely } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sqliteEngine } from '../../src/store/dialects/sqlite.ts'
+import { MIGRATIONS, migrate } from '../../src/store/migrations.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Schema } from '../../src/store/schema.ts'
 import { applied, planned, removed, world } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let lab: TestLab
 
@@ -76,4 +83,52 @@ test('a plan that is not blocked has nothing to resolve', async () => {
   const { planId } = await planned(lab, { subdomain: 'free' })
   await expect(drawbridge('resolve', planId, ...configured())).rejects.toThrow('not blocked')
   await expect(drawbridge('backups', 'restore', 'run_00', ...configured())).rejects.toThrow('no backup')
+})
+
+test('a second service on the same state folder is refused', async () => {
+  await expect(drawbridge('serve', ...configured())).rejects.toThrow('Another Drawbridge service uses the state folder')
+  expect((await lab.call({ path: '/livez' })).status).toBe(200)
+})
+
+describe('beside a store of another version', () => {
+  const folder = tempFolder()
+  afterAll(() => folder[Symbol.dispose]())
+  const stateDir = join(folder.path, 'state')
+  const file = join(stateDir, 'drawbridge.db')
+  const config = join(folder.path, 'drawbridge.yaml')
+  const versions = () => {
+    const database = new Database(file, { readonly: true })
+    const rows = database.prepare('select version from schema_versions order by version').all()
+    database.close()
+    return rows.map((row) => (row as { version: number }).version)
+  }
+  const COMMANDS = [
+    ['backups', 'list'],
+    ['audit', 'verify'],
+    ['webhooks', 'list'],
+    ['resolve', 'plan_x', '--show'],
+  ]
+  const answers = () =>
+    Promise.all(COMMANDS.map((command) => drawbridge(...command, '--config', config).then(String, String)))
+
+  beforeAll(async () => {
+    mkdirSync(stateDir, { mode: 0o700 })
+    writeFileSync(config, `stateDir: ${stateDir}\nzones: { lab.test: { primary: 127.0.0.1 } }\n`)
+  })
+
+  test('no command makes one, brings an older one up to date, or reads a newer one', async () => {
+    for (const told of await answers()) expect(told).toContain('Start the service once')
+    expect(existsSync(file)).toBe(false)
+    const db = new Kysely<Schema>({ dialect: sqliteEngine(file).dialect })
+    await migrate(db, sqliteEngine(file), MIGRATIONS.slice(0, -1)).finally(() => db.destroy())
+    const older = versions()
+    for (const told of await answers()) expect(told).toContain('Start the service of this version once to upgrade it')
+    expect(versions()).toEqual(older)
+    await (await openStore({ kind: 'sqlite', file })).close()
+    const database = new Database(file)
+    database.prepare('insert into schema_versions values (999)').run()
+    database.close()
+    for (const told of await answers()) expect(told).toContain('Use the newer drawbridge')
+    expect(versions().at(-1)).toBe(999)
+  })
 })

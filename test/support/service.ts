@@ -56,7 +56,7 @@ async function startIn(folder: string, options: ServiceOptions): Promise<TestSer
     options.environment ?? {},
   )
   const log = createLog('trace', secretsOf(config), { write: (line) => void lines.push(line) })
-  const service = await assemble(config, log, options.now)
+  const service = await assemble(config, log, { now: options.now })
   options.mount?.(service)
   await service.app.listen({ host: config.listen.address, port: config.listen.port })
   const reachedAt = config.listen.address === '::' ? `${network}.23` : config.listen.address

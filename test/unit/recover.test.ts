@@ -139,3 +139,25 @@ test('a resolve that dies is taken up from its own journal: what the blocked run
   expect([await stateOf(resolving), world.standing()]).toEqual(['rolled_back', []])
   expect(await store.findPlan(run.planId)).toMatchObject({ state: 'applied' })
 })
+
+test('a plan that was resolved in this very moment is not resolved again', async () => {
+  const run = await leftBy('me')
+  await recover(instance('me', new Map([[run.runId, new FakeWorld(STEPS, { fails: 2, undoFails: 1 })]])))
+  const resolved: Run = {
+    ...run,
+    runId: `${run.runId}0`,
+    state: 'rolled_back',
+    startedAt: now + 1,
+    finishedAt: now + 1,
+  }
+  const late: Store = {
+    ...store,
+    transaction: async (work) => {
+      await store.insertRun(resolved)
+      return store.transaction(work)
+    },
+  }
+  const parts = instance('me', new Map())
+  await expect(resolve(run.planId, { ...parts, store: late })).rejects.toMatchObject({ code: 'plan_busy' })
+  expect(await store.runsOf(run.planId)).toHaveLength(2)
+})

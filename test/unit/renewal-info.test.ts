@@ -45,7 +45,7 @@ describe('what an authority says of a certificate', () => {
     await using ca = await startBackend((socket) => socket.end(answer))
     const renewalInfo = `http://${ca.address}:${ca.port}/renewal-info`
     const look = async () => ({ kind: 'available', caaIdentities: [], renewalInfo }) as const
-    const advisor = renewalAdvisor({ directory: { url: '', look }, now: () => NOW })
+    const advisor = renewalAdvisor({ directory: { url: `http://${ca.address}:${ca.port}/dir`, look }, now: () => NOW })
     const advice = await advisor.advise({ certificateFile })
     expect(ca.request()).toMatch(new RegExp(`^GET /renewal-info/${ID} HTTP`))
     return advice
@@ -56,6 +56,15 @@ describe('what an authority says of a certificate', () => {
   }
   const suggestedWindow = { start: '2026-01-02T04:00:00Z', end: '2026-01-03T04:00:00Z' }
   const window = { start: Date.parse(suggestedWindow.start), end: Date.parse(suggestedWindow.end) }
+
+  test('at an address of another origin is not asked for', async () => {
+    await using stranger = await startBackend((socket) => socket.end(saying({ suggestedWindow })))
+    const renewalInfo = `http://${stranger.address}:${stranger.port}/renewal-info`
+    const look = async () => ({ kind: 'available', caaIdentities: [], renewalInfo }) as const
+    const advisor = renewalAdvisor({ directory: { url: 'https://ca.test/dir', look }, now: () => NOW })
+    expect(await advisor.advise({ certificateFile })).toEqual({ askAgainAt: NOW + 21_600 * SECOND })
+    expect(stranger.request()).toBe('')
+  })
 
   test.each([
     ['Retry-After: 21600\r\n', 21_600],

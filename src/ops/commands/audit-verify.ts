@@ -10,7 +10,7 @@ export function addAuditVerify(audit: Command): void {
       const { loadConfig } = await import('../../config/config.ts')
       const { open } = await import('../../main.ts')
       const { auditReport, verifyAudit } = await import('../audit-verify.ts')
-      const store = await open(loadConfig(config, process.env))
+      const store = await open(loadConfig(config, process.env), false)
       const verdict = await verifyAudit(store).finally(() => store.close())
       tell({ body: verdict, lines: () => [auditReport(verdict)], exitCode: verdict.ok ? 0 : 1 }, json)
     })

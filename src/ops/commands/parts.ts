@@ -6,6 +6,6 @@ export async function withParts<T>(file: string, work: (parts: Assembly) => Prom
   const { assemble, secretsOf } = await import('../../main.ts')
   const { createLog } = await import('../../log.ts')
   const config = loadConfig(file, process.env)
-  const parts = await assemble(config, createLog('silent', secretsOf(config)))
+  const parts = await assemble(config, createLog('silent', secretsOf(config)), { upgrade: false })
   return work(parts).finally(() => parts.store.close())
 }

@@ -15,7 +15,12 @@ export function addServe(program: Command): void {
       const { assemble, secretsOf } = await import('../../main.ts')
       const { createLog } = await import('../../log.ts')
       const { serve } = await import('../serve.ts')
-      await serve(await assemble(config, createLog(config.log.level, secretsOf(config))), config)
+      const { claimService } = await import('../instance.ts')
+      const { claimStateFolder } = await import('../state-folder.ts')
+      claimStateFolder(config.stateDir)
+      // Before anything is opened: a service that is refused must not bring the store of another one up to date.
+      const claim = await claimService(config.stateDir)
+      await serve(await assemble(config, createLog(config.log.level, secretsOf(config)), { claim }), config)
     })
   withExample(command, 'drawbridge serve --config /etc/drawbridge/drawbridge.yaml')
 }

@@ -30,6 +30,7 @@ const OUT_OF_ORDER = /^(08|25P03|40|53|57|58|XX)/
 export function postgresEngine(url: string): Engine {
   return {
     dialect: new ForgivingPostgresDialect({ pool: async () => openPool(url) }),
+    isMade: () => true,
     lockSchema: async (transaction) => {
       await sql`select pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(transaction)
     },

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, constants, fchmodSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, constants, existsSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -15,6 +15,7 @@ const LONGEST_STATEMENT = 2_000
 export function sqliteEngine(file: string): Engine {
   return {
     dialect: new PatientSqliteDialect({ database: () => openDatabase(file) }),
+    isMade: () => existsSync(file),
     // Every transaction begins IMMEDIATE and so is the only writer already.
     lockSchema: async () => {},
     isFailure: (error) => error instanceof Database.SqliteError && !error.code.startsWith('SQLITE_CONSTRAINT'),
