@@ -24,12 +24,10 @@ async function urlIn(file: string): Promise<string | undefined> {
   const text = textOf(file)
   if (text === undefined) return undefined
   // YAML is a language of its own to load: most calls have no such file.
-  const { ConfigError, openConfiguration } = await import('../config/section.ts')
-  const { root, faults } = openConfiguration(text, file)
-  const url = root.read('url', undefined, (value) => (typeof value === 'string' ? value : undefined), 'an address')
-  root.close()
-  if (faults.length > 0) throw new ConfigError(faults)
-  return url
+  const [{ ConfigDocument }, { Type }] = await Promise.all([import('../config/document.ts'), import('typebox')])
+  return new ConfigDocument(text, file).read(
+    Type.Object({ url: Type.Optional(Type.String({ allowed: 'an address' })) }),
+  ).url
 }
 
 function textOf(file: string): string | undefined {

@@ -1,5 +1,6 @@
+import { type StaticDecode, Type } from 'typebox'
+import type { ConfigDocument } from './document.ts'
 import { readSecretFile, type Secret } from './secret.ts'
-import type { Parse, Section } from './section.ts'
 import * as value from './values.ts'
 
 /** The certificate authority, how it is asked, and how much may be asked of it. */
@@ -35,7 +36,12 @@ interface Limits {
 const HOUR = 3_600
 const WEEK = 7 * 24 * HOUR
 
-/** As Let's Encrypt publishes them; docs/certificates.md says where and when. Its staging limits no domain that could be counted here. */
+const DIRECTORIES: Readonly<Record<string, string>> = {
+  letsencrypt: 'https://acme-v02.api.letsencrypt.org/directory',
+  'letsencrypt-staging': 'https://acme-staging-v02.api.letsencrypt.org/directory',
+}
+
+/** The limits that Let's Encrypt publishes; docs/certificates.md says where and when. Its staging limits no domain that could be counted here. */
 const PUBLISHED: Readonly<Record<string, Limits>> = {
   letsencrypt: {
     ordersPerAccount: { count: 300, perSeconds: 3 * HOUR },
@@ -60,78 +66,101 @@ const UNLIMITED: Limits = {
   renewalsExempt: false,
 }
 
-export function readAcme(section: Section, path: Parse<string>): AcmeSetting {
-  const directory = section.read(
-    'directory',
-    value.acmeDirectory('letsencrypt') ?? '',
-    value.acmeDirectory,
-    'letsencrypt, letsencrypt-staging or an https:// address',
-  )
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: HOUR, d: 24 * HOUR }
+
+const limit = Type.Optional(
+  value.parsed(
+    (given): Limit | 'none' | undefined => {
+      if (given === 'none') return 'none'
+      const [, count, amount, unit = ''] = /^([1-9]\d{0,5}) per ([1-9]\d{0,5})([smhd])$/.exec(given) ?? []
+      const perSeconds = Number(amount) * (UNITS[unit] ?? 0)
+      return perSeconds > 0 && perSeconds <= 30 * 24 * HOUR ? { count: Number(count), perSeconds } : undefined
+    },
+    { allowed: 'such as 50 per 7d, or none' },
+  ),
+)
+
+const acmeDirectory = value.parsed(
+  (given) => DIRECTORIES[given] ?? (URL.canParse(given) && given.startsWith('https://') ? given : undefined),
+  { allowed: 'letsencrypt, letsencrypt-staging or an https:// address', default: 'letsencrypt' },
+)
+
+/** One plain address: an ACME server takes no header fields, and no comma, in it. */
+const mailAddress = value.parsed((given) => (/^[\w.+-]{1,64}@[a-z0-9.-]{1,253}$/i.test(given) ? given : undefined), {
+  allowed: 'e-mail addresses',
+})
+
+export const acmeSchema = (folder: string) =>
+  Type.Object({
+    directory: acmeDirectory,
+    caFile: Type.Optional(value.path(folder, 'the path of a PEM file')),
+    caaIdentities: Type.Array(value.dnsName('names such as letsencrypt.org'), { default: [] }),
+    challenge: value.oneOf(['dns-01', 'http-01'], 'dns-01'),
+    contact: Type.Array(mailAddress, { default: [] }),
+    timeoutSeconds: value.seconds(1, 120, 10),
+    externalAccount: Type.Optional(
+      Type.Object({
+        keyId: value.text('the key identifier that the authority gave'),
+        hmacKeyFile: value.path(folder, 'the path of a file with the key that the authority gave, in base64url'),
+      }),
+    ),
+    accountKeyFile: Type.Optional(value.path(folder, 'the path of a file')),
+    limits: Type.Object({
+      ordersPerAccount: limit,
+      certificatesPerDomain: limit,
+      certificatesPerNames: limit,
+      failuresPerName: limit,
+      renewalsExempt: Type.Optional(value.truth()),
+    }),
+    backoff: Type.Object({
+      firstSeconds: value.seconds(1, 86_400, 5),
+      longestSeconds: value.seconds(1, 86_400, 21_600),
+    }),
+  })
+
+type AcmeFile = StaticDecode<ReturnType<typeof acmeSchema>>
+
+export function readAcme(
+  { externalAccount, accountKeyFile, ...settings }: AcmeFile,
+  document: ConfigDocument,
+): AcmeSetting {
+  const { directory, limits, backoff } = settings
+  if (backoff.longestSeconds < backoff.firstSeconds)
+    document.refuse(['acme', 'backoff', 'longestSeconds'], 'is shorter than firstSeconds')
   return {
-    directory,
-    caFile: section.read('caFile', undefined, path, 'the path of a PEM file'),
-    caaIdentities: section.list('caaIdentities', [], value.dnsName, 'names such as letsencrypt.org'),
-    challenge: section.read('challenge', 'dns-01', value.oneOf('dns-01', 'http-01'), 'dns-01 or http-01'),
-    contact: section.list('contact', [], value.mailAddress, 'e-mail addresses'),
-    timeoutSeconds: section.read('timeoutSeconds', 10, value.whole(1, 120), 'whole seconds, 1 to 120'),
-    externalAccount: readExternalAccount(section, path),
-    accountKey: readSecret(section, 'accountKeyFile', path),
-    limits: readLimits(section.section('limits'), directory),
-    backoff: readBackoff(section.section('backoff')),
+    ...settings,
+    caFile: settings.caFile,
+    externalAccount: externalAccount && readExternalAccount(externalAccount, document),
+    accountKey:
+      accountKeyFile === undefined ? undefined : readSecretFile(accountKeyFile, ['acme', 'accountKeyFile'], document),
+    limits: limitsFor(directory, limits),
   }
 }
 
-function readExternalAccount(acme: Section, path: Parse<string>): AcmeSetting['externalAccount'] {
-  const section = acme.section('externalAccount')
-  if (!acme.has('externalAccount')) return undefined
-  const keyId = section.required('keyId', value.text, '', 'the key identifier that the authority gave')
-  if (!section.has('hmacKeyFile'))
-    section.refuse('hmacKeyFile', 'is missing: the path of a file with the key that the authority gave, in base64url')
-  const hmacKey = readSecret(section, 'hmacKeyFile', path)
+function readExternalAccount(
+  { keyId, hmacKeyFile }: NonNullable<AcmeFile['externalAccount']>,
+  document: ConfigDocument,
+): AcmeSetting['externalAccount'] {
+  const place = ['acme', 'externalAccount', 'hmacKeyFile']
+  const hmacKey = readSecretFile(hmacKeyFile, place, document)
   if (hmacKey && !/^[A-Za-z0-9_-]{16,}=*$/.test(hmacKey.reveal()))
-    section.refuse('hmacKeyFile', 'names a file that holds no key in base64url')
+    document.refuse(place, 'names a file that holds no key in base64url')
   return hmacKey && { keyId, hmacKey }
 }
 
-function readSecret(section: Section, key: string, path: Parse<string>): Secret | undefined {
-  const file = section.read(key, undefined, path, 'the path of a file')
-  const secret = file === undefined ? undefined : readSecretFile(file)
-  if (typeof secret !== 'string') return secret
-  section.refuse(key, secret)
-  return undefined
-}
-
-function readLimits(section: Section, directory: string): Limits {
-  const name = Object.keys(PUBLISHED).find((key) => value.acmeDirectory(key) === directory)
+/** What the file says, and where it says nothing what the authority publishes. */
+function limitsFor(directory: string, { renewalsExempt, ...own }: AcmeFile['limits']): Limits {
+  const name = Object.keys(DIRECTORIES).find((key) => DIRECTORIES[key] === directory)
   const published = (name && PUBLISHED[name]) || UNLIMITED
-  const limit = (key: Exclude<keyof Limits, 'renewalsExempt'>): Limit | undefined => {
-    const read = section.read(key, published[key] ?? 'none', limitOrNone, 'such as 50 per 7d, or none')
-    return read === 'none' ? undefined : read
+  const limitOf = (key: Exclude<keyof Limits, 'renewalsExempt'>): Limit | undefined => {
+    const chosen = own[key] ?? published[key]
+    return chosen === 'none' ? undefined : chosen
   }
   return {
-    ordersPerAccount: limit('ordersPerAccount'),
-    certificatesPerDomain: limit('certificatesPerDomain'),
-    certificatesPerNames: limit('certificatesPerNames'),
-    failuresPerName: limit('failuresPerName'),
-    renewalsExempt: section.read('renewalsExempt', published.renewalsExempt, value.truth, 'true or false'),
+    ordersPerAccount: limitOf('ordersPerAccount'),
+    certificatesPerDomain: limitOf('certificatesPerDomain'),
+    certificatesPerNames: limitOf('certificatesPerNames'),
+    failuresPerName: limitOf('failuresPerName'),
+    renewalsExempt: renewalsExempt ?? published.renewalsExempt,
   }
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: HOUR, d: 24 * HOUR }
-
-const limitOrNone: Parse<Limit | 'none'> = (given) => {
-  if (given === 'none') return 'none'
-  const [, count, amount, unit = ''] = /^([1-9]\d{0,5}) per ([1-9]\d{0,5})([smhd])$/.exec(String(given)) ?? []
-  const perSeconds = Number(amount) * (UNITS[unit] ?? 0)
-  return perSeconds > 0 && perSeconds <= 30 * 24 * HOUR ? { count: Number(count), perSeconds } : undefined
-}
-
-function readBackoff(section: Section): AcmeSetting['backoff'] {
-  const seconds = value.whole(1, 86_400)
-  const backoff = {
-    firstSeconds: section.read('firstSeconds', 5, seconds, 'whole seconds, 1 to 86400'),
-    longestSeconds: section.read('longestSeconds', 21_600, seconds, 'whole seconds, 1 to 86400'),
-  }
-  if (backoff.longestSeconds < backoff.firstSeconds) section.refuse('longestSeconds', 'is shorter than firstSeconds')
-  return backoff
 }

@@ -1,4 +1,5 @@
-import type { Section } from './section.ts'
+import { type StaticDecode, Type } from 'typebox'
+import type { ConfigDocument } from './document.ts'
 import * as value from './values.ts'
 
 /** The registry: every server that has an id here, and the part it plays. */
@@ -9,34 +10,83 @@ export interface Servers {
   readonly secondary: string | undefined
 }
 
-const DEFAULT_ADDRESSES: Record<string, string> = {
-  '23': '192.168.45.23',
-  '25': '192.168.45.25',
-  '253': '192.168.45.253',
-  '73': '192.168.45.73',
+/** One nginx on this machine that serves exposures. */
+interface EdgeSetting {
+  readonly config: string
+  readonly folder: string
+  readonly prefix: string | undefined
+  readonly binary: string
+  readonly pidFile: string
+  readonly errorLog: string
+  /** Where it is asked. */
+  readonly address: string
+  /** Where it listens. */
+  readonly listen: readonly string[]
 }
 
-export function readServers(section: Section): Servers {
-  const registry = section.section('addresses')
-  const addresses = section.has('addresses') ? readAddresses(registry) : DEFAULT_ADDRESSES
-  const id = 'the id of a server, such as 23'
-  const targets = section.list('targets', ['23', '25', '253'], value.serverId, 'ids of servers')
-  const primary = section.read('primary', '23', value.serverId, id)
-  const named = section.read('secondary', '73', value.serverId, `${id}, or none`)
-  const secondary = named === 'none' ? undefined : named
+/** By the id of the server that each plays. */
+export type Edges = Readonly<Record<string, EdgeSetting>>
+
+const ID = 'the id of a server, such as 23'
+
+export const serversSchema = Type.Object({
+  addresses: Type.Record(Type.String(), value.address('an IP address'), {
+    default: { '23': '192.168.45.23', '25': '192.168.45.25', '253': '192.168.45.253', '73': '192.168.45.73' },
+  }),
+  targets: Type.Array(value.serverId('ids of servers'), { default: ['23', '25', '253'] }),
+  primary: value.serverId(ID, '23'),
+  secondary: value.serverId(`${ID}, or none`, '73'),
+})
+
+const edgeSchema = (folder: string) =>
+  Type.Object({
+    config: value.nginxPath(folder, 'the path of a file', '/etc/nginx/nginx.conf'),
+    folder: value.nginxPath(folder, 'the path of a folder', '/etc/nginx/drawbridge'),
+    prefix: Type.Optional(value.path(folder, 'the path of a folder')),
+    binary: value.program(folder, 'nginx'),
+    pidFile: value.path(folder, 'the path of a file', '/run/nginx.pid'),
+    errorLog: value.path(folder, 'the path of a file', '/var/log/nginx/error.log'),
+    address: Type.Optional(value.address('an IP address of the edge')),
+    listen: Type.Optional(Type.Array(value.address('IP addresses of the edge'))),
+  })
+
+/** By the id of a server. Without the setting the Primary is an nginx as Debian installs it. */
+export const edgesSchema = (folder: string) => Type.Optional(Type.Record(Type.String(), edgeSchema(folder)))
+
+/** The Primary's edge about which the file says nothing. */
+export const unsaidEdges = (folder: string, { primary }: Servers, document: ConfigDocument) => ({
+  [primary]: document.defaultsOf(edgeSchema(folder)),
+})
+
+type EdgeFile = StaticDecode<ReturnType<typeof edgeSchema>>
+
+export function readServers(settings: StaticDecode<typeof serversSchema>, document: ConfigDocument): Servers {
+  const { addresses, targets, primary } = settings
+  const secondary = settings.secondary === 'none' ? undefined : settings.secondary
+  for (const id of Object.keys(addresses).filter((id) => !value.SERVER_ID.test(id)))
+    document.refuse(['servers', 'addresses', id], 'is not allowed; allowed: up to 32 letters, digits and hyphens')
   for (const [field, ids] of Object.entries({ targets, primary: [primary], secondary: secondary ? [secondary] : [] })) {
-    for (const unknown of ids.filter((candidate) => addresses[candidate] === undefined)) {
-      section.refuse(field, `names ${unknown}, which has no address; allowed: ${Object.keys(addresses).join(', ')}`)
+    for (const unknown of ids.filter((id) => addresses[id] === undefined)) {
+      const known = Object.keys(addresses).join(', ')
+      document.refuse(['servers', field], `names ${unknown}, which has no address; allowed: ${known}`)
     }
   }
   return { addresses, targets, primary, secondary }
 }
 
-function readAddresses(section: Section): Record<string, string> {
-  const addresses: Record<string, string> = {}
-  for (const key of section.keys()) {
-    if (!value.serverId(key)) section.refuse(key, 'is not allowed; allowed: up to 32 letters, digits and hyphens')
-    addresses[key] = section.required(key, value.address, '', 'an IP address')
-  }
-  return addresses
+export function readEdges(
+  edges: Readonly<Record<string, EdgeFile>>,
+  { addresses }: Servers,
+  document: ConfigDocument,
+): Edges {
+  return Object.fromEntries(
+    Object.entries(edges).map(([server, { prefix, address: asked, listen, ...setting }]) => {
+      if (addresses[server] === undefined) {
+        const known = Object.keys(addresses).join(', ')
+        document.refuse(['edges', server], `is not allowed; allowed: ids of servers: ${known}`)
+      }
+      const address = asked ?? addresses[server] ?? ''
+      return [server, { ...setting, prefix, address, listen: listen ?? [address] }]
+    }),
+  )
 }

@@ -1,66 +1,128 @@
 import { isIPv4, isIPv6 } from 'node:net'
+import { resolve } from 'node:path'
+import { type TUnsafe, Type } from 'typebox'
 import { parseAddress, parseCidr, parseEndpoint } from '../model/address.ts'
 import { parseName } from '../model/dns-name.ts'
-import type { Parse } from './section.ts'
 
-/** The kinds of value that settings have. Each gives undefined for what is not allowed. */
-const textThat =
-  <T>(parse: (text: string) => T | undefined): Parse<T> =>
-  (value) =>
-    typeof value === 'string' ? parse(value) : undefined
-
-export const text = textThat((value) => (value === '' ? undefined : value))
-export const address = textThat(parseAddress)
-export const address4 = textThat((value) => (isIPv4(value) ? value : undefined))
-export const address6 = textThat((value) => (isIPv6(value) ? parseAddress(value) : undefined))
-export const network = textThat((value) => (parseCidr(value) ? value : undefined))
-export const endpoint = (defaultPort: number) => textThat((value) => parseEndpoint(value, defaultPort))
-export const dnsName = textThat(parseName)
-
-export const oneOf =
-  <const T extends string>(...allowed: readonly T[]): Parse<T> =>
-  (value) =>
-    allowed.find((candidate) => candidate === value)
-
-export const whole =
-  (lowest: number, highest: number): Parse<number> =>
-  (value) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= lowest && value <= highest ? value : undefined
-
-export const truth: Parse<boolean> = (value) => (typeof value === 'boolean' ? value : undefined)
-
-export const port = whole(1, 65_535)
-
-/** `3000` or `1024-65535`. */
-export const portRange: Parse<readonly [number, number]> = (value) => {
-  const [first, last, ...rest] = String(value).split('-').map(Number)
-  const from = port(first)
-  const to = port(last ?? first)
-  return from && to && from <= to && rest.length === 0 ? [from, to] : undefined
+/**
+ * The kinds of value that settings have, as TypeBox schemas. `allowed` completes the sentence "… is not allowed;
+ * allowed: …" of whoever wrote something else. A `default` is written as it would stand in the file.
+ */
+type Options = {
+  readonly allowed: string
+  readonly default?: unknown
 }
 
-/** The short id of a server. YAML reads a bare 23 as a number: that is fine. */
-export const serverId: Parse<string> = (value) => {
-  const id = typeof value === 'number' ? String(value) : value
-  return typeof id === 'string' && /^[A-Za-z0-9-]{1,32}$/.test(id) ? id : undefined
+/** A text of the file that `parse` turns into a value; undefined: not allowed. */
+export const parsed = <T>(parse: (text: string) => T | undefined, options: Options) =>
+  Type.Codec(Type.String(options)).Decode(decodedBy(parse)).Encode(neverWritten)
+
+/** The same for what YAML may have read as a number already, such as a port or the id of a server. */
+const parsedScalar = <T>(parse: (text: string) => T | undefined, options: Options) =>
+  Type.Codec(Type.Union([Type.String(), Type.Integer()], options))
+    .Decode((given) => decodedBy(parse)(String(given)))
+    .Encode(neverWritten)
+
+const decodedBy =
+  <T>(parse: (text: string) => T | undefined) =>
+  (given: string): T => {
+    const value = parse(given)
+    if (value === undefined) throw new Error('not allowed')
+    return value
+  }
+
+const neverWritten = (): never => {
+  throw new Error('a configuration is never written')
 }
 
-/** `https://name[:port]` without a path: what a browser calls an origin. */
-export const origin = textThat((value) => {
-  if (!URL.canParse(value)) return undefined
-  const url = new URL(value)
-  const bare = url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password
-  return bare && /^https?:$/.test(url.protocol) ? url.origin : undefined
+const nonEmpty = (text: string): string | undefined => (text === '' ? undefined : text)
+
+export const text = (allowed: string, fallback?: string) =>
+  Type.String({ minLength: 1, allowed, ...withDefault(fallback) })
+
+export const truth = (fallback?: boolean) => Type.Boolean({ allowed: 'true or false', ...withDefault(fallback) })
+
+export const whole = (lowest: number, highest: number, fallback: number, unit: string) =>
+  Type.Integer({ minimum: lowest, maximum: highest, default: fallback, allowed: `${unit}, ${lowest} to ${highest}` })
+
+export const seconds = (lowest: number, highest: number, fallback: number) =>
+  whole(lowest, highest, fallback, 'whole seconds')
+
+export const port = (fallback: number) => whole(1, 65_535, fallback, 'a port')
+
+export const oneOf = <const T extends readonly string[]>(values: T, fallback?: T[number]) => {
+  const allowed = `${values.slice(0, -1).join(', ')}${values.length > 1 ? ' or ' : ''}${values.at(-1)}`
+  const schema: TUnsafe<T[number]> = Type.Unsafe<T[number]>({
+    type: 'string',
+    enum: [...values],
+    allowed,
+    ...withDefault(fallback),
+  })
+  return schema
+}
+
+/** A path of the file's own folder, or an absolute one. */
+export const path = (folder: string, allowed: string, fallback?: string) =>
+  parsed((given) => (given === '' ? undefined : resolve(folder, given)), { allowed, ...withDefault(fallback) })
+
+/** A path that becomes part of nginx's own text. */
+export const nginxPath = (folder: string, what: string, fallback: string) =>
+  parsed((given) => plainPath(resolve(folder, given)), {
+    allowed: `${what}: letters, digits and . _ - /`,
+    default: fallback,
+  })
+
+const plainPath = (given: string): string | undefined => (/^[A-Za-z0-9._/-]+$/.test(given) ? given : undefined)
+
+/** A program: by its name alone where it is found by the system, or by its path. */
+export const program = (folder: string, fallback: string) =>
+  parsed((given) => (given.includes('/') ? resolve(folder, given) : nonEmpty(given)), {
+    allowed: 'a program',
+    default: fallback,
+  })
+
+export const address = (allowed: string, fallback?: string) =>
+  parsed(parseAddress, { allowed, ...withDefault(fallback) })
+
+export const address4 = parsed((given) => (isIPv4(given) ? given : undefined), { allowed: 'IPv4 addresses' })
+export const address6 = parsed((given) => (isIPv6(given) ? parseAddress(given) : undefined), {
+  allowed: 'IPv6 addresses',
 })
 
-/** One plain address: an ACME server takes no header fields, and no comma, in it. */
-export const mailAddress = textThat((value) => (/^[\w.+-]{1,64}@[a-z0-9.-]{1,253}$/i.test(value) ? value : undefined))
+export const network = parsed((given) => (parseCidr(given) ? given : undefined), {
+  allowed: 'networks such as 192.168.45.0/24',
+})
 
-const DIRECTORIES: Record<string, string> = {
-  letsencrypt: 'https://acme-v02.api.letsencrypt.org/directory',
-  'letsencrypt-staging': 'https://acme-staging-v02.api.letsencrypt.org/directory',
-}
+export const dnsServer = (allowed: string) => parsed((given) => parseEndpoint(given, 53), { allowed })
 
-export const acmeDirectory = textThat(
-  (value) => DIRECTORIES[value] ?? (URL.canParse(value) && value.startsWith('https://') ? value : undefined),
+export const dnsName = (allowed: string) => parsed(parseName, { allowed })
+
+/** The short id of a server. YAML reads a bare 23 as a number: that is fine. */
+export const serverId = (allowed: string, fallback?: string) =>
+  parsedScalar((given) => (SERVER_ID.test(given) ? given : undefined), { allowed, ...withDefault(fallback) })
+
+export const SERVER_ID = /^[A-Za-z0-9-]{1,32}$/
+
+/** `3000` or `1024-65535`. */
+export const portRange = parsedScalar(
+  (given): readonly [number, number] | undefined => {
+    const [first = 0, last = first, ...rest] = given.split('-').map(Number)
+    return isPort(first) && isPort(last) && first <= last && rest.length === 0 ? [first, last] : undefined
+  },
+  { allowed: 'ports (80) or ranges (1024-65535)' },
 )
+
+const isPort = (number: number): boolean => Number.isInteger(number) && number >= 1 && number <= 65_535
+
+/** `https://name[:port]` without a path: what a browser calls an origin. */
+export const origin = parsed(
+  (given) => {
+    const url = URL.parse(given)
+    const isBare = url?.pathname === '/' && !url.search && !url.hash && !url.username && !url.password
+    return url && isBare && /^https?:$/.test(url.protocol) ? url.origin : undefined
+  },
+  { allowed: 'http:// or https:// addresses without a path' },
+)
+
+const withDefault = <T>(fallback: T | undefined): { default?: T } =>
+  fallback === undefined ? {} : { default: fallback }

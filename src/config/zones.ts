@@ -1,8 +1,8 @@
+import { type StaticDecode, Type } from 'typebox'
 import type { Endpoint } from '../model/address.ts'
 import { type CertificateScope, certificateNames } from '../model/certificate-names.ts'
-import { isInZone } from '../model/dns-name.ts'
-import { readSecretFile, Secret } from './secret.ts'
-import type { Parse, Section } from './section.ts'
+import { isInZone, parseName } from '../model/dns-name.ts'
+import { requiredSecret, type Secret, type SecretSources } from './secret.ts'
 import * as value from './values.ts'
 
 export interface Zone {
@@ -12,7 +12,7 @@ export interface Zone {
   /** Every server that must serve a challenge before a certificate authority is told of it. */
   readonly nameServers: readonly Endpoint[]
   readonly ttl: number
-  /** What a host's name is given; undefined: the address of the Primary. */
+  /** The records that a host's name gets; undefined: the address of the Primary. */
   readonly publish: readonly PublishedRecord[] | undefined
   /** What TLS is served with: one certificate for all hosts of the zone, or one for each. */
   readonly certificate: CertificateScope
@@ -34,117 +34,117 @@ interface ZoneKey {
   readonly secret: Secret
 }
 
-/** Where secrets come from, and how names are proven. `path` makes a path of a setting. */
-interface Sources {
-  readonly path: Parse<string>
-  readonly environment: Readonly<Record<string, string | undefined>>
-  readonly challenge: 'dns-01' | 'http-01'
-}
-
 /** The zone that a host lies in: the innermost where one lies in another. */
 export const zoneOf = (zones: ReadonlyMap<string, Zone>, host: string): Zone | undefined =>
   [...zones.values()].filter(({ name }) => isInZone(host, name)).toSorted((a, b) => b.name.length - a.name.length)[0]
 
-/** What would be ordered for a host. */
+/** The names of the certificate that would be ordered for a host. */
 export const namesToOrder =
   (zones: ReadonlyMap<string, Zone>) =>
   (zone: string, host: string): readonly string[] =>
     certificateNames(zones.get(zone)?.certificate ?? 'host', zone, host)
 
-const SERVER = 'the IP address of the DNS server, with :port where it is not 53'
+const dnsServer = value.dnsServer('the IP address of the DNS server, with :port where it is not 53')
 
-export function readZones(root: Section, sources: Sources): ReadonlyMap<string, Zone> {
-  if (!root.has('zones'))
-    root.refuse(
-      'zones',
-      'is missing: each zone with its DNS server, such as zones: { example.test: { primary: 192.168.45.253 } }',
-    )
-  const zones = root.section('zones')
+/** TSIG keys have domain names, in which underscores are common. */
+const keyName = value.parsed(
+  (given) =>
+    /^[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?$/.test(given)
+      ? given.replace(/\.$/, '').toLowerCase()
+      : undefined,
+  { allowed: 'the name of a key that the DNS server knows' },
+)
+
+const zoneSchema = (folder: string) =>
+  Type.Object({
+    primary: dnsServer,
+    nameServers: Type.Optional(Type.Array(dnsServer)),
+    ttl: value.seconds(1, 86_400, 60),
+    publish: Type.Optional(
+      Type.Object({
+        a: Type.Array(value.address4, { default: [] }),
+        aaaa: Type.Array(value.address6, { default: [] }),
+        cname: Type.Optional(value.dnsName('the DNS name of the edge, such as edge.example.test')),
+      }),
+    ),
+    certificate: value.oneOf(['wildcard', 'host'], 'host'),
+    registeredDomain: Type.Optional(value.dnsName('the zone or a domain above it')),
+    tsig: Type.Optional(
+      Type.Object({
+        name: keyName,
+        algorithm: value.oneOf(['hmac-sha256', 'hmac-sha512'], 'hmac-sha256'),
+        secretFile: Type.Optional(value.path(folder, 'the path of a file')),
+      }),
+    ),
+  })
+
+export const zonesSchema = (folder: string) =>
+  Type.Record(Type.String(), zoneSchema(folder), {
+    allowed: 'each zone with its DNS server, such as zones: { example.test: { primary: 192.168.45.253 } }',
+  })
+
+type ZoneFile = StaticDecode<ReturnType<typeof zoneSchema>>
+
+interface ZoneSources extends SecretSources {
+  readonly challenge: 'dns-01' | 'http-01'
+}
+
+export function readZones(zones: Readonly<Record<string, ZoneFile>>, sources: ZoneSources): ReadonlyMap<string, Zone> {
   const found = new Map<string, Zone>()
-  for (const key of zones.keys()) {
-    const name = value.dnsName(key)
-    if (!name || found.has(name)) zones.refuse(key, 'is not allowed; allowed: each DNS zone once, by its name')
-    found.set(name ?? key, readZone(zones.section(key), name ?? key, sources))
+  for (const [key, settings] of Object.entries(zones)) {
+    const name = parseName(key)
+    if (!name || found.has(name))
+      sources.document.refuse(['zones', key], 'is not allowed; allowed: each DNS zone once, by its name')
+    found.set(name ?? key, readZone(settings, key, name ?? key, sources))
   }
   return found
 }
 
-function readZone(section: Section, name: string, sources: Sources): Zone {
-  const primary = section.required('primary', value.endpoint(53), { address: '', port: 53 }, SERVER)
-  const nameServers = section.list('nameServers', [primary], value.endpoint(53), SERVER)
-  if (nameServers.length === 0) section.refuse('nameServers', 'is empty; leave it out where only the primary counts')
-  const ttl = section.read('ttl', 60, value.whole(1, 86_400), 'whole seconds, 1 to 86400')
-  const publish = readPublish(section)
-  const certificate = section.read('certificate', 'host', value.oneOf('wildcard', 'host'), 'wildcard or host')
+function readZone(settings: ZoneFile, key: string, name: string, sources: ZoneSources): Zone {
+  const refuse = (field: string, sentence: string) => sources.document.refuse(['zones', key, field], sentence)
+  const { primary, nameServers = [primary], ttl, certificate, publish, tsig } = settings
+  if (nameServers.length === 0) refuse('nameServers', 'is empty; leave it out where only the primary counts')
   if (certificate === 'wildcard' && sources.challenge === 'http-01')
-    section.refuse(
-      'certificate',
-      'is wildcard, but acme.challenge is http-01: wildcard certificates are issued by dns-01 only',
-    )
-  const tsig = section.section('tsig')
+    refuse('certificate', 'is wildcard, but acme.challenge is http-01: wildcard certificates are issued by dns-01 only')
+  // By the last two labels more is counted together than an authority counts, never less.
+  const registeredDomain = settings.registeredDomain ?? name.split('.').slice(-2).join('.')
+  if (!isInZone(name, registeredDomain)) refuse('registeredDomain', `is neither ${name} nor a domain above it`)
+  if (publish && (publish.cname !== undefined) === publish.a.length + publish.aaaa.length > 0)
+    refuse('publish', 'must have either addresses (a, aaaa) or one cname')
   return {
     name,
     primary,
     nameServers,
     ttl,
-    publish,
+    publish: publish && publishedRecords(publish),
     certificate,
-    registeredDomain: readRegisteredDomain(section, name),
-    tsig: section.has('tsig') ? readKey(tsig, name, sources) : undefined,
+    registeredDomain,
+    tsig: tsig && {
+      name: tsig.name,
+      algorithm: tsig.algorithm,
+      secret: keySecret(tsig.secretFile, key, name, sources),
+    },
   }
 }
 
-/** By the last two labels more is counted together than an authority counts, never less. */
-function readRegisteredDomain(section: Section, zone: string): string {
-  const domain = section.read(
-    'registeredDomain',
-    zone.split('.').slice(-2).join('.'),
-    value.dnsName,
-    `the zone or a domain above it`,
-  )
-  if (!isInZone(zone, domain)) section.refuse('registeredDomain', `is neither ${zone} nor a domain above it`)
-  return domain
-}
-
 /** Addresses, or one name that has them: a CNAME stands alone. */
-function readPublish(zone: Section): readonly PublishedRecord[] | undefined {
-  const section = zone.section('publish')
-  if (!zone.has('publish')) return undefined
-  const v4 = section
-    .list('a', [], value.address4, 'IPv4 addresses')
-    .map((address) => ({ type: 'A', value: address }) as const)
-  const v6 = section
-    .list('aaaa', [], value.address6, 'IPv6 addresses')
-    .map((address) => ({ type: 'AAAA', value: address }) as const)
-  const cname = section.read('cname', undefined, value.dnsName, 'the DNS name of the edge, such as edge.example.test')
-  const addresses = [...v4, ...v6]
-  if ((cname !== undefined) === addresses.length > 0)
-    zone.refuse('publish', 'must have either addresses (a, aaaa) or one cname')
-  return cname === undefined ? addresses : [{ type: 'CNAME', value: cname }]
-}
+const publishedRecords = ({ a, aaaa, cname }: NonNullable<ZoneFile['publish']>): readonly PublishedRecord[] =>
+  cname === undefined
+    ? [
+        ...a.map((address) => ({ type: 'A', value: address }) as const),
+        ...aaaa.map((address) => ({ type: 'AAAA', value: address }) as const),
+      ]
+    : [{ type: 'CNAME', value: cname }]
 
-function readKey(section: Section, zone: string, { path, environment }: Sources): ZoneKey {
-  const name = section.required('name', keyName, '', 'the name of a key that the DNS server knows')
-  const algorithms = ['hmac-sha256', 'hmac-sha512'] as const
-  const algorithm = section.read('algorithm', 'hmac-sha256', value.oneOf(...algorithms), algorithms.join(' or '))
-  const file = section.read('secretFile', undefined, path, 'the path of a file')
-  const variable = `DRAWBRIDGE_TSIG_${zone.toUpperCase().replaceAll(/[.-]/g, '_')}`
-  const secret = file === undefined ? new Secret(environment[variable] ?? '') : readSecretFile(file)
-  if (typeof secret === 'string') section.refuse('secretFile', secret)
-  else if (secret.reveal() === '')
-    section.refuse(
-      'secretFile',
-      `is missing: a file that holds the key's secret; or set ${variable} in the environment`,
-    )
-  else if (!isBase64(secret.reveal())) section.refuse('secretFile', `or ${variable} holds something that is not base64`)
-  return { name, algorithm, secret: typeof secret === 'string' ? new Secret('') : secret }
-}
-
-/** Keys are called by domain names, in which underscores are common. */
-const keyName: Parse<string> = (given) =>
-  typeof given === 'string' && /^[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?$/.test(given)
-    ? given.replace(/\.$/, '').toLowerCase()
-    : undefined
-
-const isBase64 = (text: string): boolean =>
-  /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)
+const keySecret = (file: string | undefined, key: string, zone: string, sources: SecretSources): Secret =>
+  requiredSecret(
+    {
+      place: ['zones', key, 'tsig', 'secretFile'],
+      file,
+      variable: `DRAWBRIDGE_TSIG_${zone.toUpperCase().replaceAll(/[.-]/g, '_')}`,
+      missing: "a file that holds the key's secret",
+      isValid: (text) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
+      wrong: 'something that is not base64',
+    },
+    sources,
+  )

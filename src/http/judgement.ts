@@ -4,11 +4,10 @@ import type { Admission, Credentials } from '../authorize/admission.ts'
 import type { Caller, CallerRules } from '../authorize/caller.ts'
 import { CAPABILITY_HEADER } from '../authorize/capability.ts'
 import type { GuardedAction } from '../authorize/flows.ts'
-import type { Budget } from '../config/rate-limits.ts'
 import { Problem } from '../model/errors.ts'
 import type { Gate } from './gate.ts'
 import { isPlain } from './path.ts'
-import type { Budgets } from './rate-limit.ts'
+import type { Budget, Budgets } from './rate-limit.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

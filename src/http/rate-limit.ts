@@ -1,8 +1,20 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Budget, RateLimits } from '../config/rate-limits.ts'
 import { Problem } from '../model/errors.ts'
 import { household } from './household.ts'
+
+/** Requests per address and minute. */
+export interface Budget {
+  readonly plan: number
+  readonly diagnose: number
+  readonly read: number
+  readonly failedCredential: number
+}
+
+export interface RateLimits {
+  readonly public: Budget
+  readonly internal: Budget
+}
 
 export interface Budgets {
   /** Takes one request off the caller's budget, or refuses with the seconds to wait. */

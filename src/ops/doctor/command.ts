@@ -1,5 +1,5 @@
 import { type Config, loadConfig } from '../../config/config.ts'
-import { ConfigError } from '../../config/section.ts'
+import { ConfigError } from '../../config/document.ts'
 import { doctorParts } from '../../doctor-parts.ts'
 import type { Told } from '../../terminal/told.ts'
 import { type DoctorParts, examine, repair } from './doctor.ts'

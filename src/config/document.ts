@@ -1,0 +1,151 @@
+import { type StaticDecode, type TObject, type TSchema, Type } from 'typebox'
+import { Decode } from 'typebox/value'
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml'
+
+/** Every fault of a configuration at once, each with file, line, field and what is allowed. */
+export class ConfigError extends Error {
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'))
+  }
+}
+
+/** The keys and list positions that lead to a setting. */
+export type Place = readonly (string | number)[]
+
+/** A YAML file with the lines of its settings. */
+export class ConfigDocument {
+  readonly faults: string[] = []
+  readonly #file: string
+  readonly #lines = new LineCounter()
+  readonly #root: Node | null
+
+  /** Throws a ConfigError for a text that is not YAML. */
+  constructor(text: string, file: string) {
+    this.#file = file
+    const document = parseDocument(text, { lineCounter: this.#lines })
+    const broken = document.errors.map(({ pos, message }) => {
+      const reason = (message.split('\n')[0] ?? '').replace(/ at line .*/, '')
+      return `${file}:${this.#lines.linePos(pos[0]).line}: not YAML: ${reason}`
+    })
+    if (broken.length > 0) throw new ConfigError(broken)
+    this.#root = document.contents
+  }
+
+  /** The settings by their schema, defaults filled in. Throws a ConfigError that lists every fault. */
+  read<T extends TObject>(schema: T): StaticDecode<T> {
+    const value = this.#take(schema, this.#root, [])
+    this.assertSound()
+    // Every member went through its own schema.
+    return value as StaticDecode<T>
+  }
+
+  /** The settings of a section that is not in the file. */
+  defaultsOf<T extends TObject>(schema: T): StaticDecode<T> {
+    return this.#take(schema, undefined, []) as StaticDecode<T>
+  }
+
+  /** Adds a fault that no schema shows: of several settings together, or of a file that a setting names. */
+  refuse(place: Place, sentence: string): void {
+    this.#fault(this.#nodeAt(place) ?? this.#nodeAt(place.slice(0, -1)), place, sentence)
+  }
+
+  assertSound(): void {
+    if (this.faults.length > 0) throw new ConfigError(this.faults)
+  }
+
+  #take(schema: TSchema, given: Node | null | undefined, place: Place): unknown {
+    const node = !given || isNothing(given) ? undefined : given
+    if (Type.IsObject(schema)) return this.#takeObject(schema, node, place)
+    if (node === undefined) return this.#absent(schema, place)
+    if (Type.IsRecord(schema)) return this.#takeRecord(schema, node, place)
+    if (Type.IsArray(schema)) return this.#takeList(schema, node, place)
+    try {
+      return Decode(schema, node.toJSON())
+    } catch {
+      this.#fault(node, place, `is not allowed; allowed: ${allowedBy(schema)}`)
+      return undefined
+    }
+  }
+
+  #absent(schema: TSchema, place: Place): unknown {
+    if ('default' in schema) return Decode(schema, schema.default)
+    if (!Type.IsOptional(schema)) this.refuse(place, `is missing: ${allowedBy(schema)}`)
+    return undefined
+  }
+
+  #takeObject(schema: TObject, node: Node | undefined, place: Place): unknown {
+    if (node === undefined && Type.IsOptional(schema)) return undefined
+    const map = this.#mapOf(node, place)
+    for (const { key } of map?.items ?? []) {
+      if (keyText(key) in schema.properties) continue
+      const allowed = Object.keys(schema.properties).join(', ')
+      this.#fault(key as Node, [...place, keyText(key)], `is not a setting; allowed here: ${allowed}`)
+    }
+    return Object.fromEntries(
+      Object.entries(schema.properties).map(([key, member]) => [
+        key,
+        this.#take(member, map && memberOf(map, key), [...place, key]),
+      ]),
+    )
+  }
+
+  /** A mapping whose keys are names that the administrator chose. */
+  #takeRecord(schema: TSchema, node: Node, place: Place): unknown {
+    const [member] = Object.values((schema as { patternProperties?: Record<string, TSchema> }).patternProperties ?? {})
+    const map = this.#mapOf(node, place)
+    if (!map || !member) return undefined
+    return Object.fromEntries(
+      map.items.map(({ key, value }) => [
+        keyText(key),
+        this.#take(member, value as Node | null, [...place, keyText(key)]),
+      ]),
+    )
+  }
+
+  #takeList(schema: TSchema & { readonly items: TSchema }, node: Node, place: Place): unknown {
+    if (!isSeq(node)) {
+      this.#fault(node, place, `is not allowed; allowed: a list of ${allowedBy(schema.items)}`)
+      return undefined
+    }
+    return node.items.map((item, index) => this.#take(schema.items, item as Node, [...place, index]))
+  }
+
+  #mapOf(node: Node | undefined, place: Place): YAMLMap | undefined {
+    if (node === undefined || isMap(node)) return node
+    this.#fault(node, place, 'is not allowed; allowed: settings')
+    return undefined
+  }
+
+  #nodeAt(place: Place): Node | undefined {
+    let node: Node | null | undefined = this.#root
+    for (const step of place) {
+      if (isMap(node)) node = memberOf(node, String(step))
+      else if (isSeq(node)) node = node.items[Number(step)] as Node | undefined
+      else return undefined
+    }
+    return !node || isNothing(node) ? undefined : node
+  }
+
+  #fault(node: Node | null | undefined, place: Place, sentence: string): void {
+    const line = node?.range ? this.#lines.linePos(node.range[0]).line : 1
+    this.faults.push(`${this.#file}:${line}: ${nameOf(place)} ${sentence}`)
+  }
+}
+
+const allowedBy = (schema: TSchema): string => String((schema as { readonly allowed?: string }).allowed ?? 'settings')
+
+const nameOf = (place: Place): string =>
+  place.length === 0
+    ? 'the file'
+    : place
+        .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+        .join('')
+        .replace(/^\./, '')
+
+/** A key with nothing behind it says nothing. */
+const isNothing = (node: Node): boolean => isScalar(node) && node.value === null
+
+const memberOf = (map: YAMLMap, key: string): Node | undefined =>
+  (map.items.find((pair) => keyText(pair.key) === key)?.value as Node | null) ?? undefined
+
+const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key)

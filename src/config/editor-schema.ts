@@ -1,0 +1,41 @@
+import { type TObject, type TSchema, Type } from 'typebox'
+import { configSchema } from './config.ts'
+
+type JsonSchema = Readonly<Record<string, unknown>>
+
+/** drawbridge.yaml as a JSON schema, for editors that complete and check while somebody types. */
+export const editorSchema = (): JsonSchema => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'drawbridge.yaml',
+  ...schemaOf(configSchema('.')),
+})
+
+function schemaOf(schema: TSchema): JsonSchema {
+  if (Type.IsObject(schema)) return objectOf(schema)
+  if (Type.IsRecord(schema)) {
+    const members = Object.values(schema.patternProperties)
+    return { type: 'object', additionalProperties: members[0] ? schemaOf(members[0]) : true }
+  }
+  if (Type.IsArray(schema)) return { type: 'array', items: schemaOf(schema.items), ...defaultOf(schema) }
+  const { allowed, ...rules } = schema as JsonSchema
+  return { ...rules, description: allowed }
+}
+
+/** A setting must be written where it has no default of its own. */
+function objectOf({ properties }: TObject): JsonSchema {
+  const members = Object.entries(properties)
+  const required = members.filter(([, member]) => isRequired(member)).map(([key]) => key)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(members.map(([key, member]) => [key, schemaOf(member)])),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  }
+}
+
+function isRequired(schema: TSchema): boolean {
+  if (Type.IsOptional(schema) || 'default' in schema) return false
+  return !Type.IsObject(schema) || Object.values(schema.properties).some(isRequired)
+}
+
+const defaultOf = (schema: TSchema): JsonSchema => ('default' in schema ? { default: schema.default } : {})
