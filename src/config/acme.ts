@@ -20,10 +20,7 @@ export interface AcmeSetting {
   readonly backoff: { readonly firstSeconds: number; readonly longestSeconds: number }
 }
 
-interface Limit {
-  readonly count: number
-  readonly perSeconds: number
-}
+type Limit = { readonly count: number; readonly perSeconds: number }
 
 interface Limits {
   readonly ordersPerAccount: Limit | undefined
