@@ -81,7 +81,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'monitor',
     'metrics',
     'apply',
-    'config/rate-limits.ts',
     'log.ts',
   ],
   ops: [
@@ -106,7 +105,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   terminal: [],
   client: [],
-  cli: ['terminal', 'client', 'config/section.ts', 'mcp', 'version.ts'],
+  cli: ['terminal', 'client', 'config/document.ts', 'mcp', 'version.ts'],
   mcp: ['client', 'model', 'plan/desire.ts'],
   'version.ts': [],
   'doctor-parts.ts': ['*'],
