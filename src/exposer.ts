@@ -13,7 +13,7 @@ import type { CapabilityAction } from './model/capability.ts'
 import { Problem } from './model/errors.ts'
 import { type ExposureRequest, type Plan, stateAt } from './model/exposure.ts'
 import type { Observation } from './model/finding.ts'
-import { ITSELF, type RunAction } from './model/run.ts'
+import { BY_SCHEDULE, type Origin, type RunAction } from './model/run.ts'
 import { type Desired, desire } from './plan/desire.ts'
 import { moved, propose, withOwner } from './plan/plan.ts'
 import type { PlanSettings } from './plan/settings.ts'
@@ -125,7 +125,7 @@ export class Exposer {
     const { store, trail, admission, now } = this.#parts
     const plan = await this.findPlan(planId)
     const at = now()
-    await admission.prove('token', plan, caller, credentials, store, at)
+    const right = await admission.prove('token', plan, caller, credentials, store, at)
     if (plan.state === 'expired') throw expired(plan)
     const capability = newCapability()
     const expiresAt = at + CAPABILITY_TTL_SECONDS * 1000
@@ -141,7 +141,7 @@ export class Exposer {
         expiresAt,
       })
       await trail.record(
-        { ...who(caller), at, action: 'token', outcome: 'ok', planId, host: plan.host, facts: { for: action } },
+        { ...who(caller), at, action: 'token', outcome: 'ok', planId, host: plan.host, facts: { for: action, right } },
         session,
       )
     })
@@ -162,7 +162,7 @@ export class Exposer {
     const { store, now } = this.#parts
     const plan = await this.findPlan(planId)
     const begin = async (session: StoreSession) => {
-      const begun = await this.#begin('remove', plan, ITSELF, session)
+      const begun = await this.#begin('remove', plan, BY_SCHEDULE, session)
       // The exposure is held by now: an extend that was answered is seen here, a later one finds no applied plan.
       const end = (await session.findExposure(plan.host))?.expiresAt
       if (end === undefined || end > now()) throw new Prolonged()
@@ -185,11 +185,12 @@ export class Exposer {
     const at = now()
     const expiresAt = at + expiresIn * 1000
     const commit = async (session: StoreSession) => {
-      await admission.prove('apply', plan, caller, credentials, session, at)
+      const right = await admission.prove('apply', plan, caller, credentials, session, at)
       if (!(await session.prolongExposure(host, planId, expiresAt))) throw await notProlonged(plan, expiresAt, session)
-      const facts = { expiresAt: new Date(expiresAt).toISOString() }
-      const told = { ...facts, url, actor: caller.address }
+      const end = new Date(expiresAt).toISOString()
+      const told = { expiresAt: end, url, actor: caller.address }
       await session.appendEvent({ at, type: 'exposure.extended', host, planId, facts: told })
+      const facts = { expiresAt: end, right }
       await trail.record({ ...who(caller), at, action: 'extend', outcome: 'ok', planId, host, facts }, session)
     }
     await publish(host, () => store.transaction(commit))
@@ -201,10 +202,11 @@ export class Exposer {
     const { store, trail, admission, renewals, tellCertificate, now } = this.#parts
     const plan = await this.findPlan(planId)
     const { host } = plan
-    await store.transaction(async (session) => {
-      await admission.prove('renew', plan, caller, credentials, session, now())
+    const right = await store.transaction(async (session) => {
+      const proven = await admission.prove('renew', plan, caller, credentials, session, now())
       if (plan.state === 'expired') throw expired(plan)
       await assertRenewable(plan, session, now())
+      return proven
     })
     if (!renewals) throw new Problem('unavailable', 'This installation has no edge, and so no certificate in use.')
     const renewed = await renewals.renewNow(host).catch((fault: unknown) => {
@@ -217,6 +219,7 @@ export class Exposer {
       names: certificate.names.join(', '),
       notAfter: new Date(certificate.notAfter).toISOString(),
       source,
+      right,
     }
     await trail.record({ ...who(caller), at, action: 'renew', outcome: 'ok', planId, host, facts })
     return { ...renewed, plan, at }
@@ -245,18 +248,18 @@ export class Exposer {
     const { settings, store, admission, now } = this.#parts
     const plan = await this.findPlan(planId)
     const begun = await store.transaction(async (session) => {
-      await admission.prove(action, plan, caller, credentials, session, now())
+      const right = await admission.prove(action, plan, caller, credentials, session, now())
       if (plan.state === 'expired') throw expired(plan)
       assertManaged(plan.request.zone, settings)
       this.#parts.assertEquipped(plan.request.zone)
-      return this.#begin(action, plan, caller.address, session)
+      return this.#begin(action, plan, { ...who(caller), right }, session)
     })
     return this.#start(plan, begun)
   }
 
-  #begin(action: RunAction, plan: Plan, actor: string, session: StoreSession): Promise<Begun> {
+  #begin(action: RunAction, plan: Plan, origin: Origin, session: StoreSession): Promise<Begun> {
     const { instance, runs, now } = this.#parts
-    return begin({ action, plan, actor, instance, leaseMs: runs.leaseMs, at: now() }, session)
+    return begin({ action, plan, origin, instance, leaseMs: runs.leaseMs, at: now() }, session)
   }
 
   #start(plan: Plan, { run, lease }: Begun): Started {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../model/errors.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
-import { hostLease, type Run, type RunAction, runHolder } from '../model/run.ts'
+import { hostLease, type Origin, type Run, type RunAction, runHolder } from '../model/run.ts'
 import type { Lease, StoreSession } from '../store/contract.ts'
 
 export interface Begun {
@@ -12,7 +12,7 @@ export interface Begun {
 interface Beginning {
   readonly action: RunAction
   readonly plan: Plan
-  readonly actor: string
+  readonly origin: Origin
   readonly instance: string
   readonly leaseMs: number
   readonly at: number
@@ -23,7 +23,7 @@ const UNDER_WAY: Record<RunAction, PlanState> = { apply: 'applying', remove: 're
 
 /** The rest of a run's first transaction, after the right to it was proven: the plan's state, the host's lease, the intent. */
 export async function begin(beginning: Beginning, session: StoreSession): Promise<Begun> {
-  const { action, plan, actor, instance, leaseMs, at } = beginning
+  const { action, plan, origin, instance, leaseMs, at } = beginning
   const { planId, host } = plan
   const moved = await session.movePlan(planId, FROM[action], UNDER_WAY[action])
   if (!moved) throw wrongState(action, (await session.findPlan(planId))?.state ?? plan.state)
@@ -38,7 +38,7 @@ export async function begin(beginning: Beginning, session: StoreSession): Promis
     state: 'running',
     holder: instance,
     fence: lease.fence,
-    actor,
+    ...origin,
     startedAt: at,
   }
   await claimHost(run, session, at)

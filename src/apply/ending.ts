@@ -35,8 +35,15 @@ export function auditActionOf({ action, actor }: Run): AuditAction {
   return actor === ITSELF && action === 'remove' ? 'expire' : action
 }
 
-export const networkOf = ({ actor }: Run): AuditEntry['network'] =>
-  actor === ITSELF || actor === CONSOLE ? 'self' : 'internal'
+/** Runs of the first version, in which only callers inside were expected, tell no network. */
+export const networkOf = ({ actor, network }: Run): AuditEntry['network'] =>
+  network ?? (actor === ITSELF || actor === CONSOLE ? 'self' : 'internal')
+
+/** By what right a run went, and whether recovery brought it to its end. */
+export function factsOf({ right }: Run, recovered: boolean): AuditEntry['facts'] {
+  if (right === undefined && !recovered) return undefined
+  return { ...(right !== undefined && { right }), ...(recovered && { recovered }) }
+}
 
 /** What is told of a run's end to whoever listens. */
 export function eventOf({ url, request }: Plan, run: Run, outcome: SagaOutcome, at: number): NewEvent {

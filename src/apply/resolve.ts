@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../model/errors.ts'
-import { CONSOLE, hostLease, type JournalEntry, type Run, runHolder } from '../model/run.ts'
+import { BY_CONSOLE, hostLease, type JournalEntry, type Run, runHolder } from '../model/run.ts'
 import type { Store, StoreSession } from '../store/contract.ts'
 import type { RunResult, Runs } from './runs.ts'
 
@@ -42,7 +42,7 @@ export async function resolve(planId: string, { store, runs, instance, now }: Re
       state: 'running',
       holder: instance,
       fence: lease.fence,
-      actor: CONSOLE,
+      ...BY_CONSOLE,
       startedAt: now(),
     }
     await session.insertRun(run)

@@ -5,7 +5,7 @@ import type { Plan } from '../model/exposure.ts'
 import type { JournalEntry, Run } from '../model/run.ts'
 import { type Lease, StaleFence, type Store } from '../store/contract.ts'
 import type { Reach } from './crash-points.ts'
-import { auditActionOf, endingOf, eventOf, networkOf } from './ending.ts'
+import { auditActionOf, endingOf, eventOf, factsOf, networkOf } from './ending.ts'
 import { HeldLease, LeaseLost } from './held-lease.ts'
 import { insistently } from './insist.ts'
 import { Journal } from './journal.ts'
@@ -48,6 +48,15 @@ export interface RunResult {
   readonly finishedAt: number
 }
 
+/** A run in the hands of this instance. */
+interface Carried {
+  readonly plan: Plan
+  readonly run: Run
+  readonly lease: Lease
+  /** Another life of this instance, or another instance, began it. */
+  readonly recovered: boolean
+}
+
 /** Carries out runs: each under its host's lease, journalled, brought to an end whatever happens. Callers may hang up. */
 export class Runs {
   readonly #parts: RunsParts
@@ -65,7 +74,7 @@ export class Runs {
   start(plan: Plan, run: Run, lease: Lease): Promise<RunResult> {
     const { reach, stepsFor } = this.#parts
     const { action } = run
-    return this.#track(plan, run, lease, async (journal) => {
+    return this.#track({ plan, run, lease, recovered: false }, async (journal) => {
       reach(`${action} run begun`)
       return new Saga({ action, steps: await stepsFor(plan, run), journal, reach }).forward()
     })
@@ -86,7 +95,7 @@ export class Runs {
       const fault = new Error('the service ended while the run was under way')
       return { ...(await saga.backward()), steps: [], fault }
     }
-    return this.#track(plan, run, lease, goOn, entries)
+    return this.#track({ plan, run, lease, recovered: patient }, goOn, entries)
   }
 
   isUnderWay = (runId: string): boolean => this.#underWay.has(runId)
@@ -109,18 +118,17 @@ export class Runs {
   }
 
   #track(
-    plan: Plan,
-    run: Run,
-    lease: Lease,
+    carried: Carried,
     work: (journal: Journal) => Promise<SagaOutcome>,
     entries: readonly JournalEntry[] = [],
   ): Promise<RunResult> {
+    const { run, lease } = carried
     const { store, now, leaseMs, log } = this.#parts
     const held = new HeldLease(store, lease, leaseMs, now)
     const assertHeld = () => held.assertHeld()
     const journal = new Journal({ store, run, now, tell: (entry) => this.#tell(entry, run), assertHeld, entries })
     const result = work(journal)
-      .then((outcome) => this.#finish(plan, run, lease, outcome, journal))
+      .then((outcome) => this.#finish(carried, outcome, journal))
       .catch((error: unknown) => {
         throw error instanceof StaleFence ? new LeaseLost(lease.name) : error
       })
@@ -137,14 +145,15 @@ export class Runs {
     for (const listener of this.#listeners) listener(entry, run)
   }
 
-  async #finish(plan: Plan, run: Run, lease: Lease, outcome: SagaOutcome, journal: Journal): Promise<RunResult> {
+  async #finish(carried: Carried, outcome: SagaOutcome, journal: Journal): Promise<RunResult> {
+    const { run } = carried
     const { log, now, reach, publish } = this.#parts
     const finishedAt = now()
     const afters = journal.afters()
     if (outcome.kind !== 'succeeded')
       log.error({ err: outcome.fault, runId: run.runId, outcome: outcome.kind }, 'A run did not succeed')
     reach(`${run.action} run before-finish`)
-    const book = () => this.#book(plan, run, lease, outcome, afters, finishedAt)
+    const book = () => this.#book(carried, outcome, afters, finishedAt)
     const last = await publish(run.host, () => insistently(book))
     if (last) this.#tell(last, run)
     reach(`${run.action} run after-finish`)
@@ -153,9 +162,7 @@ export class Runs {
 
   /** All that a run's end changes in the books, at once. */
   async #book(
-    plan: Plan,
-    run: Run,
-    lease: Lease,
+    { plan, run, lease, recovered }: Carried,
     outcome: SagaOutcome,
     afters: ReadonlyMap<string, unknown>,
     at: number,
@@ -178,7 +185,7 @@ export class Runs {
       await session.releaseLease(lease)
       await session.appendEvent(eventOf(plan, run, outcome, at))
       const audited = { actor: run.actor, network: networkOf(run), action: auditActionOf(run), outcome: ending.audit }
-      await trail.record({ at, ...audited, planId, host }, session)
+      await trail.record({ at, ...audited, planId, host, facts: factsOf(run, recovered) }, session)
       return last
     })
   }

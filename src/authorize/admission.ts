@@ -1,6 +1,7 @@
 import type { CapabilityAction } from '../model/capability.ts'
 import { Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
+import type { Right } from '../model/run.ts'
 import type { StoreSession } from '../store/contract.ts'
 import { isAdminToken } from './admin-token.ts'
 import type { Caller } from './caller.ts'
@@ -28,7 +29,7 @@ export class Admission {
   }
 
   /**
-   * Proves the right to `action` on `plan`, spending the capability in `session` where one is needed. Call it in the
+   * Proves the right to `action` on `plan` and tells which one it is, spending the capability in `session` where one is needed. Call it in the
    * transaction that starts the run: the right is used up exactly when the run has begun.
    */
   async prove(
@@ -38,10 +39,12 @@ export class Admission {
     credentials: Credentials,
     session: StoreSession,
     now: number,
-  ): Promise<void> {
+  ): Promise<Right> {
     const proof = requiredProof(this.#rules, action, showing(caller, credentials))
     if (proof.adminToken) this.#proveAdminToken(credentials.adminToken)
     if (proof.capability && action !== 'token') await proveCapability(action, plan, caller, credentials, session, now)
+    if (proof.capability) return proof.adminToken ? 'capability_and_admin_token' : 'capability'
+    return proof.adminToken ? 'admin_token' : 'network'
   }
 
   #proveAdminToken(presented: string | undefined): void {

@@ -828,6 +828,7 @@ export interface components {
             code?: string;
             planId?: string;
             host?: string;
+            /** @description Flat. `right` tells by what right it was done: `capability`, `admin_token`, `capability_and_admin_token`, `network`, `schedule` or `console`. */
             facts?: {
                 [key: string]: string | number | boolean | null;
             };

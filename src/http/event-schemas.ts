@@ -54,7 +54,12 @@ const AuditLineBody = Type.Object(
     code: Type.Optional(Type.String()),
     planId: Type.Optional(Type.String()),
     host: Type.Optional(Type.String()),
-    facts: Type.Optional(Type.Record(Type.String(), Fact)),
+    facts: Type.Optional(
+      Type.Record(Type.String(), Fact, {
+        description:
+          'Flat. `right` tells by what right it was done: `capability`, `admin_token`, `capability_and_admin_token`, `network`, `schedule` or `console`.',
+      }),
+    ),
     previous: Type.String({ description: 'The hash of the line before.' }),
     hash: Type.String(),
   },

@@ -2,6 +2,19 @@
 export type RunAction = 'apply' | 'remove'
 export type RunState = 'running' | 'succeeded' | 'rolled_back' | 'blocked'
 
+/**
+ * By what right somebody acts. `network`: being inside is enough, as for a token or in the legacy flow. `schedule`: the
+ * end of an exposure's life. `console`: a command on the server.
+ */
+export type Right = 'capability' | 'admin_token' | 'capability_and_admin_token' | 'network' | 'schedule' | 'console'
+
+/** Who asked for a run, from where, and by what right. */
+export interface Origin {
+  readonly actor: string
+  readonly network: 'internal' | 'public' | 'self'
+  readonly right: Right
+}
+
 export interface Run {
   readonly runId: string
   readonly planId: string
@@ -13,6 +26,9 @@ export interface Run {
   readonly fence: number
   /** Who asked for it, for the audit. */
   readonly actor: string
+  /** Absent for runs of the first version. */
+  readonly network?: Origin['network'] | undefined
+  readonly right?: Right | undefined
   readonly startedAt: number
   readonly finishedAt?: number | undefined
 }
@@ -39,6 +55,9 @@ export interface JournalEntry {
 /** Stands in `actor` for the service itself, which ends what has lived its life, and for a person at the server's own console. */
 export const ITSELF = 'drawbridge'
 export const CONSOLE = 'console'
+
+export const BY_SCHEDULE: Origin = { actor: ITSELF, network: 'self', right: 'schedule' }
+export const BY_CONSOLE: Origin = { actor: CONSOLE, network: 'self', right: 'console' }
 
 /** The lease that a run takes on its host. */
 export const hostLease = (host: string): string => `host ${host}`

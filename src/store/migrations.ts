@@ -7,13 +7,14 @@ import { ledger } from './migrations/0004-ledger.ts'
 import { renewals } from './migrations/0005-renewals.ts'
 import { hosts } from './migrations/0006-hosts.ts'
 import { proof } from './migrations/0007-proof.ts'
+import { runRights } from './migrations/0008-run-rights.ts'
 import type { Schema } from './schema.ts'
 
 /** A step forward. What has been released is never edited: a change is a new one at the end of the list. */
 export type Migration = (db: Kysely<Schema>) => Promise<void>
 
 /** Version n of the schema is what the first n leave behind. */
-export const MIGRATIONS: readonly Migration[] = [first, runs, events, ledger, renewals, hosts, proof]
+export const MIGRATIONS: readonly Migration[] = [first, runs, events, ledger, renewals, hosts, proof, runRights]
 
 /** Brings the schema up to the newest version, all of the way or not at all. Others that start now wait their turn. */
 export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = MIGRATIONS): Promise<void> {

@@ -94,6 +94,8 @@ const toRow = (run: Run): RunRow => ({
   started_at: run.startedAt,
   finished_at: run.finishedAt ?? null,
   entries: 0,
+  network: run.network ?? null,
+  proven_by: run.right ?? null,
 })
 
 const toRun = (row: RunRow): Run => ({
@@ -107,4 +109,6 @@ const toRun = (row: RunRow): Run => ({
   actor: row.actor,
   startedAt: row.started_at,
   ...(row.finished_at !== null && { finishedAt: row.finished_at }),
+  ...(row.network !== null && { network: row.network }),
+  ...(row.proven_by !== null && { right: row.proven_by }),
 })

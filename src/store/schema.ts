@@ -5,7 +5,7 @@ import type { CapabilityAction } from '../model/capability.ts'
 import type { EventType } from '../model/event.ts'
 import type { PlanState } from '../model/exposure.ts'
 import type { LedgerLine } from '../model/ledger.ts'
-import type { JournalMark, RunAction, RunState } from '../model/run.ts'
+import type { JournalMark, Origin, Right, RunAction, RunState } from '../model/run.ts'
 
 /** The tables as the newest migration leaves them. Times are milliseconds since 1970; documents are JSON text. */
 export interface Schema {
@@ -77,6 +77,8 @@ export interface RunRow {
   finished_at: number | null
   /** How many entries its journal has: the place of the last one. */
   entries: number
+  network: Origin['network'] | null
+  proven_by: Right | null
 }
 
 export interface JournalRow {

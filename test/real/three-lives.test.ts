@@ -146,7 +146,7 @@ test('one life of an exposure by curl, by commands and by an agent leaves the sa
     { action: 'apply', outcome: 'ok' },
     { action: 'token', outcome: 'ok' },
     { action: 'apply', outcome: 'refused', code: 'plan_already_applied' },
-    { action: 'token', outcome: 'ok', facts: { for: 'remove' } },
+    { action: 'token', outcome: 'ok', facts: { for: 'remove', right: 'network' } },
     { action: 'remove', outcome: 'ok' },
   ])
   expect(commands).toEqual(curl)

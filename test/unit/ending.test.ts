@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { auditActionOf, eventOf, networkOf } from '../../src/apply/ending.ts'
+import { auditActionOf, eventOf, factsOf, networkOf } from '../../src/apply/ending.ts'
 import type { SagaOutcome } from '../../src/apply/saga.ts'
 import { StepFault } from '../../src/apply/step.ts'
 import { Problem } from '../../src/model/errors.ts'
@@ -49,4 +49,12 @@ test('the audit tells an expiry and a resolve from what callers asked for', () =
     'self',
     'self',
   ])
+})
+
+test('the audit tells from where and by what right a run went, and nothing made up of runs of the first version', () => {
+  const outside = sampleRun({ actor: '203.0.113.9', network: 'public', right: 'admin_token' })
+  expect(networkOf(outside)).toBe('public')
+  expect(factsOf(outside, false)).toEqual({ right: 'admin_token' })
+  expect(factsOf(outside, true)).toEqual({ right: 'admin_token', recovered: true })
+  expect(factsOf(sampleRun(), false)).toBeUndefined()
 })

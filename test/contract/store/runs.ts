@@ -14,6 +14,9 @@ export function runSuite(on: Bench): void {
 
     it('come back exactly as they were put in', async () => {
       const finished = sampleRun({ runId: 'run_2', action: 'remove', state: 'blocked', finishedAt: NOW + 1 })
+      const told = sampleRun({ runId: 'run_4', host: 'x.test', network: 'public', right: 'capability_and_admin_token' })
+      await store.insertRun(told)
+      expect(await store.findRun('run_4')).toStrictEqual(told)
       await store.insertRun(sampleRun())
       await store.insertRun(finished)
       expect(await store.findRun(runId)).toStrictEqual(sampleRun())
