@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Store } from '../../src/store/contract.ts'
+import { openStore } from '../../src/store/open.ts'
 import { applied, granted, planned, planOf, removed, run } from '../support/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab.ts'
-import { withStore } from '../support/lab-store.ts'
+import { type PostgresCluster, startPostgres } from '../support/postgres.ts'
 import { type SecondInstance, startSecondInstance } from '../support/second-instance.ts'
 import { until } from '../support/until.ts'
 import { startWebBackend } from '../support/web-backend.ts'
@@ -9,20 +11,27 @@ import { startWebBackend } from '../support/web-backend.ts'
 /** Once a change was answered, every read tells of it: at once where it was made, soon on every other instance. */
 const ROUNDS = 8
 
+let postgres: PostgresCluster
+let store: Store
 let lab: TestLab
 let second: SecondInstance
 
 beforeAll(async () => {
-  lab = await startTestLab()
-  await until('the first instance holds the monitor', () =>
-    withStore(lab, async (store) => (await store.findLease('monitor', Date.now())) !== undefined),
+  postgres = await startPostgres()
+  lab = await startTestLab({ configure: (config) => ({ ...config, store: postgres.url }) })
+  store = await openStore({ kind: 'postgres', url: postgres.url })
+  await until(
+    'the first instance holds the monitor',
+    async () => (await store.findLease('monitor', Date.now())) !== undefined,
   )
   second = await startSecondInstance(lab)
 })
 
 afterAll(async () => {
+  await store?.close()
   await second?.[Symbol.asyncDispose]()
   await lab?.stop()
+  await postgres?.stop()
 })
 
 /** The same lab, asked through the instance that reads along. */
@@ -90,7 +99,7 @@ describe.each([
       const { body: there } = await other.call({ path: `/api/health?host=${host}` })
       return there.expiresAt === answer.body.expiresAt
     })
-    const events = await withStore(lab, (store) => store.readEvents(0, 1_000))
+    const events = await store.readEvents(0, 1_000)
     expect(events.filter((event) => event.planId === planId).map(({ type }) => type)).toContain('exposure.extended')
     await removed(instance(), planId)
   })

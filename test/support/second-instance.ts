@@ -13,15 +13,16 @@ export interface SecondInstance extends AsyncDisposable {
   readonly call: TestLab['call']
 }
 
-/** One more service process on a lab's state folder, and so on its store, at an address of its own. */
+/** One more service process on a lab's PostgreSQL store and edges, with an address and a state folder of its own. */
 export async function startSecondInstance(lab: TestLab): Promise<SecondInstance> {
   const { folder, config } = statePaths(lab.state)
   const { api, callers } = lab.description
   const address = new URL(api).hostname.replace(/\d+$/, '24')
   const origin = `http://${address}:${new URL(api).port}`
   const configFile = join(folder, 'second.yaml')
+  const stateDir = join(folder, 'second')
   const listen = { address, port: Number(new URL(api).port) }
-  writeFileSync(configFile, stringify({ ...parse(readFileSync(config, 'utf8')), listen }), { mode: 0o600 })
+  writeFileSync(configFile, stringify({ ...parse(readFileSync(config, 'utf8')), listen, stateDir }), { mode: 0o600 })
   const daemon = await startDaemon({
     name: 'The second instance',
     program: process.execPath,
