@@ -83,7 +83,7 @@ test('a refusal has its code, its advice and its checks', async () => {
     code: 'backend_unhealthy',
     status: 422,
     retryable: true,
-    problem: { checks: [{ status: 'failed' }, {}, {}] },
+    problem: { checks: [{ status: 'failed' }, {}, {}, {}] },
   })
   const { planId } = await inside.plan(wanted('guarded'))
   await expect(outside.applyPlan(planId)).rejects.toMatchObject({ code: 'internal_network_required' })
