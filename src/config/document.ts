@@ -76,17 +76,16 @@ export class ConfigDocument {
   #takeObject(schema: TObject, node: Node | undefined, place: Place): unknown {
     if (node === undefined && Type.IsOptional(schema)) return undefined
     const map = this.#mapOf(node, place)
+    const members = Object.entries(schema.properties).map(([key, member]) => [
+      key,
+      this.#take(member, map && memberOf(map, key), [...place, key]),
+    ])
     for (const { key } of map?.items ?? []) {
-      if (keyText(key) in schema.properties) continue
+      if (Object.hasOwn(schema.properties, keyText(key))) continue
       const allowed = Object.keys(schema.properties).join(', ')
       this.#fault(key as Node, [...place, keyText(key)], `is not a setting; allowed here: ${allowed}`)
     }
-    return Object.fromEntries(
-      Object.entries(schema.properties).map(([key, member]) => [
-        key,
-        this.#take(member, map && memberOf(map, key), [...place, key]),
-      ]),
-    )
+    return Object.fromEntries(members)
   }
 
   /** A mapping whose keys are names that the administrator chose. */
