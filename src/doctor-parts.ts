@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { acmeDirectory } from './certificates/acme-directory.ts'
+import { acmeDirectory } from './certificates/acme/directory.ts'
 import { certificateInventory } from './certificates/inventory.ts'
 import type { Config } from './config/config.ts'
 import type { Zone } from './config/zones.ts'

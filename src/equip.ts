@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Reach } from './apply/crash-points.ts'
 import type { StepParts } from './apply/steps.ts'
 import { Turns } from './apply/turns.ts'
-import type { AcmeIssuerOptions } from './certificates/acme-issuer.ts'
-import { dnsResponder } from './certificates/challenge-responders.ts'
+import { dnsResponder } from './certificates/acme/challenge-responders.ts'
+import type { AcmeIssuerOptions } from './certificates/acme/issuer.ts'
 import type { CertificateInventory, CertificateIssuer, IssueProgress, OrderBudget } from './certificates/contract.ts'
 import { loadPair } from './certificates/pair.ts'
 import type { Config } from './config/config.ts'
@@ -122,7 +122,7 @@ async function waitUntilServed(servers: readonly DnsReader[], record: ZoneRecord
 function issuerWhenNeeded(options: AcmeIssuerOptions): CertificateIssuer {
   let issuer: Promise<CertificateIssuer> | undefined
   const loaded = () => {
-    issuer ??= import('./certificates/acme-issuer.ts').then(({ acmeIssuer }) => acmeIssuer(options))
+    issuer ??= import('./certificates/acme/issuer.ts').then(({ acmeIssuer }) => acmeIssuer(options))
     return issuer
   }
   return {

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { AcmeIssuerOptions } from '../../src/certificates/acme-issuer.ts'
+import type { AcmeIssuerOptions } from '../../src/certificates/acme/issuer.ts'
 import type { ChallengeResponder, OrderBook } from '../../src/certificates/contract.ts'
 import { loadPair } from '../../src/certificates/pair.ts'
 import { DnsWriteFault } from '../../src/dns/contract.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { acmeDirectory } from '../../src/certificates/acme-directory.ts'
+import { acmeDirectory } from '../../src/certificates/acme/directory.ts'
 import { type Backend, startBackend } from '../support/backend.ts'
 
 const urlOf = ({ address, port }: Backend): string => `http://${address}:${port}/dir?x=1`

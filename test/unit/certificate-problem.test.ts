@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { faultOf, problemType, readProblem } from '../../src/certificates/acme-problem.ts'
+import { faultOf, problemType, readProblem } from '../../src/certificates/acme/problem.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 const body = (type: unknown) => JSON.stringify({ type, detail: 'canary' })

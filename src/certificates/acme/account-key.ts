@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { IssueFault } from './contract.ts'
-import { accountKeyFile, accountKeyPath } from './issued-files.ts'
-import { createPrivateFile } from './private-file.ts'
-import { checkedKey, keyIn } from './private-key.ts'
+import { IssueFault } from '../contract.ts'
+import { accountKeyFile, accountKeyPath } from '../issued-files.ts'
+import { createPrivateFile } from '../private-file.ts'
+import { checkedKey, keyIn } from '../private-key.ts'
 
 export interface AccountKeySource {
   readonly stateDir: string

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
-import { sentenceOf } from '../model/fault.ts'
-import { type ChallengeResponder, IssueFault } from './contract.ts'
-import { readIfThere, writePrivateFile } from './private-file.ts'
+import { sentenceOf } from '../../model/fault.ts'
+import { type ChallengeResponder, IssueFault } from '../contract.ts'
+import { readIfThere, writePrivateFile } from '../private-file.ts'
 
 /** What shows that a host is ours. No secret: it is published. */
 interface Proof {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import type { RenewalAdvice } from '../model/renewal.ts'
-import { readRetryAfter } from './acme-problem.ts'
-import { certificateId } from './certificate-id.ts'
-import type { AcmeDirectory, InstalledCertificate, RenewalAdvisor } from './contract.ts'
-import { readPemFile } from './pem-file.ts'
+import type { RenewalAdvice } from '../../model/renewal.ts'
+import { certificateId } from '../certificate-id.ts'
+import type { AcmeDirectory, InstalledCertificate, RenewalAdvisor } from '../contract.ts'
+import { readPemFile } from '../pem-file.ts'
+import { readRetryAfter } from './problem.ts'
 
 export interface RenewalInfoOptions {
   readonly directory: AcmeDirectory

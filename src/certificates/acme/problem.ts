@@ -1,4 +1,4 @@
-import { IssueFault } from './contract.ts'
+import { IssueFault } from '../contract.ts'
 
 const DEFAULT_RETRY_AFTER = 3_600
 const LONGEST_RETRY_AFTER = 7 * 24 * 3_600

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Authorization, type Client, crypto, type Order } from 'acme-client'
-import type { Ask } from './acme-account.ts'
-import { AcmeProblem, problemType } from './acme-problem.ts'
-import { isToken, soundAuthorization, soundChain, soundOrder } from './acme-shapes.ts'
-import { type ChallengeResponder, IssueFault } from './contract.ts'
+import { type ChallengeResponder, IssueFault } from '../contract.ts'
+import type { Ask } from './account.ts'
+import { AcmeProblem, problemType } from './problem.ts'
 import type { Proofs } from './proofs.ts'
+import { isToken, soundAuthorization, soundChain, soundOrder } from './shapes.ts'
 
 const SLOWEST_POLL_MS = 5_000
 /** An authority that refuses for these reasons did not look at the proof. */

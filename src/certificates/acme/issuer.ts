@@ -1,9 +1,4 @@
-import { parseName } from '../model/dns-name.ts'
-import { type AccountKeySource, accountKeyOf } from './account-key.ts'
-import { acmeAccount, type ExternalAccount } from './acme-account.ts'
-import { connected } from './acme-connection.ts'
-import { issueCertificate } from './acme-job.ts'
-import { AcmeProblem, faultOf } from './acme-problem.ts'
+import { parseName } from '../../model/dns-name.ts'
 import {
   type CertificateIssuer,
   type ChallengeResponder,
@@ -13,10 +8,15 @@ import {
   type OrderBook,
   type OrderBudget,
   type OrderWish,
-} from './contract.ts'
-import { makeProofsFolder, orderFiles, proofsFile } from './issued-files.ts'
-import { assertFree } from './order-budget.ts'
-import { orderTurns } from './order-turns.ts'
+} from '../contract.ts'
+import { makeProofsFolder, orderFiles, proofsFile } from '../issued-files.ts'
+import { assertFree } from '../order-budget.ts'
+import { orderTurns } from '../order-turns.ts'
+import { acmeAccount, type ExternalAccount } from './account.ts'
+import { type AccountKeySource, accountKeyOf } from './account-key.ts'
+import { connected } from './connection.ts'
+import { issueCertificate } from './job.ts'
+import { AcmeProblem, faultOf } from './problem.ts'
 import { proofsIn } from './proofs.ts'
 
 export interface AcmeIssuerOptions extends AccountKeySource {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { DnsProvider, ZoneRecord } from '../dns/contract.ts'
-import { isInZone } from '../model/dns-name.ts'
-import type { ChallengeResponder } from './contract.ts'
+import type { DnsProvider, ZoneRecord } from '../../dns/contract.ts'
+import { isInZone } from '../../model/dns-name.ts'
+import type { ChallengeResponder } from '../contract.ts'
 
 export interface DnsResponderOptions {
   readonly provider: Pick<DnsProvider, 'addValue' | 'removeValue'>

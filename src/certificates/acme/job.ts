@@ -1,6 +1,20 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { Order } from 'acme-client'
+import { RESUMABLE_MS } from '../budget.ts'
+import {
+  type ChallengeResponder,
+  type InstalledCertificate,
+  IssueFault,
+  type IssueProgress,
+  type OrderBook,
+  type OrderBudget,
+} from '../contract.ts'
+import { installPair, type OrderFiles } from '../issued-files.ts'
+import type { InTurn } from '../order-turns.ts'
+import { checkIssued } from '../pair.ts'
+import { UnusablePemFile } from '../pem-file.ts'
+import { keyIn } from '../private-key.ts'
 import {
   authorizeOrder,
   downloadChain,
@@ -9,21 +23,7 @@ import {
   type OrderParts,
   placeOrder,
   whyInvalid,
-} from './acme-order.ts'
-import { RESUMABLE_MS } from './budget.ts'
-import {
-  type ChallengeResponder,
-  type InstalledCertificate,
-  IssueFault,
-  type IssueProgress,
-  type OrderBook,
-  type OrderBudget,
-} from './contract.ts'
-import { installPair, type OrderFiles } from './issued-files.ts'
-import type { InTurn } from './order-turns.ts'
-import { checkIssued } from './pair.ts'
-import { UnusablePemFile } from './pem-file.ts'
-import { keyIn } from './private-key.ts'
+} from './order.ts'
 
 /** One certificate to be had. */
 interface Job extends OrderParts {

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFile } from 'node:fs/promises'
 import { axios } from 'acme-client'
 import { Agent, request } from 'undici'
-import { readProblem, reasonOf } from './acme-problem.ts'
-import { IssueFault } from './contract.ts'
+import { IssueFault } from '../contract.ts'
+import { readProblem, reasonOf } from './problem.ts'
 
 const LARGEST_ANSWER = 256 * 1024
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { readRetryAfter, reasonOf } from './acme-problem.ts'
-import type { AcmeDirectory, DirectoryLook } from './contract.ts'
+import type { AcmeDirectory, DirectoryLook } from '../contract.ts'
+import { readRetryAfter, reasonOf } from './problem.ts'
 
 export interface AcmeDirectoryOptions {
   readonly url: string

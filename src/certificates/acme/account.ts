@@ -1,6 +1,6 @@
 import { Client } from 'acme-client'
-import { AcmeProblem } from './acme-problem.ts'
-import { IssueFault } from './contract.ts'
+import { IssueFault } from '../contract.ts'
+import { AcmeProblem } from './problem.ts'
 
 /** Of the nonces that an authority gave, it may refuse any number: nothing happened then, and asking again is all it takes. */
 const NONCE_ATTEMPTS = 30
