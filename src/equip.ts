@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Reach } from './apply/crash-points.ts'
 import type { StepParts } from './apply/steps.ts'
 import { Turns } from './apply/turns.ts'
-import { dnsResponder } from './certificates/acme/challenge-responders.ts'
+import { dnsResponder } from './certificates/acme/dns-responder.ts'
 import type { AcmeIssuerOptions } from './certificates/acme/issuer.ts'
 import type { CertificateInventory, CertificateIssuer, IssueProgress, OrderBudget } from './certificates/contract.ts'
 import { loadPair } from './certificates/pair.ts'
@@ -118,7 +118,7 @@ async function waitUntilServed(servers: readonly DnsReader[], record: ZoneRecord
   if (!arrived.ok) throw new Fault(`The challenge is not served by ${arrived.lagging.join(', ')} yet.`)
 }
 
-/** The ACME client brings along more than all the rest of the service: it is loaded with the first order. */
+/** The ACME client is loaded with the first order: many a service never places one. */
 function issuerWhenNeeded(options: AcmeIssuerOptions): CertificateIssuer {
   let issuer: Promise<CertificateIssuer> | undefined
   const loaded = () => {

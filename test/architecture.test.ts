@@ -132,7 +132,7 @@ const MAY_REACH_OUT = [
   'main.ts',
 ]
 const REACHING_OUT =
-  /^(?:node:)?(?:child_process|net|dgram|tls|http|https|http2|fs|fs\/promises|dns)$|^undici$|^acme-client$|^pg$|^better-sqlite3$/
+  /^(?:node:)?(?:child_process|net|dgram|tls|http|https|http2|fs|fs\/promises|dns)$|^undici$|^pg$|^better-sqlite3$/
 /** Of these modules planning and the model use the pure parts only. */
 const PURE_PARTS: Record<string, readonly string[]> = { 'model/address.ts': ['node:net'] }
 

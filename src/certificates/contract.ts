@@ -1,5 +1,5 @@
 import { Fault } from '../model/fault.ts'
-import type { AuthorityPause, LedgerLine } from '../model/ledger.ts'
+import type { AuthorityPause, LedgerLine, OrderRecord } from '../model/ledger.ts'
 import type { RenewalAdvice } from '../model/renewal.ts'
 
 /** A certificate in one of the configured folders whose private key is there too. */
@@ -43,21 +43,22 @@ export interface CertificateInventory {
   findings(now: number): Promise<readonly CertificateFinding[]>
 }
 
-export type DirectoryLook =
+/** What the directory of an authority says, or why it cannot be read. */
+export type DirectoryState =
   | {
       readonly kind: 'available'
       readonly caaIdentities: readonly string[]
-      /** Where it tells when certificates are to be renewed (RFC 9773). */
+      /** URL of the renewal information (RFC 9773). */
       readonly renewalInfo?: string | undefined
     }
-  /** `retryAfter`: the seconds for which it asked to be left alone. */
+  /** `retryAfter`: the seconds for which the authority asked for no requests. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfter?: number | undefined }
 
-/** An ACME server's directory. Looking at it creates nothing there. */
+/** The directory of an ACME server. */
 export interface AcmeDirectory {
   readonly url: string
-  /** May be called by anyone at any time: the server is not asked more often than is good for it. Never rejects. */
-  look(): Promise<DirectoryLook>
+  /** Creates nothing at the server and may be called at any time: results are cached. Never rejects. */
+  read(): Promise<DirectoryState>
 }
 
 /** Asks an authority when it wants a certificate to be replaced. */
@@ -72,16 +73,6 @@ export interface PemPair {
   readonly certificatePem: string
   readonly keyPem: string
   readonly fingerprint: string
-}
-
-/** An order that was placed, so that a crash resumes it instead of ordering again. The key is in a file. */
-export interface OrderRecord {
-  /** The names joined by a comma. */
-  readonly names: string
-  readonly directory: string
-  readonly url: string
-  readonly keyFile: string
-  readonly createdAt: number
 }
 
 /** Remembers at most one order under way for the same names at the same directory. Durable when it resolves. */

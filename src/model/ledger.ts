@@ -18,3 +18,13 @@ export interface AuthorityPause {
 
 /** The exact set, however its names are ordered. */
 export const nameSet = (names: readonly string[]): string => [...new Set(names)].sort().join(',')
+
+/** An order that was placed. After a crash it is resumed instead of ordering again. The private key is in a file. */
+export interface OrderRecord {
+  /** The names joined by a comma: at most one order is open for the same names at the same directory. */
+  readonly names: string
+  readonly directory: string
+  readonly url: string
+  readonly keyFile: string
+  readonly createdAt: number
+}

@@ -45,16 +45,16 @@ async function checkIssuance(sources: CertificateSources, zone: string, host: st
     const { because, retryAfter } = spending
     return { ...unavailable('budget', budgetSentence(directory.url, because)), retryAfter }
   }
-  const [look, ...lookups] = await Promise.all([
-    directory.look(),
+  const [state, ...lookups] = await Promise.all([
+    directory.read(),
     ...names.map((name) => lookUpCaa(sources, caaSubject(sources, zone, name))),
   ])
-  if (look.kind === 'unavailable') {
-    const sentence = `The directory of the certificate authority is not available: ${look.reason}.`
-    const { retryAfter } = look
+  if (state.kind === 'unavailable') {
+    const sentence = `The directory of the certificate authority is not available: ${state.reason}.`
+    const { retryAfter } = state
     return { ...unavailable('directory_unavailable', sentence), ...(retryAfter !== undefined && { retryAfter }) }
   }
-  const identities = look.caaIdentities.length > 0 ? look.caaIdentities : caaIdentities
+  const identities = state.caaIdentities.length > 0 ? state.caaIdentities : caaIdentities
   const verdicts = lookups.map((caa, i) => caaFact(sources, zone, identities, names[i] ?? host, caa))
   const { failures, limits } = spending
   return (

@@ -3,7 +3,7 @@ import type { CapabilityAction } from '../model/capability.ts'
 import type { NewEvent, StoredEvent } from '../model/event.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { HostStatus } from '../model/host-status.ts'
-import type { AuthorityPause, LedgerLine } from '../model/ledger.ts'
+import type { AuthorityPause, LedgerLine, OrderRecord } from '../model/ledger.ts'
 import type { Renewal } from '../model/renewal.ts'
 import type { JournalEntry, Run, RunState } from '../model/run.ts'
 
@@ -43,16 +43,6 @@ export interface Exposure {
   readonly receipt?: unknown
   /** When the exposure removes itself. */
   readonly expiresAt?: number | undefined
-}
-
-/** An ACME order that was placed, so that a crash resumes it instead of ordering again. The key is in a file. */
-export interface OrderRecord {
-  /** The names joined by a comma: at most one order under way for the same names at the same directory. */
-  readonly names: string
-  readonly directory: string
-  readonly url: string
-  readonly keyFile: string
-  readonly createdAt: number
 }
 
 /** An event on its way to a webhook, tried so often. */

@@ -65,6 +65,24 @@ describe('the key of the account', () => {
     expect(registrations()).toEqual([201, 200])
   })
 
+  test.each([
+    ['RSA', 'pkcs1', generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey],
+    ['P-384', 'sec1', generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey],
+  ] as const)('may be %s, in the %s format', async (_type, type, key) => {
+    const accountKey = key.export({ type, format: 'pem' }).toString()
+    expect((await issue({ accountKey, externalAccount })).names).toEqual([HOST])
+  })
+
+  test('keeps its account, whose contacts follow the configuration', async () => {
+    const updates = () => bench().proxy.seen.filter(({ path }) => path.startsWith('/my-account/')).length
+    await issue({ externalAccount, contact: ['a@lab.test'] })
+    await issue({ externalAccount, contact: ['a@lab.test'] })
+    expect(updates()).toBe(0)
+    await issue({ externalAccount, contact: ['b@lab.test'] })
+    expect(updates()).toBe(1)
+    expect(registrations()).toEqual([201, 200, 200])
+  })
+
   test('is never written over anything, and not made for the sake of being exported', async () => {
     using folder = tempFolder()
     const [config, to] = [configured(folder.path), join(folder.path, 'there')]
@@ -77,9 +95,9 @@ describe('the key of the account', () => {
     writeFileSync(to, 'mine')
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }))
-    await expect(exporting(to)).rejects.toThrow(`The file ${to} is there already and was left alone.`)
+    await expect(exporting(to)).rejects.toThrow(`The file ${to} already exists. It was not overwritten.`)
     symlinkSync(join(folder.path, 'nowhere'), join(folder.path, 'link'))
-    await expect(exporting(join(folder.path, 'link'))).rejects.toThrow('is there already')
+    await expect(exporting(join(folder.path, 'link'))).rejects.toThrow('already exists')
     expect(readFileSync(to, 'utf8')).toBe('mine')
   })
 

@@ -100,7 +100,7 @@ const forbidden = (record: string, sentence: string | RegExp) => {
 }
 
 test('what Pebble says of itself: a directory without CAA identities', async () => {
-  expect(await directory.look()).toEqual({ kind: 'available', caaIdentities: [] })
+  expect(await directory.read()).toEqual({ kind: 'available', caaIdentities: [] })
 })
 
 describe('CAA inside the zone, asked of its own server', () => {
@@ -219,7 +219,7 @@ describe('CAA inside the zone, asked of its own server', () => {
   test('what the directory says of the CA goes before the configuration', async () => {
     const saying: AcmeDirectory = {
       ...directory,
-      look: async () => ({ kind: 'available', caaIdentities: ['other.test'] }),
+      read: async () => ({ kind: 'available', caaIdentities: ['other.test'] }),
     }
     expect(await check('app.others.test', 'others.test', { directory: saying })).toEqual(issuable(/allow other\.test$/))
     expect(await check('app.ours.test', 'ours.test', { directory: saying })).toEqual(
@@ -333,7 +333,7 @@ describe('the directory of the CA', () => {
   test('must answer', async () => {
     const nowhere = acmeDirectory({ url: `https://127.0.0.1:${await freePort()}/dir` })
     expect(await check('app.ours.test', 'ours.test', { directory: nowhere })).toEqual(
-      unavailable('directory_unavailable', /could not be asked \(ECONNREFUSED\)/),
+      unavailable('directory_unavailable', /request failed \(ECONNREFUSED\)/),
     )
   })
 
@@ -345,9 +345,9 @@ describe('the directory of the CA', () => {
 
   test('must be trusted', async () => {
     const untrusted = acmeDirectory({ url: directory.url })
-    expect(await untrusted.look()).toEqual({ kind: 'unavailable', reason: expect.stringMatching(/SELF_SIGNED/) })
+    expect(await untrusted.read()).toEqual({ kind: 'unavailable', reason: expect.stringMatching(/SELF_SIGNED/) })
     const rootless = acmeDirectory({ url: directory.url, caFile: join(folder.path, 'missing.pem') })
-    expect(await rootless.look()).toMatchObject({
+    expect(await rootless.read()).toMatchObject({
       kind: 'unavailable',
       reason: expect.stringContaining('trusted roots'),
     })

@@ -145,7 +145,7 @@ describe('our own side', () => {
     }
     expect(await faultOf(issuer().issue([HOST], failing))).toMatchObject({
       kind: 'challenge_failed',
-      message: `The proof for ${HOST} could not be shown: BIND is down.`,
+      message: `The dns-01 challenge for ${HOST} could not be published: BIND is down.`,
     })
     expect(ordersPlaced()).toBe(1)
     await issuer().issue([HOST], bench().site.responder)
@@ -159,7 +159,7 @@ describe('our own side', () => {
     }
     await issuer().issue([HOST], stuck)
     expect(bench().told.at(-1)).toBe(
-      `challenge_left The dns-01 proof for ${HOST} could not be taken away: BIND is down.`,
+      `challenge_left The dns-01 challenge for ${HOST} could not be withdrawn: BIND is down.`,
     )
     expect(await faultOf(issuer().sweepChallenges([HOST], stuck))).toMatchObject({ kind: 'challenge_failed' })
     expect(await bench().site.challengesOf(HOST)).toBe(1)

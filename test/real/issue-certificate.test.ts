@@ -5,7 +5,6 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createListener } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { httpResponder } from '../../src/certificates/acme/challenge-responders.ts'
 import type { AcmeIssuerOptions } from '../../src/certificates/acme/issuer.ts'
 import type { ChallengeResponder } from '../../src/certificates/contract.ts'
 import { certificateInventory } from '../../src/certificates/inventory.ts'
@@ -39,6 +38,8 @@ describe('a certificate is issued', () => {
     expect(keyPem).toMatch(/^-----BEGIN PRIVATE KEY-----/)
     expect(await bench().site.challengesOf(HOST)).toBe(0)
     expect(bench().orders.records.size).toBe(0)
+    // Every response brings the nonce for the next request.
+    expect(bench().proxy.seen.filter(({ path }) => path === '/nonce-plz')).toHaveLength(1)
   })
 
   test('for a name and its wildcard at once: two proofs stand at one name', async () => {
@@ -71,10 +72,11 @@ describe('a certificate is issued', () => {
     try {
       await bench().site.provider.create([{ name: `web.${ZONE}`, type: 'A', ttl: 60, value: address }])
       const path = (host: string, token: string) => `${host}/.well-known/acme-challenge/${token}`
-      const responder = httpResponder({
-        publish: async (host, token, answer) => void answers.set(path(host, token), answer),
+      const responder: ChallengeResponder = {
+        type: 'http-01',
+        present: async (host, token, answer) => void answers.set(path(host, token), answer),
         withdraw: async (host, token) => void answers.delete(path(host, token)),
-      })
+      }
       expect((await issuer().issue([`web.${ZONE}`], responder)).names).toEqual([`web.${ZONE}`])
       expect(answers.size).toBe(0)
       expect(await faultOf(issuer().issue([`*.web.${ZONE}`], responder))).toMatchObject({ kind: 'rejected' })
@@ -293,11 +295,23 @@ describe('an authority that says no', () => {
     return faultOf(issuer({ limits: { decisionMs: 300, pollMs: 20 } }).issue([HOST], pending))
   }
 
+  test('to come again after the time limit: the order is not polled before that', async () => {
+    const { origin } = new URL(bench().proxy.directory)
+    const order = { status: 'processing', authorizations: [], finalize: `${origin}/finalize-order/1` }
+    const later = { status: 200, headers: { 'retry-after': '3600' }, body: JSON.stringify(order) }
+    expect(await faultWhen('/my-order', later)).toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('did not decide'),
+    })
+    expect(bench().proxy.seen.filter(({ path }) => path.startsWith('/my-order'))).toHaveLength(1)
+    expect(bench().orders.records.size).toBe(1)
+  })
+
   test('that the proof is not there: the order is over and the next call places another', async () => {
     const silent: ChallengeResponder = { ...bench().site.responder, present: async () => undefined }
     expect(await faultOf(issuer().issue([HOST], silent))).toMatchObject({
       kind: 'challenge_failed',
-      message: expect.stringMatching(/did not see the proof for app\.issue\.test \((unauthorized|dns)\)/),
+      message: expect.stringMatching(/did not accept the challenge for app\.issue\.test \((unauthorized|dns)\)/),
     })
     expect(bench().orders.records.size).toBe(0)
     await issuer().issue([HOST], bench().site.responder)

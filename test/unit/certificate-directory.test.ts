@@ -26,7 +26,7 @@ describe('what a directory says', () => {
     ['{"newOrder":"https://ca.test/new-order"}', []],
   ])('%s', async (body, caaIdentities) => {
     await using ca = await startAnswering(body)
-    expect(await acmeDirectory({ url: urlOf(ca) }).look()).toEqual({ kind: 'available', caaIdentities })
+    expect(await acmeDirectory({ url: urlOf(ca) }).read()).toEqual({ kind: 'available', caaIdentities })
     expect(ca.request()).toMatch(/^GET \/dir\?x=1 HTTP/)
   })
 })
@@ -36,23 +36,20 @@ describe('what is no directory', () => {
   const secret = 'canary-of-the-other-side'
 
   test.each([
-    ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}', 'what it answered is not an ACME directory'],
-    ['HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnull', 'what it answered is not an ACME directory'],
-    [
-      `HTTP/1.1 200 OK\r\ncontent-length: ${secret.length}\r\n\r\n${secret}`,
-      'what it answered is not an ACME directory',
-    ],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}', 'its response is not an ACME directory'],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnull', 'its response is not an ACME directory'],
+    [`HTTP/1.1 200 OK\r\ncontent-length: ${secret.length}\r\n\r\n${secret}`, 'its response is not an ACME directory'],
     ['HTTP/1.1 302 Found\r\nlocation: /other\r\ncontent-length: 0\r\n\r\n', 'it answered HTTP 302'],
     ['HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n', 'it answered HTTP 503'],
-    [secret, 'it could not be asked (HTTPParserError)'],
+    [secret, 'the request failed (HTTPParserError)'],
   ])('%j', async (text, reason) => {
     await using ca = await startSaying(text)
-    expect(await acmeDirectory({ url: urlOf(ca) }).look()).toEqual({ kind: 'unavailable', reason })
+    expect(await acmeDirectory({ url: urlOf(ca) }).read()).toEqual({ kind: 'unavailable', reason })
   })
 
   test('silence', async () => {
     await using ca = await startBackend(() => undefined)
-    expect(await acmeDirectory({ url: urlOf(ca), limitMs: 100 }).look()).toEqual({
+    expect(await acmeDirectory({ url: urlOf(ca), limitMs: 100 }).read()).toEqual({
       kind: 'unavailable',
       reason: 'it did not answer in time',
     })
@@ -67,7 +64,7 @@ describe('what is no directory', () => {
       socket.on('drain', flood)
       flood()
     })
-    expect(await acmeDirectory({ url: urlOf(ca) }).look()).toMatchObject({
+    expect(await acmeDirectory({ url: urlOf(ca) }).read()).toMatchObject({
       kind: 'unavailable',
       reason: expect.stringContaining('UND_ERR_RES_EXCEEDED_MAX_SIZE'),
     })
@@ -81,22 +78,22 @@ describe('the CA is not hammered', () => {
     await using ca = await startAnswering(directoryOf(['first']), directoryOf(['second']))
     let now = 0
     const directory = acmeDirectory({ url: urlOf(ca), now: () => now })
-    expect(ids(await directory.look())).toEqual(['first'])
+    expect(ids(await directory.read())).toEqual(['first'])
     now = 59_999
-    expect(ids(await directory.look())).toEqual(['first'])
+    expect(ids(await directory.read())).toEqual(['first'])
     now = 60_000
-    expect(ids(await directory.look())).toEqual(['second'])
+    expect(ids(await directory.read())).toEqual(['second'])
   })
 
   test('a failure is good for five seconds', async () => {
     await using ca = await startAnswering('not yet', directoryOf(['second']))
     let now = 0
     const directory = acmeDirectory({ url: urlOf(ca), now: () => now })
-    expect((await directory.look()).kind).toBe('unavailable')
+    expect((await directory.read()).kind).toBe('unavailable')
     now = 4_999
-    expect((await directory.look()).kind).toBe('unavailable')
+    expect((await directory.read()).kind).toBe('unavailable')
     now = 5_000
-    expect((await directory.look()).kind).toBe('available')
+    expect((await directory.read()).kind).toBe('available')
   })
 
   test('a failure that says when to come again is good until then, and counts down', async () => {
@@ -106,17 +103,17 @@ describe('the CA is not hammered', () => {
     let now = 0
     const directory = acmeDirectory({ url: urlOf(ca), now: () => now })
     const limit = { kind: 'unavailable', reason: 'it answered HTTP 429' }
-    expect(await directory.look()).toEqual({ ...limit, retryAfter: 600 })
+    expect(await directory.read()).toEqual({ ...limit, retryAfter: 600 })
     now = 590_000
-    expect(await directory.look()).toEqual({ ...limit, retryAfter: 10 })
+    expect(await directory.read()).toEqual({ ...limit, retryAfter: 10 })
     now = 600_000
-    expect((await directory.look()).kind).toBe('available')
+    expect((await directory.read()).kind).toBe('available')
   })
 
   test('a hundred who ask at once are one request', async () => {
     await using ca = await startAnswering(directoryOf(['first']), directoryOf(['second']))
     const directory = acmeDirectory({ url: urlOf(ca) })
-    const looks = await Promise.all(Array.from({ length: 100 }, () => directory.look()))
+    const looks = await Promise.all(Array.from({ length: 100 }, () => directory.read()))
     expect(new Set(looks.map((look) => ids(look)?.[0]))).toEqual(new Set(['first']))
   })
 })

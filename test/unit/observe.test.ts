@@ -38,7 +38,7 @@ const parts = (more: Partial<ObserveParts> = {}): ObserveParts => ({
   readerFor: () => emptyZone,
   probe: async () => HEALTHY,
   inventory: { covering: async () => undefined },
-  directory: { url: 'https://ca.test/dir', look: async () => ({ kind: 'available', caaIdentities: [] }) },
+  directory: { url: 'https://ca.test/dir', read: async () => ({ kind: 'available', caaIdentities: [] }) },
   budget: { look: async () => ({ kind: 'free', failures: 0, limits: [] }) },
   aliasIn: () => undefined,
   challenge: 'dns-01',

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { orderLock } from '../../src/certificates/acme/order-lock.ts'
 import type { AcmeLimits } from '../../src/certificates/budget.ts'
 import { IssueFault } from '../../src/certificates/contract.ts'
 import { orderBudget } from '../../src/certificates/order-budget.ts'
-import { orderTurns } from '../../src/certificates/order-turns.ts'
 import { ledgerBook } from '../support/ledger-book.ts'
 
 const names = ['app.lab.test']
@@ -73,9 +73,9 @@ describe('a budget', () => {
   })
 })
 
-describe('orders in turn', () => {
-  test('are placed one after the other, and a refusal stops nobody', async () => {
-    const inTurn = orderTurns()
+describe('the order lock', () => {
+  test('lets one order be placed after the other, and a refusal does not block the next', async () => {
+    const withLock = orderLock()
     const told: string[] = []
     const work = (name: string) => async () => {
       told.push(`${name} begins`)
@@ -84,23 +84,23 @@ describe('orders in turn', () => {
       if (name === 'a') throw new IssueFault('rejected', 'No.')
       return name
     }
-    const all = await Promise.allSettled([inTurn(work('a')), inTurn(work('b'))])
+    const all = await Promise.allSettled([withLock(work('a')), withLock(work('b'))])
     expect(all.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
     expect(told).toEqual(['a begins', 'a ends', 'b begins', 'b ends'])
   })
 
-  test('end with the first that gets no answer for all who waited behind it, and begin anew for who comes later', async () => {
-    const inTurn = orderTurns()
+  test('fails all waiting orders when the authority does not answer the first, and none that comes later', async () => {
+    const withLock = orderLock()
     let asked = 0
     const silent = async () => {
       asked += 1
       await sleep(5)
       throw new IssueFault('unavailable', 'It did not answer in time.')
     }
-    const all = await Promise.allSettled([inTurn(silent), inTurn(silent), inTurn(silent)])
+    const all = await Promise.allSettled([withLock(silent), withLock(silent), withLock(silent)])
     expect(all.every(({ status }) => status === 'rejected')).toBe(true)
     expect(asked).toBe(1)
-    await expect(inTurn(silent)).rejects.toThrow('in time')
+    await expect(withLock(silent)).rejects.toThrow('in time')
     expect(asked).toBe(2)
   })
 })

@@ -44,8 +44,8 @@ describe('what an authority says of a certificate', () => {
   const advise = async (answer: string) => {
     await using ca = await startBackend((socket) => socket.end(answer))
     const renewalInfo = `http://${ca.address}:${ca.port}/renewal-info`
-    const look = async () => ({ kind: 'available', caaIdentities: [], renewalInfo }) as const
-    const advisor = renewalAdvisor({ directory: { url: `http://${ca.address}:${ca.port}/dir`, look }, now: () => NOW })
+    const read = async () => ({ kind: 'available', caaIdentities: [], renewalInfo }) as const
+    const advisor = renewalAdvisor({ directory: { url: `http://${ca.address}:${ca.port}/dir`, read }, now: () => NOW })
     const advice = await advisor.advise({ certificateFile })
     expect(ca.request()).toMatch(new RegExp(`^GET /renewal-info/${ID} HTTP`))
     return advice
@@ -60,8 +60,8 @@ describe('what an authority says of a certificate', () => {
   test('at an address of another origin is not asked for', async () => {
     await using stranger = await startBackend((socket) => socket.end(saying({ suggestedWindow })))
     const renewalInfo = `http://${stranger.address}:${stranger.port}/renewal-info`
-    const look = async () => ({ kind: 'available', caaIdentities: [], renewalInfo }) as const
-    const advisor = renewalAdvisor({ directory: { url: 'https://ca.test/dir', look }, now: () => NOW })
+    const read = async () => ({ kind: 'available', caaIdentities: [], renewalInfo }) as const
+    const advisor = renewalAdvisor({ directory: { url: 'https://ca.test/dir', read }, now: () => NOW })
     expect(await advisor.advise({ certificateFile })).toEqual({ askAgainAt: NOW + 21_600 * SECOND })
     expect(stranger.request()).toBe('')
   })
@@ -93,8 +93,8 @@ describe('what an authority says of a certificate', () => {
   test.each([
     ['whose directory does not offer it', { kind: 'available', caaIdentities: [] } as const],
     ['that is away', { kind: 'unavailable', reason: 'test' } as const],
-  ])('one %s is not asked', async (_what, look) => {
-    const advisor = renewalAdvisor({ directory: { url: '', look: async () => look }, now: () => NOW })
+  ])('one %s is not asked', async (_what, state) => {
+    const advisor = renewalAdvisor({ directory: { url: '', read: async () => state }, now: () => NOW })
     expect(await advisor.advise({ certificateFile })).toEqual({ askAgainAt: NOW + 21_600 * SECOND })
   })
 })

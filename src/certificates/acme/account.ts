@@ -1,72 +1,119 @@
-import { Client } from 'acme-client'
+import { existsSync } from 'node:fs'
 import { IssueFault } from '../contract.ts'
-import { AcmeProblem } from './problem.ts'
+import { accountKeyFile, accountKeyPath } from '../issued-files.ts'
+import { createPrivateFile } from '../private-file.ts'
+import { checkedKey, keyIn } from '../private-key.ts'
+import { type AcmeClient, acmeClient, type Identity, isProblem } from './client.ts'
+import type { HttpResponse, Send } from './connection.ts'
+import { accountSigner, type Signer, signWithHmac } from './jws.ts'
+import { type Endpoints, readAccount } from './resources.ts'
 
-/** Of the nonces that an authority gave, it may refuse any number: nothing happened then, and asking again is all it takes. */
-const NONCE_ATTEMPTS = 30
-
-export interface AccountOptions {
+export interface AccountKeySource {
+  readonly stateDir: string
   readonly directory: string
+  /** PEM from the configuration. It is used instead of the key in the state folder. */
+  readonly accountKey?: string | undefined
+}
+
+export interface AccountOptions extends AccountKeySource {
   /** E-mail addresses. */
   readonly contact: readonly string[]
-  readonly key: () => Promise<string>
   readonly externalAccount?: ExternalAccount | undefined
 }
 
-/** What the authority gave to somebody whom it knows already (RFC 8555 section 7.3.4). `hmacKey` is in base64url. */
+/** Credentials of an existing customer account at the authority (RFC 8555 section 7.3.4). `hmacKey` is in base64url. */
 export interface ExternalAccount {
   readonly keyId: string
   readonly hmacKey: string
 }
 
-/** One question to the authority, under our account: one signed request. */
-export type Ask = <T>(question: (client: Client) => Promise<T>) => Promise<T>
+/** Requests under the account over one connection. Each rejects with AcmeProblem or IssueFault. */
+export interface AccountSession {
+  /** POST-as-GET. */
+  read(url: string): Promise<HttpResponse>
+  post(url: string, payload: object): Promise<HttpResponse>
+  endpoints(): Promise<Endpoints>
+  /** What the authority expects as proof for a challenge with this token. */
+  keyAuthorization(token: string): Promise<string>
+}
 
-/** Registers on first use, and again when the authority says that it knows no such account. Rejects with AcmeProblem or IssueFault. */
-export function acmeAccount(options: AccountOptions): Ask {
-  let registered: Promise<Client> | undefined
+/** An account at the authority. */
+interface Account extends Identity {
+  readonly accountUrl: string
+}
 
-  const registration = (): Promise<Client> => {
-    registered ??= register(options).catch((error: unknown) => {
-      registered = undefined
-      throw error
-    })
-    return registered
-  }
-  return async (question) => {
-    const client = await registration()
-    try {
-      return await patiently(client, question)
-    } catch (error) {
-      if (!isProblem(error, 'accountDoesNotExist')) throw error
-      registered = undefined
-      return patiently(await registration(), question)
+/**
+ * One account for every connection. It is registered on first use, and registered again when the authority answers that it
+ * does not exist.
+ */
+export function acmeAccount(options: AccountOptions): (send: Send) => AccountSession {
+  let registered: Promise<Account> | undefined
+
+  return (send) => {
+    const client = acmeClient(send, options.directory)
+    const account = (): Promise<Account> => {
+      const running = registered ?? register(client, options)
+      registered = running
+      running.catch(() => forget(running))
+      return running
+    }
+    const forget = (former: Promise<Account>) => {
+      if (registered === former) registered = undefined
+    }
+    const post = async (url: string, payload: object | undefined): Promise<HttpResponse> => {
+      const used = account()
+      const identity = await used
+      try {
+        return await client.post(url, payload, identity)
+      } catch (error) {
+        if (!isProblem(error, 'accountDoesNotExist')) throw error
+        forget(used)
+        return client.post(url, payload, await account())
+      }
+    }
+    return {
+      read: (url) => post(url, undefined),
+      post,
+      endpoints: client.endpoints,
+      keyAuthorization: async (token) => `${token}.${(await account()).signer.thumbprint}`,
     }
   }
 }
 
-/** For a key that is registered already the authority answers with the account that there is. */
-async function register({ directory, contact, key, externalAccount }: AccountOptions): Promise<Client> {
-  const binding = externalAccount && {
-    externalAccountBinding: { kid: externalAccount.keyId, hmacKey: externalAccount.hmacKey },
-  }
-  const client = new Client({ directoryUrl: directory, accountKey: await key(), ...binding })
-  await patiently(client, () =>
-    client.createAccount({ termsOfServiceAgreed: true, contact: contact.map((address) => `mailto:${address}`) }),
-  )
-  return client
+/** For a key that is registered already the authority answers with the existing account (200), whose contacts may be out of date. */
+async function register(client: AcmeClient, options: AccountOptions): Promise<Account> {
+  const signer = accountSigner(await accountKeyOf(options))
+  const { newAccount } = await client.endpoints()
+  const contact = options.contact.map((address) => `mailto:${address}`)
+  const request = { termsOfServiceAgreed: true, contact, ...binding(options, signer, newAccount) }
+  const response = await client.post(newAccount, request, { signer })
+  const known = readAccount(response)
+  const account = { signer, accountUrl: known.url }
+  const isCurrent = response.status !== 200 || known.contact.toSorted().join() === contact.toSorted().join()
+  if (!isCurrent) await client.post(account.accountUrl, { contact }, account)
+  return account
 }
 
-async function patiently<T>(client: Client, question: (client: Client) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await question(client)
-    } catch (error) {
-      if (isProblem(error, 'badNonce') && attempt < NONCE_ATTEMPTS) continue
-      if (error instanceof AcmeProblem || error instanceof IssueFault) throw error
-      throw new IssueFault('unavailable', 'The certificate authority answered with something that is not ACME.')
-    }
+const binding = ({ externalAccount }: AccountOptions, { jwk }: Signer, url: string) =>
+  externalAccount && {
+    externalAccountBinding: signWithHmac(externalAccount.hmacKey, { kid: externalAccount.keyId, url }, jwk),
   }
+
+/** The key of the account as PEM. It is created on first use unless the configuration names one. */
+async function accountKeyOf({ stateDir, directory, accountKey }: AccountKeySource): Promise<string> {
+  if (accountKey !== undefined)
+    return checkedKey(accountKey, 'The file named by acme.accountKeyFile does not hold a private key.')
+  return keyIn(await accountKeyFile(stateDir, directory))
 }
 
-const isProblem = (error: unknown, type: string): boolean => error instanceof AcmeProblem && error.type === type
+/** Writes the key to a new file that only its owner can read. Creates no key and replaces no file. */
+export async function exportAccountKey(source: AccountKeySource, to: string): Promise<void> {
+  if (source.accountKey === undefined && !existsSync(accountKeyPath(source.stateDir, source.directory)))
+    throw new IssueFault('local', `There is no account at ${source.directory} yet: no certificate was ordered there.`)
+  const pem = await accountKeyOf(source)
+  await createPrivateFile(to, pem).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST'
+      ? new IssueFault('local', `The file ${to} already exists. It was not overwritten.`)
+      : error
+  })
+}

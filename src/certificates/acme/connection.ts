@@ -1,85 +1,73 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFile } from 'node:fs/promises'
-import { axios } from 'acme-client'
-import { Agent, request } from 'undici'
 import { IssueFault } from '../contract.ts'
-import { readProblem, reasonOf } from './problem.ts'
-
-const LARGEST_ANSWER = 256 * 1024
 
 export interface ConnectionOptions {
+  /** URL of the authority's directory. A request to any other origin is refused: it would be the authority's choice. */
   readonly directory: string
-  /** PEM roots to trust in place of the system's. */
+  /** PEM file with the roots to trust instead of the system's. */
   readonly caFile?: string | undefined
-  /** The limit of one request. */
+  /** Time limit of one request in milliseconds, its response body included. */
   readonly requestMs: number
+  /** A response body that is longer is an error. */
+  readonly maxBytes: number
 }
 
-interface Connection {
-  readonly authority: string
-  readonly agent: Agent
-  readonly requestMs: number
+export interface HttpResponse {
+  readonly status: number
+  /** By name in lower case. A header that was sent more than once is left out. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
 }
 
 /**
- * All of `work` talks to the authority over connections of its own. acme-client has one axios for the whole program, so
- * whose trust and limits a request goes by is told by the asynchronous context that it is made in.
+ * Sends one request and reads the whole response, whatever its status. Redirects are not followed. Rejects when there is no
+ * response, and with ForeignOrigin before anything is sent.
  */
-export async function connected<T>(options: ConnectionOptions, work: () => Promise<T>): Promise<T> {
-  const { directory, caFile, requestMs } = options
-  const authority = new URL(directory).origin
+export type Send = (method: 'GET' | 'HEAD' | 'POST', url: string, body?: string) => Promise<HttpResponse>
+
+/** Runs `work` with a sender of its own and closes every connection afterwards. Rejects with IssueFault when the roots cannot be read. */
+export async function withConnection<T>(options: ConnectionOptions, work: (send: Send) => Promise<T>): Promise<T> {
+  const { directory, caFile, requestMs, maxBytes } = options
   const ca = caFile === undefined ? undefined : await readRoots(caFile)
-  const agent = new Agent({ connect: { ca }, pipelining: 0, maxResponseSize: LARGEST_ANSWER })
+  // Loaded on first use: a service that never contacts an authority does not pay for it.
+  const { Agent, request } = await import('undici')
+  // Without keep-alive: an idle connection that the server closes just now would lose the next request.
+  const agent = new Agent({ connect: { ca }, pipelining: 0, maxResponseSize: maxBytes })
+  const send: Send = async (method, url, content) => {
+    if (!isSameOrigin(directory, url)) throw new ForeignOrigin()
+    const type = content === undefined ? { accept: 'application/json' } : { 'content-type': 'application/jose+json' }
+    const { statusCode, headers, body } = await request(url, {
+      dispatcher: agent,
+      method,
+      headers: { ...type, 'user-agent': 'drawbridge' },
+      body: content ?? null,
+      signal: AbortSignal.timeout(requestMs),
+    })
+    return { status: statusCode, headers: singleValues(headers), body: await body.text() }
+  }
   try {
-    return await current.run({ authority, agent, requestMs }, work)
+    return await work(send)
   } finally {
     await agent.destroy()
   }
 }
 
-const current = new AsyncLocalStorage<Connection>()
+export class ForeignOrigin extends Error {
+  override readonly name = 'ForeignOrigin'
+}
+
+export const isSameOrigin = (directory: string, url: string): boolean =>
+  URL.canParse(url) && new URL(url).origin === new URL(directory).origin
+
+const singleValues = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  )
 
 const readRoots = (caFile: string): Promise<Buffer> =>
   readFile(caFile).catch((error: NodeJS.ErrnoException) => {
-    throw new IssueFault('local', `The file ${caFile} with the authority's roots cannot be read (${error.code}).`)
-  })
-
-/**
- * In place of axios' own way to send, which follows redirects and takes in anything, and of acme-client's repetitions,
- * which would sleep for as long as a `Retry-After` says: what is no success is thrown here and passes through both.
- */
-axios.defaults.adapter = async <C extends { url?: string; method?: string; data?: unknown }>(config: C) => {
-  const connection = current.getStore()
-  if (!connection) throw new Error('acme-client was used outside of a connection')
-  const { status, headers, body } = await send(connection, config).catch((error: unknown) => {
-    const reason = error instanceof ForeignAddress ? 'it hands out addresses of another origin' : reasonOf(error)
     throw new IssueFault(
-      'unavailable',
-      `The certificate authority at ${connection.authority} cannot be used: ${reason}.`,
+      'local',
+      `The file ${caFile} with the authority's root certificates cannot be read (${error.code}).`,
     )
   })
-  if (status < 200 || status > 299) throw readProblem(status, headers['retry-after'], body, Date.now())
-  return { status, statusText: '', headers, data: body, config }
-}
-
-/** Every address after the directory's own is one that the authority handed out: it may not send us elsewhere. */
-const isOf = (origin: string, url: string): boolean => URL.canParse(url) && new URL(url).origin === origin
-
-/** What it is asked is signed with the account's key, for exactly that address. */
-class ForeignAddress extends Error {}
-
-async function send(
-  { authority, agent, requestMs }: Connection,
-  { url = '', method, data }: { url?: string; method?: string; data?: unknown },
-) {
-  if (!isOf(authority, url)) throw new ForeignAddress()
-  const { statusCode, headers, body } = await request(url, {
-    dispatcher: agent,
-    method: method?.toUpperCase() === 'HEAD' ? 'HEAD' : data === undefined ? 'GET' : 'POST',
-    headers: { 'content-type': 'application/jose+json', 'user-agent': 'drawbridge' },
-    body: typeof data === 'string' ? data : null,
-    signal: AbortSignal.timeout(requestMs),
-  })
-  const single = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
-  return { status: statusCode, headers: Object.fromEntries(single) as Record<string, string>, body: await body.text() }
-}

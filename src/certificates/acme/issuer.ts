@@ -11,16 +11,15 @@ import {
 } from '../contract.ts'
 import { makeProofsFolder, orderFiles, proofsFile } from '../issued-files.ts'
 import { assertFree } from '../order-budget.ts'
-import { orderTurns } from '../order-turns.ts'
-import { acmeAccount, type ExternalAccount } from './account.ts'
-import { type AccountKeySource, accountKeyOf } from './account-key.ts'
-import { connected } from './connection.ts'
+import { type AccountKeySource, acmeAccount, type ExternalAccount } from './account.ts'
+import { withConnection } from './connection.ts'
 import { issueCertificate } from './job.ts'
+import { orderLock } from './order-lock.ts'
 import { AcmeProblem, faultOf } from './problem.ts'
 import { proofsIn } from './proofs.ts'
 
 export interface AcmeIssuerOptions extends AccountKeySource {
-  /** PEM roots to trust in place of the system's. */
+  /** PEM file with the roots to trust instead of the system's. */
   readonly caFile?: string | undefined
   readonly orders: OrderBook
   readonly budget: OrderBudget
@@ -30,51 +29,58 @@ export interface AcmeIssuerOptions extends AccountKeySource {
   readonly onProgress?: (progress: IssueProgress) => void
   /** Milliseconds since 1970. */
   readonly now?: () => number
-  /** Milliseconds: one request, the authority's decision on an order, and the first pause between looks at it. */
+  /** Milliseconds: one request, the authority's decision on an order, and the first pause between two polls of an order. */
   readonly limits?: { readonly requestMs?: number; readonly decisionMs?: number; readonly pollMs?: number }
 }
+
+const DEFAULT_LIMITS = { requestMs: 10_000, decisionMs: 60_000, pollMs: 20 }
+const MAX_RESPONSE_BYTES = 256 * 1024
+/** Faults that happen without a request to the authority. */
+const LOCAL_FAULTS: readonly IssueFault['kind'][] = ['local', 'over_budget']
 
 /** RFC 8555, with one account per directory. */
 export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   const { directory, caFile, stateDir, orders, budget, contact = [], now = Date.now } = options
-  const { onProgress: tell = () => undefined } = options
-  const { requestMs, ...patience } = { ...DEFAULT_LIMITS, ...options.limits }
-  const ask = acmeAccount({ ...options, contact, key: () => accountKeyOf(options) })
-  const inTurn = orderTurns()
-  /** Faults that are counted already. */
-  const seen = new WeakSet<IssueFault>()
-  const underWay = new Map<string, Promise<InstalledCertificate>>()
+  const { onProgress: report = () => undefined } = options
+  const { requestMs, ...polling } = { ...DEFAULT_LIMITS, ...options.limits }
+  const openSession = acmeAccount({ ...options, contact })
+  const withOrderLock = orderLock()
+  const recorded = new WeakSet<IssueFault>()
+  const running = new Map<string, Promise<InstalledCertificate>>()
 
   const issue = async (wish: OrderWish, responder: ChallengeResponder): Promise<InstalledCertificate> => {
     const names = canonical(wish.names)
-    const ours = { ...wish, names }
-    // Whether one more may be placed is judged when it is: an order that was left may be gone on with.
-    assertFree(await budget.look({ ...ours, resumes: true }), directory)
+    const order = { ...wish, names }
+    // Whether a new order may be placed is checked when it is placed: this call may resume one that is already counted.
+    assertFree(await budget.look({ ...order, resumes: true }), directory)
     await makeProofsFolder(stateDir, directory)
     const proofs = proofsIn(proofsFile(stateDir, directory, names.join(',')), responder)
     const files = await orderFiles(stateDir, directory, names.join(','))
-    const counting: Counting = (work) =>
+    const recordingFailure = <T>(work: () => Promise<T>): Promise<T> =>
       work().catch(async (error: unknown) => {
-        throw await countFailure(ours, toFault(error, directory))
+        throw await recordFailure(order, toFault(error, directory))
       })
-    const parts = { ask, directory, stateDir, files, proofs, orders, budget, inTurn, counting, patience, now, tell }
-    const job = { ...ours, ...parts }
+    const parts = { directory, stateDir, files, proofs, orders, budget, withOrderLock, recordingFailure }
+    const job = { ...order, ...parts, polling, now, report }
     try {
-      return await counting(() =>
-        connected({ directory, caFile, requestMs }, () => issueCertificate(job, responder.type)),
+      return await recordingFailure(() =>
+        withConnection({ directory, caFile, requestMs, maxBytes: MAX_RESPONSE_BYTES }, (send) =>
+          issueCertificate({ ...job, session: openSession(send) }, responder.type),
+        ),
       )
     } finally {
-      for (const detail of await proofs.withdrawAll()) tell({ kind: 'challenge_left', detail })
+      for (const detail of await proofs.withdrawAll()) report({ kind: 'challenge_left', detail })
     }
   }
-  const countFailure = async (wish: OrderWish, fault: unknown): Promise<unknown> => {
-    if (!(fault instanceof IssueFault) || NOT_THE_AUTHORITY.includes(fault.kind) || seen.has(fault)) return fault
-    const counted = await budget.failed(wish, fault)
-    seen.add(counted)
-    tell({ kind: 'failed', detail: `${counted.message} The next try may be made in ${counted.retryAfter} s.` })
-    return counted
+  /** Each fault is recorded once, although it passes here both inside and outside of the order lock. */
+  const recordFailure = async (wish: OrderWish, fault: unknown): Promise<unknown> => {
+    if (!(fault instanceof IssueFault) || LOCAL_FAULTS.includes(fault.kind) || recorded.has(fault)) return fault
+    const failure = await budget.failed(wish, fault)
+    recorded.add(failure)
+    report({ kind: 'failed', detail: `${failure.message} The next attempt is allowed in ${failure.retryAfter} s.` })
+    return failure
   }
-  const sweep = async (names: readonly string[], responder: ChallengeResponder): Promise<void> => {
+  const withdrawProofs = async (names: readonly string[], responder: ChallengeResponder): Promise<void> => {
     const proofs = proofsIn(proofsFile(stateDir, directory, canonical(names).join(',')), responder)
     const left = await proofs.withdrawAll()
     if (left.length > 0) throw new IssueFault('challenge_failed', left.join(' '))
@@ -82,35 +88,32 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   return {
     issue(names, responder, { replaces } = {}) {
       const key = names.join(',')
-      const begin = () => told(directory, issue({ names, replaces }, responder)).finally(() => underWay.delete(key))
-      const running = underWay.get(key) ?? begin()
-      underWay.set(key, running)
-      return running
+      const begin = () =>
+        withFaults(directory, issue({ names, replaces }, responder)).finally(() => running.delete(key))
+      const current = running.get(key) ?? begin()
+      running.set(key, current)
+      return current
     },
-    sweepChallenges: (names, responder) => told(directory, sweep(names, responder)),
+    sweepChallenges: (names, responder) => withFaults(directory, withdrawProofs(names, responder)),
   }
 }
 
-type Counting = <T>(work: () => Promise<T>) => Promise<T>
-
-/** Nothing was asked of it. */
-const NOT_THE_AUTHORITY: readonly IssueFault['kind'][] = ['local', 'over_budget']
-
-const DEFAULT_LIMITS = { requestMs: 10_000, decisionMs: 60_000, pollMs: 250 }
-
-/** Names become the names of folders, too. */
+/** Throws IssueFault for what is not a DNS name: names are used as names of folders, too. */
 function canonical(names: readonly string[]): readonly [string, ...string[]] {
   const [first, ...others] = names.map((name) => {
     const host = parseName(name.replace(/^\*\./, ''))
     if (!host)
-      throw new IssueFault('rejected', `No certificate can be had for ${JSON.stringify(name)}: it is no DNS name.`)
+      throw new IssueFault(
+        'rejected',
+        `No certificate can be issued for ${JSON.stringify(name)}: it is not a DNS name.`,
+      )
     return name.startsWith('*.') ? `*.${host}` : host
   })
-  if (!first) throw new IssueFault('rejected', 'A certificate needs a name.')
+  if (!first) throw new IssueFault('rejected', 'A certificate needs at least one name.')
   return [first, ...others]
 }
 
-const told = <T>(directory: string, work: Promise<T>): Promise<T> =>
+const withFaults = <T>(directory: string, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw toFault(error, directory)
   })
@@ -122,6 +125,6 @@ function toFault(error: unknown, directory: string): unknown {
     : error
 }
 
-/** Of a file: errors of sockets have no path. */
+/** Errors of sockets have no path. */
 const isFileError = (error: unknown): error is { path: string; code: string } =>
   error instanceof Error && 'syscall' in error && 'path' in error && 'code' in error

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import type { Order } from 'acme-client'
 import { RESUMABLE_MS } from '../budget.ts'
 import {
   type ChallengeResponder,
@@ -11,7 +10,6 @@ import {
   type OrderBudget,
 } from '../contract.ts'
 import { installPair, type OrderFiles } from '../issued-files.ts'
-import type { InTurn } from '../order-turns.ts'
 import { checkIssued } from '../pair.ts'
 import { UnusablePemFile } from '../pem-file.ts'
 import { keyIn } from '../private-key.ts'
@@ -19,29 +17,30 @@ import {
   authorizeOrder,
   downloadChain,
   finalizeOrder,
-  lookAtOrder,
-  type OrderParts,
+  findOrder,
+  type OrderContext,
   placeOrder,
-  whyInvalid,
+  reasonInvalid,
 } from './order.ts'
+import type { OrderLock } from './order-lock.ts'
+import type { Order } from './resources.ts'
 
-/** One certificate to be had. */
-interface Job extends OrderParts {
+/** One certificate to obtain. */
+interface Job extends OrderContext {
   readonly directory: string
   readonly stateDir: string
   readonly names: readonly [string, ...string[]]
   readonly files: OrderFiles
   readonly orders: OrderBook
   readonly budget: OrderBudget
-  /** Orders are placed one after the other. */
-  readonly inTurn: InTurn
-  /** What fails in it is counted before it is thrown on: who comes after in turn goes by it. */
-  readonly counting: <T>(work: () => Promise<T>) => Promise<T>
+  readonly withOrderLock: OrderLock
+  /** Records a failure of `work` in the budget before it rejects, so that the next holder of the lock sees it. */
+  readonly recordingFailure: <T>(work: () => Promise<T>) => Promise<T>
   readonly now: () => number
-  readonly tell: (progress: IssueProgress) => void
+  readonly report: (progress: IssueProgress) => void
 }
 
-/** Every step may be the last one of a crashed program: the next call goes on from what the order book and the files say. */
+/** The process may crash after any step: the next call continues from what the order book and the files say. */
 export async function issueCertificate(job: Job, challenge: ChallengeResponder['type']): Promise<InstalledCertificate> {
   const { files } = job
   const resumed = await resume(job)
@@ -51,59 +50,59 @@ export async function issueCertificate(job: Job, challenge: ChallengeResponder['
   const ended = await finalizeOrder(job, authorized, keyPem)
   if (ended.status !== 'valid') {
     await forget(job)
-    throw await whyInvalid(job, ended)
+    throw await reasonInvalid(job, ended)
   }
   await job.budget.issued(job.names)
-  job.tell({ kind: 'finalized', detail: ended.url })
+  job.report({ kind: 'finalized', detail: ended.url })
   const installed = await install(job, await downloadChain(job, ended), keyPem)
   await forget(job)
   await rm(files.folder, { recursive: true, force: true })
   return installed
 }
 
-/** The order that an earlier call left, as it stands now, if it can still be brought to an end. */
+/** The order that an earlier call left, in its current state, if it can still be completed. */
 async function resume(job: Job): Promise<Order | undefined> {
   const { names, directory, files, orders, now } = job
   const known = await orders.findOrder(names.join(','), directory)
   if (!known) return undefined
   const isUsable = now() - known.createdAt < RESUMABLE_MS && known.keyFile === files.key && existsSync(files.key)
-  const order = isUsable ? await lookAtOrder(job, known.url) : undefined
+  const order = isUsable ? await findOrder(job, known.url) : undefined
   if (!order || order.status === 'invalid') {
     await forget(job)
     return undefined
   }
-  job.tell({ kind: 'order_resumed', detail: order.url })
+  job.report({ kind: 'order_resumed', detail: order.url })
   return order
 }
 
 async function place(job: Job): Promise<Order> {
-  const { names, replaces, directory, files, orders, budget, inTurn, counting, now, tell } = job
-  const order = await inTurn(() =>
-    counting(async () => {
+  const { names, replaces, directory, files, orders, budget, withOrderLock, recordingFailure, now, report } = job
+  const order = await withOrderLock(() =>
+    recordingFailure(async () => {
       await budget.spend({ names, replaces })
       return placeOrder(job)
     }),
   )
   await orders.putOrder({ names: names.join(','), directory, url: order.url, keyFile: files.key, createdAt: now() })
-  tell({ kind: 'order_placed', detail: order.url })
+  report({ kind: 'order_placed', detail: order.url })
   return order
 }
 
 const forget = ({ orders, names, directory }: Job): Promise<void> => orders.deleteOrder(names.join(','), directory)
 
 async function install(job: Job, chainPem: string, keyPem: string): Promise<InstalledCertificate> {
-  const { certificatePem, ...described } = await checked(job, chainPem, keyPem)
+  const { certificatePem, ...described } = await checkChain(job, chainPem, keyPem)
   const files = await installPair(job.stateDir, job.files, job.names[0], { certificatePem, keyPem })
   return { ...described, ...files, issued: true }
 }
 
-/** A certificate that cannot be used is not asked for again: its order is forgotten. */
-async function checked(job: Job, chainPem: string, keyPem: string) {
+/** The order of an unusable certificate is forgotten: a download would only repeat it. */
+async function checkChain(job: Job, chainPem: string, keyPem: string) {
   try {
     return checkIssued(chainPem, keyPem, job.names, job.now())
   } catch (error) {
     if (!(error instanceof UnusablePemFile)) throw error
     await forget(job)
-    throw new IssueFault('rejected', `What the certificate authority issued cannot be used: it ${error.message}.`)
+    throw new IssueFault('rejected', `The certificate that the authority issued cannot be used: it ${error.message}.`)
   }
 }

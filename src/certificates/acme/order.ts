@@ -1,35 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Authorization, type Client, crypto, type Order } from 'acme-client'
 import { type ChallengeResponder, IssueFault } from '../contract.ts'
-import type { Ask } from './account.ts'
+import type { AccountSession } from './account.ts'
+import { certificateRequest } from './csr.ts'
 import { AcmeProblem, problemType } from './problem.ts'
 import type { Proofs } from './proofs.ts'
-import { isToken, soundAuthorization, soundChain, soundOrder } from './shapes.ts'
+import { type Authorization, isToken, notAcme, type Order, readAuthorization, readOrder } from './resources.ts'
 
-const SLOWEST_POLL_MS = 5_000
-/** An authority that refuses for these reasons did not look at the proof. */
+const LONGEST_POLL_MS = 5_000
+/** Reasons for which an authority refuses a name without a look at the challenge. */
 const REFUSALS = new Set(['caa', 'rejectedIdentifier'])
 
-export interface OrderParts {
-  readonly ask: Ask
+/** What every step of an order needs. */
+export interface OrderContext {
+  readonly session: AccountSession
   readonly names: readonly string[]
   /** The certificate that this one renews (RFC 9773). */
   readonly replaces?: string | undefined
   readonly proofs: Proofs
-  /** Milliseconds: how long the authority may take to decide, and the first pause between two looks. */
-  readonly patience: { readonly decisionMs: number; readonly pollMs: number }
+  /** Milliseconds: how long the authority may take to decide, and the first pause between two requests for the order. */
+  readonly polling: { readonly decisionMs: number; readonly pollMs: number }
 }
 
-export function placeOrder({ ask, names, replaces }: OrderParts): Promise<Order> {
+/** Not repeatable: each call places an order. */
+export async function placeOrder({ session, names, replaces }: OrderContext): Promise<Order> {
   const identifiers = names.map((value) => ({ type: 'dns', value }))
   const request = { identifiers, ...(replaces !== undefined && { replaces }) }
-  return askForOrder(ask, (client) => client.createOrder(request))
+  return readOrder(await session.post((await session.endpoints()).newOrder, request))
 }
 
-/** The order as it stands; undefined when the authority has none for us at that address. */
-export async function lookAtOrder({ ask }: OrderParts, url: string): Promise<Order | undefined> {
+/** The current state of the order; undefined when the authority has no order of this account at that URL. */
+export async function findOrder({ session }: OrderContext, url: string): Promise<Order | undefined> {
   try {
-    return await askForOrder(ask, (client) => client.getOrder({ url } as Order))
+    return await fetchOrder(session, url)
   } catch (error) {
     const isGone = error instanceof AcmeProblem && [400, 403, 404].includes(error.status)
     if (isGone) return undefined
@@ -37,91 +39,91 @@ export async function lookAtOrder({ ask }: OrderParts, url: string): Promise<Ord
   }
 }
 
-/** Shows a proof for each name that still needs one and waits for the verdict. */
+/** Publishes a proof for each name that is not authorized yet and waits for the authority's decision. */
 export async function authorizeOrder(
-  parts: OrderParts,
+  context: OrderContext,
   order: Order,
   type: ChallengeResponder['type'],
 ): Promise<Order> {
-  const { ask, names, proofs } = parts
+  const { session, names, proofs } = context
   if (order.status !== 'pending') return order
-  const open = (await authorizationsOf(ask, order)).filter(({ status }) => status === 'pending')
+  const open = (await authorizationsOf(session, order)).filter(({ status }) => status === 'pending')
   const challenges = open.map((authorization) => challengeOf(authorization, type, names))
-  for (const { host, challenge } of challenges) {
-    // The key authorization is the same for every type; asked for dns-01, acme-client gives its digest.
-    const keyAuthorization = await ask((client) =>
-      client.getChallengeKeyAuthorization({ ...challenge, type: 'http-01' }),
-    )
-    await proofs.show(host, challenge.token, keyAuthorization)
+  for (const { host, token } of challenges) {
+    await proofs.publish(host, token, await session.keyAuthorization(token))
   }
-  for (const { challenge } of challenges) {
-    if (challenge.status === 'pending') await ask((client) => client.completeChallenge(challenge))
+  for (const { url, status } of challenges) {
+    if (status === 'pending') await session.post(url, {})
   }
-  return untilDecided(parts, order)
+  return waitForDecision(context, order)
 }
 
-/** From `ready`, or from where a crash left it, to `valid`. */
-export async function finalizeOrder(parts: OrderParts, order: Order, keyPem: string): Promise<Order> {
-  if (order.status !== 'ready') return untilDecided(parts, order)
-  const [, csr] = await crypto.createCsr({ altNames: [...parts.names] }, keyPem)
-  return untilDecided(parts, await askForOrder(parts.ask, (client) => client.finalizeOrder(order, csr)))
+/** From `ready`, or from the state that a crash left, to `valid` or `invalid`. */
+export async function finalizeOrder(context: OrderContext, order: Order, keyPem: string): Promise<Order> {
+  if (order.status !== 'ready') return waitForDecision(context, order)
+  const csr = certificateRequest(keyPem, context.names).toString('base64url')
+  return waitForDecision(context, readOrder(await context.session.post(order.finalize, { csr }), order.url))
 }
 
-export const downloadChain = ({ ask }: OrderParts, order: Order): Promise<string> =>
-  ask(async (client) => soundChain(await client.getCertificate(order)))
+export async function downloadChain({ session }: OrderContext, { certificate }: Order): Promise<string> {
+  if (certificate === undefined) throw notAcme()
+  const { body } = await session.read(certificate)
+  if (!body.includes('-----BEGIN CERTIFICATE-----')) throw notAcme()
+  return body
+}
 
-/** Why an order that ended `invalid` did. */
-export async function whyInvalid({ ask, names }: OrderParts, order: Order): Promise<IssueFault> {
-  const failed = (await authorizationsOf(ask, order)).filter(({ status }) => status === 'invalid')
+/** Why an order ended `invalid`. */
+export async function reasonInvalid({ session, names }: OrderContext, order: Order): Promise<IssueFault> {
+  const failed = (await authorizationsOf(session, order)).filter(({ status }) => status === 'invalid')
   const [first] = failed
   const reason = problemType(first?.challenges.find(({ error }) => error)?.error ?? order.error) ?? 'no reason given'
-  const what = names.join(', ')
-  const unproven = names.map(bareName).filter((name) => failed.some(({ identifier }) => identifier.value === name))
+  const subject = names.join(', ')
+  const unproven = names.map(bareName).filter((name) => failed.some(({ host }) => host === name))
   const [kind, sentence] =
     first && !REFUSALS.has(reason)
-      ? (['challenge_failed', `The certificate authority did not see the proof for ${what} (${reason}).`] as const)
-      : (['rejected', `The certificate authority refuses a certificate for ${what} (${reason}).`] as const)
+      ? ([
+          'challenge_failed',
+          `The certificate authority did not accept the challenge for ${subject} (${reason}).`,
+        ] as const)
+      : (['rejected', `The certificate authority refused a certificate for ${subject} (${reason}).`] as const)
   return new IssueFault(kind, sentence, undefined, [...new Set(unproven)])
 }
 
 const bareName = (name: string): string => name.replace(/^\*\./, '')
 
-const askForOrder = (ask: Ask, question: (client: Client) => Promise<Order>): Promise<Order> =>
-  ask(async (client) => soundOrder(await question(client)))
+const fetchOrder = async (session: AccountSession, url: string): Promise<Order> =>
+  readOrder(await session.read(url), url)
 
-async function authorizationsOf(ask: Ask, order: Order): Promise<Authorization[]> {
-  const each = order.authorizations.map((url) =>
-    ask(async (client) => {
-      const authorizations = await client.getAuthorizations({ ...order, authorizations: [url] })
-      return authorizations.map(soundAuthorization)
-    }),
-  )
-  return (await Promise.all(each)).flat()
-}
+const authorizationsOf = (session: AccountSession, order: Order): Promise<Authorization[]> =>
+  Promise.all(order.authorizations.map(async (url) => readAuthorization(await session.read(url))))
 
-/** Only for a name that was ordered: the authority is not to choose what is written into the zone. */
+/** Only for a name that was ordered: the authority must not choose what is written into the zone. */
 function challengeOf(
-  { identifier, challenges }: Authorization,
+  authorization: Authorization,
   type: ChallengeResponder['type'],
   names: readonly string[],
-) {
-  const host = names.map(bareName).find((name) => name === identifier.value)
-  const challenge = challenges.find((candidate) => candidate.type === type && isToken(candidate.token))
-  if (!host || !challenge)
+): { readonly host: string; readonly token: string; readonly url: string; readonly status: unknown } {
+  const host = names.map(bareName).find((name) => name === authorization.host)
+  const challenge = authorization.challenges.find((offered) => offered.type === type && isToken(offered.token))
+  if (!host || !challenge || !isToken(challenge.token))
     throw new IssueFault('rejected', `The certificate authority offers no ${type} challenge for ${names.join(', ')}.`)
-  return { host, challenge }
+  return { host, token: challenge.token, url: challenge.url, status: challenge.status }
 }
 
-/** Waits as long as the order is where only the authority can move it on from. */
-async function untilDecided({ ask, patience }: OrderParts, order: Order): Promise<Order> {
-  const giveUpAt = performance.now() + patience.decisionMs
-  let pause = patience.pollMs
+/**
+ * Polls while only the authority can change the state of the order. A Retry-After longer than the next pause is obeyed; one
+ * that ends after the time limit ends the wait at once, and the next call resumes the order.
+ */
+async function waitForDecision({ session, polling }: OrderContext, order: Order): Promise<Order> {
+  const deadline = performance.now() + polling.decisionMs
+  let pauseMs = polling.pollMs
   let latest = order
   while (latest.status === 'pending' || latest.status === 'processing') {
-    if (performance.now() + pause > giveUpAt) throw undecided(patience.decisionMs)
-    await sleep(pause)
-    latest = await askForOrder(ask, (client) => client.getOrder(order))
-    pause = Math.min(pause * 1.5, SLOWEST_POLL_MS)
+    const waitMs = Math.max(pauseMs, (latest.retryAfter ?? 0) * 1000)
+    if (performance.now() + waitMs > deadline) throw undecided(polling.decisionMs)
+    await sleep(waitMs)
+    latest = await fetchOrder(session, order.url)
+    pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS)
   }
   return latest
 }

@@ -3,7 +3,7 @@ import { sentenceOf } from '../../model/fault.ts'
 import { type ChallengeResponder, IssueFault } from '../contract.ts'
 import { readIfThere, writePrivateFile } from '../private-file.ts'
 
-/** What shows that a host is ours. No secret: it is published. */
+/** Shows the authority that we control a host. It is not secret: it is published. */
 interface Proof {
   readonly type: ChallengeResponder['type']
   readonly host: string
@@ -11,31 +11,32 @@ interface Proof {
   readonly keyAuthorization: string
 }
 
-/** The proofs of one order, noted in a file before they are shown: whoever comes after a crash can take them away. */
+/** The published proofs of one order. Each is recorded in a file before it is published, so that it can be withdrawn after a crash. */
 export interface Proofs {
-  show(host: string, token: string, keyAuthorization: string): Promise<void>
-  /** All that are noted, from earlier calls too. Gives a sentence for each that could not be taken away and stays noted. */
+  publish(host: string, token: string, keyAuthorization: string): Promise<void>
+  /** Withdraws all recorded proofs, those of earlier calls included. Returns a sentence for each that could not be withdrawn and stays recorded. */
   withdrawAll(): Promise<readonly string[]>
 }
 
 export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
-  const noted = async (): Promise<readonly Proof[]> => parse(await readIfThere(file))
-  const note = (all: readonly Proof[]): Promise<void> =>
+  const recorded = async (): Promise<readonly Proof[]> => parse(await readIfThere(file))
+  const record = (all: readonly Proof[]): Promise<void> =>
     all.length > 0 ? writePrivateFile(file, JSON.stringify(all)) : rm(file, { force: true })
   return {
-    async show(host, token, keyAuthorization) {
+    async publish(host, token, keyAuthorization) {
       const proof: Proof = { type: responder.type, host, token, keyAuthorization }
-      const others = (await noted()).filter((other) => JSON.stringify(other) !== JSON.stringify(proof))
-      await note([...others, proof])
+      const others = (await recorded()).filter((other) => JSON.stringify(other) !== JSON.stringify(proof))
+      await record([...others, proof])
       await responder.present(host, token, keyAuthorization).catch((error: unknown) => {
-        throw new IssueFault('challenge_failed', `The proof for ${host} could not be shown: ${clause(error)}.`)
+        const sentence = `The ${responder.type} challenge for ${host} could not be published: ${clause(error)}.`
+        throw new IssueFault('challenge_failed', sentence)
       })
     },
     async withdrawAll() {
-      const before = await noted()
+      const before = await recorded()
       if (before.length === 0) return []
       const outcomes = await Promise.all(before.map((proof) => withdraw(responder, proof)))
-      await note(before.filter((_, index) => outcomes[index] !== undefined))
+      await record(before.filter((_, index) => outcomes[index] !== undefined))
       return outcomes.filter((outcome) => outcome !== undefined)
     },
   }
@@ -43,11 +44,11 @@ export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
 
 async function withdraw(responder: ChallengeResponder, proof: Proof): Promise<string | undefined> {
   const { type, host, token, keyAuthorization } = proof
-  const left = `The ${type} proof for ${host} could not be taken away`
-  if (type !== responder.type) return `${left}: challenges are ${responder.type} now.`
+  const failure = `The ${type} challenge for ${host} could not be withdrawn`
+  if (type !== responder.type) return `${failure}: acme.challenge is ${responder.type} now.`
   return responder.withdraw(host, token, keyAuthorization).then(
     () => undefined,
-    (error: unknown) => `${left}: ${clause(error)}.`,
+    (error: unknown) => `${failure}: ${clause(error)}.`,
   )
 }
 

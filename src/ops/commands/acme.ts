@@ -9,7 +9,7 @@ export function addAcme(program: Command): void {
     .requiredOption('--to <file>', 'must not be there yet')
     .action(async ({ config, json, to }: Configured & { to: string }) => {
       const { loadConfig } = await import('../../config/config.ts')
-      const { exportAccountKey } = await import('../../certificates/acme/account-key.ts')
+      const { exportAccountKey } = await import('../../certificates/acme/account.ts')
       const { stateDir, acme: settings } = loadConfig(config, process.env)
       const { directory, accountKey } = settings
       await exportAccountKey({ stateDir, directory, accountKey: accountKey?.reveal() }, to)

@@ -3,10 +3,10 @@ import { type Finding, fault, ok, warning } from './finding.ts'
 
 export async function examineAuthority(directory: AcmeDirectory): Promise<Finding> {
   const subject = 'authority'
-  const look = await directory.look()
-  if (look.kind === 'available') return ok(subject, `${directory.url} answers.`)
+  const state = await directory.read()
+  if (state.kind === 'available') return ok(subject, `${directory.url} answers.`)
   const fix = 'See acme.directory and acme.caFile, and that this machine may reach it.'
-  return fault(subject, `${directory.url} cannot be used: ${look.reason}.`, fix)
+  return fault(subject, `${directory.url} cannot be used: ${state.reason}.`, fix)
 }
 
 /** Files in the certificate folders that cannot be used, or soon cannot any more. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OrderRecord } from '../../../src/store/contract.ts'
+import type { OrderRecord } from '../../../src/model/ledger.ts'
 import type { Bench } from '../engines.ts'
 import { NOW } from '../samples.ts'
 

@@ -12,7 +12,7 @@ export interface DnsResponderOptions {
   readonly waitUntilServed: (record: ZoneRecord) => Promise<void>
 }
 
-/** dns-01: a TXT record beside whatever else stands there. */
+/** dns-01: a TXT record. Other TXT records of the same name are not changed. */
 export function dnsResponder({ provider, zone, ttl, waitUntilServed }: DnsResponderOptions): ChallengeResponder {
   const recordFor = (host: string, keyAuthorization: string): ZoneRecord => {
     if (!isInZone(host, zone)) throw new Error(`The host ${host} is not in the zone ${zone}.`)
@@ -29,16 +29,3 @@ export function dnsResponder({ provider, zone, ttl, waitUntilServed }: DnsRespon
     withdraw: async (host, _token, keyAuthorization) => provider.removeValue(recordFor(host, keyAuthorization)),
   }
 }
-
-export interface HttpResponderOptions {
-  /** Resolves when the edge answers `/.well-known/acme-challenge/<token>` for the host with the key authorization. */
-  readonly publish: (host: string, token: string, keyAuthorization: string) => Promise<void>
-  readonly withdraw: (host: string, token: string, keyAuthorization: string) => Promise<void>
-}
-
-/** http-01: an answer that the edge gives. */
-export const httpResponder = ({ publish, withdraw }: HttpResponderOptions): ChallengeResponder => ({
-  type: 'http-01',
-  present: publish,
-  withdraw,
-})
