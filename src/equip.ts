@@ -100,8 +100,8 @@ export function equip(parts: EquipmentParts): Equipment {
 }
 
 function logProgress(log: Log, { kind, detail }: IssueProgress): void {
-  const isTrouble = kind === 'failed' || kind === 'challenge_left'
-  log[isTrouble ? 'warn' : 'info']({ progress: kind, detail }, 'A certificate is being had')
+  const isFailure = kind === 'failed' || kind === 'challenge_left'
+  log[isFailure ? 'warn' : 'info']({ progress: kind, detail }, 'Certificate order progress')
 }
 
 /** A certificate that was replaced meanwhile lies somewhere else in the folders for a while. */

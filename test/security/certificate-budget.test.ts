@@ -147,7 +147,7 @@ describe('an authority that refuses by CAA', () => {
     expect((await run(lab, planId)).body.retryAfter).toBe(10)
     expect(orders() - before).toBe(2)
     const log = readFileSync(statePaths(lab.state).log, 'utf8')
-    expect(log).toMatch(/"progress":"failed","detail":"[^"]*refused \(caa\)[^"]*The next try may be made in 10 s\./)
+    expect(log).toMatch(/"progress":"failed","detail":"[^"]*refused \(caa\)[^"]*The next attempt is allowed in 10 s\./)
   })
 
   test('is not asked at all when the zone says so: the record is named', async () => {
