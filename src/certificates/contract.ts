@@ -144,25 +144,26 @@ export interface LedgerBook extends LedgerSession {
   transaction<T>(work: (session: LedgerSession) => Promise<T>): Promise<T>
 }
 
-/** Where an order stands, told as it goes. `challenge_left`: a proof could not be taken away yet. */
+/** A step of an order that was reached. `challenge_left`: a proof could not be withdrawn yet. */
 export interface IssueProgress {
   readonly kind: 'order_placed' | 'order_resumed' | 'finalized' | 'challenge_left' | 'failed'
   readonly detail: string
 }
 
-/** Shows the authority that a name is ours, and takes the proof away again. Both may be repeated and reject with a Fault. */
+/** Publishes the proof that we control a name, and withdraws it. Both may be repeated and reject with a Fault. */
 export interface ChallengeResponder {
   readonly type: 'dns-01' | 'http-01'
-  /** Resolves when the proof can be seen by everyone who may look, within a bounded wait. */
+  /** Resolves when every server that the authority may ask serves the proof, within a bounded wait. */
   present(host: string, token: string, keyAuthorization: string): Promise<void>
   withdraw(host: string, token: string, keyAuthorization: string): Promise<void>
 }
 
 /**
- * `unavailable`: the authority cannot be asked, or did not decide in time; the order is resumed by the next call.
- * `rejected`: it said no. `rate_limited`: it wants to be left alone. `over_budget`: it was not asked, to keep within what it
- * allows. Each that a later try may mend carries the seconds to wait. `challenge_failed`: the proof was not seen, or could
- * not be shown. `local`: our own disk. The sentence holds nothing the authority said but the type of its problem.
+ * `unavailable`: the authority did not answer or did not decide in time; the next call resumes the order.
+ * `rejected`: the authority refused. `rate_limited`: it asked for no requests for a while. `over_budget`: no request was sent,
+ * to stay within the authority's limits. `challenge_failed`: the proof could not be published, or was not accepted. `local`: a
+ * local file. `retryAfter` is set where a later attempt may succeed. The sentence repeats nothing of the authority's response
+ * but the type of its problem.
  */
 export class IssueFault extends Fault {
   override readonly name = 'IssueFault'
@@ -179,11 +180,11 @@ export class IssueFault extends Fault {
   }
 }
 
-/** Gets certificates from an authority. At most one new order per call; an order left by a crash is resumed. */
+/** Orders certificates from an authority. At most one new order per call; an order left by a crash is resumed. */
 export interface CertificateIssuer {
   /**
    * The new pair, already written below the state folder (0600) where the inventory finds it. Rejects with IssueFault, or
-   * with what the order book rejects with. Calls for the same names at the same time are one. `replaces`: the certificate
+   * with what the order book rejects with. Concurrent calls for the same names share one result. `replaces`: the certificate
    * that this one renews, by its name in RFC 9773.
    */
   issue(
@@ -191,6 +192,6 @@ export interface CertificateIssuer {
     responder: ChallengeResponder,
     options?: { readonly replaces?: string | undefined },
   ): Promise<InstalledCertificate>
-  /** For a run that is given up: takes away the proofs that a crash left behind. Rejects with IssueFault. */
+  /** For a run that is given up: withdraws the proofs that a crash left behind. Rejects with IssueFault. */
   sweepChallenges(names: readonly string[], responder: ChallengeResponder): Promise<void>
 }

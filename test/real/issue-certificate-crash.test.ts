@@ -152,7 +152,7 @@ describe('our own side', () => {
     expect(ordersPlaced()).toBe(1)
   })
 
-  test('a proof that cannot be taken away: the certificate is good, and it is bench().told until it is done', async () => {
+  test('a proof that cannot be taken away: the certificate is good, and the failure is reported until it is withdrawn', async () => {
     const stuck: ChallengeResponder = {
       ...bench().site.responder,
       withdraw: () => Promise.reject(new DnsWriteFault('unknown', 'BIND is down')),

@@ -140,11 +140,13 @@ describe('a certificate is issued', () => {
 describe('an authority that is in a bad way', () => {
   afterEach(() => bench().site.startPebble())
 
-  test('refuses every second nonce: it is asked again', async () => {
+  test('refuses every second nonce: the request is sent again', async () => {
     await bench().site.startPebble({ ...STEADY, PEBBLE_WFE_NONCEREJECT: '50' })
     await issuer().issue([HOST, `*.${HOST}`], bench().site.responder)
     expect(bench().proxy.seen.filter(({ status }) => status === 400).length).toBeGreaterThan(0)
     expect(ordersPlaced()).toBe(1)
+    // The rejection brings the nonce for the next attempt. At most two requests, one per name, are sent at a time.
+    expect(bench().proxy.seen.filter(({ path }) => path === '/nonce-plz').length).toBeLessThanOrEqual(2)
   })
 
   test('has a valid authorization for one name already: only for the other a proof is shown', async () => {
@@ -201,7 +203,7 @@ describe('an authority that says no', () => {
     return refused
   }
 
-  test('too many orders: when to come again is bench().told, and nothing waits or is repeated', async () => {
+  test('too many orders: the fault has the Retry-After, and nothing waits or is repeated', async () => {
     const limited = problem('rateLimited', 429, { 'retry-after': '3600' })
     expect(await faultWhen('/order-plz', limited)).toMatchObject({
       kind: 'rate_limited',
