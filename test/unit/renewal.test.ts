@@ -75,6 +75,18 @@ test.each([
   expect(isBetter(candidate as InstalledCertificate, host())).toBe(better)
 })
 
+test.each<[string, Partial<InstalledCertificate>, boolean]>([
+  ['is issued by us for the same names', {}, true],
+  ['is issued by us for other names', { names: ['*.lab.test'] }, false],
+  ['is placed by an administrator', { issued: false }, false],
+  ['has the same fingerprint', { fingerprint: 'old' }, false],
+])('a certificate of the same second that %s', (_what, more, better) => {
+  const times = { notBefore: new Date(10), notAfter: new Date(20) }
+  const names = ['app.lab.test']
+  const candidate = { fingerprint: 'new', serial: '', names, ...times, issued: true, certificateFile: '', keyFile: '' }
+  expect(isBetter({ ...candidate, ...more }, host())).toBe(better)
+})
+
 test('what is ordered in place of a certificate', () => {
   const wild = ['*.lab.test']
   expect(namesFor(host(), ['app.lab.test'], 'dns-01')).toEqual(['app.lab.test'])

@@ -85,7 +85,14 @@ export function successors(
   )
 }
 
-/** Whether a certificate that covers the host should take the place of the one in use: it is newer, or lasts longer. */
-export const isBetter = (candidate: InstalledCertificate, { certificate }: Pick<Use, 'certificate'>): boolean =>
-  candidate.fingerprint !== certificate.fingerprint &&
-  (candidate.notBefore.getTime() > certificate.notBefore || candidate.notAfter.getTime() > certificate.notAfter)
+/**
+ * Whether a certificate that covers the host should replace the one in use: it is newer, or lasts longer, or was issued in its
+ * place within the same second. Certificates tell times in seconds, and the inventory finds the later one of two such.
+ */
+export function isBetter(candidate: InstalledCertificate, { certificate }: Pick<Use, 'certificate'>): boolean {
+  if (candidate.fingerprint === certificate.fingerprint) return false
+  const newer = candidate.notBefore.getTime() - certificate.notBefore
+  const longer = candidate.notAfter.getTime() - certificate.notAfter
+  const isReissue = candidate.issued && certificate.ours && candidate.names.join() === certificate.names.join()
+  return newer > 0 || longer > 0 || (newer === 0 && longer === 0 && isReissue)
+}
