@@ -6,7 +6,7 @@ const ORDER = [
   'test/faults/crash-',
   'test/browser/',
   'test/faults/',
-  'test/real/renewal-soak',
+  'test/real/certificates/renewal-soak',
   'test/contract/',
   'test/real/',
   'test/security/',

@@ -19,8 +19,8 @@ await build({
     sourcemap: true,
     rolldownOptions: {
       input: {
-        'command-line': join(SOURCES, 'command-line.ts'),
-        'nginx-thread': join(SOURCES, 'edge/nginx-thread.ts'),
+        'command-line': join(SOURCES, 'compose/command-line.ts'),
+        'nginx-thread': join(SOURCES, 'edge/process/nginx-thread.ts'),
       },
       // All in one folder: the thread is found beside whoever starts it.
       output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },

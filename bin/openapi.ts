@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import openapiTypescript, { astToString, type OpenAPI3 } from 'openapi-typescript'
+import { assemble } from '../src/compose/assemble.ts'
 import { readConfig } from '../src/config/config.ts'
-import { createLog } from '../src/log.ts'
-import { assemble } from '../src/main.ts'
+import { createLog } from '../src/runtime/log.ts'
 
 const HOUSE = resolve(import.meta.dirname, '..')
 export const DOCUMENT_FILE = join(HOUSE, 'docs', 'openapi.json')

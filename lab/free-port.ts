@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
-import { socketOwners } from '../src/ops/socket-owner.ts'
+import { socketOwners } from '../src/operate/doctor/ports.ts'
 
 /** Below the range that the kernel takes local ports from, so that no outgoing connection can take the port meanwhile. */
 const LOWEST = 15_000

@@ -3,216 +3,312 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /**
- * Who may import whom, by folder or file of src/. What is not listed for a folder it may not import; its own folder it
- * always may. This is the house's plan as the code must keep it.
+ * Which room may import which: a folder of src/, or a file of it where only that file is allowed. A room may always import
+ * itself. What is not listed here is refused. docs/architecture.md draws the same picture.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   model: [],
+  primitives: [],
+  terminal: [],
+  client: [],
   plan: ['model'],
   diagnose: ['model'],
-  'fair-clock.ts': [],
-  dns: ['model', 'fair-clock.ts'],
-  edge: ['model', 'fair-clock.ts'],
-  certificates: ['model', 'dns/contract.ts'],
+  metrics: ['model'],
+  config: ['model'],
+  dns: ['model', 'primitives'],
+  edge: ['model', 'primitives'],
+  certificates: ['model', 'primitives', 'dns/contract.ts', 'store/ports'],
   store: ['model', 'audit/chain.ts'],
-  audit: ['model', 'store/contract.ts'],
+  audit: ['model', 'store/ports'],
+  authorize: ['model', 'store/ports'],
+  runtime: ['primitives', 'config/secret.ts', 'authorize/credentials.ts'],
+  notify: ['model', 'primitives', 'store/ports', 'runtime/log.ts'],
   observe: [
     'model',
-    'fair-clock.ts',
+    'primitives',
     'plan',
     'dns/contract.ts',
     'edge/contract.ts',
     'edge/reading/contract.ts',
-    'certificates',
-    'store/contract.ts',
+    'certificates/contract.ts',
+    'certificates/budget/caa.ts',
+    'store/ports',
   ],
-  authorize: ['model', 'store/contract.ts'],
-  'followers.ts': [],
-  notify: ['model', 'store/contract.ts', 'followers.ts', 'log.ts'],
-  config: ['model'],
-  'log.ts': ['config/secret.ts', 'authorize/capability.ts'],
-  apply: [
+  runs: [
     'model',
-    'audit',
-    'store/contract.ts',
-    'store/each-exposure.ts',
+    'primitives',
+    'audit/trail.ts',
+    'store/ports',
     'dns/contract.ts',
     'edge/contract.ts',
     'certificates/contract.ts',
-    'certificates/renewal-schedule.ts',
-    'log.ts',
+    'certificates/budget/renewal-schedule.ts',
+    'runtime/log.ts',
   ],
   monitor: [
     'model',
-    'store/contract.ts',
-    'store/each-exposure.ts',
+    'primitives',
+    'store/ports',
     'edge/contract.ts',
     'edge/reading/contract.ts',
-    'apply/held-lease.ts',
-    'log.ts',
+    'runs/engine/lease.ts',
+    'runtime/log.ts',
   ],
-  metrics: ['model'],
-  'progress.ts': ['model', 'apply', 'store/contract.ts', 'followers.ts'],
-  'equip.ts': ['*'],
-  'exposer.ts': ['model', 'plan', 'authorize', 'audit', 'apply', 'progress.ts', 'store/contract.ts'],
-  'diagnoser.ts': [
+  usecases: [
     'model',
+    'primitives',
+    'plan',
     'diagnose',
     'observe',
     'authorize',
+    'audit/trail.ts',
+    'runs',
+    'config',
     'edge/contract.ts',
     'edge/reading/contract.ts',
-    'store/contract.ts',
+    'store/ports',
   ],
-  'policy.ts': ['model', 'plan', 'config', 'authorize', 'http/schemas.ts'],
   http: [
     'model',
+    'primitives',
     'plan',
-    'authorize',
-    'audit',
-    'store/contract.ts',
-    'exposer.ts',
-    'diagnoser.ts',
     'diagnose',
-    'progress.ts',
-    'followers.ts',
-    'notify/feed.ts',
-    'notify/report.ts',
-    'monitor',
+    'authorize',
+    'audit/trail.ts',
+    'usecases',
+    'runs/engine',
+    'runs/steps/verify.ts',
+    'notify/event-feed.ts',
+    'notify/webhook-report.ts',
+    'monitor/board.ts',
+    'monitor/listing.ts',
     'metrics',
-    'apply',
-    'log.ts',
+    'store/ports',
+    'runtime/log.ts',
   ],
-  ops: [
-    'notify',
+  mcp: ['client', 'model', 'plan/desire.ts'],
+  cli: ['terminal', 'client', 'config/document.ts', 'mcp', 'runtime/version.ts'],
+  operate: [
     'model',
+    'primitives',
+    'terminal',
+    'config',
     'audit',
     'authorize',
-    'apply',
+    'runs',
+    'notify',
+    'usecases/policy.ts',
+    'http/app.ts',
+    'http/certificate-reload.ts',
     'edge/contract.ts',
-    'store/contract.ts',
     'dns/contract.ts',
     'certificates/contract.ts',
-    'config',
-    'http',
-    'log.ts',
-    'policy.ts',
-    'terminal',
-    'cli/ask.ts',
-    'cli/usage.ts',
-    'main.ts',
-    'doctor-parts.ts',
+    'store/ports',
+    'runtime',
   ],
-  terminal: [],
-  client: [],
-  cli: ['terminal', 'client', 'config/document.ts', 'mcp', 'version.ts'],
-  mcp: ['client', 'model', 'plan/desire.ts'],
-  'version.ts': [],
-  'doctor-parts.ts': ['*'],
-  'diagnoser-parts.ts': ['*'],
-  'monitor-parts.ts': ['*'],
-  'name-standing.ts': ['*'],
-  'main.ts': ['*'],
-  'command-line.ts': ['*'],
+  compose: ['*'],
 }
 
-/** Only these may open sockets, start programs or write files. */
+/** Rooms and files that only look (rule 4). They may not even name what can write. */
+const MAY_NOT_WRITE = [
+  'plan',
+  'diagnose',
+  'observe',
+  'usecases/diagnoser.ts',
+  'usecases/policy.ts',
+  'usecases/progress.ts',
+]
+/** Contracts and classes through which something of the world can be changed. */
+const WRITERS = [
+  'Edge',
+  'DnsProvider',
+  'CertificateIssuer',
+  'OrderBudget',
+  'ChallengeResponder',
+  'Runs',
+  'Renewals',
+  'BackupShelf',
+  'Store',
+  'StoreSession',
+  'AuditTrail',
+]
+
+/** Only these may open sockets, start programs or touch files. */
 const MAY_REACH_OUT = [
   'dns',
   'edge',
   'certificates',
   'observe/health-probe.ts',
-  'observe/tcp-probe.ts',
   'store/dialects',
   'http',
-  'notify/send.ts',
-  'ops',
+  'notify/webhook-request.ts',
+  'primitives/durable-file.ts',
+  'runs/backup-shelf.ts',
+  'runtime',
+  'operate',
   'config',
-  'cli/address.ts',
-  'main.ts',
+  'cli/api-client.ts',
 ]
 const REACHING_OUT =
   /^(?:node:)?(?:child_process|net|dgram|tls|http|https|http2|fs|fs\/promises|dns)$|^undici$|^pg$|^better-sqlite3$/
-/** Of these modules planning and the model use the pure parts only. */
+/** Of these modules the model uses the pure parts only. */
 const PURE_PARTS: Record<string, readonly string[]> = { 'model/address.ts': ['node:net'] }
 
-const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const MOST_FILES_IN_A_FOLDER = 16
 
 interface Import {
   readonly from: string
   readonly to: string
+  readonly names: readonly string[]
 }
 
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join('src', file), 'utf8')
-  const statements = text.matchAll(/^(?:import|export)\s+(?:type\s+)?(?:[\w*\s{},$]*?\sfrom\s+)?'([^']+)'/gm)
-  return [...statements].map(([, target = '']) => ({
+/** Static imports, re-exports and `import()`. */
+function importsIn(file: string, text: string): Import[] {
+  const statements = [...text.matchAll(/^(?:import|export)\s+(?:type\s+)?(?:([\w*\s{},$]*?)\sfrom\s+)?'([^']+)'/gm)]
+  const dynamic = [...text.matchAll(/(?:\{([^{}]*)\}\s*=\s*await\s+)?\bimport\(\s*'([^']+)'\s*\)/g)]
+  return [...statements, ...dynamic].map(([, clause = '', target = '']) => ({
     from: file,
     to: target.startsWith('.') ? normalize(join(dirname(file), target)) : target,
+    names: clause.split(/[{},\s]+/).filter((word) => word !== '' && word !== 'type' && word !== 'as'),
   }))
 }
 
-const all = files.flatMap(importsOf)
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const textOf = (file: string): string => readFileSync(join('src', file), 'utf8')
+const all = files.flatMap((file) => importsIn(file, textOf(file)))
 const ours = all.filter(({ to }) => to.endsWith('.ts'))
-const houseOf = (file: string): string => file.split('/')[0] ?? file
+
+const roomOf = (file: string): string => file.split('/')[0] ?? file
 const covers = (rule: string, file: string): boolean => rule === '*' || file === rule || file.startsWith(`${rule}/`)
+const shown = ({ from, to }: Pick<Import, 'from' | 'to'>): string => `${from} -> ${to}`
 
-describe('the house', () => {
-  test('every folder and file at the top has its rule', () => {
-    expect([...new Set(files.map(houseOf))].filter((house) => !(house in MAY_IMPORT))).toEqual([])
-  })
+const notAllowed = (imports: readonly Import[]): string[] =>
+  imports
+    .filter(({ from, to }) => ![roomOf(from), ...(MAY_IMPORT[roomOf(from)] ?? [])].some((rule) => covers(rule, to)))
+    .map(shown)
 
-  test('nobody imports what the plan of the house does not allow', () => {
-    const broken = ours.filter(({ from, to }) => {
-      const allowed = [houseOf(from), ...(MAY_IMPORT[houseOf(from)] ?? [])]
-      return !allowed.some((rule) => covers(rule, to))
-    })
-    expect(broken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
-  })
+const writersHeld = (imports: readonly Import[]): string[] =>
+  imports
+    .filter(({ from }) => MAY_NOT_WRITE.some((rule) => covers(rule, from)))
+    .flatMap(({ from, names }) => names.filter((name) => WRITERS.includes(name)).map((name) => `${from} has ${name}`))
 
-  test('there are no import circles', () => {
-    const next = Map.groupBy(ours, ({ from }) => from)
-    const done = new Set<string>()
-    const visit = (file: string, path: readonly string[]): void => {
-      if (path.includes(file)) throw new Error(`circle: ${[...path.slice(path.indexOf(file)), file].join(' -> ')}`)
-      if (done.has(file)) return
-      for (const { to } of next.get(file) ?? []) visit(to, [...path, file])
-      done.add(file)
+/** A circle among nodes, as a path; undefined when there is none. */
+function circleIn(edges: readonly { readonly from: string; readonly to: string }[]): string | undefined {
+  const next = Map.groupBy(edges, ({ from }) => from)
+  const done = new Set<string>()
+  const visit = (node: string, path: readonly string[]): string | undefined => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node].join(' -> ')
+    if (done.has(node)) return undefined
+    for (const { to } of next.get(node) ?? []) {
+      const circle = visit(to, [...path, node])
+      if (circle) return circle
     }
-    for (const file of files) visit(file, [])
-    expect(done.size).toBe(files.length)
+    done.add(node)
+    return undefined
+  }
+  for (const node of next.keys()) {
+    const circle = visit(node, [])
+    if (circle) return circle
+  }
+  return undefined
+}
+
+/** Circles among the children of each folder: a sub-folder counts as one node, with everything in it. */
+function circlesOfFolders(imports: readonly Import[]): string[] {
+  const folders = new Set(imports.flatMap(({ from, to }) => [...foldersAbove(from), ...foldersAbove(to)]))
+  return [...folders].flatMap((folder) => {
+    const inside = imports.filter(({ from, to }) => from.startsWith(folder) && to.startsWith(folder))
+    const child = (file: string) => file.slice(folder.length).split('/')[0] ?? ''
+    const edges = inside.map(({ from, to }) => ({ from: child(from), to: child(to) }))
+    const circle = circleIn(edges.filter(({ from, to }) => from !== to))
+    return circle === undefined ? [] : [`${folder || 'src'}: ${circle}`]
+  })
+}
+
+/** '' and every folder above a file: `edge/reading/text/tokens.ts` has '', `edge/`, `edge/reading/`, `edge/reading/text/`. */
+const foldersAbove = (file: string): string[] =>
+  file.split('/').map((_, depth, parts) =>
+    parts
+      .slice(0, depth)
+      .map((part) => `${part}/`)
+      .join(''),
+  )
+
+describe('the rooms', () => {
+  test('every folder has its rule, and nothing lies loose at the root of src/', () => {
+    expect([...new Set(files.map(roomOf))].filter((room) => !(room in MAY_IMPORT))).toEqual([])
   })
 
+  test('no room imports what its rule does not allow', () => {
+    expect(notAllowed(ours)).toEqual([])
+  })
+
+  test('no files and no folders import each other in a circle', () => {
+    expect(circlesOfFolders(ours)).toEqual([])
+    expect(circleIn(ours)).toBeUndefined()
+  })
+
+  test('what plans, observes or diagnoses holds nothing that can write', () => {
+    expect(writersHeld(ours)).toEqual([])
+  })
+
+  test('a folder holds at most 16 files of its own', () => {
+    const counts = Map.groupBy(files, dirname)
+    const full = [...counts].filter(([, inside]) => inside.length > MOST_FILES_IN_A_FOLDER).map(([folder]) => folder)
+    expect(full).toEqual([])
+  })
+})
+
+describe('these rules refuse', () => {
+  const imagined = (from: string, text: string): Import[] => importsIn(from, text)
+
+  test('an import of a room above, also when it is dynamic', () => {
+    expect(notAllowed(imagined('plan/plan.ts', "import { nginx } from '../edge/local.ts'"))).toHaveLength(1)
+    expect(notAllowed(imagined('operate/serve.ts', "await import('../compose/assemble.ts')"))).toHaveLength(1)
+  })
+
+  test('a circle between folders whose files are no circle', () => {
+    const there = imagined('edge/process/a.ts', "import { b } from '../reading/b.ts'")
+    const back = imagined('edge/reading/c.ts', "import { d } from '../process/d.ts'")
+    expect(circleIn([...there, ...back])).toBeUndefined()
+    expect(circlesOfFolders([...there, ...back])).toEqual(['edge/: process -> reading -> process'])
+  })
+
+  test('a plan that holds something to write with', () => {
+    const text = "import type { DnsProvider, DnsReader } from '../dns/contract.ts'"
+    expect(writersHeld(imagined('observe/name-in-use.ts', text))).toEqual(['observe/name-in-use.ts has DnsProvider'])
+  })
+})
+
+describe('effects', () => {
   test('sockets, programs and files are opened only where they belong', () => {
     const broken = all.filter(
       ({ from, to }) =>
         REACHING_OUT.test(to) && !MAY_REACH_OUT.some((rule) => covers(rule, from)) && !PURE_PARTS[from]?.includes(to),
     )
-    expect(broken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+    expect(broken.map(shown)).toEqual([])
   })
 
   test('programs are started in one place, which gives them no secret of the environment', () => {
     const starters = all.filter(({ to }) => /^(?:node:)?child_process$/.test(to)).map(({ from }) => from)
-    expect(starters).toEqual(['edge/nginx-thread.ts'])
+    expect(starters).toEqual(['edge/process/nginx-thread.ts'])
   })
 
-  test('the client runs in browsers, too: it knows no module of Node', () => {
+  test('the client runs in browsers: it uses no module of Node', () => {
     const broken = all.filter(({ from, to }) => covers('client', from) && !to.endsWith('.ts') && to !== 'openapi-fetch')
-    expect(broken.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+    expect(broken.map(shown)).toEqual([])
   })
 
-  test('deciding knows no clock and no chance', () => {
+  test('decisions use no clock and no randomness', () => {
     const impure = files
-      .filter((file) => ['plan', 'diagnose', 'model'].some((house) => covers(house, file)))
+      .filter((file) => ['plan', 'diagnose', 'model', 'monitor/schedule.ts'].some((rule) => covers(rule, file)))
       .filter((file) =>
-        /Date\.now|new Date\(\)|performance\.now|Math\.random|randomBytes|randomInt|setTimeout/.test(
-          readFileSync(join('src', file), 'utf8'),
-        ),
+        /Date\.now|new Date\(\)|performance\.now|Math\.random|randomBytes|randomInt|setTimeout/.test(textOf(file)),
       )
     expect(impure).toEqual([])
   })
 
-  test('the page is a client: of the service it has the client, the words and the rules that are pure', () => {
+  test('the page is a client: of the service it uses the client, the model and pure rules', () => {
     const pages = readdirSync('web', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
     const ofOurs = pages.flatMap((file) => {
       const text = readFileSync(join('web', file), 'utf8')

@@ -1,19 +1,24 @@
 import type { AuditEntry } from '../model/audit.ts'
 import type { NewEvent } from '../model/event.ts'
-import type { Store, StoreSession } from '../store/contract.ts'
+import type { AuditStore } from '../store/ports/audit.ts'
+import type { EventStore } from '../store/ports/events.ts'
+import type { Transactions } from '../store/ports/store.ts'
 import { RefusalFlood } from './flood.ts'
+
+/** A line and its event are written together. */
+type TrailSession = AuditStore & EventStore
 
 /** Where the service says what it did. Nothing happens unrecorded: when a line cannot be written, `record` throws. */
 export class AuditTrail {
-  readonly #store: Store
+  readonly #store: TrailSession & Transactions<TrailSession>
   readonly #flood = new RefusalFlood()
 
-  constructor(store: Store) {
+  constructor(store: Transactions<TrailSession> & TrailSession) {
     this.#store = store
   }
 
   /** Inside a transaction pass its session, so that the line stands or falls with what it tells of. */
-  async record(entry: AuditEntry, session: StoreSession = this.#store): Promise<void> {
+  async record(entry: AuditEntry, session: TrailSession = this.#store): Promise<void> {
     if (this.#flood.note(entry, entry.at) === 'write') await session.appendAudit(entry)
   }
 

@@ -2,10 +2,9 @@ import type { CapabilityAction } from '../model/capability.ts'
 import { Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { Right } from '../model/run.ts'
-import type { StoreSession } from '../store/contract.ts'
-import { isAdminToken } from './admin-token.ts'
+import type { CapabilityStore } from '../store/ports/capabilities.ts'
 import type { Caller } from './caller.ts'
-import { hashCapability, isCapability } from './capability.ts'
+import { hashCapability, isAdminToken, isCapability } from './credentials.ts'
 import { admitNetwork, type FlowRules, type GuardedAction, requiredProof, type Showing } from './flows.ts'
 
 /** The credentials a request carries, unread. */
@@ -37,7 +36,7 @@ export class Admission {
     plan: Pick<Plan, 'planId' | 'digest'>,
     caller: Caller,
     credentials: Credentials,
-    session: StoreSession,
+    session: CapabilityStore,
     now: number,
   ): Promise<Right> {
     const proof = requiredProof(this.#rules, action, showing(caller, credentials))
@@ -60,7 +59,7 @@ async function proveCapability(
   { planId, digest }: Pick<Plan, 'planId' | 'digest'>,
   caller: Caller,
   { capability = '' }: Credentials,
-  session: StoreSession,
+  session: CapabilityStore,
   now: number,
 ): Promise<void> {
   if (!isCapability(capability))

@@ -1,4 +1,4 @@
-import { Fault } from '../model/fault.ts'
+import { Fault } from '../model/errors.ts'
 import type { AuthorityPause, LedgerLine, OrderRecord } from '../model/ledger.ts'
 import type { RenewalAdvice } from '../model/renewal.ts'
 
@@ -150,9 +150,11 @@ export interface IssueProgress {
   readonly detail: string
 }
 
+export type ChallengeType = 'dns-01' | 'http-01'
+
 /** Publishes the proof that we control a name, and withdraws it. Both may be repeated and reject with a Fault. */
 export interface ChallengeResponder {
-  readonly type: 'dns-01' | 'http-01'
+  readonly type: ChallengeType
   /** Resolves when every server that the authority may ask serves the proof, within a bounded wait. */
   present(host: string, token: string, keyAuthorization: string): Promise<void>
   withdraw(host: string, token: string, keyAuthorization: string): Promise<void>
@@ -195,3 +197,6 @@ export interface CertificateIssuer {
   /** For a run that is given up: withdraws the proofs that a crash left behind. Rejects with IssueFault. */
   sweepChallenges(names: readonly string[], responder: ChallengeResponder): Promise<void>
 }
+
+export const budgetSentence = (directory: string, because: string): string =>
+  `No certificate is ordered from ${new URL(directory).host} now: ${because}.`

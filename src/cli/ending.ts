@@ -1,10 +1,10 @@
 import { Refusal, Unreachable } from '../client/refusal.ts'
+import { Declined, UsageError } from '../terminal/declare.ts'
+import { standardOutput } from '../terminal/escape-text.ts'
 import { screenOn } from '../terminal/screen.ts'
-import { standardOutput } from '../terminal/told.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { nextCommand } from './next-action.ts'
-import { Declined, UsageError } from './usage.ts'
-import { type ProblemView, refusalLines } from './views/refusal.ts'
+import { type ProblemView, refusalLines } from './views/steps.ts'
 
 const REACH_IT = 'See that it runs, and name it with --url, DRAWBRIDGE_URL or url in ~/.config/drawbridge/config.yaml.'
 

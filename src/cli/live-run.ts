@@ -1,5 +1,5 @@
 import type { DrawbridgeClient } from '../client/client.ts'
-import { standardOutput, tell } from '../terminal/told.ts'
+import { standardOutput, tell } from '../terminal/escape-text.ts'
 import { liveSteps, noSteps, plainSteps, type StepsDisplay } from './steps-display.ts'
 
 /** Gets the right to apply and uses it at once; the steps are shown as they go. */

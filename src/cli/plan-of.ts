@@ -1,6 +1,6 @@
 import type { DrawbridgeClient } from '../client/client.ts'
 import { Refusal } from '../client/refusal.ts'
-import { UsageError } from './usage.ts'
+import { UsageError } from '../terminal/declare.ts'
 
 /** The plan that is meant: by its id, or by the host that it put on the air. */
 export async function planIdOf(api: DrawbridgeClient, planOrHost: string): Promise<string> {

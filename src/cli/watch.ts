@@ -1,8 +1,8 @@
 import type { HostsQuery } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
+import { standardOutput } from '../terminal/escape-text.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { moment } from '../terminal/times.ts'
-import { standardOutput } from '../terminal/told.ts'
+import { moment } from '../terminal/text.ts'
 import { type HostView, statusLines } from './views/status.ts'
 
 /** A burst of changes is drawn once. */

@@ -1,11 +1,10 @@
 import createApi, { type Client } from 'openapi-fetch'
 import type * as body from './bodies.ts'
-import type { StreamedEvent } from './event-stream.ts'
 import { allAuditLines, allHosts } from './pages.ts'
 import { refusalOf, Unreachable } from './refusal.ts'
 import { type RunOptions, runPlan } from './run.ts'
 import type { paths } from './schema.ts'
-import { type StreamOptions, stream } from './stream.ts'
+import { type StreamedEvent, type StreamOptions, stream } from './stream.ts'
 
 export interface ClientOptions {
   /** In place of the platform's own. */

@@ -43,7 +43,9 @@ export interface Config {
   readonly plan: { readonly ttlSeconds: number }
   readonly ports: { readonly allowed: readonly (readonly [number, number])[] }
   /** Requests per address and minute. */
-  readonly rateLimits: { readonly public: Budget; readonly internal: Budget }
+  readonly rateLimits: Readonly<
+    Record<'public' | 'internal', Readonly<Record<'plan' | 'diagnose' | 'read' | 'failedCredential', number>>>
+  >
   readonly webhooks: readonly Webhook[]
   /** Who may know of hosts that stand in the edge's own configuration and were not made here. */
   readonly status: { readonly showUnmanaged: 'internal' | 'public' }
@@ -52,13 +54,6 @@ export interface Config {
   readonly backups: { readonly keepRuns: number }
   readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
   readonly log: { readonly level: string }
-}
-
-interface Budget {
-  readonly plan: number
-  readonly diagnose: number
-  readonly read: number
-  readonly failedCredential: number
 }
 
 type Environment = Readonly<Record<string, string | undefined>>

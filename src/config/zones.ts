@@ -1,6 +1,5 @@
 import { type StaticDecode, Type } from 'typebox'
 import type { Endpoint } from '../model/address.ts'
-import { type CertificateScope, certificateNames } from '../model/certificate-names.ts'
 import { isInZone, parseName } from '../model/dns-name.ts'
 import { requiredSecret, type Secret, type SecretSources } from './secret.ts'
 import * as value from './values.ts'
@@ -148,3 +147,10 @@ const keySecret = (file: string | undefined, key: string, zone: string, sources:
     },
     sources,
   )
+
+/** `wildcard`: one certificate for every host of a zone. `host`: one for each. */
+type CertificateScope = 'wildcard' | 'host'
+
+/** The names that a new certificate for the host is ordered for. */
+const certificateNames = (scope: CertificateScope, zone: string, host: string): readonly string[] =>
+  scope === 'wildcard' ? [`*.${zone}`] : [host]

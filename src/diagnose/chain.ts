@@ -1,6 +1,6 @@
 import type { Evidence } from '../model/evidence.ts'
 import type { Words } from './audience.ts'
-import { isBackendWell } from './backend.ts'
+import { isBackendWell } from './rules.ts'
 
 export const LINKS = [
   'dns',

@@ -4,8 +4,7 @@ import { shown } from '../model/foreign-text.ts'
 import { type Audience, maySee, serverAt, wordsFor } from './audience.ts'
 import { CAUSES, type CauseCode } from './causes.ts'
 import { chainOf, type Link } from './chain.ts'
-import { factsAfter } from './facts.ts'
-import { causeOf } from './rules.ts'
+import { causeOf, factsAfter } from './rules.ts'
 
 /** What a look at a host means, told for one audience. */
 export interface Diagnosis {

@@ -1,8 +1,6 @@
-import { certificateLevel } from '../model/badge.ts'
-import type { Evidence } from '../model/evidence.ts'
-import { isBackendWell } from './backend.ts'
+import { type BadgeFacts, certificateLevel, isGoodStatus, learned } from '../model/badge.ts'
+import { type Evidence, fileFact } from '../model/evidence.ts'
 import type { CauseCode } from './causes.ts'
-import { type Symptom, symptomOf } from './symptom.ts'
 
 interface Rule {
   readonly code: CauseCode
@@ -101,3 +99,40 @@ const isRefused = ({ configuration }: Evidence): boolean =>
 /** Of several that share the work one may be away unnoticed. */
 const isBackendCalled = ({ target }: Evidence, symptom: Symptom): boolean =>
   symptom !== 'well' || target.furtherTargets === 0
+
+/** What a visitor meets: a cause is named for its symptom first. */
+type Symptom = 'edge_closed' | 'not_served' | 'silent' | 'bad_status' | 'well' | 'unknown'
+
+function symptomOf(evidence: Evidence): Symptom {
+  const { edge, managed } = evidence
+  if (edge !== 'open' && edge !== 'unknown') return 'edge_closed'
+  const { answer } = factsAfter(evidence)
+  if (!answer) return 'unknown'
+  if (answer.httpStatus !== null) return isGoodStatus(answer.httpStatus, managed) ? 'well' : 'bad_status'
+  if (answer.reason === 'unknown_host' || answer.reason === 'handshake_refused') return 'not_served'
+  return answer.reason === 'refused' || answer.reason === 'unreachable' ? 'edge_closed' : 'silent'
+}
+
+/** What is known of a host after a look. */
+export const factsAfter = (evidence: Evidence): BadgeFacts => learned(evidence.known, factsIn(evidence))
+
+function factsIn({ managed, visit, records, tls, at, file }: Evidence): BadgeFacts {
+  return {
+    managed,
+    answer:
+      visit.kind === 'unknown'
+        ? null
+        : visit.kind === 'answer'
+          ? { httpStatus: visit.httpStatus, reason: null, entry: visit.entry }
+          : { httpStatus: null, reason: visit.reason },
+    dns: records,
+    certificate: tls.kind === 'certificate' ? (tls.coversHost ? certificateLevel(tls, at) : 'wrong_name') : null,
+    file: fileFact(file),
+  }
+}
+
+/** Nothing is known against it. Other hosts than ours need not say 2xx on `/`: a redirect or a login is well, too. */
+export function isBackendWell({ backend: { health }, managed }: Pick<Evidence, 'backend' | 'managed'>): boolean {
+  if (health === null || health.kind === 'healthy') return true
+  return health.httpStatus !== undefined && isGoodStatus(health.httpStatus, managed)
+}

@@ -1,5 +1,5 @@
 import type { AddressAnswer, DnsOutcome, DnsReader, DnsRecord } from './contract.ts'
-import { Cursor } from './wire/cursor.ts'
+import { Cursor } from './wire/bytes.ts'
 import { readName } from './wire/name.ts'
 import { addressIn } from './wire/rdata.ts'
 

@@ -1,5 +1,5 @@
-import type { FairClock } from '../fair-clock.ts'
-import { Fault } from '../model/fault.ts'
+import { Fault } from '../model/errors.ts'
+import type { FairClock } from '../primitives/fair-clock.ts'
 
 /** A question to one DNS server. `type` is a mnemonic or `TYPEnnn`; `over: 'tcp'` skips UDP. */
 export interface DnsQuestion {

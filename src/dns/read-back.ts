@@ -1,5 +1,6 @@
-import type { DnsOutcome, DnsReader, ZoneRecord } from './contract.ts'
-import { servedValues, valueIn } from './served.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DnsOutcome, DnsQuestion, DnsReader, ZoneRecord } from './contract.ts'
+import { encodeRdata, textOf } from './wire/rdata.ts'
 
 type Holding = 'yes' | 'no' | 'partly' | 'unknown'
 
@@ -42,3 +43,60 @@ const inheritedValues = (record: ZoneRecord, outcome: DnsOutcome): ReadonlySet<s
 
 const isSame = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   left.symmetricDifference(right).size === 0
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 1_000
+
+/** `lagging`: the servers, by address and port, that did not say so with authority before the time was over. */
+export type Propagation = { readonly ok: true } | { readonly ok: false; readonly lagging: readonly string[] }
+
+/**
+ * Waits until every server serves the record, whatever else stands beside it, or until none does any more. `limitMs` is
+ * the limit of the whole wait.
+ */
+export async function awaitPropagation(
+  servers: readonly DnsReader[],
+  record: ZoneRecord,
+  wanted: 'served' | 'gone',
+  limitMs = 10_000,
+): Promise<Propagation> {
+  const timeIsUp = Promise.withResolvers<false>()
+  const timer = setTimeout(() => timeIsUp.resolve(false), limitMs)
+  const deadline = performance.now() + limitMs
+  const arrivals = servers.map((server) =>
+    Promise.race([arrives(server, record, wanted === 'served', deadline), timeIsUp.promise]),
+  )
+  const arrived = await Promise.all(arrivals)
+  clearTimeout(timer)
+  const lagging = servers.filter((_, i) => !arrived[i]).map(({ server }) => server)
+  return lagging.length === 0 ? { ok: true } : { ok: false, lagging }
+}
+
+async function arrives(server: DnsReader, record: ZoneRecord, isWanted: boolean, deadline: number): Promise<boolean> {
+  for (let pause = FIRST_PAUSE_MS; performance.now() < deadline; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
+    const [outcome] = await server.ask([record])
+    const values = outcome && servedValues(record, outcome)
+    if (values?.has(valueIn(record)) === isWanted) return true
+    await sleep(pause)
+  }
+  return false
+}
+
+/**
+ * The values that a zone's own server serves for the name and type it was asked for, each as a text that equals that of
+ * an equal value. Undefined where the outcome cannot be relied on.
+ */
+function servedValues({ name, type }: DnsQuestion, outcome: DnsOutcome): ReadonlySet<string> | undefined {
+  if (outcome.kind === 'no_answer' || !outcome.authoritative) return undefined
+  if (outcome.rcode !== 'NOERROR' && outcome.rcode !== 'NXDOMAIN') return undefined
+  const records = outcome.answers.filter((record) => record.owner === name && record.type === type)
+  return new Set(records.map(({ rdata }) => comparable(type, rdata)))
+}
+
+/** The value of a record in the same form. */
+const valueIn = (record: ZoneRecord): string => comparable(record.type, encodeRdata(record))
+
+function comparable(type: string, rdata: Buffer): string {
+  if (type !== 'TXT') return rdata.toString('hex')
+  return textOf(rdata)?.toString('hex') ?? `no text: ${rdata.toString('hex')}`
+}

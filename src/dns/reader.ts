@@ -1,9 +1,7 @@
-import { FairClock } from '../fair-clock.ts'
 import { type Endpoint, formatEndpoint } from '../model/address.ts'
+import { FairClock } from '../primitives/fair-clock.ts'
 import type { DnsOutcome, DnsQuestion, DnsReader, NoAnswer } from './contract.ts'
-import { makeQuery, type Query } from './query.ts'
-import { askOverTcp } from './tcp.ts'
-import { askOverUdp } from './udp.ts'
+import { askOverTcp, askOverUdp, makeQuery, type Query } from './transport.ts'
 import { UnaskableName } from './wire/name.ts'
 
 export interface ReaderOptions {

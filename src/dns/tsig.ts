@@ -1,7 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
-import { MalformedMessage } from './wire/cursor.ts'
+import { MalformedMessage, u16 } from './wire/bytes.ts'
 import { appendTsig, type TakenApart, type Tsig, takeOffTsig, tsigVariables } from './wire/tsig.ts'
-import { u16 } from './wire/uint.ts'
 
 /** How far the two clocks may be apart, in seconds: what RFC 8945 section 10 recommends. */
 const FUDGE = 300

@@ -1,5 +1,5 @@
 import { DnsWriteFault } from './contract.ts'
-import type { TcpOutcome } from './tcp.ts'
+import type { TcpOutcome } from './transport.ts'
 import { authenticate, type TsigKey } from './tsig.ts'
 import { decodeMessageOrUndefined, type Message } from './wire/message.ts'
 import { OPCODE_UPDATE } from './wire/update.ts'

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../model/address.ts'
 import type { NoAnswerReason } from '../model/badge.ts'
-import { Fault } from '../model/fault.ts'
+import { Fault } from '../model/errors.ts'
 import type { ProxyFact } from '../model/finding.ts'
 
 /** What an edge serves for one exposure. */

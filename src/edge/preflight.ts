@@ -1,10 +1,11 @@
 import type { ProxyFact } from '../model/finding.ts'
+import { hostFile } from './config/layout.ts'
 import type { EdgePreflight } from './contract.ts'
-import { hostFile } from './layout.ts'
-import { type Refusal, testConfiguration } from './nginx-test.ts'
+import { debugLogs } from './process/debug-logs.ts'
+import { testConfiguration } from './process/nginx-program.ts'
 import type { EdgeMap, EdgeReader } from './reading/contract.ts'
-import { debugLogs } from './reading/debug-logs.ts'
-import { canonicalAddress } from './reading/listen.ts'
+import type { Refusal } from './reading/refusal.ts'
+import { canonicalAddress } from './reading/text/listen.ts'
 import type { EdgeSettings } from './settings.ts'
 
 /**

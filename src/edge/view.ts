@@ -1,12 +1,13 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { askEdge } from './ask.ts'
+import { parseAddress } from '../model/address.ts'
+import { hostFile, parsePath } from './config/layout.ts'
 import type { EdgeView } from './contract.ts'
-import { lookAt } from './files.ts'
-import { shakeHands } from './handshake.ts'
-import { hostFile, parsePath } from './layout.ts'
-import { loadState } from './loaded.ts'
-import { localAddress } from './local-address.ts'
+import { lookAt } from './files/files.ts'
+import { loadState } from './process/loaded.ts'
 import type { EdgeSettings } from './settings.ts'
+import { askEdge } from './visit/ask.ts'
+import { shakeHands } from './visit/handshake.ts'
 
 /** The eyes of an edge on this machine, without hands. */
 export function edgeView(settings: EdgeSettings): EdgeView {
@@ -28,4 +29,15 @@ export function edgeView(settings: EdgeSettings): EdgeView {
     handshake: (door, host, limitMs) => shakeHands(door, host, limitMs),
     loadState: (paths) => loadState(settings, paths),
   }
+}
+
+const TABLE = '/etc/hosts'
+
+/** The first address that the machine's own table gives a name. */
+async function localAddress(name: string): Promise<string | undefined> {
+  const lines = (await readFile(TABLE, 'utf8').catch(() => '')).split('\n')
+  const line = lines
+    .map((text) => text.replace(/#.*/, '').trim().split(/\s+/))
+    .find(([, ...names]) => names.includes(name))
+  return parseAddress(line?.[0] ?? '')
 }

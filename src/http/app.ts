@@ -12,8 +12,8 @@ import Fastify, {
 } from 'fastify'
 import { parseLabel, parseName } from '../model/dns-name.ts'
 import { Problem } from '../model/errors.ts'
-import { UNREADABLE } from './path.ts'
-import { PROBLEM_TYPE, problemBody } from './problem.ts'
+import { UNREADABLE } from './guard/path.ts'
+import { PROBLEM_TYPE, problemBody } from './guard/problem.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,

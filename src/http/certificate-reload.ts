@@ -1,6 +1,6 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { createSecureContext, type Server } from 'node:tls'
-import type { Log } from '../log.ts'
+import type { Log } from '../runtime/log.ts'
 
 export interface TlsFiles {
   readonly certificateFile: string

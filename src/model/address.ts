@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
+import type { Listen } from './evidence.ts'
 
 /** An IP address in its one canonical spelling, or undefined. `::ffff:a.b.c.d` (in any spelling) is `a.b.c.d`. */
 export function parseAddress(text: string): string | undefined {
@@ -55,3 +56,19 @@ export function parseCidr(text: string): { address: string; prefix: number } | u
 }
 
 const family = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6')
+
+/** Where an edge is asked. */
+interface Front {
+  readonly address: string
+  readonly ports: { readonly http: number; readonly https: number }
+}
+
+/** The usual port where a host listens on it, or else its first; at the edge's own address where that is listened on. */
+export function doorOf(listen: readonly Listen[], tls: boolean, { address, ports }: Front): Endpoint {
+  const usual = tls ? ports.https : ports.http
+  const places = listen.filter((place) => place.tls === tls && place.port !== null)
+  const chosen = places.find(({ port }) => port === usual) ?? places[0]
+  const bare = parseAddress(chosen?.address.replace(/^\[|\]$/g, '') ?? '')
+  const isSingle = bare !== undefined && bare !== '0.0.0.0' && bare !== '::'
+  return { address: isSingle ? bare : address, port: chosen?.port ?? usual }
+}

@@ -1,5 +1,4 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { LABEL } from './label-grammar.ts'
 
 /** Names are held in one form only: lower case, no trailing dot. Everything else is turned into it here or refused. */
 const LONGEST_NAME = 253
@@ -46,3 +45,6 @@ function isRealPunycode(label: string): boolean {
   const unicode = domainToUnicode(label)
   return unicode !== '' && unicode !== label && domainToASCII(unicode) === label
 }
+
+/** One letter-digit-hyphen label in lower case. The page checks by it, too, and has no more of the host's platform than this. */
+export const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/

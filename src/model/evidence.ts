@@ -1,5 +1,4 @@
 import type { BadgeFacts } from './badge.ts'
-import type { ErrorClass } from './error-class.ts'
 import type { HealthFact } from './finding.ts'
 
 /** One look at a host, link by link. Facts only: what they mean is the diagnosis's business. Times are milliseconds. */
@@ -142,3 +141,21 @@ export interface BackendEvidence {
   /** Ports beside the target's, on the same registered server and nobody else's, where something answers HTTP. */
   readonly answeringNeighbours: readonly number[]
 }
+
+/** What a line of nginx's error log is about. The line itself never leaves the edge. */
+export type ErrorClass =
+  | 'connection_refused'
+  | 'connect_timeout'
+  | 'upstream_timeout'
+  | 'no_route'
+  | 'upstream_reset'
+  | 'upstream_closed_early'
+  | 'upstream_tls'
+  /** What it answers is no HTTP. */
+  | 'upstream_not_http'
+  | 'upstream_unresolved'
+  | 'no_live_upstreams'
+  | 'body_too_large'
+  | 'permission_denied'
+  | 'file_missing'
+  | 'other'

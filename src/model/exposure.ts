@@ -1,4 +1,3 @@
-import type { Change } from './change.ts'
 import type { Check } from './finding.ts'
 
 /** What a caller asks for, canonical: one name bound to one backend. */
@@ -48,4 +47,33 @@ export interface Plan {
 export function stateAt(plan: Pick<Plan, 'state' | 'expiresAt'>, now: number): PlanState {
   const mortal = plan.state === 'planned' || plan.state === 'rolled_back'
   return mortal && plan.expiresAt <= now ? 'expired' : plan.state
+}
+
+/** What an apply would do, in order. Pure description: the steps of a run are made from it. */
+export type Change = CertificateChange | ProxyChange | DnsChange
+
+interface CertificateChange {
+  readonly kind: 'certificate'
+  /** `reuse` an installed one that covers the host, or `issue` a new one by ACME. */
+  readonly action: 'reuse' | 'issue'
+  readonly names: readonly string[]
+  readonly notAfter?: string
+  readonly directory?: string
+}
+
+export interface ProxyChange {
+  readonly kind: 'proxy'
+  readonly action: 'create'
+  readonly serverName: string
+  readonly target: string
+  readonly https: boolean
+}
+
+export interface DnsChange {
+  readonly kind: 'dns'
+  readonly action: 'create'
+  readonly name: string
+  readonly type: 'A' | 'AAAA' | 'CNAME' | 'TXT'
+  readonly ttl: number
+  readonly value: string
 }

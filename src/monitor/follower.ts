@@ -1,13 +1,15 @@
 import type { HostStatus } from '../model/host-status.ts'
-import type { Exposure, Store } from '../store/contract.ts'
+import type { EventStore } from '../store/ports/events.ts'
+import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
+import type { HostStore } from '../store/ports/hosts.ts'
+import type { PlanStore } from '../store/ports/plans.ts'
 import type { Board } from './board.ts'
-import { ExposureNews } from './exposure-news.ts'
-import { ReadOrder } from './read-order.ts'
+import { ExposureNews, ReadOrder } from './read-order.ts'
 import { type FirstAnswer, settleHost } from './settle-host.ts'
 import { heldBy, type Surroundings, watchedAfterRun } from './watched.ts'
 
 interface FollowerParts {
-  readonly store: Store
+  readonly store: HostStore & ExposureStore & PlanStore & EventStore
   readonly board: Board
   /** Undefined where the Primary's edge is not on this machine: then a new host comes with what the other instance wrote. */
   readonly surroundings: Surroundings | undefined

@@ -1,11 +1,11 @@
 import type { EdgeVisitor } from '../edge/contract.ts'
-import type { Log } from '../log.ts'
 import type { HostStatus, Sightings } from '../model/host-status.ts'
+import type { Log } from '../runtime/log.ts'
 import type { Board } from './board.ts'
 import { isWrongByLook, judged } from './judge.ts'
-import type { Keeper } from './keeper.ts'
-import type { Roll } from './roll.ts'
 import { dueFirst, isLookDue, nextCheck } from './schedule.ts'
+import type { Keeper } from './status-writer.ts'
+import type { Roll } from './watch-list.ts'
 
 export interface RoundsParts {
   readonly board: Board

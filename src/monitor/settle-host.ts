@@ -1,6 +1,6 @@
 import type { EdgeAnswer } from '../edge/contract.ts'
 import type { HostStatus, WatchedHost } from '../model/host-status.ts'
-import type { Exposure } from '../store/contract.ts'
+import type { Exposure } from '../store/ports/exposures.ts'
 import { judged, pending } from './judge.ts'
 
 /** What the Primary answered when an apply was verified, by the receipt of its exposure. */

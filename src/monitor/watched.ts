@@ -1,9 +1,9 @@
 import type { EdgeMap, ServedHost } from '../edge/reading/contract.ts'
+import { doorOf } from '../model/address.ts'
 import { parseName } from '../model/dns-name.ts'
-import { doorOf } from '../model/door.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { WatchedHost } from '../model/host-status.ts'
-import type { Exposure } from '../store/contract.ts'
+import type { Exposure } from '../store/ports/exposures.ts'
 
 /** The installation, as far as it decides who is watched and how. */
 export interface Surroundings {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CaaProperty, DnsOutcome, DnsQuestion, DnsReader, DnsRecord } from '../dns/contract.ts'
 import { isInZone, selfAndAncestors } from '../model/dns-name.ts'
-import { type Reading, readOutcome, silence } from './reading.ts'
-import { comesFromWildcard, nameBelow } from './wildcard.ts'
+import { comesFromWildcard, nameBelow, type Reading, readOutcome, silence } from './reading.ts'
 
 /** The first non-empty CAA set from a name upwards (RFC 8659 section 3). */
 export type CaaLookup = CaaAtName | { readonly kind: 'unknown'; readonly reason: string } | { readonly kind: 'none' }

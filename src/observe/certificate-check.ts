@@ -1,12 +1,12 @@
-import { type CaaVerdict, evaluateCaa } from '../certificates/caa.ts'
+import { type CaaVerdict, evaluateCaa } from '../certificates/budget/caa.ts'
 import type {
   AcmeDirectory,
   BudgetLook,
   CertificateInventory,
-  ChallengeResponder,
+  ChallengeType,
   CoveringCertificate,
 } from '../certificates/contract.ts'
-import { budgetSentence } from '../certificates/order-budget.ts'
+import { budgetSentence } from '../certificates/contract.ts'
 import type { CaaRecord, CertificateFact } from '../model/finding.ts'
 import { type CaaLookup, type CaaSources, lookUpCaa } from './caa-lookup.ts'
 
@@ -20,7 +20,7 @@ export interface CertificateSources extends CaaSources {
   /** The CA's names in CAA records, for when its directory does not tell them. */
   readonly caaIdentities: readonly string[]
   /** How the CA would be shown that the name is ours. */
-  readonly challenge: ChallengeResponder['type']
+  readonly challenge: ChallengeType
   /** What would be ordered for a host. */
   readonly certificateNames: (zone: string, host: string) => readonly string[]
 }

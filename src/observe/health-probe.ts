@@ -1,8 +1,11 @@
 import { type ClientRequest, request as requestPlainly } from 'node:http'
 import { request as requestSecurely } from 'node:https'
-import { FairClock } from '../fair-clock.ts'
+import { connect } from 'node:net'
+import { connect as connectSecurely } from 'node:tls'
 import type { Endpoint } from '../model/address.ts'
+import type { Reach } from '../model/evidence.ts'
 import type { HealthFact } from '../model/finding.ts'
+import { FairClock } from '../primitives/fair-clock.ts'
 
 export interface HealthTarget extends Endpoint {
   readonly path: string
@@ -89,4 +92,27 @@ function reasonOf(error: unknown): Reason {
   if (!(error instanceof Error)) return 'not_http'
   if (error instanceof TimeIsUp) return 'timeout'
   return REASONS['code' in error ? String(error.code) : ''] ?? 'not_http'
+}
+
+/** One TCP connection, closed as soon as it stands. */
+export function reach({ address, port }: Endpoint, limitMs: number): Promise<Reach> {
+  const socket = connect({ host: address, port })
+  return new Promise<Reach>((resolve) => {
+    socket.setTimeout(limitMs, () => resolve('timeout'))
+    socket.once('connect', () => resolve('open'))
+    socket.on('error', (error) => resolve(CONNECT_REASONS['code' in error ? String(error.code) : ''] ?? 'unreachable'))
+  }).finally(() => socket.destroy())
+}
+
+const CONNECT_REASONS: Readonly<Record<string, Reach>> = { ECONNREFUSED: 'refused', ETIMEDOUT: 'timeout' }
+
+/** Whether somebody takes a TLS handshake there. Whom the certificate is from does not matter. */
+export function speaksTls({ address, port }: Endpoint, limitMs: number): Promise<boolean> {
+  const socket = connectSecurely({ host: address, port, rejectUnauthorized: false })
+  return new Promise<boolean>((resolve) => {
+    socket.setTimeout(limitMs, () => resolve(false))
+    socket.once('secureConnect', () => resolve(true))
+    socket.on('error', () => resolve(false))
+    socket.once('close', () => resolve(false))
+  }).finally(() => socket.destroy())
 }

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { DnsReader } from '../dns/contract.ts'
-import { FairClock } from '../fair-clock.ts'
 import type { NameFact } from '../model/finding.ts'
+import { hostLease } from '../model/run.ts'
+import { FairClock } from '../primitives/fair-clock.ts'
+import type { ExposureStore } from '../store/ports/exposures.ts'
+import type { LeaseStore } from '../store/ports/leases.ts'
 import { Evidence, judgeName } from './name-verdict.ts'
 import { readOutcome } from './reading.ts'
 
@@ -19,4 +22,17 @@ export async function nameInUse(reader: DnsReader, zone: string, host: string): 
       evidence.add(question, readOutcome(reader.server, zone, question, outcome))
     }
   }
+}
+
+/** Who of our own holds a name: a live exposure, or a run that is under way for it. A mere plan holds nothing, nor does `ownPlan` against itself. */
+export async function nameHolder(
+  store: Pick<ExposureStore, 'findExposure'> & Pick<LeaseStore, 'findLease'>,
+  host: string,
+  now: number,
+  ownPlan?: string,
+): Promise<{ by: 'exposure' | 'run' } | undefined> {
+  const [exposure, lease] = await Promise.all([store.findExposure(host), store.findLease(hostLease(host), now)])
+  if (exposure && exposure.planId === ownPlan) return undefined
+  if (lease) return { by: 'run' }
+  return exposure ? { by: 'exposure' } : undefined
 }

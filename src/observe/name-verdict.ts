@@ -1,8 +1,7 @@
 import type { DnsQuestion } from '../dns/contract.ts'
 import { isInZone, selfAndAncestors } from '../model/dns-name.ts'
 import { CONFLICTING_TYPES, type NameFact } from '../model/finding.ts'
-import type { Reading } from './reading.ts'
-import { comesFromWildcard, nameBelow } from './wildcard.ts'
+import { comesFromWildcard, nameBelow, type Reading } from './reading.ts'
 
 /** One look at a name: canonical names, and a label that nobody else uses. */
 export interface Look {

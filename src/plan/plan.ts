@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Change } from '../model/change.ts'
 import { type ErrorCode, Problem } from '../model/errors.ts'
+import type { Change } from '../model/exposure.ts'
 import type { CertificateFact, Check, Observation } from '../model/finding.ts'
 import { judge } from './checks.ts'
 import type { Desired } from './desire.ts'

@@ -1,22 +1,20 @@
 import { Kysely, type Transaction } from 'kysely'
-import { auditLinesIn } from './audit-lines.ts'
-import { capabilitiesIn } from './capabilities.ts'
-import { type Store, type StoreSession, StoreUnavailable } from './contract.ts'
 import type { Engine } from './dialects/engine.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
-import { eventsIn } from './events.ts'
-import { exposuresIn } from './exposures.ts'
-import { hostsIn } from './hosts.ts'
-import { journalIn } from './journal.ts'
-import { leasesIn } from './leases.ts'
-import { ledgerIn } from './ledger.ts'
-import { assertNewest, migrate } from './migrations.ts'
-import { ordersIn } from './orders.ts'
-import { outboxIn } from './outbox.ts'
-import { plansIn } from './plans.ts'
-import { prune } from './prune.ts'
-import { renewalsIn } from './renewals.ts'
-import { runsIn } from './runs.ts'
+import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
+import { type Store, type StoreSession, StoreUnavailable } from './ports/store.ts'
+import { auditLinesIn } from './queries/audit-lines.ts'
+import { capabilitiesIn } from './queries/capabilities.ts'
+import { eventsIn } from './queries/events.ts'
+import { exposuresIn } from './queries/exposures.ts'
+import { hostsIn } from './queries/hosts.ts'
+import { leasesIn } from './queries/leases.ts'
+import { ledgerIn, ordersIn } from './queries/orders.ts'
+import { outboxIn } from './queries/outbox.ts'
+import { plansIn } from './queries/plans.ts'
+import { prune } from './queries/prune.ts'
+import { renewalsIn } from './queries/renewals.ts'
+import { journalIn, runsIn } from './queries/runs.ts'
 import type { Schema } from './schema.ts'
 
 export type StoreSetting =
@@ -48,7 +46,7 @@ function cannotOpen(setting: StoreSetting, error: unknown): Error {
 }
 
 /** Who keeps his store in a file need not load PostgreSQL's client. */
-export async function engineOf(setting: StoreSetting): Promise<Engine> {
+async function engineOf(setting: StoreSetting): Promise<Engine> {
   if (setting.kind === 'sqlite') return sqliteEngine(setting.file)
   const { postgresEngine } = await import('./dialects/postgres.ts')
   return postgresEngine(setting.url)
@@ -93,3 +91,12 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...eventsIn(db),
   ...outboxIn(db),
 })
+
+/** The newest schema that this program knows. */
+export const NEWEST_SCHEMA = MIGRATIONS.length
+
+/** The version of a store's schema, 0 for one without any. Brings nothing up to date. Rejects when it cannot be reached. */
+export async function schemaVersion(setting: StoreSetting): Promise<number> {
+  const db = new Kysely<Schema>({ dialect: (await engineOf(setting)).dialect })
+  return versionOf(db).finally(() => db.destroy().catch(() => {}))
+}

@@ -16,7 +16,7 @@ export function hanging(head: string, headWidth: number, text: string, columns: 
 }
 
 /** At most `width` characters, with an ellipsis where something is missing. */
-export const clip = (text: string, width: number): string =>
+const clip = (text: string, width: number): string =>
   text.length <= width ? visible(text) : `${visible(text).slice(0, Math.max(0, width - 1))}…`
 
 /** What others wrote can hold what a terminal would obey. It is shown, not obeyed. */
@@ -27,4 +27,71 @@ const visible = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-
 export function pairs(rows: readonly (readonly [name: string, text: string])[], columns: number): string[] {
   const width = Math.max(...rows.map(([name]) => name.length)) + 2
   return rows.flatMap(([name, text]) => hanging(name.padEnd(width), width, text, columns))
+}
+
+/** One column. `paint` sees the text padded, so that colour never moves a column. */
+export interface Column<Row> {
+  readonly title: string
+  readonly text: (row: Row) => string
+  readonly align?: 'right'
+  /** Takes what the others leave, and is clipped when that is too little. */
+  readonly flexible?: true
+  readonly paint?: (padded: string, row: Row) => string
+}
+
+const GAP = 2
+const NARROWEST = 12
+
+/** Rows below their titles. No line is wider than `columns`. */
+export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
+  const cells = rows.map((row) => columns.map((column) => column.text(row)))
+  const widest = columns.map(({ title }, at) =>
+    cells.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), title.length),
+  )
+  const fixed = widest.reduce((sum, one, at) => sum + GAP + (columns[at]?.flexible ? 0 : one), -GAP)
+  const widths = widest.map((one, at) =>
+    columns[at]?.flexible ? Math.max(NARROWEST, Math.min(one, width - fixed)) : one,
+  )
+  const line = (texts: readonly string[], paint: (column: Column<Row>, padded: string) => string) =>
+    columns
+      .map((column, at) => paint(column, fit(texts[at] ?? '', widths[at] ?? 0, column.align)))
+      .join(' '.repeat(GAP))
+      .trimEnd()
+  return [
+    line(
+      columns.map(({ title }) => title),
+      (_, padded) => padded,
+    ),
+    ...rows.map((row, index) => line(cells[index] ?? [], ({ paint }, padded) => paint?.(padded, row) ?? padded)),
+  ]
+}
+
+function fit(text: string, width: number, align: 'right' | undefined): string {
+  const clipped = clip(text, width)
+  return align === 'right' ? clipped.padStart(width) : clipped.padEnd(width)
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** A span in its largest whole unit: `45s`, `12m`, `3h`, `9d`. */
+export function span(ms: number): string {
+  const length = Math.max(0, ms)
+  if (length < MINUTE) return `${Math.floor(length / 1000)}s`
+  if (length < HOUR) return `${Math.floor(length / MINUTE)}m`
+  if (length < 2 * DAY) return `${Math.floor(length / HOUR)}h`
+  return `${Math.floor(length / DAY)}d`
+}
+
+/** `2026-01-31 12:00:00`, in UTC as everything here. */
+export const moment = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
+
+/** The same where room is short: a person at a terminal knows the year. */
+export const shortMoment = (iso: string): string => moment(iso).slice(5, 16)
+
+/** A moment, and how far away it is. */
+export function until(iso: string, now: number): string {
+  const left = Date.parse(iso) - now
+  return `${moment(iso)} UTC (${left >= 0 ? `in ${span(left)}` : `${span(-left)} ago`})`
 }

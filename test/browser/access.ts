@@ -1,8 +1,8 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PageSite } from '../support/browser.ts'
-import { applied, removed } from '../support/exposure.ts'
+import { applied, removed } from '../support/lab/exposure.ts'
+import type { PageSite } from '../support/programs/browser.ts'
 import { badgeOf, makePlan, SEEN_WITHIN } from './steps.ts'
 
 const WIDTHS = [320, 768, 1280, 3840]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { PageSite } from '../support/browser.ts'
-import { applied, removed } from '../support/exposure.ts'
+import { applied, removed } from '../support/lab/exposure.ts'
+import type { PageSite } from '../support/programs/browser.ts'
 import { badgeOf, rowOf, SEEN_WITHIN } from './steps.ts'
 
 /** The page says when it is cut off, and finds its way back by itself. */

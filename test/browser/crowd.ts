@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { PageSite } from '../support/browser.ts'
-import { addOwnHosts } from '../support/own-hosts.ts'
+import { addOwnHosts } from '../support/edge/foreign-hosts.ts'
+import type { PageSite } from '../support/programs/browser.ts'
 import { until } from '../support/until.ts'
 
 const MANY = 1_000

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { test } from 'vitest'
-import type { PageSite } from '../support/browser.ts'
-import { applied, removed } from '../support/exposure.ts'
+import { applied, removed } from '../support/lab/exposure.ts'
+import type { PageSite } from '../support/programs/browser.ts'
 import { picture } from './pictures.ts'
 import { badgeOf, makePlan, SEEN_WITHIN } from './steps.ts'
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import type { PageSite } from '../support/browser.ts'
-import { applied, removed } from '../support/exposure.ts'
+import { applied, removed } from '../support/lab/exposure.ts'
+import type { PageSite } from '../support/programs/browser.ts'
 import { badgeOf, SEEN_WITHIN } from './steps.ts'
 
 /** No hand on the mouse: every action is reached and done by keys. */

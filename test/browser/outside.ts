@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PageSite } from '../support/browser.ts'
+import type { PageSite } from '../support/programs/browser.ts'
 import { makePlan } from './steps.ts'
 
 /** What the public sees, and what the service does with one who pretends. */

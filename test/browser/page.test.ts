@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
-import { type PageSite, startPageSite } from '../support/browser.ts'
+import { type PageSite, startPageSite } from '../support/programs/browser.ts'
 import { access } from './access.ts'
 import { connection } from './connection.ts'
 import { crowd } from './crowd.ts'

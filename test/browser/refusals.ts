@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PageSite } from '../support/browser.ts'
+import type { PageSite } from '../support/programs/browser.ts'
 import { askForPlan, fillPlan } from './steps.ts'
 
 /** What is wrong stands beside what caused it. */

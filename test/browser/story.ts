@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import type { PageSite } from '../support/browser.ts'
-import { invariants, planned, run } from '../support/exposure.ts'
-import { startSwitchedBackend } from '../support/switched-backend.ts'
-import { startWebBackend } from '../support/web-backend.ts'
+import { startWebBackend } from '../support/backends/web-backend.ts'
+import { invariants, planned, run } from '../support/lab/exposure.ts'
+import { startSwitchedBackend } from '../support/lab/switched-backend.ts'
+import type { PageSite } from '../support/programs/browser.ts'
 import { badgeOf, makePlan, rowOf, SEEN_WITHIN } from './steps.ts'
 
 /** Everything that somebody inside does with the page, from the plan to the removal. */

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
-import type { Store } from '../../src/store/contract.ts'
 import type { Engine } from '../../src/store/dialects/engine.ts'
 import { postgresEngine } from '../../src/store/dialects/postgres.ts'
 import { sqliteEngine } from '../../src/store/dialects/sqlite.ts'
 import { openStore, type StoreSetting } from '../../src/store/open.ts'
-import { type PostgresCluster, runSql, startPostgres } from '../support/postgres.ts'
+import type { Store } from '../../src/store/ports/store.ts'
+import { type PostgresCluster, runSql, startPostgres } from '../support/programs/postgres.ts'
 
 type Rows = Record<string, unknown>[]
 

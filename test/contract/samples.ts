@@ -4,7 +4,8 @@ import type { Plan } from '../../src/model/exposure.ts'
 import { NO_HISTORY } from '../../src/model/history.ts'
 import type { HostStatus } from '../../src/model/host-status.ts'
 import type { JournalEntry, Run } from '../../src/model/run.ts'
-import type { CapabilityRecord, Exposure, PresentedCapability } from '../../src/store/contract.ts'
+import type { CapabilityRecord, PresentedCapability } from '../../src/store/ports/capabilities.ts'
+import type { Exposure } from '../../src/store/ports/exposures.ts'
 
 export const NOW = 1_790_000_000_000
 export const DAY = 86_400_000

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab.ts'
-import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
-import { startWebBackend } from '../support/web-backend.ts'
+import { startWebBackend } from '../support/backends/web-backend.ts'
+import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 
 let lab: TestLab
 beforeAll(async () => {

@@ -3,10 +3,10 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { applied, invariants, planned, planOf, removed, run } from '../support/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab.ts'
-import { startWebBackend } from '../support/web-backend.ts'
-import { zoneRecords } from '../support/zone-transfer.ts'
+import { startWebBackend } from '../support/backends/web-backend.ts'
+import { zoneRecords } from '../support/dns/zone-transfer.ts'
+import { applied, invariants, planned, planOf, removed, run } from '../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 
 /** Somebody edits our file while the apply fails: their edit is never overwritten, so putting back is not possible. */
 let lab: TestLab

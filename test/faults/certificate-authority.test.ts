@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type AcmeFaultProxy, startFaultProxy } from '../support/acme-fault-proxy.ts'
-import { planned, run, world } from '../support/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab.ts'
-import { change } from '../support/lab-store.ts'
-import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
+import { type AcmeFaultProxy, startFaultProxy } from '../support/acme/acme-fault-proxy.ts'
+import { planned, run, world } from '../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import { change } from '../support/lab/lab-store.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 import { until } from '../support/until.ts'
 
 /** A Pebble that refuses every second nonce, behind a proxy that fails on demand. */

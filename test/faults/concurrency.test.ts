@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addHosts } from '../../bench/many-hosts.ts'
-import type { Answer } from '../support/call.ts'
-import { applied, granted, invariants, planned, planOf, removed, run, runWith, world } from '../support/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab.ts'
-import { makeCertificate } from '../support/openssl.ts'
+import { makeCertificate } from '../support/edge/openssl.ts'
+import type { Answer } from '../support/http/call.ts'
+import { applied, granted, invariants, planned, planOf, removed, run, runWith, world } from '../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 
 let lab: TestLab
 beforeAll(async () => {

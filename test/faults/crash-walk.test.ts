@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ServiceConfig } from '../../lab/service-config.ts'
 import { statePaths } from '../../lab/state.ts'
-import { CRASH_POINTS } from '../../src/apply/crash-points.ts'
+import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
+import { startWebBackend, type WebBackend } from '../support/backends/web-backend.ts'
+import { watchName } from '../support/dns/name-watch.ts'
+import { makeCertificate } from '../support/edge/openssl.ts'
 import {
   type CrashCase,
   isOfHttpChallenge,
@@ -13,13 +16,10 @@ import {
   someOf,
   usualPoints,
   walk,
-} from '../support/crash-walk.ts'
-import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../support/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab.ts'
-import { watchName } from '../support/name-watch.ts'
-import { makeCertificate } from '../support/openssl.ts'
+} from '../support/lab/crash-walk.ts'
+import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { until } from '../support/until.ts'
-import { startWebBackend, type WebBackend } from '../support/web-backend.ts'
 
 /** All points take minutes; `npm run campaign -- crash` walks them. */
 const chosen = (points: string[]): string[] => (process.env.CAMPAIGN ? points : someOf(points))

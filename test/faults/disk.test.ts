@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab.ts'
-import { rowsOf } from '../support/lab-store.ts'
-import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
-import { onSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { startWebBackend } from '../support/backends/web-backend.ts'
+import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import { rowsOf } from '../support/lab/lab-store.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
+import { onSmallDisk, type SmallDisk } from '../support/lab/small-disk.ts'
 import { until } from '../support/until.ts'
-import { startWebBackend } from '../support/web-backend.ts'
 
 /** Disks that are full or may not be written, each a small tmpfs of the test's own. Needs root. */
 const HINDRANCES = [

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { applied, invariants, planned, removed, run } from '../support/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab.ts'
-import { startLoad } from '../support/load.ts'
-import { makeCertificate } from '../support/openssl.ts'
-import { startWebBackend } from '../support/web-backend.ts'
+import { startWebBackend } from '../support/backends/web-backend.ts'
+import { makeCertificate } from '../support/edge/openssl.ts'
+import { applied, invariants, planned, removed, run } from '../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import { startLoad } from '../support/lab/load.ts'
 
 /** What others notice of applies and removals: nothing. */
 const ROUNDS = Number(process.env.DRAWBRIDGE_ROUNDS ?? 15)

@@ -3,13 +3,14 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { doctor } from '../../src/ops/doctor/command.ts'
-import { configurationFault } from '../support/edge-folder.ts'
-import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab.ts'
-import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
-import { visit } from '../support/visitor.ts'
-import { startWebBackend } from '../support/web-backend.ts'
+import { doctorParts } from '../../src/compose/doctor.ts'
+import { doctor } from '../../src/operate/doctor/command.ts'
+import { startWebBackend } from '../support/backends/web-backend.ts'
+import { configurationFault } from '../support/edge/edge-folder.ts'
+import { visit } from '../support/edge/visitor.ts'
+import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 
 /** Somebody else works on the Primary's nginx, too, and not always well. */
 let lab: TestLab
@@ -118,7 +119,8 @@ test('logging at debug level: TLS is refused before anything is written, and rea
   const secret = await planned(lab, { subdomain: 'key', tls: true })
   const shouts = () => readFileSync(join(lab.state, 'service.log'), 'utf8').split('edge_logs_keys').length - 1
   const ready = async () => (await lab.call({ path: '/readyz' })).body
-  const findings = async () => JSON.stringify((await doctor(join(lab.state, 'drawbridge.yaml'), false)).body)
+  const findings = async () =>
+    JSON.stringify((await doctor(join(lab.state, 'drawbridge.yaml'), false, doctorParts)).body)
   expect(await ready()).toEqual({ status: 'ok' })
   foreign('error_log logs/debug.log debug;\n')
   const [before, backups] = [await world(lab), readdirSync(join(lab.state, 'service', 'backups'))]

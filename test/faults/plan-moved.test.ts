@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { ServiceConfig } from '../../lab/service-config.ts'
 import { statePaths } from '../../lab/state.ts'
-import { invariants, planned, planOf, run, world } from '../support/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab.ts'
-import { updateZone } from '../support/lab-dns.ts'
-import { expectApplicable, expectFailure, expectPutBack } from '../support/put-back.ts'
-import { startWebBackend } from '../support/web-backend.ts'
+import { startWebBackend } from '../support/backends/web-backend.ts'
+import { updateZone } from '../support/dns/lab-dns.ts'
+import { invariants, planned, planOf, run, world } from '../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 
 /** What the plan saw is no longer so when it is applied. */
 let lab: TestLab

@@ -3,11 +3,11 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { servingWorkers } from '../../src/edge/nginx-workers.ts'
-import { applied, invariants, planned, planOf, removed, run, world } from '../support/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab.ts'
-import { expectFailure } from '../support/put-back.ts'
-import { visit } from '../support/visitor.ts'
+import { servingWorkers } from '../../src/edge/process/nginx-workers.ts'
+import { visit } from '../support/edge/visitor.ts'
+import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import { expectFailure } from '../support/lab/put-back.ts'
 
 /** The Secondary is given what the Primary has, is reported, and never decides. */
 let lab: TestLab

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { type Step, StepFault } from '../../src/apply/step.ts'
 import type { Plan } from '../../src/model/exposure.ts'
 import type { Run, RunAction } from '../../src/model/run.ts'
-import type { Store } from '../../src/store/contract.ts'
+import { type Step, StepFault } from '../../src/runs/engine/step.ts'
+import type { Store } from '../../src/store/ports/store.ts'
 
 /** The end of a life, at any moment: nobody catches it but the test. */
 export class PowerLoss extends Error {}

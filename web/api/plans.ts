@@ -1,7 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { Plan as PlanBody, Run } from '../../src/client/index.ts'
-import type { Change } from '../../src/model/change.ts'
-import type { ExposureRequest } from '../../src/model/exposure.ts'
+import type { Change, ExposureRequest } from '../../src/model/exposure.ts'
 import type { Check } from '../../src/model/finding.ts'
 import { client } from './client.ts'
 

@@ -1,4 +1,4 @@
-import type { Change } from '../../src/model/change.ts'
+import type { Change } from '../../src/model/exposure.ts'
 import type { Plan } from '../api/plans.ts'
 import { inFull } from '../parts/time.ts'
 

@@ -1,5 +1,5 @@
+import { LABEL } from '../../src/model/dns-name.ts'
 import type { ExposureRequest } from '../../src/model/exposure.ts'
-import { LABEL } from '../../src/model/label-grammar.ts'
 import { isPortAllowed } from '../../src/plan/settings.ts'
 import type { Policy } from '../api/policy.ts'
 

@@ -1,4 +1,5 @@
 import { parseName } from '../../model/dns-name.ts'
+import { assertFree } from '../budget/order-budget.ts'
 import {
   type CertificateIssuer,
   type ChallengeResponder,
@@ -9,14 +10,12 @@ import {
   type OrderBudget,
   type OrderWish,
 } from '../contract.ts'
-import { makeProofsFolder, orderFiles, proofsFile } from '../issued-files.ts'
-import { assertFree } from '../order-budget.ts'
+import { makeProofsFolder, orderFiles, proofsFile } from '../stock/issued-files.ts'
 import { type AccountKeySource, acmeAccount, type ExternalAccount } from './account.ts'
+import { proofsIn } from './challenges.ts'
 import { withConnection } from './connection.ts'
-import { issueCertificate } from './job.ts'
-import { orderLock } from './order-lock.ts'
+import { issueCertificate, orderLock } from './job.ts'
 import { AcmeProblem, faultOf } from './problem.ts'
-import { proofsIn } from './proofs.ts'
 
 export interface AcmeIssuerOptions extends AccountKeySource {
   /** PEM file with the roots to trust instead of the system's. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { RESUMABLE_MS } from '../budget.ts'
+import { RESUMABLE_MS } from '../budget/budget.ts'
 import {
   type ChallengeResponder,
   type InstalledCertificate,
@@ -9,10 +9,10 @@ import {
   type OrderBook,
   type OrderBudget,
 } from '../contract.ts'
-import { installPair, type OrderFiles } from '../issued-files.ts'
-import { checkIssued } from '../pair.ts'
-import { UnusablePemFile } from '../pem-file.ts'
-import { keyIn } from '../private-key.ts'
+import { installPair, type OrderFiles } from '../stock/issued-files.ts'
+import { checkIssued } from '../stock/pair.ts'
+import { UnusablePemFile } from '../stock/pem-file.ts'
+import { keyIn } from '../stock/private-file.ts'
 import {
   authorizeOrder,
   downloadChain,
@@ -22,7 +22,6 @@ import {
   placeOrder,
   reasonInvalid,
 } from './order.ts'
-import type { OrderLock } from './order-lock.ts'
 import type { Order } from './resources.ts'
 
 /** One certificate to obtain. */
@@ -104,5 +103,34 @@ async function checkChain(job: Job, chainPem: string, keyPem: string) {
     if (!(error instanceof UnusablePemFile)) throw error
     await forget(job)
     throw new IssueFault('rejected', `The certificate that the authority issued cannot be used: it ${error.message}.`)
+  }
+}
+
+/** Waits for the lock, then works. */
+export type OrderLock = <T>(work: () => Promise<T>) => Promise<T>
+
+/**
+ * Orders at one authority are placed one after the other, so that every waiting caller sees the Retry-After of the first one.
+ * When the authority does not answer one of them, every caller that was already waiting gets the same fault at once: each of
+ * them would only wait for the same timeout.
+ */
+export function orderLock(): OrderLock {
+  let last: Promise<unknown> = Promise.resolve()
+  let outage: { readonly at: number; readonly fault: IssueFault } | undefined
+
+  return (work) => {
+    const since = performance.now()
+    const result = last.then(async () => {
+      if (outage && outage.at >= since) throw outage.fault
+      try {
+        return await work()
+      } catch (error) {
+        if (error instanceof IssueFault && error.kind === 'unavailable')
+          outage = { at: performance.now(), fault: error }
+        throw error
+      }
+    })
+    last = result.catch(() => undefined)
+    return result
   }
 }

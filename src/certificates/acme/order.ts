@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChallengeResponder, IssueFault } from '../contract.ts'
 import type { AccountSession } from './account.ts'
+import type { Proofs } from './challenges.ts'
 import { certificateRequest } from './csr.ts'
 import { AcmeProblem, problemType } from './problem.ts'
-import type { Proofs } from './proofs.ts'
 import { type Authorization, isToken, notAcme, type Order, readAuthorization, readOrder } from './resources.ts'
 
 const LONGEST_POLL_MS = 5_000

@@ -1,6 +1,5 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
-import { table } from '../../terminal/table.ts'
-import { moment, shortMoment } from '../../terminal/times.ts'
+import { moment, shortMoment, table } from '../../terminal/text.ts'
 
 export interface AuditView {
   readonly lines: readonly {

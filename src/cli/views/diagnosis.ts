@@ -1,6 +1,6 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
 import { hanging } from '../../terminal/text.ts'
-import { badgeTone } from './badge.ts'
+import { badgeTone } from './status.ts'
 
 export interface DiagnosisView {
   readonly host: string

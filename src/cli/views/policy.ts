@@ -1,6 +1,5 @@
 import type { Screen } from '../../terminal/screen.ts'
-import { pairs } from '../../terminal/text.ts'
-import { span } from '../../terminal/times.ts'
+import { pairs, span } from '../../terminal/text.ts'
 
 export interface PolicyView {
   readonly flow: string

@@ -1,4 +1,6 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
+import { hanging } from '../../terminal/text.ts'
+import { type CheckView, checkLines } from './plan.ts'
 
 export interface StepView {
   readonly name: string
@@ -32,4 +34,34 @@ export function stepLine({ name, status, ms, detail }: StepView, screen: Screen)
   const undone = status.startsWith('undo') ? ', put back' : ''
   const time = ms === undefined ? '' : screen.paint('dim', ` ${Math.round(ms)} ms`)
   return `  ${screen.paint(tone, sign)} ${titleOf(name)}${undone}${time}${detail === undefined ? '' : `: ${detail}`}`
+}
+
+export interface ProblemView {
+  readonly title: string
+  readonly code: string
+  readonly detail: string
+  readonly nextAction: string
+  readonly retryable: boolean
+  readonly retryAfter?: number | undefined
+  readonly requestId?: string | undefined
+  readonly errors?: readonly { readonly field: string; readonly message: string }[] | undefined
+  readonly checks?: readonly CheckView[] | undefined
+  readonly steps?: readonly StepView[] | undefined
+  readonly rollback?: readonly StepView[] | undefined
+}
+
+/** What, why, and what next. */
+export function refusalLines(problem: ProblemView, screen: Screen): string[] {
+  const { title, code, detail, nextAction, retryAfter, requestId, errors = [], checks = [] } = problem
+  const part = (name: string, text: string) => hanging(`  ${name.padEnd(6)}`, 8, text, screen.columns)
+  return [
+    `${screen.paint('bad', title)} (${code})`,
+    ...part('why', detail),
+    ...errors.flatMap(({ field, message }) => part('', `${field} ${message}`)),
+    ...checkLines(checks, screen),
+    ...[...(problem.steps ?? []), ...(problem.rollback ?? [])].map((step) => stepLine(step, screen)),
+    ...part('next', nextAction),
+    ...(retryAfter === undefined ? [] : part('', `Try again in ${retryAfter} s.`)),
+    ...(code === 'internal_error' && requestId !== undefined ? part('id', requestId) : []),
+  ]
 }

@@ -1,9 +1,7 @@
-import { Cursor, MalformedMessage } from './cursor.ts'
+import { Cursor, MalformedMessage, u16 } from './bytes.ts'
 import { encodeName, readName } from './name.ts'
 import { readRecord, type WireRecord } from './record.ts'
-import { CLASS_IN } from './record-classes.ts'
-import { typeName, typeNumber } from './record-types.ts'
-import { u16 } from './uint.ts'
+import { CLASS_IN, typeName, typeNumber } from './record-types.ts'
 
 const RCODES = [
   'NOERROR',

@@ -1,4 +1,4 @@
-import { type Cursor, MalformedMessage } from './cursor.ts'
+import { type Cursor, MalformedMessage } from './bytes.ts'
 
 const LONGEST_LABEL = 63
 const LONGEST_NAME = 255

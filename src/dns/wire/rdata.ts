@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net'
 import { parseAddress } from '../../model/address.ts'
-import type { ZoneRecord } from '../contract.ts'
+import type { CaaProperty, ZoneRecord } from '../contract.ts'
+import { Cursor, MalformedMessage, u16 } from './bytes.ts'
 import { encodeName } from './name.ts'
-import { u16 } from './uint.ts'
 
 const LONGEST_STRING = 255
 const LONGEST_RDATA = 0xffff
@@ -68,4 +68,16 @@ function strings(text: Buffer): Buffer {
   const rdata = Buffer.concat(parts)
   if (rdata.length > LONGEST_RDATA) throw new UnwritableValue(`a text of ${text.length} octets fits no record`)
   return rdata
+}
+
+const CRITICAL = 0x80
+
+/** The property in a CAA record's rdata (RFC 8659 section 4.1). */
+export function decodeCaa(rdata: Buffer): CaaProperty {
+  const cursor = new Cursor(rdata)
+  const flags = cursor.u8()
+  const tag = cursor.bytes(cursor.u8()).toString('latin1')
+  if (!/^[A-Za-z0-9]+$/.test(tag)) throw new MalformedMessage('a CAA tag is not made of letters and digits')
+  const value = rdata.subarray(cursor.offset).toString('latin1')
+  return { critical: (flags & CRITICAL) !== 0, tag: tag.toLowerCase(), value }
 }

@@ -1,9 +1,8 @@
 import type { DnsRecord } from '../contract.ts'
-import { decodeCaa } from './caa.ts'
-import { Cursor, MalformedMessage } from './cursor.ts'
+import { Cursor, MalformedMessage, u16, u32 } from './bytes.ts'
 import { encodeName, readName, readNameBytes } from './name.ts'
+import { decodeCaa } from './rdata.ts'
 import { typeName, typeNumber } from './record-types.ts'
-import { u16, u32 } from './uint.ts'
 
 export interface WireRecord extends DnsRecord {
   readonly class: number

@@ -1,8 +1,7 @@
-import { Cursor, MalformedMessage } from './cursor.ts'
+import { Cursor, MalformedMessage, u16, u48 } from './bytes.ts'
 import { encodeName, readName } from './name.ts'
 import { encodeRecord, readRecord } from './record.ts'
-import { CLASS_ANY } from './record-classes.ts'
-import { u16, u48 } from './uint.ts'
+import { CLASS_ANY } from './record-types.ts'
 
 const ADDITIONAL_COUNT = 10
 

@@ -1,10 +1,9 @@
 import type { ZoneRecord } from '../contract.ts'
+import { u16 } from './bytes.ts'
 import { encodeName } from './name.ts'
 import { encodeRdata } from './rdata.ts'
 import { encodeRecord, type OutgoingRecord } from './record.ts'
-import { CLASS_IN, CLASS_NONE } from './record-classes.ts'
-import { typeNumber } from './record-types.ts'
-import { u16 } from './uint.ts'
+import { CLASS_IN, CLASS_NONE, typeNumber } from './record-types.ts'
 
 export const OPCODE_UPDATE = 5
 

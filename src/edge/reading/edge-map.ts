@@ -1,12 +1,12 @@
-import type { Trace } from './config-files.ts'
 import type { EdgeMap, ListenPlace, Rival, ServerBlock } from './contract.ts'
-import type { ServerDraft } from './drafts.ts'
-import type { HttpBlock } from './http-block.ts'
-import type { Included } from './included.ts'
-import { impliedListening, type Listening } from './listen.ts'
-import { dependsOnRequest, proxying } from './proxying.ts'
-import { servedHosts } from './served-hosts.ts'
-import { type Socket, Sockets } from './sockets.ts'
+import type { HttpBlock } from './servers/http-block.ts'
+import { dependsOnRequest, proxying } from './servers/proxying.ts'
+import { servedHosts } from './servers/served-hosts.ts'
+import { type Socket, Sockets } from './servers/sockets.ts'
+import type { Trace } from './text/config-files.ts'
+import type { Included } from './text/included.ts'
+import { impliedListening, type Listening } from './text/listen.ts'
+import type { ServerDraft } from './text/statements.ts'
 
 /** Who answers for which name, from all that was read. `isRoot`: whether nginx runs as root. */
 export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean, trace: () => Trace): EdgeMap {

@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { EdgeSettings } from '../settings.ts'
-import { ConfigFiles } from './config-files.ts'
 import type { EdgeMap, EdgeReader } from './contract.ts'
 import { edgeMap } from './edge-map.ts'
-import { readHttpBlock } from './http-block.ts'
-import { Included } from './included.ts'
+import { readHttpBlock } from './servers/http-block.ts'
+import { ConfigFiles } from './text/config-files.ts'
+import { Included } from './text/included.ts'
 
 /** Reads the configuration of an nginx from its main file on. It opens files for reading and does nothing else. */
 export function edgeReader({ config, pidFile }: Pick<EdgeSettings, 'config' | 'pidFile'>): EdgeReader {

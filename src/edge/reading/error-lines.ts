@@ -1,6 +1,6 @@
-import type { ErrorClass } from '../../model/error-class.ts'
-import { newestText, timeOf } from '../error-log.ts'
+import type { ErrorClass } from '../../model/evidence.ts'
 import type { EdgeSettings } from '../settings.ts'
+import { newestText, timeOf } from './error-log.ts'
 
 export interface LoggedError {
   readonly errorClass: ErrorClass

@@ -1,11 +1,11 @@
 import type { AuditLine } from '../../model/audit.ts'
-import type { StoreSession } from '../../store/contract.ts'
+import type { AuditStore } from '../../store/ports/audit.ts'
 import type { App } from '../app.ts'
-import { AuditPageBody, AuditPageQuery } from '../event-schemas.ts'
-import { rowsAsked } from '../schema-parts.ts'
-import { problems } from '../schemas.ts'
+import { AuditPageBody, AuditPageQuery } from '../schemas/event-schemas.ts'
+import { problems } from '../schemas/plan-schemas.ts'
+import { rowsAsked } from '../schemas/schema-parts.ts'
 
-export type AuditReader = Pick<StoreSession, 'readAudit' | 'auditHead'>
+export type AuditReader = Pick<AuditStore, 'readAudit' | 'auditHead'>
 
 /** The audit as it stands, to callers inside. `drawbridge audit verify` says whether it is whole. */
 export function auditRoutes(app: App, audit: AuditReader): void {

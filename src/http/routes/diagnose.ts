@@ -1,10 +1,10 @@
 import type { Diagnosis } from '../../diagnose/diagnose.ts'
-import type { Diagnoser } from '../../diagnoser.ts'
+import type { Diagnoser } from '../../usecases/diagnoser.ts'
 import type { App } from '../app.ts'
-import { DiagnosisBody } from '../diagnosis-schemas.ts'
-import { canonicalHost } from '../host-query.ts'
-import { problems } from '../schemas.ts'
-import { HostQuery } from '../status-schemas.ts'
+import { DiagnosisBody } from '../schemas/diagnosis-schemas.ts'
+import { problems } from '../schemas/plan-schemas.ts'
+import { HostQuery } from '../schemas/status-schemas.ts'
+import { canonicalHost } from './host-body.ts'
 
 interface DiagnoseParts {
   readonly diagnoser: Diagnoser

@@ -1,11 +1,16 @@
+import type { Caller } from '../../authorize/caller.ts'
 import { Problem } from '../../model/errors.ts'
 import { EVENT_TYPES, type EventType, eventJson, type StoredEvent } from '../../model/event.ts'
-import type { EventFeed, EventFilter } from '../../notify/feed.ts'
+import type { EventFeed, EventFilter } from '../../notify/event-feed.ts'
+import type { WebhookReport } from '../../notify/webhook-report.ts'
+import type { PlanProgress, ProgressEvent } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
-import { EventBody, EventQuery } from '../event-schemas.ts'
-import { lastEventId, type SendEvents, type ServerSentEvent } from '../event-stream.ts'
-import { eventStream } from '../schema-parts.ts'
-import { problems } from '../schemas.ts'
+import { publicEvent } from '../guard/public-view.ts'
+import { EventBody, EventQuery, WebhooksBody } from '../schemas/event-schemas.ts'
+import { PlanIdParams, problems } from '../schemas/plan-schemas.ts'
+import { ProgressBody } from '../schemas/run-schemas.ts'
+import { eventStream } from '../schemas/schema-parts.ts'
+import { lastEventId, type SendEvents, type ServerSentEvent } from '../streams/event-stream.ts'
 
 /** Everything that happens, to callers inside. A client that comes back with Last-Event-ID misses nothing. */
 export function eventRoutes(app: App, feed: EventFeed, send: SendEvents): void {
@@ -54,3 +59,72 @@ const isEventType = (text: string): text is EventType => (EVENT_TYPES as readonl
 
 const notAllowed = (field: string, message: string): Problem =>
   new Problem('invalid_request', `The request is not valid: ${field} ${message}.`, { errors: [{ field, message }] })
+
+/** Each step as it starts and ends, as server-sent events. A client that comes back with Last-Event-ID misses nothing. */
+export function planEventRoutes(app: App, progress: PlanProgress, send: SendEvents): void {
+  app.addHook('preClose', async () => progress.close())
+  app.get(
+    '/api/deploy/plans/:planId/events',
+    {
+      schema: {
+        operationId: 'followPlan',
+        tags: ['deploy'],
+        summary: "A plan's steps as they start and end (server-sent events)",
+        params: PlanIdParams,
+        response: { 200: eventStream('Each step as it starts and ends.', ProgressBody), ...problems('plan_not_found') },
+      },
+    },
+    (request, reply) => {
+      const { params, headers, caller } = request
+      const last = lastEventId(headers['last-event-id'])
+      return send(request, reply, async (gone) => planEventOf(await progress.follow(params.planId, last, gone), caller))
+    },
+  )
+}
+
+async function* planEventOf(
+  events: AsyncGenerator<ProgressEvent, void>,
+  { network }: Caller,
+): AsyncGenerator<ServerSentEvent, void> {
+  for await (const event of events) {
+    const { id, name, ...data } = network === 'public' ? publicEvent(event) : event
+    yield { id, event: name, data }
+  }
+}
+
+/** How every webhook does, and what it was not given: to callers inside. */
+export function webhookRoutes(app: App, report: () => Promise<readonly WebhookReport[]>): void {
+  app.get(
+    '/api/webhooks',
+    {
+      config: { inside: true },
+      schema: {
+        operationId: 'listWebhooks',
+        tags: ['events'],
+        summary: 'How every webhook does, with its dead letters (internal network only)',
+        response: { 200: WebhooksBody, ...problems('internal_network_required') },
+      },
+    },
+    async () => ({ webhooks: (await report()).map(webhookBody) }),
+  )
+}
+
+const webhookBody = ({
+  lastDeliveredAt,
+  lastFailedAt,
+  lastFault,
+  deadLetters,
+  events,
+  hosts,
+  ...report
+}: WebhookReport) => ({
+  ...report,
+  events: events && [...events],
+  hosts: hosts && [...hosts],
+  lastDeliveredAt: time(lastDeliveredAt),
+  lastFailedAt: time(lastFailedAt),
+  lastFault: lastFault ?? null,
+  deadLetters: deadLetters.map(({ at, ...letter }) => ({ ...letter, at: new Date(at).toISOString() })),
+})
+
+const time = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())

@@ -1,14 +1,13 @@
 import type { Caller } from '../../authorize/caller.ts'
-import { WakeUp } from '../../followers.ts'
 import type { HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
+import { WakeUp } from '../../primitives/followers.ts'
 import type { App } from '../app.ts'
-import { lastEventId, type SendEvents, type ServerSentEvent } from '../event-stream.ts'
-import { hostRow } from '../host-body.ts'
-import type { Visibility } from '../host-query.ts'
-import { eventStream } from '../schema-parts.ts'
-import { problems } from '../schemas.ts'
-import { HostRowBody } from '../status-schemas.ts'
+import { problems } from '../schemas/plan-schemas.ts'
+import { eventStream } from '../schemas/schema-parts.ts'
+import { HostRowBody } from '../schemas/status-schemas.ts'
+import { lastEventId, type SendEvents, type ServerSentEvent } from '../streams/event-stream.ts'
+import { hostRow, type Visibility } from './host-body.ts'
 
 /** Hosts come and go in crowds: one event at the beginning and one at the end are enough for all of them. */
 const GATHER_MS = 200

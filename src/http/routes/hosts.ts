@@ -4,11 +4,10 @@ import type { HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import { listHosts, type Place } from '../../monitor/listing.ts'
 import type { App } from '../app.ts'
-import { healthBody, hostRow, serverFor } from '../host-body.ts'
-import { canonicalHost, findHost, type Visibility } from '../host-query.ts'
-import { rowsAsked } from '../schema-parts.ts'
-import { problems } from '../schemas.ts'
-import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../status-schemas.ts'
+import { problems } from '../schemas/plan-schemas.ts'
+import { rowsAsked } from '../schemas/schema-parts.ts'
+import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../schemas/status-schemas.ts'
+import { canonicalHost, findHost, healthBody, hostRow, serverFor, type Visibility } from './host-body.ts'
 
 interface HostParts {
   readonly board: Board

@@ -1,14 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../../authorize/caller.ts'
-import type { Exposer } from '../../exposer.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
-import type { RunStory } from '../../progress.ts'
-import type { PlanPlace } from '../../store/contract.ts'
+import type { PlanPlace } from '../../store/ports/plans.ts'
+import type { Exposer } from '../../usecases/exposer.ts'
+import type { RunStory } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
-import { publicChange, publicCheck, publicEvent, publicStep } from '../public-view.ts'
-import type { LastRunBody, RunBody } from '../run-schemas.ts'
-import { ExposureRequestBody, PlanBody, PlanIdParams, PlanPageBody, PlanPageQuery, problems } from '../schemas.ts'
+import { publicChange, publicCheck, publicEvent, publicStep } from '../guard/public-view.ts'
+import {
+  ExposureRequestBody,
+  PlanBody,
+  PlanIdParams,
+  PlanPageBody,
+  PlanPageQuery,
+  problems,
+} from '../schemas/plan-schemas.ts'
+import type { LastRunBody, RunBody } from '../schemas/run-schemas.ts'
 
 export function planRoutes(app: App, exposer: Exposer): void {
   const closing = new AbortController()

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Verification } from '../../apply/steps/verify.ts'
-import { type Exposer, type Started, succeeded } from '../../exposer.ts'
+import type { Verification } from '../../runs/steps/verify.ts'
+import { type Exposer, type Started, succeeded } from '../../usecases/exposer.ts'
 import type { App } from '../app.ts'
-import { credentialsOf } from '../judgement.ts'
+import { credentialsOf } from '../guard/judgement.ts'
+import { problems } from '../schemas/plan-schemas.ts'
 import {
   AcceptedBody,
   AppliedBody,
@@ -11,8 +12,7 @@ import {
   RemovedBody,
   RenewedBody,
   RunRequestBody,
-} from '../run-schemas.ts'
-import { problems } from '../schemas.ts'
+} from '../schemas/run-schemas.ts'
 
 const REFUSALS = [
   'invalid_request',

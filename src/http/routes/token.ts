@@ -1,8 +1,8 @@
-import { CAPABILITY_HEADER } from '../../authorize/capability.ts'
-import type { Exposer, Grant } from '../../exposer.ts'
+import { CAPABILITY_HEADER } from '../../authorize/credentials.ts'
+import type { Exposer, Grant } from '../../usecases/exposer.ts'
 import type { App } from '../app.ts'
-import { credentialsOf } from '../judgement.ts'
-import { CapabilityBody, problems, TokenRequestBody } from '../schemas.ts'
+import { credentialsOf } from '../guard/judgement.ts'
+import { CapabilityBody, problems, TokenRequestBody } from '../schemas/plan-schemas.ts'
 
 export function tokenRoutes(app: App, exposer: Exposer): void {
   app.post(

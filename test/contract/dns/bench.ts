@@ -3,7 +3,7 @@ import type { DnsProvider, DnsReader, ZoneRecord } from '../../../src/dns/contra
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { type Rfc2136Options, rfc2136Provider } from '../../../src/dns/rfc2136.ts'
 import type { TsigKeySettings } from '../../../src/dns/tsig.ts'
-import { randomKey, type ServedZone, type ZoneHost } from '../../support/served-zone.ts'
+import { randomKey, type ServedZone, type ZoneHost } from '../../support/dns/served-zone.ts'
 
 export type StartHost = (served: ServedZone) => Promise<ZoneHost>
 

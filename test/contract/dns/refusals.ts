@@ -3,8 +3,8 @@ import { freePort } from '../../../lab/free-port.ts'
 import { DnsWriteFault } from '../../../src/dns/contract.ts'
 import { holdsExactly } from '../../../src/dns/read-back.ts'
 import type { Rfc2136Options } from '../../../src/dns/rfc2136.ts'
-import { startAnswerThief } from '../../support/answer-thief.ts'
-import { randomKey } from '../../support/served-zone.ts'
+import { randomKey } from '../../support/dns/served-zone.ts'
+import { startAnswerThief } from '../../support/programs/answer-thief.ts'
 import { address, type Bench, exposure, freshName, ZONE } from './bench.ts'
 
 const HOUR_MS = 3_600_000

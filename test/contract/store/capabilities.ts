@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SpendOutcome, Store } from '../../../src/store/contract.ts'
+import type { SpendOutcome } from '../../../src/store/ports/capabilities.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, presented, sampleCapability, samplePlan } from '../samples.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { Store } from '../../../src/store/contract.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEntry, sampleEvent, samplePlan } from '../samples.ts'
 

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { PLAN_STATES, type PlanState } from '../../../src/model/exposure.ts'
-import type { Exposure, Store } from '../../../src/store/contract.ts'
-import { eachExposure } from '../../../src/store/each-exposure.ts'
+import type { Exposure } from '../../../src/store/ports/exposures.ts'
+import { eachExposure } from '../../../src/store/ports/exposures.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, samplePlan } from '../samples.ts'
 

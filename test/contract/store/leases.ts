@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Lease, Store } from '../../../src/store/contract.ts'
+import type { Lease } from '../../../src/store/ports/leases.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW } from '../samples.ts'
 

@@ -1,16 +1,16 @@
 import { Kysely } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { verifyAudit } from '../../../src/ops/audit-verify.ts'
-import { eachExposure } from '../../../src/store/each-exposure.ts'
+import { verifyAudit } from '../../../src/operate/audit-verify.ts'
 import { MIGRATIONS, type Migration, migrate } from '../../../src/store/migrations.ts'
+import { eachExposure } from '../../../src/store/ports/exposures.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEvent, samplePlan, sampleRun, sampleStep } from '../samples.ts'
-import { VERSION_1 } from './version-1.ts'
-import { VERSION_2 } from './version-2.ts'
-import { VERSION_3 } from './version-3.ts'
-import { VERSION_4 } from './version-4.ts'
-import { VERSION_5 } from './version-5.ts'
+import { VERSION_1 } from './versions/version-1.ts'
+import { VERSION_2 } from './versions/version-2.ts'
+import { VERSION_3 } from './versions/version-3.ts'
+import { VERSION_4 } from './versions/version-4.ts'
+import { VERSION_5 } from './versions/version-5.ts'
 
 /** What each version laid on top of the one before. */
 const RELEASED = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Store } from '../../../src/store/contract.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEvent } from '../samples.ts'
 

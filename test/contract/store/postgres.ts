@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { StoreUnavailable } from '../../../src/store/contract.ts'
 import { openStore, type StoreSetting } from '../../../src/store/open.ts'
-import { KILL_OTHERS } from '../../support/postgres.ts'
+import { StoreUnavailable } from '../../../src/store/ports/store.ts'
+import { KILL_OTHERS } from '../../support/programs/postgres.ts'
 import type { Bench } from '../engines.ts'
 import { sampleEntry, samplePlan } from '../samples.ts'
 

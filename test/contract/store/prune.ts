@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { PLAN_STATES } from '../../../src/model/exposure.ts'
-import { verifyAudit } from '../../../src/ops/audit-verify.ts'
-import type { Store } from '../../../src/store/contract.ts'
+import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { DAY, NOW, presented, sampleCapability, sampleEntry, samplePlan, sampleRun, sampleStep } from '../samples.ts'
 

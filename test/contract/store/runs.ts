@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { StaleFence, type Store } from '../../../src/store/contract.ts'
+import { StaleFence } from '../../../src/store/ports/runs.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, samplePlan, sampleRun } from '../samples.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { verifyAudit } from '../../../src/ops/audit-verify.ts'
-import type { StoreSession } from '../../../src/store/contract.ts'
+import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import type { StoreSession } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleCapability, sampleEntry, sampleExposure, samplePlan } from '../samples.ts'
 

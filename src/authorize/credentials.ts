@@ -1,0 +1,28 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** The one-time right to run one plan once: 256 random bits that exist in clear only in the answer that issues them. */
+export const CAPABILITY_HEADER = 'x-deploy-capability'
+export const CAPABILITY_TTL_SECONDS = 300
+
+const FORM = /^cap_[A-Za-z0-9_-]{43}$/
+
+const ANYWHERE = /cap_[A-Za-z0-9_-]{20,}/g
+
+/** The text without any capability in it, for logs and for answers that repeat what a caller sent. */
+export const hideCapabilities = (text: string): string => text.replace(ANYWHERE, '[capability]')
+
+export const newCapability = (): string => `cap_${randomBytes(32).toString('base64url')}`
+
+export const isCapability = (text: string): boolean => FORM.test(text)
+
+export const hashCapability = (capability: string): string => createHash('sha256').update(capability).digest('hex')
+
+export const ADMIN_TOKEN_HEADER = 'x-deploy-token'
+
+/** True only for the configured token. With none configured nothing is right. Takes the same time for any wrong one. */
+export function isAdminToken(presented: string, configured: string | undefined): boolean {
+  const equal = timingSafeEqual(sha256(presented), sha256(configured ?? ''))
+  return equal && configured !== undefined && configured !== ''
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import type { DnsProvider, ZoneRecord } from '../../dns/contract.ts'
+import { isInZone } from '../../model/dns-name.ts'
+import { sentenceOf } from '../../model/errors.ts'
+import { type ChallengeResponder, IssueFault } from '../contract.ts'
+import { readIfThere, writePrivateFile } from '../stock/private-file.ts'
+
+/** Shows the authority that we control a host. It is not secret: it is published. */
+interface Proof {
+  readonly type: ChallengeResponder['type']
+  readonly host: string
+  readonly token: string
+  readonly keyAuthorization: string
+}
+
+/** The published proofs of one order. Each is recorded in a file before it is published, so that it can be withdrawn after a crash. */
+export interface Proofs {
+  publish(host: string, token: string, keyAuthorization: string): Promise<void>
+  /** Withdraws all recorded proofs, those of earlier calls included. Returns a sentence for each that could not be withdrawn and stays recorded. */
+  withdrawAll(): Promise<readonly string[]>
+}
+
+export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
+  const recorded = async (): Promise<readonly Proof[]> => parse(await readIfThere(file))
+  const record = (all: readonly Proof[]): Promise<void> =>
+    all.length > 0 ? writePrivateFile(file, JSON.stringify(all)) : rm(file, { force: true })
+  return {
+    async publish(host, token, keyAuthorization) {
+      const proof: Proof = { type: responder.type, host, token, keyAuthorization }
+      const others = (await recorded()).filter((other) => JSON.stringify(other) !== JSON.stringify(proof))
+      await record([...others, proof])
+      await responder.present(host, token, keyAuthorization).catch((error: unknown) => {
+        const sentence = `The ${responder.type} challenge for ${host} could not be published: ${clause(error)}.`
+        throw new IssueFault('challenge_failed', sentence)
+      })
+    },
+    async withdrawAll() {
+      const before = await recorded()
+      if (before.length === 0) return []
+      const outcomes = await Promise.all(before.map((proof) => withdraw(responder, proof)))
+      await record(before.filter((_, index) => outcomes[index] !== undefined))
+      return outcomes.filter((outcome) => outcome !== undefined)
+    },
+  }
+}
+
+async function withdraw(responder: ChallengeResponder, proof: Proof): Promise<string | undefined> {
+  const { type, host, token, keyAuthorization } = proof
+  const failure = `The ${type} challenge for ${host} could not be withdrawn`
+  if (type !== responder.type) return `${failure}: acme.challenge is ${responder.type} now.`
+  return responder.withdraw(host, token, keyAuthorization).then(
+    () => undefined,
+    (error: unknown) => `${failure}: ${clause(error)}.`,
+  )
+}
+
+const clause = (error: unknown): string => sentenceOf(error).replace(/\.$/, '')
+
+const parse = (text: string | undefined): readonly Proof[] => (text === undefined ? [] : JSON.parse(text))
+
+export interface DnsResponderOptions {
+  readonly provider: Pick<DnsProvider, 'addValue' | 'removeValue'>
+  /** The zone that the provider changes. */
+  readonly zone: string
+  readonly ttl: number
+  /** Resolves when every name server of the zone serves the record. Rejects with a Fault when that takes too long. */
+  readonly waitUntilServed: (record: ZoneRecord) => Promise<void>
+}
+
+/** dns-01: a TXT record. Other TXT records of the same name are not changed. */
+export function dnsResponder({ provider, zone, ttl, waitUntilServed }: DnsResponderOptions): ChallengeResponder {
+  const recordFor = (host: string, keyAuthorization: string): ZoneRecord => {
+    if (!isInZone(host, zone)) throw new Error(`The host ${host} is not in the zone ${zone}.`)
+    const value = createHash('sha256').update(keyAuthorization).digest('base64url')
+    return { name: `_acme-challenge.${host}`, type: 'TXT', ttl, value }
+  }
+  return {
+    type: 'dns-01',
+    async present(host, _token, keyAuthorization) {
+      const record = recordFor(host, keyAuthorization)
+      await provider.addValue(record)
+      await waitUntilServed(record)
+    },
+    withdraw: async (host, _token, keyAuthorization) => provider.removeValue(recordFor(host, keyAuthorization)),
+  }
+}

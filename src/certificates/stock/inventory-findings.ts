@@ -1,0 +1,78 @@
+import type { X509Certificate } from 'node:crypto'
+import { certificateLevel } from '../../model/badge.ts'
+import type { CertificateFinding, InstalledCertificate } from '../contract.ts'
+import { describeLeaf } from './pair.ts'
+import { type PemFile, UnusablePemFile } from './pem-file.ts'
+
+export interface CheckedFile {
+  readonly path: string
+  readonly content: PemFile | UnusablePemFile
+  /** Whether each certificate in it was issued by the next one. Found out once, when the file is read. */
+  readonly isChainSound: boolean
+}
+
+/** What is wrong with the files of an inventory, or soon will be. One that a later certificate replaces is no trouble. */
+export function findingsIn(
+  files: readonly CheckedFile[],
+  pairs: readonly InstalledCertificate[],
+  now: number,
+): readonly CertificateFinding[] {
+  const paired = new Set(pairs.map(({ fingerprint }) => fingerprint))
+  const inUse = new Set(pairs.map(({ certificateFile }) => certificateFile))
+  return [
+    ...files.flatMap(({ path, content, isChainSound }) =>
+      content instanceof UnusablePemFile
+        ? [{ kind: 'unreadable' as const, path, names: [], sentence: `The file ${content.message}.` }]
+        : [
+            ...withoutKey(path, content, paired),
+            ...(inUse.has(path) && !isChainSound ? brokenChain(path, content) : []),
+          ],
+    ),
+    ...pairs.flatMap((certificate) => {
+      const found = outOfTime(certificate, now)
+      return found && !isReplaced(certificate, pairs) ? [found] : []
+    }),
+  ]
+}
+
+/** Only what has names of its own can serve; authorities in chains have none. */
+function withoutKey(
+  path: string,
+  { certificates: [leaf] }: PemFile,
+  paired: ReadonlySet<string>,
+): CertificateFinding[] {
+  if (!leaf || paired.has(leaf.fingerprint256)) return []
+  const { names } = describeLeaf(leaf)
+  const sentence = `The certificate for ${names.join(', ')} cannot be used: its private key is in none of the files, or it is not for servers.`
+  return names.length === 0 ? [] : [{ kind: 'no_key', path, names, sentence }]
+}
+
+function brokenChain(path: string, { certificates: [leaf] }: PemFile): CertificateFinding[] {
+  if (!leaf) return []
+  const { names } = describeLeaf(leaf)
+  const sentence = `The chain behind the certificate for ${names.join(', ')} does not hang together: visitors may refuse it.`
+  return [{ kind: 'chain_broken', path, names, sentence }]
+}
+
+export const hangsTogether = ({ certificates }: PemFile): boolean =>
+  certificates.every((certificate, i) => isIssuedBy(certificate, certificates[i + 1]))
+
+const isIssuedBy = (certificate: X509Certificate, issuer: X509Certificate | undefined): boolean =>
+  !issuer || (certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey))
+
+const isReplaced = ({ names, notAfter }: InstalledCertificate, pairs: readonly InstalledCertificate[]): boolean =>
+  pairs.some((other) => other.notAfter > notAfter && names.every((name) => other.names.includes(name)))
+
+function outOfTime(certificate: InstalledCertificate, now: number): CertificateFinding | undefined {
+  const { certificateFile: path, names, notBefore, notAfter } = certificate
+  const what = `The certificate for ${names.join(', ')}`
+  if (now < notBefore.getTime())
+    return { kind: 'not_yet_valid', path, names, sentence: `${what} is valid from ${notBefore.toISOString()} only.` }
+  const level = certificateLevel({ notBefore: notBefore.getTime(), notAfter: notAfter.getTime() }, now)
+  if (level === 'ok') return undefined
+  if (level === 'expired')
+    return { kind: 'expired', path, names, sentence: `${what} expired at ${notAfter.toISOString()}.` }
+  const share = level === 'critical' ? 'a sixth' : 'a third'
+  const sentence = `${what} has less than ${share} of its life left: it ends at ${notAfter.toISOString()}.`
+  return { kind: 'expiring', path, names, sentence }
+}

@@ -1,0 +1,83 @@
+import type { X509Certificate } from 'node:crypto'
+import { type InstalledCertificate, IssueFault, type PemPair } from '../contract.ts'
+import {
+  keyDigest,
+  type PemTexts,
+  parseCertificate,
+  publicKeyDigest,
+  readPemTexts,
+  splitPem,
+  UnusablePemFile,
+} from './pem-file.ts'
+
+/** What the authority sent, checked against what it was asked for. Throws `UnusablePemFile`. */
+export function checkIssued(chainPem: string, keyPem: string, names: readonly string[], now: number) {
+  const { certificates } = splitPem(chainPem)
+  const [leaf, ...chain] = certificates.map(parseCertificate)
+  if (!leaf) throw new UnusablePemFile('holds no certificate')
+  if (publicKeyDigest(leaf.publicKey) !== keyDigest(keyPem)) throw new UnusablePemFile('is for another key')
+  const described = describeLeaf(leaf)
+  const covers = (name: string) => (name.startsWith('*.') ? described.names.includes(name) : coveringName(leaf, name))
+  const missing = names.find((name) => !covers(name))
+  if (missing) throw new UnusablePemFile(`does not cover ${missing}`)
+  if (described.notAfter.getTime() <= now) throw new UnusablePemFile('has expired')
+  const broken = [leaf, ...chain].some(
+    (certificate, i, all) => all[i + 1] && !certificate.checkIssued(all[i + 1] ?? leaf),
+  )
+  if (broken) throw new UnusablePemFile('does not hang together with its chain')
+  return { ...described, certificatePem: pemOf(certificates) }
+}
+
+/**
+ * The texts of a certificate that the inventory found or the issuer wrote. They are read and checked anew, since files may
+ * have been replaced meanwhile. Rejects with IssueFault.
+ */
+export async function loadPair(
+  installed: Pick<InstalledCertificate, 'certificateFile' | 'keyFile' | 'fingerprint'>,
+): Promise<PemPair> {
+  const { certificateFile, keyFile, fingerprint } = installed
+  const [{ certificates }, { keys }] = await Promise.all([readTexts(certificateFile), readTexts(keyFile)])
+  const leaf = inFile(certificateFile, () => certificates.map(parseCertificate)[0])
+  if (leaf?.fingerprint256 !== fingerprint) throw unusable(certificateFile, 'no longer holds the certificate it held')
+  const wanted = publicKeyDigest(leaf.publicKey)
+  const key = inFile(keyFile, () => keys.find((text) => keyDigest(text) === wanted))
+  if (!key) throw unusable(keyFile, `does not hold the key of the certificate in ${certificateFile}`)
+  return { certificatePem: pemOf(certificates), keyPem: pemOf([key]), fingerprint }
+}
+
+const readTexts = (file: string): Promise<PemTexts> =>
+  readPemTexts(file).catch((error: unknown) => {
+    throw error instanceof UnusablePemFile ? unusable(file, error.message) : error
+  })
+
+function inFile<T>(file: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof UnusablePemFile ? unusable(file, error.message) : error
+  }
+}
+
+const unusable = (file: string, clause: string): IssueFault => new IssueFault('local', `The file ${file} ${clause}.`)
+
+const pemOf = (texts: readonly string[]): string => `${texts.join('\n')}\n`
+
+export const describeLeaf = (
+  x509: X509Certificate,
+): Omit<InstalledCertificate, 'certificateFile' | 'keyFile' | 'issued'> => ({
+  names: dnsNames(x509),
+  notBefore: x509.validFromDate,
+  notAfter: x509.validToDate,
+  fingerprint: x509.fingerprint256,
+  serial: x509.serialNumber,
+})
+
+/** The name of the certificate by which it covers the host. */
+export const coveringName = (x509: X509Certificate, host: string): string | undefined =>
+  x509.checkHost(host, { subject: 'never', partialWildcards: false })
+
+/** For showing only: what a certificate covers is decided by `coveringName`. Quotes stand around names that mean to deceive. */
+const dnsNames = ({ subjectAltName = '' }: X509Certificate): string[] =>
+  subjectAltName.includes('"')
+    ? []
+    : subjectAltName.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4).toLowerCase()] : []))

@@ -1,0 +1,113 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const LARGEST_FILE = 256 * 1024
+const BLOCK = /-----BEGIN ([A-Z0-9 ]{1,64})-----(?:[^-]|-(?!----))*-----END \1-----/g
+
+/** What one file holds. Private keys are not kept: the digest of the public half is enough to find their certificate. */
+export interface PemFile {
+  /** Leaf first, as servers want it. */
+  readonly certificates: readonly X509Certificate[]
+  readonly keyDigests: readonly string[]
+}
+
+export class UnusablePemFile extends Error {
+  override readonly name = 'UnusablePemFile'
+}
+
+/** PEM texts as they stand, by what they are. */
+export interface PemTexts {
+  readonly certificates: readonly string[]
+  readonly keys: readonly string[]
+}
+
+/** A file without PEM in it is empty, not unusable. Throws `UnusablePemFile` with a sentence that repeats no content. */
+export async function readPemFile(path: string): Promise<PemFile> {
+  const { certificates, keys } = await readPemTexts(path)
+  return { certificates: certificates.map(parseCertificate), keyDigests: keys.map(keyDigest) }
+}
+
+export const readPemTexts = async (path: string): Promise<PemTexts> => splitPem(await readBounded(path))
+
+export function splitPem(content: string): PemTexts {
+  const blocks = [...content.matchAll(BLOCK)].map(([text, label = '']) => ({ text, label }))
+  if (content.split('-----BEGIN ').length - 1 > blocks.length) throw new UnusablePemFile('holds PEM that is cut off')
+  return {
+    certificates: blocks.flatMap(({ text, label }) => (label === 'CERTIFICATE' ? [text] : [])),
+    keys: blocks.flatMap(({ text, label }) => (label.endsWith('PRIVATE KEY') ? [text] : [])),
+  }
+}
+
+export const parseCertificate = (text: string): X509Certificate => parse('certificate', () => new X509Certificate(text))
+
+/** That of the key's public half. */
+export const keyDigest = (text: string): string =>
+  parse('private key', () => publicKeyDigest(createPublicKey(readKey(text))))
+
+/** The same for a private key's public half and for the certificate that was issued for it. */
+export const publicKeyDigest = (key: KeyObject): string =>
+  createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+
+/** Opens without waiting (a pipe would block for ever) and never takes in more than a certificate file can be. */
+async function readBounded(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    throw new UnusablePemFile(`cannot be opened (${error.code})`)
+  })
+  try {
+    const { size } = await file.stat()
+    if (size > LARGEST_FILE) throw new UnusablePemFile(`is larger than ${LARGEST_FILE / 1024} KiB`)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
+    return buffer.toString('latin1', 0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+function readKey(text: string): KeyObject {
+  if (/ENCRYPTED/.test(text)) throw new UnusablePemFile('holds a private key that is encrypted')
+  return createPrivateKey(text)
+}
+
+function parse<T>(what: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof UnusablePemFile ? error : new UnusablePemFile(`holds a ${what} that cannot be read`)
+  }
+}
+
+/** More files than this are not a folder of certificates. */
+const MOST_FILES = 10_000
+
+export interface FileStamp {
+  readonly path: string
+  /** Changes whenever the file is replaced or written to. */
+  readonly stamp: string
+}
+
+/** The regular files in a folder and in its subfolders, one level deep; links are followed. A missing folder is empty. */
+export async function listFiles(folder: string): Promise<FileStamp[]> {
+  const { files, folders } = await listOne(folder)
+  const deeper = await Promise.all(folders.map(listOne))
+  return [...files, ...deeper.flatMap((listing) => listing.files)].slice(0, MOST_FILES)
+}
+
+async function listOne(folder: string): Promise<{ files: FileStamp[]; folders: string[] }> {
+  const names = await readdir(folder).catch(() => [])
+  const entries = await Promise.all(names.slice(0, MOST_FILES).map((name) => lookAt(join(folder, name))))
+  return {
+    files: entries.flatMap((entry) => (entry?.kind === 'file' ? [{ path: entry.path, stamp: entry.stamp }] : [])),
+    folders: entries.flatMap((entry) => (entry?.kind === 'folder' ? [entry.path] : [])),
+  }
+}
+
+async function lookAt(path: string) {
+  const entry = await stat(path, { bigint: true }).catch(() => undefined)
+  if (entry?.isDirectory()) return { kind: 'folder' as const, path }
+  if (!entry?.isFile()) return undefined
+  return { kind: 'file' as const, path, stamp: `${entry.dev} ${entry.ino} ${entry.size} ${entry.mtimeNs}` }
+}

@@ -1,0 +1,82 @@
+import type { Config } from '../config/config.ts'
+import { zoneOf } from '../config/zones.ts'
+import { addressesOf } from '../dns/addresses.ts'
+import { dnsReader } from '../dns/reader.ts'
+import { isOfCertificate } from '../edge/config/layout.ts'
+import type { EdgeReader } from '../edge/reading/contract.ts'
+import { newestErrorClass } from '../edge/reading/error-lines.ts'
+import type { EdgeSettings } from '../edge/settings.ts'
+import { edgeView } from '../edge/view.ts'
+import type { Board } from '../monitor/board.ts'
+import { factsOf } from '../monitor/judge.ts'
+import type { PlanSettings } from '../plan/settings.ts'
+import { filesToCompare } from '../runs/renewal/in-use.ts'
+import type { Log } from '../runtime/log.ts'
+import type { Store } from '../store/ports/store.ts'
+import { Diagnoser } from '../usecases/diagnoser.ts'
+import { askStanding } from './name-standing.ts'
+
+/** What nginx wrote before that tells of other times. */
+const NEWS_MS = 15 * 60_000
+
+interface DiagnoserSurroundings {
+  readonly store: Store
+  readonly reader: EdgeReader | undefined
+  /** What the monitor saw. */
+  readonly board: Board
+  readonly log: Log
+  readonly now: () => number
+}
+
+/** The diagnosis of this installation's hosts. Everything that it is given can only look. */
+export function diagnoserOf(
+  config: Config,
+  settings: PlanSettings,
+  { store, reader, board, log, now }: DiagnoserSurroundings,
+): Diagnoser {
+  const { servers, zones, resolver } = config
+  const primary = primaryEdge(config)
+  const readers = new Map([...zones.values()].map((zone) => [zone.name, dnsReader(zone.primary)]))
+  const further = resolver && dnsReader(resolver, { recursive: true })
+  const ownAddresses = [primary?.address, servers.secondary && servers.addresses[servers.secondary]]
+  return new Diagnoser({
+    view: primary && edgeView(primary),
+    reader,
+    store: {
+      findExposure: (host) => store.findExposure(host),
+      findPlan: (planId) => store.findPlan(planId),
+    },
+    filesToCompare: (exposure) => filesToCompare(exposure, isOfCertificate),
+    known: (host, planId) => {
+      const status = board.find(host)
+      return status && status.planId === planId ? factsOf(status, now()) : null
+    },
+    standingOf: askStanding(config),
+    patienceMs: config.monitor.timeoutSeconds * 1000,
+    servers: servers.addresses,
+    showsUnmanaged: config.status.showUnmanaged === 'public',
+    serverAt: (address) => Object.entries(servers.addresses).find(([, registered]) => registered === address)?.[0],
+    ports: settings.ports,
+    resolve: async (name) => {
+      const reader = readers.get(zoneOf(zones, name)?.name ?? '') ?? further
+      return reader && addressesOf(reader, name)
+    },
+    destinationOf: (host) => {
+      const zone = settings.zones.get(zoneOf(zones, host)?.name ?? '')
+      const published = zone?.publish.map(({ value }) => value) ?? []
+      const values = [...published, ...ownAddresses.filter((address) => address !== undefined)]
+      return { values, isOurZone: zone !== undefined }
+    },
+    newestErrorClass: async (host) => {
+      const newest = primary && (await newestErrorClass(primary, host, now() - NEWS_MS))
+      return newest?.errorClass ?? null
+    },
+    onFault: (error, host) => log.warn({ err: error, host }, 'A link could not be looked at'),
+    now,
+  })
+}
+
+function primaryEdge({ servers, edges, edge }: Config): EdgeSettings | undefined {
+  const setting = edges[servers.primary]
+  return setting && { ...setting, server: servers.primary, ports: edge }
+}

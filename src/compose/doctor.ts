@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import { acmeDirectory } from '../certificates/acme/directory.ts'
+import { certificateInventory } from '../certificates/stock/inventory.ts'
+import type { Config } from '../config/config.ts'
+import type { Zone } from '../config/zones.ts'
+import { dnsReader } from '../dns/reader.ts'
+import { rfc2136Provider } from '../dns/rfc2136.ts'
+import { FOLDERS } from '../edge/config/layout.ts'
+import { localEdge } from '../edge/local.ts'
+import { masterIn } from '../edge/process/nginx-workers.ts'
+import { readMainFile } from '../edge/reading/main-file.ts'
+import type { EdgeSettings } from '../edge/settings.ts'
+import { formatEndpoint } from '../model/address.ts'
+import type { DoctorParts } from '../operate/doctor/doctor.ts'
+import type { ExaminedEdge } from '../operate/doctor/edges.ts'
+import { isService, type Listener } from '../operate/doctor/ports.ts'
+import type { ExaminedZone } from '../operate/doctor/zones.ts'
+import { NEWEST_SCHEMA, schemaVersion } from '../store/open.ts'
+
+/** A person waits: a slow answer is told as one only when it is really none. */
+const PATIENCE = { limitMs: 6_000 }
+
+/** What doctor looks at, built from the configuration. `now` is the clock that signs. */
+export function doctorParts(config: Config, now: () => number = Date.now): DoctorParts {
+  const { servers, stateDir, certificates, acme, zones, store } = config
+  const settings = Object.entries(config.edges).map(([server, edge]) => ({ ...edge, server, ports: config.edge }))
+  const edges = settings.map((edge) => examinedEdge(edge, servers.primary))
+  const secondary = servers.secondary
+  const setting = store.kind === 'sqlite' ? store : { kind: store.kind, url: store.url.reveal() }
+  return {
+    stateDir,
+    certificateFolders: certificates,
+    store: {
+      file: store.kind === 'sqlite' ? store.file : undefined,
+      version: () => schemaVersion(setting),
+      newest: NEWEST_SCHEMA,
+    },
+    edges,
+    secondary: secondary === undefined ? undefined : { server: secondary, edge: edgeOf(edges, secondary) },
+    zones: [...zones.values()].map((zone) => examinedZone(zone, now)),
+    directory: acmeDirectory({ url: acme.directory, caFile: acme.caFile }),
+    inventory: certificateInventory(certificates, { issued: join(stateDir, 'certificates') }),
+    now,
+    listeners: [serviceListener(config), ...settings.flatMap(edgeListeners)],
+  }
+}
+
+const edgeOf = (edges: readonly ExaminedEdge[], server: string) =>
+  edges.find(({ edge }) => edge.server === server)?.edge
+
+function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
+  const { server, config, folder, binary, pidFile } = settings
+  return {
+    edge: localEdge(settings),
+    part: server === primary ? 'Primary' : 'Secondary',
+    config,
+    folder,
+    binary,
+    pidFile,
+    folders: FOLDERS,
+    master: () => masterIn(pidFile),
+    assertIncluded: () => readMainFile(settings),
+  }
+}
+
+function examinedZone({ name, primary, nameServers, tsig }: Zone, now: () => number): ExaminedZone {
+  const servers = new Map(
+    [primary, ...nameServers].map((server) => [formatEndpoint(server), dnsReader(server, PATIENCE)]),
+  )
+  const key = tsig && { ...tsig, secret: tsig.secret.reveal() }
+  return { name, servers: [...servers.values()], provider: key && rfc2136Provider({ zone: name, primary, key, now }) }
+}
+
+const serviceListener = ({ listen }: Config): Listener => ({
+  subject: 'service',
+  ...listen,
+  isOurs: () => isService(listen),
+})
+
+const edgeListeners = ({ server, listen, ports, pidFile }: EdgeSettings): Listener[] =>
+  listen.flatMap((address) =>
+    [ports.http, ports.https].map((port) => ({
+      subject: `edge ${server}`,
+      address,
+      port,
+      isOurs: async (owners: readonly number[]) => {
+        const master = masterIn(pidFile)
+        return master !== undefined && owners.includes(master)
+      },
+    })),
+  )

@@ -1,0 +1,39 @@
+import type { Machine } from '../operate/commands.ts'
+
+/** Builds the parts that the commands on this machine act with. Imports are dynamic: a command loads only what it uses. */
+export const machine: Machine = {
+  async serve(config) {
+    const { claimService, claimStateFolder, keepMemorySmall } = await import('../runtime/instance.ts')
+    keepMemorySmall()
+    const { assemble, secretsOf } = await import('./assemble.ts')
+    const { createLog } = await import('../runtime/log.ts')
+    const { serve } = await import('../operate/serve.ts')
+    claimStateFolder(config.stateDir)
+    // Before anything is opened: a service that is refused must not upgrade the store of another one.
+    const claim = await claimService(config.stateDir)
+    await serve(await assemble(config, createLog(config.log.level, secretsOf(config)), { claim }), config)
+  },
+
+  async withParts(config, work) {
+    const { assemble, secretsOf } = await import('./assemble.ts')
+    const { createLog } = await import('../runtime/log.ts')
+    const parts = await assemble(config, createLog('silent', secretsOf(config)), { upgrade: false })
+    return work(parts).finally(() => parts.store.close())
+  },
+
+  async openStore(config) {
+    const { open } = await import('./assemble.ts')
+    return open(config, false)
+  },
+
+  async doctorParts(config) {
+    const { doctorParts } = await import('./doctor.ts')
+    return doctorParts(config)
+  },
+
+  async exportAccountKey({ stateDir, acme }, file) {
+    const { exportAccountKey } = await import('../certificates/acme/account.ts')
+    const { directory, accountKey } = acme
+    await exportAccountKey({ stateDir, directory, accountKey: accountKey?.reveal() }, file)
+  },
+}

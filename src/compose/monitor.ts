@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { hostFile } from '../edge/config/layout.ts'
+import type { EdgeReader } from '../edge/reading/contract.ts'
+import { edgeVisitor } from '../edge/visit/visitor.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { fileFact } from '../model/evidence.ts'
+import type { Sightings } from '../model/host-status.ts'
+import type { Board } from '../monitor/board.ts'
+import { Monitor } from '../monitor/monitor.ts'
+import { fileState } from '../observe/host/inspect-edge.ts'
+import type { Runs } from '../runs/engine/runs.ts'
+import { filesToCompare } from '../runs/renewal/in-use.ts'
+import { verifiedAnswer } from '../runs/steps/steps.ts'
+import type { Log } from '../runtime/log.ts'
+import type { Exposure } from '../store/ports/exposures.ts'
+import type { Store } from '../store/ports/store.ts'
+import { type AskStanding, askStanding } from './name-standing.ts'
+import type { Equipment } from './runs.ts'
+
+interface MonitorSurroundings extends Equipment {
+  readonly store: Store
+  readonly runs: Runs
+  readonly board: Board
+  readonly reader: EdgeReader | undefined
+  readonly metrics: Metrics
+  readonly instance: string
+  readonly log: Log
+}
+
+/** The monitor on what the configuration names: the Primary's edge as it is, and the books of what was applied. */
+export function monitorOf(config: Config, parts: MonitorSurroundings): Monitor {
+  const { servers, edge, edges, monitor, instances } = config
+  const primary = edges[servers.primary]
+  return new Monitor({
+    ...parts,
+    edge: primary &&
+      parts.reader && {
+        reader: parts.reader,
+        surroundings: {
+          addresses: servers.addresses,
+          hostPath: (host) => join(primary.folder, hostFile(host)),
+          edge: { address: primary.address, ports: edge },
+        },
+      },
+    visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
+    compare: comparer(parts, askStanding(config)),
+    firstAnswer: verifiedAnswer,
+    listenToRuns: (listener) => parts.runs.listen(listener),
+    onCheck: (status) => parts.metrics.check(status),
+    everyMs: monitor.everySeconds * 1000,
+    atOnce: monitor.atOnce,
+    leaseMs: instances.takeOverSeconds * 1000,
+  })
+}
+
+/** Compares the exposure of a host with DNS and the Primary's files. */
+function comparer({ store, primary }: Pick<MonitorSurroundings, 'store' | 'primary'>, standingOf: AskStanding) {
+  const fileOf = async (exposure: Exposure): Promise<Sightings['file']> =>
+    primary
+      ? fileFact(
+          await fileState(
+            primary,
+            filesToCompare(exposure, (path) => primary.isOfCertificate(path)),
+          ),
+        )
+      : null
+  return async (host: string): Promise<Pick<Sightings, 'dns' | 'file'>> => {
+    const exposure = await store.findExposure(host)
+    const plan = exposure && (await store.findPlan(exposure.planId))
+    if (!plan) return { dns: null, file: null }
+    const [{ records }, file] = await Promise.all([standingOf(plan), fileOf(exposure)])
+    if (file !== 'edited') return { dns: records, file }
+    // A run or a renewal may have written it since the books were read.
+    const later = await store.findExposure(host)
+    return { dns: records, file: later ? await fileOf(later) : null }
+  }
+}

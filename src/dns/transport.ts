@@ -1,0 +1,146 @@
+import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { connect } from 'node:net'
+import type { Endpoint } from '../model/address.ts'
+import type { FairClock } from '../primitives/fair-clock.ts'
+import type { DnsAnswer, DnsOutcome, DnsQuestion, NoAnswer } from './contract.ts'
+import { u16 } from './wire/bytes.ts'
+import { decodeMessageOrUndefined, encodeQuery, type Message } from './wire/message.ts'
+import { CLASS_IN } from './wire/record-types.ts'
+
+/** A question made ready to send. */
+export interface Query {
+  readonly question: DnsQuestion
+  readonly id: number
+  readonly wire: Buffer
+}
+
+/** Draws an id that is not among `taken`, so that one socket can carry many queries. */
+export function makeQuery(question: DnsQuestion, recursive: boolean, taken: Set<number>): Query {
+  let id = randomInt(0x10000)
+  while (taken.has(id)) id = randomInt(0x10000)
+  taken.add(id)
+  return { question, id, wire: encodeQuery({ id, name: question.name, type: question.type, recursive }) }
+}
+
+/** What a message means to a query: its answer, a reason to ask over TCP, broken, or nothing at all. */
+type Heard = DnsAnswer | 'truncated' | 'malformed' | 'foreign'
+
+function hear(query: Query, bytes: Buffer): Heard {
+  if (bytes.length < 2 || bytes.readUInt16BE(0) !== query.id) return 'foreign'
+  const message = decodeMessageOrUndefined(bytes)
+  if (!message) return 'malformed'
+  if (!message.response || message.opcode !== 0 || !echoes(message, query.question)) return 'foreign'
+  if (message.truncated) return 'truncated'
+  const { rcode, authoritative, recursionAvailable, answers, authority } = message
+  if ([...answers, ...authority].some((record) => record.class !== CLASS_IN)) return 'malformed'
+  return { kind: 'answer', rcode, authoritative, recursionAvailable, answers, authority }
+}
+
+function echoes({ questions: [echo, ...more] }: Message, asked: DnsQuestion): boolean {
+  const sameName = echo?.name === asked.name.toLowerCase()
+  return sameName && echo?.type === asked.type && echo.class === CLASS_IN && more.length === 0
+}
+
+export interface UdpLimits {
+  /** Runs since the question was put. */
+  readonly clock: FairClock
+  readonly limitMs: number
+  /** A query without an answer is sent once more after this time. */
+  readonly resendAfterMs: number
+}
+
+type UdpOutcome = DnsAnswer | NoAnswer | 'truncated'
+type UdpOutcomes = ReadonlyMap<Query, Promise<UdpOutcome>>
+
+/**
+ * Sends all queries over one socket and waits for each answer. The socket is connected: the kernel drops what comes
+ * from anyone but the server. Messages that answer none of the queries are ignored until the deadline.
+ */
+export function askOverUdp(server: Endpoint, queries: readonly Query[], limits: UdpLimits): UdpOutcomes {
+  if (queries.length === 0) return new Map()
+  const socket = createSocket(server.address.includes(':') ? 'udp6' : 'udp4')
+  const waiting = new Map(queries.map((query) => [query.id, { query, ...Promise.withResolvers<UdpOutcome>() }]))
+  const outcomes = new Map([...waiting.values()].map(({ query, promise }) => [query, promise]))
+  const malformed = new Set<number>()
+
+  const settle = (id: number, outcome: UdpOutcome) => {
+    waiting.get(id)?.resolve(outcome)
+    waiting.delete(id)
+    if (waiting.size === 0) stop()
+  }
+  const giveUp = (reason: 'timeout' | 'unreachable') => {
+    for (const id of [...waiting.keys()])
+      settle(id, { kind: 'no_answer', reason: malformed.has(id) ? 'malformed' : reason })
+  }
+  const send = () => {
+    for (const { query } of waiting.values()) socket.send(query.wire, (error) => error && giveUp('unreachable'))
+  }
+  const resend = setTimeout(send, limits.resendAfterMs)
+  const callOff = limits.clock.limit(limits.limitMs, () => giveUp('timeout'))
+  const stop = () => {
+    clearTimeout(resend)
+    callOff()
+    socket.close()
+  }
+
+  socket.on('error', () => giveUp('unreachable'))
+  socket.on('message', (bytes) => {
+    const asked = bytes.length >= 2 ? waiting.get(bytes.readUInt16BE(0)) : undefined
+    if (!asked) return
+    const heard = hear(asked.query, bytes)
+    if (heard === 'malformed') malformed.add(asked.query.id)
+    else if (heard !== 'foreign') settle(asked.query.id, heard)
+  })
+  socket.connect(server.port, server.address, send)
+  return outcomes
+}
+
+/** `sent`: whether the server may have received our message. */
+export type TcpOutcome =
+  | { readonly kind: 'message'; readonly bytes: Buffer }
+  | { readonly kind: 'no_message'; readonly reason: 'timeout' | 'unreachable'; readonly sent: boolean }
+
+/** When to give up. */
+export interface TcpLimit {
+  readonly clock: FairClock
+  readonly limitMs: number
+}
+
+/** One query over one connection. */
+export async function askOverTcp(server: Endpoint, query: Query, limit: TcpLimit): Promise<DnsOutcome> {
+  const outcome = await exchangeOverTcp(server, query.wire, limit)
+  if (outcome.kind === 'no_message') return noAnswer(outcome.reason)
+  const heard = hear(query, outcome.bytes)
+  return typeof heard === 'string' ? noAnswer('malformed') : heard
+}
+
+/** One message each way. Only the first that comes is read: its two length octets bound it to 64 KiB. */
+export function exchangeOverTcp(server: Endpoint, wire: Buffer, { clock, limitMs }: TcpLimit): Promise<TcpOutcome> {
+  const { promise, resolve } = Promise.withResolvers<TcpOutcome>()
+  const socket = connect({ port: server.port, host: server.address })
+  const callOff = clock.limit(limitMs, () => fail('timeout'))
+  let sent = false
+  const settle = (outcome: TcpOutcome) => {
+    callOff()
+    socket.destroy()
+    resolve(outcome)
+  }
+  const fail = (reason: 'timeout' | 'unreachable') => settle({ kind: 'no_message', reason, sent })
+
+  let received = Buffer.alloc(0)
+  socket.on('connect', () => {
+    sent = true
+    socket.write(Buffer.concat([u16(wire.length), wire]))
+  })
+  socket.on('data', (chunk) => {
+    received = Buffer.concat([received, chunk])
+    const length = received.length < 2 ? Number.POSITIVE_INFINITY : received.readUInt16BE(0)
+    if (received.length >= 2 + length) settle({ kind: 'message', bytes: received.subarray(2, 2 + length) })
+  })
+  socket.on('error', () => fail('unreachable'))
+  socket.on('close', () => fail('unreachable'))
+  return promise
+}
+
+const noAnswer = (reason: NoAnswer['reason']): NoAnswer => ({ kind: 'no_answer', reason })

@@ -1,0 +1,69 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { hostEntry, isSecret, MOST_PARTS, type PemKind, parsePath, pemFile } from '../config/layout.ts'
+import { idInEntry } from '../config/render-certificate.ts'
+import type { EdgeFile } from '../contract.ts'
+import { reporting } from './files.ts'
+
+/** The removal of every file that holds the certificate that the host has now; none when it has none. */
+export async function certificateOf(folder: string, host: string): Promise<EdgeFile[]> {
+  const id = idInEntry(await readFile(join(folder, hostEntry(host)), 'utf8').catch(() => ''))
+  if (id === undefined) return []
+  const further = new Set(await reporting('tls/more', () => readdir(join(folder, 'tls/more'))))
+  const kinds: readonly PemKind[] = ['certificate', 'key']
+  return kinds.flatMap((kind) =>
+    Array.from({ length: MOST_PARTS[kind] }, (_, index) => pemFile(kind, id, index + 1))
+      .filter((path, index) => index === 0 || further.has(path.slice('tls/more/'.length)))
+      .map((path) => ({ path, content: null, secret: kind === 'key' })),
+  )
+}
+
+/** Without the removals of certificates that some host has, once these files stand. */
+export async function sparingUsed(folder: string, files: readonly EdgeFile[]): Promise<EdgeFile[]> {
+  const going = files.filter(({ path, content }) => content === null && parsePath(path).kind === 'certificate')
+  if (going.length === 0) return [...files]
+  const used = await idsInUse(folder, files)
+  return files.filter((file) => !going.includes(file) || !used.has(idOf(file)))
+}
+
+/** The removal of every pair that no host has. */
+export async function unusedCertificates(folder: string): Promise<EdgeFile[]> {
+  const lists = await Promise.all(
+    ['tls/certificates', 'tls/keys', 'tls/more'].map(async (path) =>
+      (await reporting(path, () => readdir(join(folder, path)))).map((name) => join(path, name)),
+    ),
+  )
+  const pairs = lists.flat().filter(isPemFile)
+  return sparingUsed(
+    folder,
+    pairs.map((path) => ({ path, content: null, secret: isSecret(path) })),
+  )
+}
+
+/** Whatever else may stand there is not ours to remove. */
+function isPemFile(path: string): boolean {
+  try {
+    return parsePath(path).kind === 'certificate'
+  } catch {
+    return false
+  }
+}
+
+async function idsInUse(folder: string, files: readonly EdgeFile[]): Promise<Set<string>> {
+  const entries = dirname(hostEntry('*'))
+  const names = await reporting(entries, () => readdir(join(folder, entries)))
+  const changed = new Map(files.map(({ path, content }) => [path, content]))
+  const ids = new Set<string>()
+  for (const path of new Set([...names.map((name) => join(entries, name)), ...changed.keys()])) {
+    if (dirname(path) !== entries) continue
+    const entry = changed.has(path) ? changed.get(path) : await readFile(join(folder, path), 'utf8').catch(() => '')
+    const id = idInEntry(entry ?? '')
+    if (id) ids.add(id)
+  }
+  return ids
+}
+
+function idOf({ path }: EdgeFile): string {
+  const parsed = parsePath(path)
+  return parsed.kind === 'certificate' ? parsed.id : ''
+}

@@ -1,0 +1,87 @@
+import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { BASE_FILE, FOLDERS, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
+import { ROOM_FOR_NAMES, renderBase } from '../config/render-base.ts'
+import { EdgeFault, type EdgeFile } from '../contract.ts'
+import { hashOf, readEdgeFile, reporting } from '../files/files.ts'
+import { replaceFiles } from '../files/replace.ts'
+import { readMainFile } from '../reading/main-file.ts'
+import { refusalSentence } from '../reading/refusal.ts'
+import type { EdgeSettings } from '../settings.ts'
+import { defaultServerAnswers } from '../visit/ask.ts'
+import { assertNobodyShadowed } from './neighbours.ts'
+import { masterIn } from './nginx-workers.ts'
+import { reloadNginx } from './reload.ts'
+import { testShadow } from './shadow.ts'
+
+/** Touches nothing before it is sure that the administrator gave us the folder. */
+export async function prepareEdge(settings: EdgeSettings): Promise<void> {
+  await readMainFile(settings)
+  for (const { path, mode } of FOLDERS) await makeFolder(join(settings.folder, path), mode)
+  await removeLeftOvers(settings)
+  await replaceBase(settings)
+  if (isRunning(settings) && !(await defaultServerAnswers(settings))) await reloadNginx(settings)
+}
+
+async function makeFolder(path: string, mode: number): Promise<void> {
+  const made = await reporting(path, () => mkdir(path, { recursive: true }))
+  if (made) await reporting(path, () => chmod(path, mode))
+  const found = await reporting(path, () => lstat(path))
+  if (!found.isDirectory()) throw new EdgeFault('unavailable', `${path} must be a folder and no link.`)
+  const wider = found.mode & ~mode & 0o077
+  if (wider === 0) return
+  throw new EdgeFault(
+    'unavailable',
+    `${path} is open to others; run: chmod ${mode.toString(8).padStart(4, '0')} ${path}`,
+  )
+}
+
+/** What a crash in the middle of a test or a swap left. */
+async function removeLeftOvers({ config, folder }: EdgeSettings): Promise<void> {
+  const drafts = await reporting(STAGING, () => readdir(join(folder, STAGING)))
+  const beside = await reporting(dirname(config), () => readdir(dirname(config)))
+  const leftOvers = [
+    ...drafts.map((name) => join(folder, STAGING, name)),
+    ...beside.filter((name) => name.startsWith(SHADOW_PREFIX)).map((name) => join(dirname(config), name)),
+  ]
+  for (const path of leftOvers) await reporting(path, () => rm(path, { recursive: true, force: true }))
+}
+
+async function replaceBase(settings: EdgeSettings): Promise<void> {
+  const { folder } = settings
+  const former = await readEdgeFile(folder, BASE_FILE)
+  const base = await acceptableBase(settings, former)
+  if (former.content === base.content) return
+  await assertNobodyShadowed(settings)
+  await replaceFiles(folder, { files: [base], expected: [{ path: BASE_FILE, hash: hashOf(former.content) }] })
+  try {
+    if (isRunning(settings)) await reloadNginx(settings)
+  } catch (error) {
+    // nginx goes on with what it had, but would not start again with what it refuses now.
+    await replaceFiles(folder, { files: [former], expected: [{ path: BASE_FILE, hash: hashOf(base.content) }] })
+    throw error
+  }
+}
+
+/**
+ * With as much room for long names as the administrator's own settings leave to us. Where somebody else's fault hides
+ * whether nginx would take it, one that stands already is good enough.
+ */
+async function acceptableBase(
+  settings: EdgeSettings,
+  former: EdgeFile,
+  leftOut: readonly string[] = [],
+): Promise<EdgeFile> {
+  const base = { ...former, content: renderBase(settings, new Set(leftOut)) }
+  const refusal = await testShadow(settings, [base])
+  if (!refusal) return base
+  const { duplicate } = refusal
+  if (duplicate !== undefined && ROOM_FOR_NAMES.includes(duplicate) && !leftOut.includes(duplicate)) {
+    return acceptableBase(settings, former, [...leftOut, duplicate])
+  }
+  if (former.content === base.content) return former
+  const sentence = `nginx on ${settings.server} refuses our base file or was broken before: ${refusalSentence(refusal)}.`
+  throw new EdgeFault('config_broken', sentence)
+}
+
+const isRunning = ({ pidFile }: EdgeSettings): boolean => masterIn(pidFile) !== undefined

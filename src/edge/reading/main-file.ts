@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { EdgeFault } from '../contract.ts'
+import { codeOf } from '../files/files.ts'
+import type { EdgeSettings } from '../settings.ts'
+import { type Directive, directivesIn } from './text/directives.ts'
+import { UnreadableText } from './text/tokens.ts'
+
+/** The administrator's main file, which must include our folder itself. Rejects with `unavailable` when it does not. */
+export async function readMainFile(settings: Pick<EdgeSettings, 'config' | 'folder'>): Promise<string> {
+  const { config } = settings
+  const text = readText(config)
+  if (!readDirectives(text, config).some((directive) => includesOurs(directive, settings))) {
+    throw new EdgeFault(
+      'unavailable',
+      `nginx does not include our folder: add "include ${ourGlob(settings)};" to the http block of ${config}.`,
+    )
+  }
+  return text
+}
+
+function readText(config: string): string {
+  try {
+    return readFileSync(config, 'utf8')
+  } catch (error) {
+    throw new EdgeFault('unavailable', `nginx's configuration ${config} cannot be read (${codeOf(error)}).`)
+  }
+}
+
+/** The include of our folder, and nothing else. */
+export const includesOurs = (directive: Directive, settings: Pick<EdgeSettings, 'config' | 'folder'>): boolean =>
+  directive.context.join() === 'http' && includePattern(directive, settings) === ourGlob(settings)
+
+/** What an include names, as an absolute path: relative ones begin at the folder of the main file. */
+export const includePattern = (
+  { name, args }: Directive,
+  { config }: Pick<EdgeSettings, 'config'>,
+): string | undefined => (name === 'include' ? resolve(dirname(config), args[0] ?? '') : undefined)
+
+const ourGlob = ({ folder }: Pick<EdgeSettings, 'folder'>): string => join(folder, '*.conf')
+
+function readDirectives(text: string, config: string): Directive[] {
+  try {
+    return directivesIn(text)
+  } catch (error) {
+    if (!(error instanceof UnreadableText)) throw error
+    throw new EdgeFault('config_broken', `nginx's configuration ${config} cannot be understood: ${error.message}.`)
+  }
+}

@@ -1,0 +1,79 @@
+import type { ServerMatch } from '../contract.ts'
+import type { Pattern } from './name-pattern.ts'
+
+type NameKind = Exclude<ServerMatch['how'], 'default'>
+
+export interface NameMatch<T> {
+  readonly how: NameKind
+  readonly value: T
+}
+
+/**
+ * Names, wildcards and patterns as nginx keeps them: the exact name, then the longest `*.x`, then the longest `x.*`, then
+ * the first pattern. Of two equal names the first counts and the second is passed over.
+ */
+export class NameIndex<T> {
+  readonly #exact = new Map<string, T>()
+  /** `.example.test` of `*.example.test`, which does not match `example.test` itself. */
+  readonly #leading = new Map<string, T>()
+  readonly #trailing = new Map<string, T>()
+  readonly #patterns: { readonly pattern: Pattern; readonly value: T }[] = []
+  /** Bare names of `.x` that came to nothing: nginx lets no later name have them all the same. */
+  readonly #barred = new Set<string>()
+
+  /** A name or wildcard in lower case. False: there was one like it, or it is none. */
+  add(name: string, value: T): boolean {
+    if (name.startsWith('.') && name.length > 1) return this.#addWithSubdomains(name, value)
+    if (name.startsWith('*.') && name.length > 2) return this.#addWildcard(this.#leading, name.slice(1), value)
+    if (name.endsWith('.*') && name.length > 2) return this.#addWildcard(this.#trailing, name.slice(0, -1), value)
+    return !name.includes('*') && this.addExact(name, value)
+  }
+
+  addExact(name: string, value: T): boolean {
+    if (this.#isTaken(name)) return false
+    this.#exact.set(name, value)
+    return true
+  }
+
+  addPattern(pattern: Pattern, value: T): void {
+    this.#patterns.push({ pattern, value })
+  }
+
+  find(name: string): NameMatch<T> | undefined {
+    const exact = this.#exact.get(name)
+    if (exact !== undefined) return { how: 'exact', value: exact }
+    for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
+      const value = this.#leading.get(name.slice(dot))
+      if (value !== undefined) return { how: 'leading_wildcard', value }
+    }
+    for (let dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
+      const value = this.#trailing.get(name.slice(0, dot + 1))
+      if (value !== undefined) return { how: 'trailing_wildcard', value }
+    }
+    const found = this.#patterns.find(({ pattern }) => pattern(name))
+    return found && { how: 'regex', value: found.value }
+  }
+
+  exactNames(): IterableIterator<[string, T]> {
+    return this.#exact.entries()
+  }
+
+  /** `.example.test` is `example.test` and `*.example.test`, or neither. */
+  #addWithSubdomains(name: string, value: T): boolean {
+    const bare = name.slice(1)
+    if (this.#isTaken(bare)) return false
+    if (this.#addWildcard(this.#leading, name, value)) return this.addExact(bare, value)
+    this.#barred.add(bare)
+    return false
+  }
+
+  #addWildcard(kept: Map<string, T>, key: string, value: T): boolean {
+    if (kept.has(key) || key.includes('*')) return false
+    kept.set(key, value)
+    return true
+  }
+
+  #isTaken(name: string): boolean {
+    return this.#exact.has(name) || this.#barred.has(name)
+  }
+}

@@ -1,0 +1,108 @@
+import { hostname } from 'node:os'
+import { parseAddress } from '../../../model/address.ts'
+import type { Proxying, ProxyTarget } from '../contract.ts'
+import type { Passing } from '../text/statements.ts'
+import { filledIn, known, type Lookup, UNKNOWN, type ValueMap } from './value-map.ts'
+
+/** What the http block defines for all servers in it. */
+export interface Surroundings {
+  /** By name in lower case: the addresses of the servers that it would choose from. */
+  readonly upstreams: ReadonlyMap<string, readonly string[]>
+  /** By the variable that they define. */
+  readonly maps: ReadonlyMap<string, ValueMap>
+  /** Where urls without variables lead, as far as it was asked: thousands of servers pass to the same few places. */
+  readonly resolved: Map<string, Proxying>
+}
+
+const MOST_RESOLVED = 1000
+
+/** What is known of a request before it is made. */
+export interface Circumstances {
+  readonly host: string
+  readonly serverName: string
+  /** Undefined: the block serves both. */
+  readonly scheme: 'http' | 'https' | undefined
+}
+
+const NOWHERE: Proxying = { proxyPass: null, unresolved: false, target: null, furtherTargets: 0 }
+const UNRESOLVED: Proxying = { ...NOWHERE, unresolved: true }
+
+/** Whether there is a variable in it. */
+export const dependsOnRequest = (passing: Passing | undefined): boolean => passing?.to.includes('$') ?? false
+
+/** Where a server sends what is asked of it under these circumstances. */
+export function proxying(
+  passing: Passing | undefined,
+  circumstances: Circumstances,
+  surroundings: Surroundings,
+): Proxying {
+  if (!passing) return NOWHERE
+  if (dependsOnRequest(passing))
+    return proxyingTo(filledIn(passing.to, lookupFor(passing, circumstances, surroundings)), surroundings)
+  const { resolved } = surroundings
+  const known = resolved.get(passing.to) ?? proxyingTo(passing.to, surroundings)
+  if (resolved.size < MOST_RESOLVED) resolved.set(passing.to, known)
+  return known
+}
+
+function proxyingTo(url: string, { upstreams }: Surroundings): Proxying {
+  const [, protocol, authority] = /^(https?):\/\/(unix:[^:]+|[^/?]+)/i.exec(url) ?? []
+  if (protocol === undefined || authority === undefined || authority.includes(UNKNOWN)) return UNRESOLVED
+  const servers = upstreams.get(authority.toLowerCase())
+  const [first] = servers ?? [authority]
+  if (first === undefined) return UNRESOLVED
+  return {
+    proxyPass: `${protocol.toLowerCase()}://${first}`,
+    unresolved: false,
+    target: targetOf(protocol.toLowerCase() === 'https' ? 'https' : 'http', first, servers !== undefined),
+    furtherTargets: (servers?.length ?? 1) - 1,
+  }
+}
+
+/** Assignments happen in their order, those of the server before those of the location; each may use what was before. */
+function lookupFor({ assignments }: Passing, circumstances: Circumstances, { maps }: Surroundings): Lookup {
+  const values = new Map<string, string | undefined>()
+  const lookup: Lookup = (name) => {
+    const given = values.has(name) ? values.get(name) : ofRequest(name, circumstances)
+    if (given !== undefined || values.has(name)) return given
+    values.set(name, undefined) // Whoever asks for it in order to know it never will.
+    const value = maps.get(name)?.value(lookup)
+    values.set(name, value)
+    return value
+  }
+  for (const { name, value, isConditional } of assignments) {
+    values.set(name, isConditional ? undefined : known(value, lookup))
+  }
+  return lookup
+}
+
+/** Of the variables that hold a path only the beginning is known, which is where the address ends. */
+function ofRequest(name: string, { host, serverName, scheme }: Circumstances): string | undefined {
+  switch (name) {
+    case 'host':
+    case 'http_host':
+      return host
+    case 'server_name':
+      return serverName
+    case 'scheme':
+      return scheme
+    case 'hostname':
+      return hostname()
+    case 'request_uri':
+    case 'uri':
+    case 'document_uri':
+      return '/'
+    case 'is_args':
+      return '?'
+    default:
+      return undefined
+  }
+}
+
+/** In an upstream the port is 80 whatever the protocol. */
+function targetOf(protocol: 'http' | 'https', authority: string, isUpstream: boolean): ProxyTarget | null {
+  const [, named, port] = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(authority) ?? []
+  if (named === undefined) return null
+  const host = parseAddress(named.replace(/^\[(.*)\]$/, '$1')) ?? named.toLowerCase()
+  return { protocol, host, port: Number(port ?? (protocol === 'https' && !isUpstream ? 443 : 80)) }
+}

@@ -1,0 +1,104 @@
+import type { ListenPlace } from '../contract.ts'
+import { canonicalAddress, type Listening } from '../text/listen.ts'
+import type { ServerDraft } from '../text/statements.ts'
+import { NameIndex } from './name-index.ts'
+import { type Pattern, translatePattern } from './name-pattern.ts'
+
+/** One address and port, and the servers that share it. */
+export interface Socket {
+  readonly address: string
+  readonly port: number | null
+  isTls: boolean
+  isDual: boolean
+  defaultServer: ServerDraft
+  hasChosenDefault: boolean
+  readonly names: NameIndex<ServerDraft>
+  /** What it is to a server: the default one, or one of the others. */
+  readonly places: { default?: ListenPlace; other?: ListenPlace }
+}
+
+/** All places where an nginx listens. A visitor reaches one of them, and only the servers there can answer. */
+export class Sockets {
+  readonly #sockets = new Map<string, Socket>()
+
+  /** In the order of the configuration. False: a pattern of it has no sure equal here, and is passed over. */
+  add(server: ServerDraft, listen: readonly Listening[]): boolean {
+    const patterns = server.names.filter(isPattern).map(patternOf)
+    for (const place of listen) {
+      const { names } = this.#socketOf(place, server)
+      for (const name of server.names) if (!isPattern(name)) names.add(name, server)
+      for (const pattern of patterns) if (pattern) names.addPattern(pattern, server)
+    }
+    return !patterns.includes(undefined)
+  }
+
+  all(): IterableIterator<Socket> {
+    return this.#sockets.values()
+  }
+
+  /** A socket for one address comes before one for all of them, whatever names they serve. */
+  at(address: string, port: number): Socket | undefined {
+    const canonical = canonicalAddress(address)
+    const own = this.#sockets.get(`${canonical}:${port}`)
+    const ofSixth = this.#sockets.get(`[::]:${port}`)
+    if (own || canonical.startsWith('[')) return own ?? ofSixth
+    return this.#sockets.get(`*:${port}`) ?? (ofSixth?.isDual ? ofSixth : undefined)
+  }
+
+  /** For whoever listens on an address: the socket there, and those that visitors of one of its addresses reach before it. */
+  reachedBy(address: string, port: number): { readonly same: Socket | undefined; readonly nearer: readonly Socket[] } {
+    const canonical = canonicalAddress(address)
+    const isNearer = (socket: Socket) =>
+      socket.port === port &&
+      socket.address !== canonical &&
+      (canonical === '*' ? !socket.address.startsWith('[') : canonical === '[::]' && socket.address.startsWith('['))
+    return { same: this.#sockets.get(`${canonical}:${port}`), nearer: [...this.#sockets.values()].filter(isNearer) }
+  }
+
+  /** The places of a server, once all servers are known. */
+  placesOf(server: ServerDraft, listen: readonly Listening[]): ListenPlace[] {
+    return listen
+      .map(({ address, port }) => this.#sockets.get(`${address}:${port}`))
+      .filter((socket) => socket !== undefined)
+      .map((socket) => placeOf(socket, server))
+  }
+
+  #socketOf({ address, port, isTls, isDual, isDefault }: Listening, server: ServerDraft): Socket {
+    const key = `${address}:${port}`
+    const socket = this.#sockets.get(key) ?? newSocket(address, port, server)
+    this.#sockets.set(key, socket)
+    socket.isTls ||= isTls
+    socket.isDual ||= isDual
+    if (isDefault && !socket.hasChosenDefault) {
+      socket.defaultServer = server
+      socket.hasChosenDefault = true
+    }
+    return socket
+  }
+}
+
+/** The first server is the default one unless another says that it is. */
+const newSocket = (address: string, port: number | null, server: ServerDraft): Socket => ({
+  address,
+  port,
+  isTls: false,
+  isDual: false,
+  defaultServer: server,
+  hasChosenDefault: false,
+  names: new NameIndex(),
+  places: {},
+})
+
+/** Two for each socket, shared by all of its servers. */
+export function placeOf({ address, port, isTls, defaultServer, places }: Socket, server: ServerDraft): ListenPlace {
+  const isDefault = defaultServer === server
+  const kind = isDefault ? 'default' : 'other'
+  const place = places[kind] ?? { address, port, tls: isTls, defaultServer: isDefault }
+  places[kind] = place
+  return place
+}
+
+const isPattern = (name: string): boolean => name.startsWith('~')
+
+/** A pattern with a capital letter in it is compared without case, as nginx does. */
+const patternOf = (name: string): Pattern | undefined => translatePattern(name.slice(1), /[A-Z]/.test(name))

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { codeOf } from '../../files/files.ts'
+import type { Folders } from './glob.ts'
+import { draftServer } from './server-draft.ts'
+import { type Content, type ParsedText, parse, type Statement } from './statements.ts'
+
+const MOST_BYTES = 64 * 1024 * 1024
+/** Two changes within one tick of the file system's clock leave the same times: what is younger is read again. */
+const SETTLED_AFTER_MS = 100
+const STATS_PER_TURN = 500
+
+/** What tells that a path is still the same. */
+interface Stamp {
+  readonly dev: number
+  readonly ino: number
+  readonly size: number
+  readonly mtimeMs: number
+  readonly ctimeMs: number
+  /** Why nothing is known of it, such as ENOENT. */
+  readonly fault: string | undefined
+  readonly isSettled: boolean
+}
+
+const NOTHING = { dev: 0, ino: 0, size: 0, mtimeMs: 0, ctimeMs: 0, isSettled: true }
+
+export type Loaded = ParsedText | { readonly unreadable: string }
+
+interface KnownFile {
+  readonly stamp: Stamp
+  readonly loaded: Loaded
+}
+
+/** Files and folders as they were read last. What has not changed since is not read again. */
+export class ConfigFiles implements Folders {
+  readonly #files = { directives: new Map<string, KnownFile>(), entries: new Map<string, KnownFile>() }
+  readonly #folders = new Map<string, { readonly stamp: Stamp; readonly names: readonly string[] }>()
+  /** All that the current reading has looked at. */
+  #seen = new Map<string, Stamp>()
+
+  /** Whether all that the last reading has looked at is as it was. False before the first. */
+  async isUnchanged(): Promise<boolean> {
+    if (this.#seen.size === 0) return false
+    let count = 0
+    for (const [path, stamp] of this.#seen) {
+      if (!isSame(stamp, stampOf(path).stamp)) return false
+      count += 1
+      if (count % STATS_PER_TURN === 0) await new Promise(setImmediate)
+    }
+    return true
+  }
+
+  /** What tells this reading from any other, worked out when it is first asked for. */
+  trace(): () => Trace {
+    const seen = this.#seen
+    let known: Trace | undefined
+    return () => {
+      known ??= traceOf(seen)
+      return known
+    }
+  }
+
+  begin(): void {
+    this.#seen = new Map()
+  }
+
+  /** Forgets what the reading that ends did not look at. */
+  end(): void {
+    for (const kept of [this.#files.directives, this.#files.entries, this.#folders]) {
+      for (const path of kept.keys()) if (!this.#seen.has(path)) kept.delete(path)
+    }
+  }
+
+  load(path: string, content: Content): Loaded {
+    const known = this.#files[content].get(path)
+    if (known && this.#seen.has(path)) return known.loaded
+    const { stamp, stats } = this.#look(path)
+    if (known && isSame(known.stamp, stamp)) return known.loaded
+    const loaded = stats ? read(path, content, stats) : { unreadable: `it cannot be found or read (${stamp.fault})` }
+    this.#files[content].set(path, { stamp, loaded })
+    return loaded
+  }
+
+  list(folder: string): readonly string[] {
+    const known = this.#folders.get(folder)
+    if (known && this.#seen.has(folder)) return known.names
+    const { stamp } = this.#look(folder)
+    if (known && isSame(known.stamp, stamp)) return known.names
+    const names = namesIn(folder)
+    this.#folders.set(folder, { stamp, names })
+    return names
+  }
+
+  exists(path: string): boolean {
+    return this.#look(path).stats !== undefined
+  }
+
+  #look(path: string): { stamp: Stamp; stats: Stats | undefined } {
+    const found = stampOf(path)
+    this.#seen.set(path, found.stamp)
+    return found
+  }
+}
+
+/** All that a reading has looked at, in short. */
+export interface Trace {
+  readonly fingerprint: string
+  /** Of the youngest, in whole milliseconds; infinite where something could not be looked at: it may have gone at any time. */
+  readonly changedAt: number
+}
+
+function traceOf(seen: ReadonlyMap<string, Stamp>): Trace {
+  const hash = createHash('sha256')
+  let changedAt = 0
+  for (const [path, { dev, ino, size, mtimeMs, ctimeMs, fault }] of seen) {
+    hash.update(`${path}\0${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs} ${fault}\n`)
+    changedAt = Math.max(changedAt, fault === undefined ? Math.floor(ctimeMs) : Number.POSITIVE_INFINITY)
+  }
+  return { fingerprint: hash.digest('base64'), changedAt }
+}
+
+const isSame = (before: Stamp, now: Stamp): boolean =>
+  before.isSettled &&
+  before.ino === now.ino &&
+  before.size === now.size &&
+  before.mtimeMs === now.mtimeMs &&
+  before.ctimeMs === now.ctimeMs &&
+  before.dev === now.dev &&
+  before.fault === now.fault
+
+function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (!stats) return { stamp: { ...NOTHING, fault: 'ENOENT' }, stats }
+    const { dev, ino, size, mtimeMs, ctimeMs } = stats
+    const isSettled = Date.now() - ctimeMs > SETTLED_AFTER_MS
+    return { stamp: { dev, ino, size, mtimeMs, ctimeMs, fault: undefined, isSettled }, stats }
+  } catch (error) {
+    return { stamp: { ...NOTHING, fault: codeOf(error) ?? 'unknown' }, stats: undefined }
+  }
+}
+
+/** Only regular files are opened: a pipe would never end. */
+function read(path: string, content: Content, stats: Stats): Loaded {
+  if (!stats.isFile()) return { unreadable: 'it is not a regular file' }
+  if (stats.size > MOST_BYTES) return { unreadable: 'it is too large' }
+  try {
+    return parseFile(readFileSync(path, 'utf8'), content, path)
+  } catch (error) {
+    return { unreadable: `it cannot be read (${codeOf(error) ?? 'unknown'})` }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** What is kept of a file. Servers that include nothing are drafted at once, and their statements forgotten. */
+const parseFile = (text: string, content: Content, path: string): ParsedText =>
+  parse(text, content, (ended) => {
+    const { name, args, line, block = [] } = ended
+    if (name !== 'server' || hasInclude(block)) return ended
+    return { name, args, line, block: undefined, draft: draftServer(ended, path, inItself) }
+  })
+
+const inItself = ({ block = [] }: Statement): readonly Statement[] => block
+
+const hasInclude = (block: readonly Statement[]): boolean =>
+  block.some(({ name, block: inner }) => name === 'include' || (inner !== undefined && hasInclude(inner)))

@@ -1,0 +1,83 @@
+import { dirname } from 'node:path'
+import type { BrokenPlace } from '../contract.ts'
+import type { ConfigFiles } from './config-files.ts'
+import { expandGlob, isGlob } from './glob.ts'
+import type { Content, Statement } from './statements.ts'
+
+/** A statement, the file that it stands in, and the files through which that was reached, itself the last. */
+export interface Located extends Statement {
+  readonly path: string
+  readonly trail: readonly string[]
+}
+
+const DEEPEST = 32
+/** Files that include one another twice each would never come to an end. */
+const MOST_INCLUSIONS = 200_000
+
+/** The configuration as if it were one text: every `include` replaced by what it names. One per reading. */
+export class Included {
+  readonly #files: ConfigFiles
+  readonly #main: string
+  readonly #broken = new Map<string, BrokenPlace>()
+  #inclusions = 0
+
+  constructor(files: ConfigFiles, main: string) {
+    this.#files = files
+    this.#main = main
+  }
+
+  broken(): BrokenPlace[] {
+    return [...this.#broken.values()]
+  }
+
+  report(path: string, line: number | null, sentence: string): void {
+    this.#broken.set(`${path}:${line}`, { path, line, sentence })
+  }
+
+  main(): Generator<Located> {
+    return this.#file(this.#main, 'directives', [])
+  }
+
+  /** What is in a block. */
+  in({ name, block = [], path, trail }: Located): Generator<Located> {
+    return this.#expanded(block, name === 'map' ? 'entries' : 'directives', path, trail)
+  }
+
+  *#expanded(
+    statements: readonly Statement[],
+    content: Content,
+    path: string,
+    trail: readonly string[],
+  ): Generator<Located> {
+    for (const { name, args, line, block, draft } of statements) {
+      const located = { name, args, line, block, draft, path, trail }
+      if (name !== 'include') yield located
+      else for (const file of this.#named(located)) yield* this.#include(file, content, located)
+    }
+  }
+
+  *#include(file: string, content: Content, { path, line, trail }: Located): Generator<Located> {
+    this.#inclusions += 1
+    if (trail.includes(file)) this.report(path, line, 'a file includes itself here, directly or through others')
+    else if (trail.length > DEEPEST) this.report(path, line, 'files include one another too deeply here')
+    else if (this.#inclusions > MOST_INCLUSIONS)
+      this.report(path, line, 'too many files are included; the rest was not read')
+    else yield* this.#file(file, content, trail)
+  }
+
+  *#file(file: string, content: Content, trail: readonly string[]): Generator<Located> {
+    const loaded = this.#files.load(file, content)
+    if ('unreadable' in loaded) {
+      this.report(file, null, loaded.unreadable)
+      return
+    }
+    yield* this.#expanded(loaded.statements, content, file, [...trail, file])
+    if (loaded.fault) this.report(file, loaded.fault.line, loaded.fault.message)
+  }
+
+  /** Relative names begin at the folder of the main file. Nothing is made shorter: it is the path that nginx opens. */
+  #named({ args: [name = ''] }: Statement): string[] {
+    const pattern = name.startsWith('/') ? name : `${dirname(this.#main)}/${name}`
+    return isGlob(pattern) ? expandGlob(pattern, this.#files) : [pattern]
+  }
+}

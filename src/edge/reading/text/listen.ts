@@ -1,0 +1,71 @@
+import { parseAddress } from '../../../model/address.ts'
+
+/** One place of a `listen`, before it is known what others say about the same place. */
+export interface Listening {
+  /** `*`, `127.0.45.23`, `[::]` or `unix:…`. */
+  readonly address: string
+  readonly port: number | null
+  readonly isTls: boolean
+  readonly isDefault: boolean
+  /** `[::]` that takes IPv4, too. */
+  readonly isDual: boolean
+}
+
+/** Without a port. */
+const USUAL_PORT = 80
+
+const PORT_ONLY = /^()(\d+)(?:-(\d+))?$/
+const ADDRESS = /^(\[[^\]]*\]|[^:[\]]+)(?::(\d+)(?:-(\d+))?)?$/
+
+/** Thousands of servers listen on the same few places. */
+const known = new Map<string, readonly Listening[]>()
+const MOST_KNOWN = 1000
+
+/** The places of all the `listen` of a server. */
+export function parseListens(listens: readonly (readonly string[])[], isTls: boolean): readonly Listening[] {
+  const key = [isTls, ...listens.map((args) => args.join(' '))].join(';')
+  const places = known.get(key) ?? listens.flatMap(placesIn).map((place) => (isTls ? { ...place, isTls } : place))
+  if (known.size < MOST_KNOWN) known.set(key, places)
+  return places
+}
+
+/** Several for a range of ports, none for QUIC, which is another network. */
+function placesIn([place = '', ...options]: readonly string[]): Listening[] {
+  if (options.includes('quic')) return []
+  const traits = {
+    isTls: options.includes('ssl'),
+    isDefault: options.includes('default_server') || options.includes('default'),
+    isDual: options.includes('ipv6only=off'),
+  }
+  if (place.startsWith('unix:')) return [{ address: place, port: null, ...traits }]
+  const [, named = '', low, high] = PORT_ONLY.exec(place) ?? ADDRESS.exec(place) ?? []
+  const address = canonicalAddress(named)
+  return portsBetween(Number(low ?? USUAL_PORT), Number(high ?? low ?? USUAL_PORT)).map((port) => ({
+    address,
+    port,
+    ...traits,
+  }))
+}
+
+/** What a server without `listen` does: only root may have the usual port. */
+export const impliedListening = (isRoot: boolean): Listening => ({
+  address: '*',
+  port: isRoot ? USUAL_PORT : 8000,
+  isTls: false,
+  isDefault: false,
+  isDual: false,
+})
+
+/** One spelling for one address: `*`, nothing and `0.0.0.0` are all addresses of IPv4. */
+export function canonicalAddress(text: string): string {
+  if (text === '' || text === '*' || text === '0.0.0.0') return '*'
+  if (text === 'localhost') return '127.0.0.1'
+  const address = parseAddress(text.replace(/^\[(.*)\]$/, '$1'))
+  if (address === undefined) return text.toLowerCase()
+  return address.includes(':') ? `[${address}]` : address
+}
+
+function portsBetween(low: number, high: number): number[] {
+  const count = Math.min(high, 65_535) - low + 1
+  return count > 0 ? Array.from({ length: count }, (_, index) => low + index) : []
+}

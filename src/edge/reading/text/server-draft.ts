@@ -1,0 +1,106 @@
+import { hostname } from 'node:os'
+import { parseListens } from './listen.ts'
+import type { Assignment, Passing, ServerDraft, Statement } from './statements.ts'
+
+/** How near a location is to `/`: what a visitor of the host alone would ask. */
+const RANK = { exactRoot: 0, root: 1, elsewhere: 2, conditional: 3 }
+
+/** `to` null: the location answers by itself. */
+interface RankedPassing extends Omit<Passing, 'to'> {
+  readonly to: string | null
+  readonly rank: number
+}
+
+/** What is in a block, with or without following its includes. */
+type Inside<S extends Statement> = (block: S) => Iterable<S>
+
+export function draftServer<S extends Statement>(server: S, path: string, inside: Inside<S>): ServerDraft {
+  const names: (readonly string[])[] = []
+  const listens: (readonly string[])[] = []
+  const assignments: Assignment[] = []
+  const passings: RankedPassing[] = []
+  let isTls = false
+  let isAnswered = false
+  for (const statement of inside(server)) {
+    const { name, args } = statement
+    if (name === 'server_name') names.push(args)
+    else if (name === 'listen') listens.push(args)
+    else if (name === 'ssl') isTls = args[0] === 'on'
+    else if (name === 'return') isAnswered = true
+    else if (name === 'location') passings.push(...locationPassings(statement, inside))
+    else assignments.push(...assignmentsOf(statement, inside))
+  }
+  return {
+    path,
+    line: server.line,
+    // Without room left over for more: there may be thousands of them.
+    names: names.flat().map(canonicalName),
+    listen: parseListens(listens, isTls),
+    passing: isAnswered ? undefined : nearest(passings, assignments),
+  }
+}
+
+/** Names are compared without case; patterns may have a mind of their own about it. */
+const canonicalName = (name: string): string => {
+  if (name.startsWith('~')) return name
+  return (name === '$hostname' ? hostname() : name).toLowerCase()
+}
+
+/** The server's own assignments come before those of the location. */
+function nearest(passings: readonly RankedPassing[], before: readonly Assignment[]): Passing | undefined {
+  const [first] = passings.toSorted((a, b) => a.rank - b.rank)
+  if (!first || first.to === null) return undefined
+  // Most name an address, and there may be thousands of them.
+  return { to: first.to, assignments: first.to.includes('$') ? [...before, ...first.assignments] : NONE }
+}
+
+const NONE: readonly Assignment[] = []
+
+/** Of a location and of those within it, in the order of the text. */
+function locationPassings<S extends Statement>(location: S, inside: Inside<S>): RankedPassing[] {
+  const rank = rankOf(location.args)
+  const assignments: Assignment[] = []
+  const within: RankedPassing[] = []
+  const own: RankedPassing[] = []
+  for (const statement of inside(location)) {
+    const { name, args } = statement
+    if (name === 'location') within.push(...locationPassings(statement, inside))
+    else if (name === 'return') own.unshift({ to: null, assignments, rank })
+    else if (name === 'proxy_pass') own.push({ to: args[0] ?? '', assignments, rank })
+    else if (name === 'if' || name === 'limit_except')
+      within.push(...conditionalPassings(statement, inside, assignments))
+    assignments.push(...assignmentsOf(statement, inside))
+  }
+  // A location that answers by itself counts only where it stands for the whole host.
+  const counted = own.slice(0, 1).filter(({ to }) => to !== null || rank < RANK.elsewhere)
+  return [...counted, ...within]
+}
+
+function conditionalPassings<S extends Statement>(
+  condition: S,
+  inside: Inside<S>,
+  assignments: readonly Assignment[],
+): RankedPassing[] {
+  return [...inside(condition)]
+    .filter(({ name }) => name === 'proxy_pass')
+    .map(({ args: [to = ''] }) => ({ to, assignments, rank: RANK.conditional }))
+}
+
+function rankOf(args: readonly string[]): number {
+  const path = args.at(-1)
+  if (path !== '/' || args.length > 2) return RANK.elsewhere
+  if (args.length === 1 || args[0] === '^~') return RANK.root
+  return args[0] === '=' ? RANK.exactRoot : RANK.elsewhere
+}
+
+function assignmentsOf<S extends Statement>(statement: S, inside: Inside<S>): Assignment[] {
+  const { name, args } = statement
+  if (name === 'set') return [{ name: variableName(args[0]), value: args[1] ?? '', isConditional: false }]
+  if (name !== 'if') return []
+  return [...inside(statement)]
+    .flatMap((inner) => assignmentsOf(inner, inside))
+    .map((assignment) => ({ ...assignment, isConditional: true }))
+}
+
+/** `$name` without its sign. */
+export const variableName = (text = ''): string => text.replace(/^\$/, '').toLowerCase()

@@ -1,0 +1,41 @@
+import { connect } from 'node:tls'
+import type { Endpoint } from '../../model/address.ts'
+import type { Handshake } from '../contract.ts'
+import { codeOf } from '../files/files.ts'
+import { isForHost } from './ask.ts'
+
+/** One TLS handshake under the host's name, and nothing behind it. */
+export function shakeHands({ address, port }: Endpoint, host: string, limitMs: number): Promise<Handshake> {
+  const socket = connect({ host: address, port, servername: host, rejectUnauthorized: false })
+  return new Promise<Handshake>((resolve) => {
+    const timer = setTimeout(() => resolve({ kind: 'unknown' }), limitMs)
+    let isConnected = false
+    socket.once('connect', () => {
+      isConnected = true
+    })
+    socket.once('secureConnect', () => {
+      const x509 = socket.getPeerX509Certificate()
+      const { subjectAltName = '' } = x509 ?? {}
+      resolve(
+        x509
+          ? {
+              kind: 'certificate',
+              fingerprint: x509.fingerprint256,
+              serial: x509.serialNumber,
+              names: subjectAltName.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4)] : [])),
+              coversHost: isForHost(x509, host),
+              notBefore: x509.validFromDate.getTime(),
+              notAfter: x509.validToDate.getTime(),
+            }
+          : { kind: 'unknown' },
+      )
+    })
+    socket.on('error', (error) =>
+      resolve({ kind: isConnected && codeOf(error) !== 'ETIMEDOUT' ? 'refused' : 'unknown' }),
+    )
+    socket.once('close', () => {
+      clearTimeout(timer)
+      resolve({ kind: 'unknown' })
+    })
+  }).finally(() => socket.destroy())
+}

@@ -1,0 +1,266 @@
+import { connect, type Socket } from 'node:net'
+import { connect as connectSecurely, createSecureContext, type TLSSocket } from 'node:tls'
+import { type Endpoint, formatEndpoint } from '../../model/address.ts'
+import { FairClock } from '../../primitives/fair-clock.ts'
+import { ANSWER, type EntryProof, entryIn, entryProof, QUESTION } from '../config/proof.ts'
+import { UNKNOWN_HOST } from '../config/render-base.ts'
+import type { EdgeAnswer, EdgeVisit, EdgeVisitor } from '../contract.ts'
+import { certificateServed, noAnswerReason } from './ask.ts'
+
+/** A body of up to this size is read so that its connection can be used again; with a larger one it ends. */
+const LARGEST_BODY = 16 * 1024
+const MOST_IDLE = 64
+const MOST_SESSIONS = 20_000
+
+/**
+ * Asks an edge for many hosts again and again at little cost: plain connections are kept and carry any host; a TLS
+ * connection belongs to one name, so each is new but resumes the host's session. A full visit resumes nothing, and so
+ * sees the certificate that is served now.
+ */
+export function edgeVisitor(limitMs: number): EdgeVisitor {
+  const idle = new Idle()
+  const sessions = new Sessions()
+  const visit = (question: EdgeVisit): Promise<EdgeAnswer> => {
+    const socket = question.tls ? undefined : idle.take(question.door)
+    if (!socket) return new Exchange(question, opened(question, sessions), limitMs, idle).answer
+    // The edge may have closed it in this very moment: that says nothing about the host.
+    return new Exchange(question, socket, limitMs, idle).answer.then((answer) =>
+      answer.kind === 'no_answer' && answer.reason !== 'timeout' && answer.reason !== 'unknown_host'
+        ? new Exchange(question, opened(question, sessions), limitMs, idle).answer
+        : answer,
+    )
+  }
+  return {
+    async visit(question) {
+      const answer = await visit(question)
+      if (!question.tls || answer.kind === 'answer' || answer.reason !== 'handshake_refused') return answer
+      return sessions.insistOnModern(question) ? visit(question) : answer
+    },
+    forget: (host) => sessions.forget(host),
+    close: () => idle.close(),
+  }
+}
+
+function opened(question: EdgeVisit, sessions: Sessions): Socket {
+  const { address, port } = question.door
+  return question.tls ? sessions.connect(question) : connect({ host: address, port, noDelay: true })
+}
+
+/** One question and its answer on one connection. */
+class Exchange {
+  readonly answer: Promise<EdgeAnswer>
+  readonly #question: EdgeVisit
+  readonly #proof: EntryProof | undefined
+  readonly #socket: Socket
+  readonly #idle: Idle
+  readonly #clock = new FairClock()
+  #received: Buffer = Buffer.alloc(0)
+  #head: AnswerHead | undefined
+  #isSecured = false
+  #settle: (answer: EdgeAnswer) => void = () => undefined
+
+  constructor(question: EdgeVisit, socket: Socket, limitMs: number, idle: Idle) {
+    this.#question = question
+    this.#proof = question.proof === undefined ? undefined : entryProof(question.proof, question.host)
+    this.#socket = socket
+    this.#idle = idle
+    this.answer = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+    this.#clock.limit(limitMs, () => this.#fail('ETIMEDOUT'))
+    socket.on('data', this.#onBytes)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+    if (question.tls) socket.once('secureConnect', this.#onSecured)
+    socket.write(requestText(question, this.#proof))
+  }
+
+  readonly #onBytes = (bytes: Buffer): void => {
+    this.#received = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes])
+    this.#head ??= this.#readHead()
+    if (!this.#head) return
+    const { bodyAt, bodyLength, keepsAlive } = this.#head
+    const isWhole = bodyLength !== undefined && this.#received.length >= bodyAt + bodyLength
+    const isWorthReading = keepsAlive && !this.#question.tls && bodyLength !== undefined && bodyLength <= LARGEST_BODY
+    if (isWhole || !isWorthReading) this.#end(this.#head, isWhole && isWorthReading)
+  }
+
+  readonly #onSecured = (): void => {
+    this.#isSecured = true
+  }
+  readonly #onError = (error: NodeJS.ErrnoException): void => this.#fail(error.code)
+  readonly #onClose = (): void => this.#fail(undefined)
+
+  #readHead(): AnswerHead | undefined {
+    const head = readHead(this.#received)
+    if (head === null) this.#fail(undefined)
+    return head ?? undefined
+  }
+
+  #end({ httpStatus, header }: AnswerHead, isReusable: boolean): void {
+    const latencyMs = Math.round(this.#clock.elapsedMs)
+    const certificate =
+      this.#question.tls && this.#question.full
+        ? certificateServed(this.#socket as TLSSocket, this.#question.host)
+        : undefined
+    const isUnknown = header(UNKNOWN_HOST.header.toLowerCase()) === UNKNOWN_HOST.value
+    const entry = entryIn(this.#proof, header(ANSWER.toLowerCase()))
+    this.#leave()
+    if (isReusable) this.#idle.put(this.#question.door, this.#socket)
+    else this.#socket.destroy()
+    this.#settle(
+      isUnknown
+        ? { kind: 'no_answer', reason: 'unknown_host' }
+        : { kind: 'answer', httpStatus, latencyMs, ...(entry && { entry }), ...(certificate && { certificate }) },
+    )
+  }
+
+  #fail(code: string | undefined): void {
+    this.#leave()
+    this.#socket.destroy()
+    const handshaking = this.#question.tls && !this.#isSecured
+    this.#settle({ kind: 'no_answer', reason: noAnswerReason(code, handshaking) })
+  }
+
+  #leave(): void {
+    this.#clock.stop()
+    this.#socket.off('data', this.#onBytes)
+    this.#socket.off('error', this.#onError)
+    this.#socket.off('close', this.#onClose)
+    this.#socket.on('error', () => undefined)
+  }
+}
+
+const requestText = ({ host, path, tls }: EdgeVisit, proof: EntryProof | undefined): string =>
+  `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: drawbridge\r\nAccept: */*\r\n${
+    proof ? `${QUESTION}: ${proof.question}\r\n` : ''
+  }Connection: ${tls ? 'close' : 'keep-alive'}\r\n\r\n`
+
+/** Plain connections that wait for the next question. */
+class Idle {
+  readonly #waiting = new Map<string, Socket[]>()
+  #closed = false
+
+  take(door: Endpoint): Socket | undefined {
+    const socket = this.#waiting.get(formatEndpoint(door))?.pop()
+    socket?.removeAllListeners('close').removeAllListeners('data').removeAllListeners('error')
+    return socket
+  }
+
+  put(door: Endpoint, socket: Socket): void {
+    const key = formatEndpoint(door)
+    const waiting = this.#waiting.get(key) ?? []
+    if (this.#closed || waiting.length >= MOST_IDLE || socket.destroyed) {
+      socket.destroy()
+      return
+    }
+    this.#waiting.set(key, waiting)
+    waiting.push(socket)
+    // Whoever speaks unasked, or hangs up, is not asked again on this connection.
+    socket.on('data', () => socket.destroy())
+    socket.on('close', () => {
+      const place = waiting.indexOf(socket)
+      if (place >= 0) waiting.splice(place, 1)
+    })
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const waiting of this.#waiting.values()) for (const socket of [...waiting]) socket.destroy()
+  }
+}
+
+/**
+ * The TLS session of each host. A session of TLS 1.2 is resumed at half the cost of one of TLS 1.3, so that is what is
+ * spoken between full visits, except with hosts that refuse it.
+ */
+class Sessions {
+  /** As text, a byte a character: a kept buffer would hold on to all of the pool that it was cut from. */
+  readonly #sessions = new Map<string, string>()
+  readonly #modernOnly = new Set<string>()
+  readonly #modern = createSecureContext({ minVersion: 'TLSv1.2' })
+  readonly #frugal = createSecureContext({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })
+
+  connect({ host, door, full }: EdgeVisit): TLSSocket {
+    const modern = full || this.#modernOnly.has(host)
+    const session = full ? undefined : this.#sessions.get(host)
+    const socket = connectSecurely({
+      host: door.address,
+      port: door.port,
+      servername: host,
+      secureContext: modern ? this.#modern : this.#frugal,
+      // Whom the certificate is from is not the question here, but whether it is served, for whom and until when.
+      rejectUnauthorized: false,
+      ...(session !== undefined && { session: Buffer.from(session, 'latin1') }),
+    })
+    if (!full) socket.on('session', (fresh: Buffer) => this.#keep(host, fresh))
+    return socket
+  }
+
+  /** True when it was not insisted on before: then it is worth another try. */
+  insistOnModern({ host, full }: EdgeVisit): boolean {
+    if (full || this.#modernOnly.has(host)) return false
+    this.#modernOnly.add(host)
+    this.#sessions.delete(host)
+    return true
+  }
+
+  forget(host: string): void {
+    this.#sessions.delete(host)
+    this.#modernOnly.delete(host)
+  }
+
+  #keep(host: string, session: Buffer): void {
+    const [oldest] = this.#sessions.keys()
+    if (oldest !== undefined && this.#sessions.size >= MOST_SESSIONS) this.#sessions.delete(oldest)
+    this.#sessions.set(host, session.toString('latin1'))
+  }
+}
+
+/** The head of an HTTP/1 answer, as far as a visitor cares. */
+interface AnswerHead {
+  readonly httpStatus: number
+  /** Where the body begins. */
+  readonly bodyAt: number
+  /** Bytes of the body; undefined when only reading on would tell. */
+  readonly bodyLength: number | undefined
+  /** Whether the connection may carry another question. */
+  readonly keepsAlive: boolean
+  header(name: string): string | undefined
+}
+
+const LARGEST_HEAD = 64 * 1024
+
+/** The final head in what has arrived so far; undefined: not all of it yet; null: this is no HTTP/1. Interim answers are passed over. */
+function readHead(bytes: Buffer): AnswerHead | undefined | null {
+  for (let from = 0; ; ) {
+    const end = bytes.indexOf('\r\n\r\n', from)
+    if (end < 0) return bytes.length > LARGEST_HEAD || !couldBeHttp(bytes, from) ? null : undefined
+    const lines = bytes.toString('latin1', from, end).split('\r\n')
+    const [, version, code] = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(lines[0] ?? '') ?? []
+    if (code === undefined) return null
+    const httpStatus = Number(code)
+    if (httpStatus >= 200) return headOf(httpStatus, version === '1', lines.slice(1), end + 4)
+    if (httpStatus === 101) return null
+    from = end + 4
+  }
+}
+
+const couldBeHttp = (bytes: Buffer, from: number): boolean =>
+  'HTTP/1.'.startsWith(bytes.toString('latin1', from, from + 7))
+
+function headOf(httpStatus: number, modern: boolean, lines: readonly string[], bodyAt: number): AnswerHead {
+  const header = (name: string) => {
+    const line = lines.find((candidate) => candidate.slice(0, name.length + 1).toLowerCase() === `${name}:`)
+    return line?.slice(name.length + 1).trim()
+  }
+  const length = header('content-length')
+  const bodyLength =
+    httpStatus === 204 || httpStatus === 304
+      ? 0
+      : length !== undefined && /^\d{1,15}$/.test(length) && header('transfer-encoding') === undefined
+        ? Number(length)
+        : undefined
+  const keepsAlive = modern && header('connection')?.toLowerCase() !== 'close'
+  return { httpStatus, bodyAt, bodyLength, keepsAlive, header }
+}

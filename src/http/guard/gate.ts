@@ -1,0 +1,51 @@
+import type { FastifyRequest } from 'fastify'
+import { formatEndpoint, parseAddress } from '../../model/address.ts'
+import { Problem } from '../../model/errors.ts'
+
+/**
+ * The first judgement: a request must be addressed to us (DNS rebinding) and, when a browser sends it, come from our own
+ * page (CSRF). "Us" is the socket's own address and port, or one of the configured public addresses.
+ */
+export class Gate {
+  readonly #origins: ReadonlySet<string>
+  readonly #scheme: 'http' | 'https'
+
+  constructor(publicUrls: readonly string[], scheme: 'http' | 'https') {
+    this.#origins = new Set(publicUrls)
+    this.#scheme = scheme
+  }
+
+  check(request: FastifyRequest): void {
+    const ours = new Set([...this.#origins, ...this.#ownOrigins(request)])
+    if (!this.#isOurHost(request, ours)) {
+      throw new Problem('host_not_allowed', 'The Host header names no address of this service.')
+    }
+    const { origin } = request.headers
+    if (origin !== undefined && !ours.has(origin.toLowerCase())) {
+      throw new Problem('origin_not_allowed', 'The Origin header names no page of this service.')
+    }
+  }
+
+  #ownOrigins({ socket }: FastifyRequest): string[] {
+    const address = parseAddress(socket.localAddress ?? '')
+    return address ? [originOf(this.#scheme, formatEndpoint({ address, port: socket.localPort ?? 0 }))] : []
+  }
+
+  /** A Host says nothing of the scheme; behind a proxy that ends TLS it belongs to an https address of ours. */
+  #isOurHost(request: FastifyRequest, ours: ReadonlySet<string>): boolean {
+    const host = soleHost(request)
+    if (host === undefined || !/^[A-Za-z0-9.:[\]-]+$/.test(host)) return false
+    return ours.has(originOf('http', host)) || ours.has(originOf('https', host))
+  }
+}
+
+function soleHost({ raw }: FastifyRequest): string | undefined {
+  const hosts = raw.rawHeaders.filter((_, i) => i % 2 === 1 && raw.rawHeaders[i - 1]?.toLowerCase() === 'host')
+  return hosts.length === 1 ? hosts[0] : undefined
+}
+
+/** Lower case, without the scheme's own port. */
+function originOf(scheme: 'http' | 'https', authority: string): string {
+  const url = `${scheme}://${authority}`
+  return URL.canParse(url) ? new URL(url).origin : ''
+}

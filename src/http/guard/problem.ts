@@ -1,0 +1,102 @@
+import type { FastifyError } from 'fastify'
+import { ERRORS, type FieldError, Problem } from '../../model/errors.ts'
+import { badFields } from '../../plan/desire.ts'
+import { StoreUnavailable } from '../../store/ports/store.ts'
+
+/** RFC 9457, always: the one shape of every refusal. */
+export interface ProblemBody {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly code: string
+  readonly detail: string
+  readonly retryable: boolean
+  readonly nextAction: string
+  readonly requestId: string
+  readonly [member: string]: unknown
+}
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
+const MOST_FIELD_ERRORS = 20
+
+export function problemBody(problem: Problem, requestId: string): ProblemBody {
+  const { status, title, retryable, nextAction } = ERRORS[problem.code]
+  return {
+    type: `urn:drawbridge:problem:${problem.code}`,
+    title,
+    status: typeof problem.members.status === 'number' ? problem.members.status : status,
+    code: problem.code,
+    detail: problem.message,
+    retryable,
+    nextAction,
+    ...problem.members,
+    requestId,
+  }
+}
+
+/** The body was sent under another type than JSON's. */
+export const wrongType = (): Problem =>
+  new Problem('invalid_request', 'The body must be sent as application/json.', {
+    status: 415,
+    errors: [{ field: 'content-type', message: 'must be application/json, with charset=utf-8 at most' }],
+  })
+
+/** Whatever was thrown, as a problem. Only what is listed here is the caller's fault; the rest is ours. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof StoreUnavailable)
+    return new Problem('unavailable', 'The store does not answer.', { retryAfter: 5 })
+  const { code, validation, statusCode } = error as Partial<FastifyError>
+  if (validation) {
+    const errors = fieldErrors(validation)
+    return new Problem('invalid_request', badFields(errors), { errors })
+  }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new Problem('payload_too_large', 'The request body is over 16 KiB.')
+  }
+  if (code === 'FST_UNDER_PRESSURE' || statusCode === 503) {
+    return new Problem('unavailable', 'The service is overloaded or shutting down.', { retryAfter: 5 })
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new Problem('invalid_request', 'The request could not be read.')
+  }
+  return new Problem('internal_error', 'The request could not be answered because of a fault inside Drawbridge.')
+}
+
+type Validation = NonNullable<FastifyError['validation']>
+
+/** One entry per bad field, whatever number of rules it breaks. */
+function fieldErrors(validation: Validation): FieldError[] {
+  const errors = new Map<string, FieldError>()
+  for (const fault of validation) {
+    const inside = fault.params.missingProperty ?? fault.params.additionalProperty
+    const path = [...fault.instancePath.split('/').slice(1), ...(inside === undefined ? [] : [String(inside)])]
+    const field = path.join('.').slice(0, 64) || 'body'
+    if (!errors.has(field) && errors.size < MOST_FIELD_ERRORS) errors.set(field, { field, message: messageOf(fault) })
+  }
+  return [...errors.values()]
+}
+
+const FORMATS: Record<string, string> = {
+  'dns-zone': 'must be a DNS name of letter-digit-hyphen labels',
+  'dns-label': 'must be one letter-digit-hyphen label of at most 63 characters',
+}
+
+function messageOf({ keyword, params, message }: Validation[number]): string {
+  switch (keyword) {
+    case 'required':
+      return 'is missing'
+    case 'additionalProperties':
+      return 'is not a known field'
+    case 'format':
+      return FORMATS[String(params.format)] ?? 'has the wrong form'
+    case 'pattern':
+      return `must match ${params.pattern}`
+    case 'anyOf':
+    case 'enum':
+    case 'const':
+      return 'is not one of the allowed values'
+    default:
+      return message ?? 'is not valid'
+  }
+}

@@ -1,0 +1,88 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AuditTrail } from '../../audit/trail.ts'
+import { hideCapabilities } from '../../authorize/credentials.ts'
+import type { AuditEntry } from '../../model/audit.ts'
+import { parseLabel, parseName } from '../../model/dns-name.ts'
+import { type ErrorCode, Problem } from '../../model/errors.ts'
+import { StoreUnavailable } from '../../store/ports/store.ts'
+import { PROBLEM_TYPE, problemBody, toProblem } from './problem.ts'
+import { publicProblem } from './public-view.ts'
+import type { Budgets } from './rate-limit.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code this request was refused with, for its log line. */
+    refusedWith: ErrorCode | undefined
+  }
+}
+
+const FAILED_CREDENTIALS: readonly ErrorCode[] = [
+  'capability_invalid',
+  'capability_expired',
+  'capability_used',
+  'admin_token_invalid',
+]
+
+/** The one place where a request is told no: counted, recorded, logged, answered. */
+export function answerRefusals(app: FastifyInstance, trail: AuditTrail, budgets: Budgets, now: () => number): void {
+  app.decorateRequest('refusedWith', undefined)
+  app.setNotFoundHandler(() => {
+    throw new Problem('not_found', 'There is nothing at this address.')
+  })
+  app.setErrorHandler(async (error, request, reply) => {
+    let problem = toProblem(error)
+    if (problem.code === 'internal_error' || error instanceof StoreUnavailable) {
+      request.log.error({ err: error }, 'A request failed')
+    }
+    problem = await countFailedCredential(problem, request, budgets)
+    problem = await recordRefusal(problem, request, trail, now())
+    request.refusedWith = problem.code
+    if (request.caller.network === 'public') problem = publicProblem(problem)
+    const body = problemBody(problem, request.id)
+    if (problem.members.retryAfter !== undefined) reply.header('retry-after', String(problem.members.retryAfter))
+    // A problem names the caller's fields, and somebody may have put a capability in such a name.
+    return reply
+      .status(body.status)
+      .type(PROBLEM_TYPE)
+      .send(hideCapabilities(JSON.stringify(body)))
+  })
+}
+
+async function countFailedCredential(problem: Problem, request: FastifyRequest, budgets: Budgets): Promise<Problem> {
+  if (!FAILED_CREDENTIALS.includes(problem.code)) return problem
+  return budgets.spend(request, 'failedCredential').then(() => problem, toProblem)
+}
+
+/** Nothing is refused unrecorded: when the trail cannot be written the answer says that we are not well. */
+async function recordRefusal(
+  problem: Problem,
+  request: FastifyRequest,
+  trail: AuditTrail,
+  at: number,
+): Promise<Problem> {
+  const action = request.routeOptions.config?.audited
+  if (!action) return problem
+  const { address: actor, network } = request.caller
+  const { code } = problem
+  const about = subject(request.body)
+  const entry: AuditEntry = { at, actor, network, action, outcome: 'refused', code, ...about }
+  const facts = { code, network, actor }
+  try {
+    await (action === 'plan' && about.host !== undefined
+      ? trail.recordAndTell(entry, { at, type: 'plan.refused', host: about.host, facts })
+      : trail.record(entry))
+    return problem
+  } catch (error) {
+    request.log.error({ err: error }, 'The audit trail cannot be written')
+    return new Problem('unavailable', 'The store does not answer.', { retryAfter: 5 })
+  }
+}
+
+/** Which plan or host a refused body spoke of, as far as it can be read at all. */
+function subject(body: unknown): { planId?: string; host?: string } {
+  const { planId, zone, subdomain } = (body ?? {}) as Record<string, unknown>
+  if (typeof planId === 'string' && /^plan_[0-9a-z]{26}$/.test(planId)) return { planId }
+  const label = typeof subdomain === 'string' ? parseLabel(subdomain) : undefined
+  const parent = typeof zone === 'string' ? parseName(zone) : undefined
+  return label && parent ? { host: `${label}.${parent}` } : {}
+}

@@ -1,0 +1,229 @@
+import type { ErrorCode, ProblemMembers } from '../../model/errors.ts'
+
+/** What answers look like, for the reference: by operation and status. A test holds that none is missing and the linter that each is valid. */
+const planId = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
+const host = 'hello.lab.test'
+const url = 'https://hello.lab.test/'
+const at = '2026-01-31T12:00:00.000Z'
+const tomorrow = '2026-02-01T12:00:00.000Z'
+const request = { zone: 'lab.test', subdomain: 'hello', server: '25', port: 3000, health: '/healthz', tls: true }
+
+const checks = [
+  { name: 'health', status: 'passed', detail: 'HTTP 200 in 3 ms', httpStatus: 200 },
+  { name: 'dns', status: 'passed', detail: 'The name is free.' },
+  { name: 'certificate', status: 'passed', detail: 'A certificate can be issued.' },
+  { name: 'proxy', status: 'passed', detail: "The edge's configuration is valid, and nobody else serves the name." },
+]
+const changes = [
+  { kind: 'certificate', action: 'issue', names: [host] },
+  { kind: 'proxy', action: 'create', serverName: host, target: 'http://192.168.45.25:3000', https: true },
+  { kind: 'dns', action: 'create', name: host, type: 'A', ttl: 60, value: '192.168.45.23' },
+]
+const hash = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9'
+const plan = {
+  planId,
+  state: 'planned',
+  host,
+  url,
+  request,
+  checks,
+  changes,
+  digest: `sha256:${hash}`,
+  createdAt: at,
+  expiresAt: tomorrow,
+}
+const steps = [
+  { name: 'proxy', status: 'done', ms: 41.2 },
+  { name: 'dns', status: 'done', ms: 3.8 },
+]
+const budget = { plan: 30, diagnose: 30, read: 300, failedCredential: 10 }
+
+const row = {
+  ...{ host, badge: 'RUNNING', server: '25', managed: true, tls: true, since: at, checkedAt: at },
+  ...{ latencyMs: 4, uptime24h: 1, strip: '-'.repeat(40) + '9'.repeat(8), latencies: [4, 5, 4] },
+  ...{ certificate: { notAfter: tomorrow, level: 'ok' }, expiresAt: null },
+}
+
+export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
+  getPolicy: {
+    200: {
+      flow: 'capability',
+      servers: { targets: ['23', '25', '253'], primary: '23', secondary: '73' },
+      zones: ['lab.test'],
+      internalNetworks: ['192.168.45.0/24'],
+      capability: {
+        header: 'x-deploy-capability',
+        ttlSeconds: 300,
+        uses: 1,
+        boundTo: ['plan', 'digest', 'ip', 'action'],
+      },
+      adminToken: { accepted: false, header: 'x-deploy-token' },
+      plan: { ttlSeconds: 86_400 },
+      ports: {
+        allowed: [
+          [80, 80],
+          [443, 443],
+          [1024, 65_535],
+        ],
+        denied: [8045],
+        deniedOn: { 23: [80, 443] },
+      },
+      health: { pattern: '^/', timeoutSeconds: 3 },
+      rateLimits: { public: budget, internal: { plan: 1200, diagnose: 1200, read: 1200, failedCredential: 1200 } },
+      conflictingRecordTypes: ['A', 'AAAA', 'CNAME'],
+      callOrder: ['GET /api/policy', 'POST /api/deploy/plan'],
+      caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'renew'] },
+      version: '0.1.0',
+    },
+  },
+  createPlan: { 201: plan },
+  getPlan: { 200: { ...plan, state: 'applied' } },
+  listPlans: {
+    200: {
+      plans: [{ planId, state: 'planned', host, url, request, createdAt: at, expiresAt: tomorrow }],
+      nextCursor: null,
+    },
+  },
+  issueCapability: {
+    201: {
+      capability: 'cap_shown-once-and-never-again',
+      header: 'x-deploy-capability',
+      planId,
+      action: 'apply',
+      boundTo: { planId, action: 'apply', ip: '192.168.45.10' },
+      expiresAt: at,
+      uses: 1,
+    },
+  },
+  applyPlan: {
+    200: {
+      ...{ planId, state: 'applied', host, url, steps },
+      verification: {
+        primary: { server: '23', ok: true, detail: 'HTTP 200' },
+        secondary: { server: '73', ok: true, optional: true, detail: 'HTTP 200' },
+      },
+      warnings: [],
+      appliedAt: at,
+    },
+    202: { planId, host, progress: `/api/deploy/plans/${planId}/events` },
+  },
+  removeExposure: {
+    200: { planId, state: 'removed', host, steps, removedAt: at },
+    202: { planId, host, progress: `/api/deploy/plans/${planId}/events` },
+  },
+  renewCertificate: {
+    200: {
+      ...{ planId, state: 'applied', host },
+      certificate: {
+        names: [host],
+        notBefore: at,
+        notAfter: '2026-05-01T12:00:00.000Z',
+        fingerprint: 'A1:B2:C3',
+        source: 'issued',
+      },
+      warnings: [],
+      renewedAt: at,
+    },
+  },
+  extendExposure: { 200: { planId, expiresAt: tomorrow } },
+  followPlan: { 200: { action: 'apply', step: 'proxy', at } },
+  followEvents: {
+    200: {
+      id: 'evt_4f1c2b7a9d0e3f5a6b8c7d9e0f',
+      seq: 7,
+      type: 'exposure.applied',
+      timestamp: at,
+      data: { host, planId, facts: { url, server: '25', port: 3000, tls: true, expiresAt: null } },
+    },
+  },
+  listHosts: {
+    200: {
+      ...{ hosts: [row], total: 1, matched: 1, nextCursor: null },
+      ...{ counts: { RUNNING: 1 }, servers: ['25'], at },
+    },
+  },
+  getHealth: {
+    200: {
+      ...row,
+      lastCheck: { at, ok: true, httpStatus: 200, latencyMs: 4, reason: null },
+      configPath: '/etc/nginx/drawbridge/hosts/hello.lab.test.conf',
+    },
+  },
+  diagnoseHost: {
+    200: {
+      ...{ host, badge: 'DOWN', managed: true, server: '25', file: 'unchanged' },
+      configPath: '/etc/nginx/drawbridge/hosts/hello.lab.test.conf',
+      configLine: 3,
+      listen: [{ address: '192.168.45.23', port: 443, tls: true, defaultServer: false }],
+      proxyPass: 'http://192.168.45.25:3000',
+      chain: [
+        { link: 'dns', ok: true, detail: 'The name leads to the Primary.' },
+        { link: 'backend_tcp', ok: false, detail: 'The backend refuses the connection.' },
+      ],
+      cause: {
+        code: 'nothing_listening',
+        sentence: 'Nothing listens on port 3000 of server 25.',
+        advice: 'Start the backend, or plan the host anew on the port it listens on.',
+      },
+      checkedAt: at,
+      tookMs: 12,
+    },
+  },
+  followHosts: { 200: row },
+  getMetrics: { 200: 'drawbridge_host_badge{host="hello.lab.test",badge="RUNNING",managed="true"} 1\n' },
+  listWebhooks: {
+    200: {
+      webhooks: [
+        {
+          ...{ name: 'chat', receiver: 'https://chat.example.test', events: ['exposure.applied'], hosts: null },
+          ...{ delivered: 41, pending: 1, dead: 1, failing: true, lastDeliveredAt: at, lastFailedAt: at },
+          lastFault: 'HTTP 500',
+          deadLetters: [
+            { id: 'evt_4f1c2b7a9d0e3f5a6b8c7d9e0f', type: 'exposure.applied', host, at, tries: 30, fault: 'HTTP 500' },
+          ],
+        },
+      ],
+    },
+  },
+  readAudit: {
+    200: {
+      lines: [
+        {
+          seq: 1,
+          at,
+          actor: '192.168.45.10',
+          network: 'internal',
+          action: 'plan',
+          outcome: 'ok',
+          planId,
+          host,
+          previous: '0'.repeat(64),
+          hash,
+        },
+      ],
+      head: 1,
+      nextAfter: null,
+    },
+  },
+  isAlive: { 200: { status: 'ok' } },
+  isReady: { 200: { status: 'ok' } },
+}
+
+/** One sentence and the further members of a problem, where its title alone would not show them. */
+export const PROBLEMS: Readonly<Partial<Record<ErrorCode, { readonly detail: string } & ProblemMembers>>> = {
+  invalid_request: {
+    detail: 'The request is not valid: port must be integer.',
+    errors: [{ field: 'port', message: 'must be integer' }],
+  },
+  backend_unhealthy: {
+    detail: 'The backend gave no HTTP 2xx.',
+    checks: [{ name: 'health', status: 'failed', detail: 'No HTTP 2xx came from the health path.' }],
+  },
+  rate_limited: { detail: 'Over 30 requests of this kind came from this address in a minute.', retryAfter: 42 },
+  unavailable: { detail: 'The store does not answer.', retryAfter: 5 },
+  apply_failed: {
+    detail: 'nginx did not serve the host.',
+    steps: [{ name: 'proxy', status: 'failed', ms: 120.4, detail: 'nginx did not serve the host.' }],
+    rollback: [{ name: 'proxy', status: 'undone', ms: 35.1 }],
+  },
+}

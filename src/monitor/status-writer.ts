@@ -1,0 +1,135 @@
+import type { HostStatus } from '../model/host-status.ts'
+import type { EventStore } from '../store/ports/events.ts'
+import type { HostStore } from '../store/ports/hosts.ts'
+import type { Transactions } from '../store/ports/store.ts'
+import type { Board } from './board.ts'
+import { eventsBetween } from './host-events.ts'
+
+/** How old what the store has of a host may grow while nothing but times and counts change. */
+const ROLL_UP_MS = 60_000
+const BETWEEN_ROLL_UPS_MS = 10_000
+/** In one transaction: nobody else is kept waiting for long. */
+const MOST_AT_ONCE = 500
+
+interface Change {
+  readonly before: HostStatus
+  readonly after: HostStatus
+}
+
+/**
+ * Brings to the board what was seen, and to the store what must last: a host that came or went, a change of badge or
+ * certificate at once and together with its event; everything else gathered over a minute.
+ */
+export class Keeper {
+  readonly #store: HostStore & Transactions<HostStore & EventStore>
+  readonly #board: Board
+  readonly #writtenAt = new Map<string, number>()
+  readonly #toWrite = new Set<string>()
+  #gone = new Set<string>()
+  #changes: Change[] = []
+  #version = 0
+  #changed = 0
+  #rolledUpAt = 0
+
+  constructor(store: HostStore & Transactions<HostStore & EventStore>, board: Board) {
+    this.#store = store
+    this.#board = board
+  }
+
+  /** Takes up where whoever asked before has stopped. */
+  async begin(now: number): Promise<void> {
+    const { version } = await this.#store.hostsMark()
+    const kept = await this.#store.readHosts(-1)
+    const names = new Set(kept.map(({ host }) => host))
+    for (const { host } of [...this.#board.all()]) if (!names.has(host)) this.#board.remove(host)
+    for (const status of kept) {
+      this.#board.put(status)
+      this.#writtenAt.set(status.host, now)
+    }
+    this.#version = version
+    this.#changed = this.#board.changed
+    this.#rolledUpAt = now
+  }
+
+  /** A host as it is seen now. */
+  put(status: HostStatus): void {
+    const { host } = status
+    const before = this.#board.find(host)
+    const isNew = before?.badge !== status.badge
+    if (isNew) this.#changed += 1
+    const after = isNew ? { ...status, changed: this.#changed } : status
+    this.#gone.delete(host)
+    if (!before || isWorthWriting(before, after)) this.#toWrite.add(host)
+    if (before && isWorthTelling(before, after)) this.#changes.push({ before, after })
+    this.#board.put(after)
+  }
+
+  remove(host: string): void {
+    this.#gone.add(host)
+    this.#toWrite.delete(host)
+    this.#changes = this.#changes.filter(({ after }) => after.host !== host)
+    this.#writtenAt.delete(host)
+    this.#board.remove(host)
+  }
+
+  /** Writes what must be written by now; everything when `all`. What cannot be written stays for the next time. */
+  async flush(now: number, all = false): Promise<void> {
+    this.#markOld(now, all)
+    do await this.#writeSome(now)
+    while (all && this.#toWrite.size > 0)
+  }
+
+  async #writeSome(now: number): Promise<void> {
+    const hosts = new Set([...this.#toWrite].slice(0, MOST_AT_ONCE))
+    const gone = [...this.#gone]
+    if (hosts.size === 0 && gone.length === 0) return
+    const changes = this.#changes.filter(({ after }) => hosts.has(after.host))
+    const statuses = [...hosts].flatMap((host) => this.#board.find(host) ?? [])
+    const version = this.#version + 1
+    this.#gone = new Set()
+    this.#changes = this.#changes.filter(({ after }) => !hosts.has(after.host))
+    for (const host of hosts) this.#toWrite.delete(host)
+    try {
+      await this.#store.transaction((session) => write(session, statuses, gone, changes, { version, now }))
+    } catch (error) {
+      for (const host of hosts) if (this.#board.find(host)) this.#toWrite.add(host)
+      for (const host of gone) if (!this.#board.find(host)) this.#gone.add(host)
+      this.#changes = [...changes, ...this.#changes]
+      throw error
+    }
+    this.#version = version
+    for (const { host } of statuses) this.#writtenAt.set(host, now)
+  }
+
+  #markOld(now: number, all: boolean): void {
+    if (!all && now - this.#rolledUpAt < BETWEEN_ROLL_UPS_MS) return
+    this.#rolledUpAt = now
+    for (const { host } of this.#board.all()) {
+      if (all || now - (this.#writtenAt.get(host) ?? 0) >= ROLL_UP_MS) this.#toWrite.add(host)
+    }
+  }
+}
+
+const isWorthTelling = (before: HostStatus, after: HostStatus): boolean =>
+  before.badge !== after.badge || before.sightings.certificate?.level !== after.sightings.certificate?.level
+
+/** What callers of other instances should see at once. */
+const isWorthWriting = (before: HostStatus, after: HostStatus): boolean =>
+  isWorthTelling(before, after) ||
+  before.configPath !== after.configPath ||
+  before.server !== after.server ||
+  before.expiresAt !== after.expiresAt
+
+async function write(
+  session: HostStore & EventStore,
+  statuses: readonly HostStatus[],
+  gone: readonly string[],
+  changes: readonly Change[],
+  { version, now }: { readonly version: number; readonly now: number },
+): Promise<void> {
+  await session.deleteHosts(gone)
+  await session.putHosts(statuses, version)
+  for (const { before, after } of changes) {
+    for (const event of eventsBetween(before, after, now)) await session.appendEvent(event)
+  }
+}

@@ -1,0 +1,44 @@
+import type { WebhookState, WebhookStore } from '../store/ports/webhooks.ts'
+import type { Hook } from './webhook-request.ts'
+
+export interface WebhookReport extends WebhookState {
+  readonly name: string
+  /** Where it goes, without path and query: those may be all that a receiver knows its callers by. */
+  readonly receiver: string
+  readonly events: readonly string[] | null
+  readonly hosts: readonly string[] | null
+  /** Newest first; `dead` counts all of them. */
+  readonly deadLetters: readonly DeadLetterReport[]
+}
+
+interface DeadLetterReport {
+  readonly id: string
+  readonly type: string
+  readonly host: string
+  readonly at: number
+  readonly tries: number
+  readonly fault: string
+}
+
+const MOST_LETTERS = 20
+
+/** How every configured webhook does. */
+export const reportWebhooks = (
+  hooks: readonly Hook[],
+  store: Pick<WebhookStore, 'webhookState' | 'deadLetters'>,
+): Promise<WebhookReport[]> =>
+  Promise.all(
+    hooks.map(async ({ name, url, types, hosts }) => {
+      const letters = await store.deadLetters(name, MOST_LETTERS)
+      return {
+        ...(await store.webhookState(name)),
+        name,
+        receiver: new URL(url).origin,
+        events: types ? [...types] : null,
+        hosts: hosts ? [...hosts] : null,
+        deadLetters: letters.map(({ event: { id, type, host, at }, tries, fault }) => ({
+          ...{ id, type, host, at, tries, fault },
+        })),
+      }
+    }),
+  )

@@ -1,0 +1,186 @@
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import type { WebhookReport } from '../notify/webhook-report.ts'
+import type { Hook } from '../notify/webhook-request.ts'
+import type { ResolveParts } from '../runs/engine/resolve.ts'
+import type { Store } from '../store/ports/store.ts'
+import { type Configured, insistOn, onThisMachine, UsageError, withExample, withJson } from '../terminal/declare.ts'
+import { standardOutput, tell } from '../terminal/escape-text.ts'
+import type { RestoreParts } from './backups.ts'
+import type { DoctorParts } from './doctor/doctor.ts'
+
+/**
+ * What the commands on this machine act with. Every member loads what it needs when it is called, so `--help` loads nothing.
+ */
+export interface Machine {
+  /** Runs the service until it is told to end. */
+  serve(config: Config): Promise<void>
+  /** Opens the parts of the service without listening, and closes them after `work`. A service may run beside it. */
+  withParts<T>(config: Config, work: (parts: MachineParts) => Promise<T>): Promise<T>
+  /** Opens only the store. The caller closes it. Never upgrades its schema. */
+  openStore(config: Config): Promise<Store>
+  /** What `doctor` inspects. */
+  doctorParts(config: Config): Promise<DoctorParts>
+  /** Writes the key of the ACME account to a new file of mode 0600. */
+  exportAccountKey(config: Config, file: string): Promise<void>
+}
+
+interface MachineParts extends RestoreParts, Omit<ResolveParts, 'store'> {
+  readonly store: Store
+  readonly hooks: readonly Hook[]
+  readonly webhookReport: () => Promise<readonly WebhookReport[]>
+  readonly now: () => number
+}
+
+async function configIn(file: string): Promise<Config> {
+  const { loadConfig } = await import('../config/config.ts')
+  return loadConfig(file, process.env)
+}
+
+export function addServe(program: Command, machine: Machine): void {
+  const command = onThisMachine(program.command('serve'))
+    .description('run the service')
+    .option('--check', 'only read the configuration and say whether it is right')
+    .action(async ({ config: file, check }: Configured & { check?: boolean }) => {
+      const config = await configIn(file)
+      if (check) return standardOutput().say(`${file} is right.`)
+      await machine.serve(config)
+    })
+  withExample(command, 'drawbridge serve --config /etc/drawbridge/drawbridge.yaml')
+}
+
+export function addDoctor(program: Command, machine: Machine): void {
+  const command = onThisMachine(program.command('doctor'))
+    .description('look at everything that the service stands on, and say what to do about what is wrong')
+    .option('--fix', 'do what is safe: make folders of ours, take rights away from others')
+    .action(async ({ config, fix, json }: Configured & { fix?: boolean }) => {
+      const { doctor } = await import('./doctor/command.ts')
+      tell(await doctor(config, fix === true, machine.doctorParts), json)
+    })
+  withExample(withJson(command), 'drawbridge doctor --config /etc/drawbridge/drawbridge.yaml --fix')
+}
+
+interface RestoreOptions extends Configured {
+  readonly show?: boolean
+  readonly yes?: boolean
+  readonly offAir?: string
+}
+
+export function addBackups(program: Command, machine: Machine): void {
+  const backups = program.command('backups').description("the edge's files as they stood before each run")
+  const list = onThisMachine(backups.command('list'))
+    .description('show them, newest first')
+    .action(async ({ config, json }: Configured) =>
+      machine.withParts(await configIn(config), async ({ shelf }) => {
+        const { backupLines } = await import('./backups.ts')
+        const manifests = await shelf.list()
+        tell({ body: { backups: manifests }, lines: () => backupLines(manifests) }, json)
+      }),
+    )
+  withExample(withJson(list), 'drawbridge backups list --config /etc/drawbridge/drawbridge.yaml')
+  const command = onThisMachine(backups.command('restore <runId>'))
+    .description("put the Primary's files back as they stood before that run; DNS is not touched")
+    .option('--show', 'only show which files would appear, change and vanish')
+    .option('--yes', 'do not ask')
+    .option('--off-air <host>', 'restore although that host, which is live, is taken off the air')
+    .action((runId: string, options: RestoreOptions) => restore(runId, options, machine))
+  withExample(
+    withJson(command),
+    'drawbridge backups restore run_4f… --config /etc/drawbridge/drawbridge.yaml --show',
+    'drawbridge backups restore run_4f… --config /etc/drawbridge/drawbridge.yaml',
+  )
+}
+
+/** Shows what it would do, asks, and does it. */
+async function restore(runId: string, options: RestoreOptions, machine: Machine): Promise<void> {
+  const { config, json, show, yes, offAir } = options
+  await machine.withParts(await configIn(config), async (parts) => {
+    const { offAirSentence, previewLines, previewRestore, restoreBackup } = await import('./backups.ts')
+    const preview = await previewRestore(runId, parts)
+    const body = { runId, server: preview.server, differences: preview.differences, offAir: preview.offAir }
+    const nothingToDo = preview.differences.length === 0
+    if (show || nothingToDo) {
+      return tell({ body: { ...body, restored: false }, lines: () => previewLines(preview) }, json)
+    }
+    if (preview.offAir !== null && offAir !== preview.offAir) throw new UsageError(offAirSentence(preview.offAir))
+    if (!json) standardOutput().say(...previewLines(preview))
+    await insistOn(`Restore ${preview.differences.length} files on ${preview.server}?`, yes)
+    const sentence = await restoreBackup(preview, parts)
+    tell({ body: { ...body, restored: true }, lines: () => [sentence] }, json)
+  })
+}
+
+export function addResolve(program: Command, machine: Machine): void {
+  const command = onThisMachine(program.command('resolve <planId>'))
+    .description('show what a blocked plan left standing, and put it back')
+    .option('--show', 'only show')
+    .action(async (planId: string, { config, show, json }: Configured & { show?: boolean }) =>
+      machine.withParts(await configIn(config), async (parts) => {
+        const { leftOvers, resolve } = await import('../runs/engine/resolve.ts')
+        const left = (await leftOvers(parts.store, planId)).map(({ step, detail }) => ({
+          step,
+          detail: detail ?? null,
+        }))
+        const standing = left.map(({ step, detail }) => `Left standing: ${step}${detail ? ` (${detail})` : ''}`)
+        if (show) return tell({ body: { planId, left, resolved: false }, lines: () => standing }, json)
+        const { outcome, run } = await resolve(planId, parts)
+        const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
+        if (stuck) throw new Error(`still blocked at ${stuck.name}: ${stuck.detail}`)
+        const sentence = `${run.host} is in order again: everything was put back.`
+        tell({ body: { planId, left, resolved: true }, lines: () => [...standing, sentence] }, json)
+      }),
+    )
+  withExample(withJson(command), 'drawbridge resolve plan_4c7p… --config /etc/drawbridge/drawbridge.yaml --show')
+}
+
+export function addAcme(program: Command, machine: Machine): void {
+  const acme = program.command('acme').description('our account at the certificate authority')
+  const exporting = onThisMachine(acme.command('export-account'))
+    .description('write the key of the account to a new file that only its owner may read')
+    .requiredOption('--to <file>', 'must not be there yet')
+    .action(async ({ config: file, json, to }: Configured & { to: string }) => {
+      const config = await configIn(file)
+      const { directory } = config.acme
+      await machine.exportAccountKey(config, to)
+      const sentence = `${to} holds the key of the account at ${directory}. Whoever has it orders in its name: keep it safe.`
+      tell({ body: { directory, file: to }, lines: () => [sentence] }, json)
+    })
+  withExample(withJson(exporting), 'drawbridge acme export-account --config FILE --to account.key')
+}
+
+export function addWebhooks(program: Command, machine: Machine): void {
+  const webhooks = program.command('webhooks').description('receivers of events')
+  const list = onThisMachine(webhooks.command('list'))
+    .description('show how each does, and what it was not given')
+    .action(async ({ config, json }: Configured) =>
+      machine.withParts(await configIn(config), async ({ webhookReport }) => {
+        const { webhookLines } = await import('./webhooks.ts')
+        const reports = await webhookReport()
+        tell({ body: { webhooks: reports }, lines: () => webhookLines(reports) }, json)
+      }),
+    )
+  withExample(withJson(list), 'drawbridge webhooks list --config /etc/drawbridge/drawbridge.yaml')
+  const retry = onThisMachine(webhooks.command('retry <name>'))
+    .description('let everything that waits or was given up be tried again now')
+    .action(async (name: string, { config, json }: Configured) =>
+      machine.withParts(await configIn(config), async ({ hooks, store, now }) => {
+        const { retryWebhook } = await import('./webhooks.ts')
+        const sentence = await retryWebhook(name, hooks, store, now())
+        tell({ body: { name, done: sentence }, lines: () => [sentence] }, json)
+      }),
+    )
+  withExample(withJson(retry), 'drawbridge webhooks retry chat --config /etc/drawbridge/drawbridge.yaml')
+}
+
+/** `audit` itself reads through the API; `audit verify` follows the whole chain in the store. */
+export function addAuditVerify(audit: Command, machine: Machine): void {
+  const command = onThisMachine(audit.command('verify'))
+    .description('follow the audit chain on the server and find a changed or missing line')
+    .action(async ({ config, json }: Configured) => {
+      const { auditReport, verifyAudit } = await import('./audit-verify.ts')
+      const store = await machine.openStore(await configIn(config))
+      const verdict = await verifyAudit(store).finally(() => store.close())
+      tell({ body: verdict, lines: () => [auditReport(verdict)], exitCode: verdict.ok ? 0 : 1 }, json)
+    })
+  withExample(withJson(command), 'drawbridge audit verify --config /etc/drawbridge/drawbridge.yaml')
+}

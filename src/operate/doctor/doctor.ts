@@ -1,0 +1,70 @@
+import type { AcmeDirectory, CertificateInventory } from '../../certificates/contract.ts'
+import type { Edge } from '../../edge/contract.ts'
+import { type ExaminedEdge, examineEdge } from './edges.ts'
+import { type Finding, ok, warning } from './finding.ts'
+import { type ExaminedStore, examineFolder, examineReadable, examineStore } from './folders.ts'
+import { examineListener, type Listener } from './ports.ts'
+import { type ExaminedZone, examineAuthority, examineInventory, examineZone } from './zones.ts'
+
+/** Everything that doctor looks at. None of it is changed by looking. */
+export interface DoctorParts {
+  readonly stateDir: string
+  readonly certificateFolders: readonly string[]
+  readonly store: ExaminedStore
+  readonly edges: readonly ExaminedEdge[]
+  readonly secondary: { readonly server: string; readonly edge: Edge | undefined } | undefined
+  readonly zones: readonly ExaminedZone[]
+  readonly directory: AcmeDirectory
+  readonly inventory: CertificateInventory
+  readonly now: () => number
+  readonly listeners: readonly Listener[]
+}
+
+export async function examine(parts: DoctorParts): Promise<Finding[]> {
+  const found = await Promise.all([
+    examineFolder({ subject: 'state folder', path: parts.stateDir, mode: 0o700 }),
+    examineStore(parts.store),
+    ...parts.edges.map(examineEdge),
+    examineSecondary(parts.secondary),
+    ...parts.zones.map(examineZone),
+    examineAuthority(parts.directory),
+    ...parts.certificateFolders.map((folder) => examineReadable('certificates', folder)),
+    examineInventory(parts.inventory, parts.now()),
+  ])
+  // Last and one by one: who has a port is found by a look at every process, and nothing else is heard meanwhile.
+  const listeners: Finding[] = []
+  for (const listener of parts.listeners) listeners.push(await examineListener(listener))
+  return [...found.flat(), ...listeners]
+}
+
+/** Does what is safe to do, and tells of each what it did. What it could not do is found again by the next look. */
+export function repair(findings: readonly Finding[]): string[] {
+  return findings.flatMap(({ repair: act, fix }) => {
+    if (!act) return []
+    try {
+      act()
+      return [`Done: ${fix}`]
+    } catch (error) {
+      return [`Not done: ${fix} (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`]
+    }
+  })
+}
+
+/** No success depends on it. */
+async function examineSecondary(secondary: DoctorParts['secondary']): Promise<Finding[]> {
+  if (!secondary) return []
+  const { server, edge } = secondary
+  const subject = `secondary ${server}`
+  if (!edge) {
+    return [
+      warning(subject, 'It is not served by this machine.', `Describe its nginx in edges, or set secondary: none.`),
+    ]
+  }
+  const answer = await edge.ask({ host: 'nobody.invalid', path: '/', tls: false })
+  const silent = answer.kind === 'no_answer' && answer.reason !== 'unknown_host' && answer.reason !== 'not_http'
+  return [
+    silent
+      ? warning(subject, `It does not answer (${answer.reason}).`, 'Start its nginx; until then hosts have one edge.')
+      : ok(subject, 'It answers.'),
+  ]
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fchmodSync, fsync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { EdgeFile } from '../edge/contract.ts'
+import { Fault } from '../model/errors.ts'
+
+/** What a backup holds: an edge's files as they stood before a run. */
+export interface BackupManifest {
+  readonly runId: string
+  readonly host: string
+  readonly server: string
+  readonly at: string
+  readonly files: readonly { readonly path: string; readonly hash: string | null; readonly secret: boolean }[]
+}
+
+/**
+ * Where backups are kept. `keep` is durable when it resolves, and lets go of the oldest beyond the configured number,
+ * but never of one whose run is blocked or not finished.
+ */
+export interface BackupShelf {
+  keep(about: Pick<BackupManifest, 'runId' | 'host' | 'server'>, files: readonly EdgeFile[]): Promise<BackupManifest>
+  /** Takes away what a crash left of a backup that was not kept. */
+  tidy(runId: string): Promise<void>
+  /** Takes away a backup of a run that came to nothing. */
+  discard(runId: string): Promise<void>
+  /** Newest first. */
+  list(): Promise<readonly BackupManifest[]>
+  /** The files of one backup, their hashes checked. */
+  load(runId: string): Promise<readonly EdgeFile[]>
+}
+
+/** So many at a time are let go: to find the oldest all must be read. */
+const AT_ONCE = 20
+
+/**
+ * Backups below the state folder, one folder each, for the owner alone. The newest `keepRuns` stay, some more for a while, and
+ * all that are `needed`: a run that is not finished, or blocked, may still be put back.
+ */
+export function backupShelf(
+  folder: string,
+  keepRuns: number,
+  now: () => number,
+  needed: () => Promise<ReadonlySet<string>>,
+): BackupShelf {
+  const list = async (): Promise<readonly BackupManifest[]> => {
+    const names = await readdir(folder).catch(() => [])
+    const manifests = await Promise.all(
+      names.filter((name) => name.startsWith('run_')).map((name) => readManifest(folder, name)),
+    )
+    return manifests.filter((manifest) => manifest !== undefined).toSorted((a, b) => b.at.localeCompare(a.at))
+  }
+  const discard = (runId: string) => rm(join(folder, runId), { recursive: true, force: true })
+  const letGo = async () => {
+    if ((await readdir(folder)).length < keepRuns + AT_ONCE) return
+    const spared = await needed()
+    for (const { runId } of (await list()).slice(keepRuns)) if (!spared.has(runId)) await discard(runId)
+  }
+  return {
+    list,
+    discard,
+    async keep(about, files) {
+      const manifest = { ...about, at: new Date(now()).toISOString(), files: files.map(describe) }
+      await write(folder, manifest, files).catch((error: unknown) => {
+        throw new Fault(
+          `The backup could not be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
+        )
+      })
+      // Nobody waits for this; what could not be let go now is let go after the next run.
+      letGo().catch(() => undefined)
+      return manifest
+    },
+    async tidy(runId) {
+      if (!(await readManifest(folder, runId))) await discard(runId)
+    },
+    async load(runId) {
+      const manifest = await readManifest(folder, runId)
+      if (!manifest) throw new Fault(`There is no backup of ${runId}.`)
+      return Promise.all(manifest.files.map((file, i) => loadFile(folder, runId, file, i)))
+    },
+  }
+}
+
+const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex')
+
+const describe = ({ path, content, secret }: EdgeFile): BackupManifest['files'][number] => ({
+  path,
+  hash: content === null ? null : sha256(content),
+  secret,
+})
+
+/** The manifest comes last and by rename: a backup that has one is whole. */
+async function write(folder: string, manifest: BackupManifest, files: readonly EdgeFile[]): Promise<void> {
+  const target = join(folder, manifest.runId)
+  mkdirSync(target, { recursive: true, mode: 0o700 })
+  const written = files.map(({ content }, i) => content !== null && writeDurably(join(target, String(i)), content))
+  await Promise.all([...written, writeDurably(join(target, 'manifest.new'), JSON.stringify(manifest, null, 2))])
+  renameSync(join(target, 'manifest.new'), join(target, 'manifest.json'))
+  await Promise.all([syncFolder(target), syncFolder(folder)])
+}
+
+/** Only the waiting for the disk is left to others: the rest of it takes less time than asking them. */
+async function writeDurably(path: string, content: string): Promise<void> {
+  const descriptor = openSync(path, 'w', 0o600)
+  try {
+    fchmodSync(descriptor, 0o600)
+    writeFileSync(descriptor, content)
+    await fsyncOf(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const descriptor = openSync(path, 'r')
+  await fsyncOf(descriptor).finally(() => closeSync(descriptor))
+}
+
+const fsyncOf = promisify(fsync)
+
+async function readManifest(folder: string, runId: string): Promise<BackupManifest | undefined> {
+  if (!/^run_[0-9a-f]+$/.test(runId)) return undefined
+  const text = await readFile(join(folder, runId, 'manifest.json'), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : (JSON.parse(text) as BackupManifest)
+}
+
+async function loadFile(
+  folder: string,
+  runId: string,
+  file: BackupManifest['files'][number],
+  i: number,
+): Promise<EdgeFile> {
+  const { path, hash, secret } = file
+  if (hash === null) return { path, content: null, secret }
+  const content = await readFile(join(folder, runId, String(i)), 'utf8').catch(() => undefined)
+  if (content === undefined) throw new Fault(`The backup of ${path} in ${runId} is gone.`)
+  if (sha256(content) !== hash) throw new Fault(`The backup of ${path} in ${runId} is damaged.`)
+  return { path, content, secret }
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { Problem } from '../../model/errors.ts'
+import type { Plan, PlanState } from '../../model/exposure.ts'
+import { hostLease, type Origin, type Run, type RunAction, runHolder } from '../../model/run.ts'
+import type { ExposureStore } from '../../store/ports/exposures.ts'
+import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
+import type { PlanStore } from '../../store/ports/plans.ts'
+import type { RunStore } from '../../store/ports/runs.ts'
+
+export interface Begun {
+  readonly run: Run
+  readonly lease: Lease
+}
+
+interface Beginning {
+  readonly action: RunAction
+  readonly plan: Plan
+  readonly origin: Origin
+  readonly instance: string
+  readonly leaseMs: number
+  readonly at: number
+}
+
+const FROM: Record<RunAction, readonly PlanState[]> = { apply: ['planned', 'rolled_back'], remove: ['applied'] }
+const UNDER_WAY: Record<RunAction, PlanState> = { apply: 'applying', remove: 'removing' }
+
+/** The transaction in which a run begins. */
+export type BeginSession = PlanStore & RunStore & ExposureStore & LeaseStore
+
+/** The rest of a run's first transaction, after the right to it was proven: the plan's state, the host's lease, the intent. */
+export async function begin(beginning: Beginning, session: BeginSession): Promise<Begun> {
+  const { action, plan, origin, instance, leaseMs, at } = beginning
+  const { planId, host } = plan
+  const moved = await session.movePlan(planId, FROM[action], UNDER_WAY[action])
+  if (!moved) throw wrongState(action, (await session.findPlan(planId))?.state ?? plan.state)
+  const runId = `run_${randomBytes(13).toString('hex')}`
+  const lease = await session.takeLease(hostLease(host), runHolder(instance, runId), at, leaseMs)
+  if (!lease) throw new Problem('plan_busy', `Another run for ${host} is under way.`)
+  const run: Run = {
+    runId,
+    planId,
+    host,
+    action,
+    state: 'running',
+    holder: instance,
+    fence: lease.fence,
+    ...origin,
+    startedAt: at,
+  }
+  await claimHost(run, session, at)
+  await session.insertRun(run)
+  await session.appendJournal({ runId, at, step: 'run', mark: 'intent' }, lease.fence)
+  return { run, lease }
+}
+
+async function claimHost({ action, host, planId, fence }: Run, session: BeginSession, at: number): Promise<void> {
+  if (action === 'remove') {
+    await session.moveExposure(host, planId, fence, 'removing', at)
+    return
+  }
+  if (await session.insertExposure({ host, planId, state: 'applying', fence, since: at })) return
+  throw new Problem('dns_name_taken', `${host} is exposed by another plan.`, { types: [] })
+}
+
+function wrongState(action: RunAction, state: PlanState): Problem {
+  if (state === 'applying' || state === 'removing') return new Problem('plan_busy', `The plan is ${state} just now.`)
+  if (state === 'blocked') {
+    return new Problem('plan_busy', 'The plan is blocked: what it changed could not be put back.', {
+      nextAction: 'Run drawbridge resolve with the plan id on the server.',
+    })
+  }
+  if (action === 'remove')
+    return new Problem('plan_not_applied', `The plan is ${state}; only an applied plan can be removed.`)
+  if (state === 'applied') return new Problem('plan_already_applied', 'The plan is applied already.')
+  return new Problem('plan_stale', 'The plan was applied and removed.', {
+    nextAction: 'Make a new one with POST /api/deploy/plan.',
+  })
+}

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Edge } from '../../edge/contract.ts'
+import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
+import { HeldLease } from './lease.ts'
+import { StepFault } from './step.ts'
+
+const PATIENCE_MS = 120_000
+const PAUSE_MS = 20
+
+/** A place in an edge's order of turns: the next, while nobody had a turn or waited for one. */
+export interface TurnMark {
+  /** Turns that were asked for so far. */
+  readonly asked: number
+  /** Of this instance's last turn. */
+  readonly fence: number
+}
+
+export interface Turn {
+  /** Whether nobody, of this or another instance, had a turn between the mark and this one. */
+  isNextAfter(mark: TurnMark): boolean
+}
+
+/**
+ * Applies of different hosts are never refused because of each other: they wait for their turn at the edge, or at the
+ * certificate that they share, here and across instances.
+ */
+export class Turns {
+  readonly #store: LeaseStore
+  readonly #instance: string
+  readonly #leaseMs: number
+  readonly #queues = new Map<string, Queue>()
+
+  constructor(store: LeaseStore, instance: string, leaseMs: number) {
+    this.#store = store
+    this.#instance = instance
+    this.#leaseMs = leaseMs
+  }
+
+  alone<T>(edge: Edge, work: (turn: Turn) => Promise<T>): Promise<T> {
+    return this.#inTurn(placeOf(edge), work)
+  }
+
+  /** Nobody else orders a certificate for these names meanwhile. */
+  ordering<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
+    return this.#inTurn(`certificate:${names.join(',')}`, work)
+  }
+
+  #inTurn<T>(place: string, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const queue = this.#queueAt(place)
+    queue.asked += 1
+    queue.waiting += 1
+    const number = queue.asked
+    const turn = queue.end.then(() => this.#underLease(place, queue, number, work))
+    queue.end = turn.then(
+      () => undefined,
+      () => undefined,
+    )
+    return turn.finally(() => {
+      queue.waiting -= 1
+    })
+  }
+
+  /** The next place, for the first who asks for it: of any number only one can be next. Undefined for all others. */
+  markNext(edge: Edge): TurnMark | undefined {
+    const queue = this.#queueAt(placeOf(edge))
+    const { asked, waiting, fence } = queue
+    if (waiting > 0 || fence === undefined || queue.marked === asked) return undefined
+    queue.marked = asked
+    return { asked, fence }
+  }
+
+  #queueAt(place: string): Queue {
+    const queue = this.#queues.get(place) ?? {
+      asked: 0,
+      waiting: 0,
+      fence: undefined,
+      marked: undefined,
+      end: Promise.resolve(),
+    }
+    this.#queues.set(place, queue)
+    return queue
+  }
+
+  async #underLease<T>(place: string, queue: Queue, number: number, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const lease = await this.#take(place)
+    queue.fence = lease.fence
+    const held = new HeldLease(this.#store, lease, this.#leaseMs, Date.now)
+    // The fence counts the turns of all instances: one more than our last is nobody's in between.
+    const isNextAfter = ({ asked, fence }: TurnMark) => number === asked + 1 && lease.fence === fence + 1
+    return work({ isNextAfter }).finally(async () => {
+      held.stop()
+      // One that cannot be released runs out; that is no reason to call the work a failure.
+      await this.#store.releaseLease(lease).catch(() => undefined)
+    })
+  }
+
+  async #take(place: string): Promise<Lease> {
+    const deadline = Date.now() + PATIENCE_MS
+    while (Date.now() < deadline) {
+      const lease = await this.#store.takeLease(place, this.#instance, Date.now(), this.#leaseMs)
+      if (lease) return lease
+      await sleep(PAUSE_MS)
+    }
+    throw new StepFault(`It was not our turn at ${place} for two minutes.`, { passing: true })
+  }
+}
+
+const placeOf = ({ server }: Edge): string => `edge ${server}`
+
+interface Queue {
+  asked: number
+  waiting: number
+  fence: number | undefined
+  /** The place that was marked last. */
+  marked: number | undefined
+  end: Promise<void>
+}

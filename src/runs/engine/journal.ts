@@ -1,0 +1,62 @@
+import type { JournalEntry, JournalMark, Run } from '../../model/run.ts'
+import type { RunStore } from '../../store/ports/runs.ts'
+import type { Transactions } from '../../store/ports/store.ts'
+
+export type NewEntry = Pick<JournalEntry, 'step' | 'mark' | 'image' | 'detail'>
+
+export interface JournalParts {
+  readonly store: Transactions<RunStore>
+  readonly run: Pick<Run, 'runId' | 'fence'>
+  readonly now: () => number
+  /** Called with each entry once it is durable. */
+  readonly tell: (entry: JournalEntry) => void
+  /** Throws when the run's lease may be somebody else's: who cannot write down what comes next does not do it either. */
+  readonly assertHeld: () => void
+  /** What was written before a crash. */
+  readonly entries?: readonly JournalEntry[]
+}
+
+/** A run's journal: durable before anyone goes on, heard by whoever follows the run. */
+export class Journal {
+  readonly #parts: JournalParts
+  readonly #entries: JournalEntry[]
+
+  constructor(parts: JournalParts) {
+    this.#parts = parts
+    this.#entries = [...(parts.entries ?? [])]
+  }
+
+  write(step: string, mark: JournalMark, image?: unknown, detail?: string): Promise<void> {
+    return this.writeAll([{ step, mark, image, detail }])
+  }
+
+  /** All of them or none. */
+  async writeAll(entries: readonly NewEntry[]): Promise<void> {
+    const { store, run, now, tell, assertHeld } = this.#parts
+    assertHeld()
+    const at = now()
+    const written = await store.transaction(async (session) => {
+      const appended: JournalEntry[] = []
+      for (const { step, mark, image, detail } of entries)
+        appended.push(await session.appendJournal({ runId: run.runId, at, step, mark, image, detail }, run.fence))
+      return appended
+    })
+    this.#entries.push(...written)
+    for (const entry of written) tell(entry)
+  }
+
+  /** The newest entry of a step with one of these marks. */
+  last(step: string, ...marks: JournalMark[]): JournalEntry | undefined {
+    return this.#entries.findLast((entry) => entry.step === step && marks.includes(entry.mark))
+  }
+
+  newest(step: string): JournalEntry | undefined {
+    return this.#entries.findLast((entry) => entry.step === step)
+  }
+
+  /** After-images by step, as far as the run came. */
+  afters(): ReadonlyMap<string, unknown> {
+    const done = this.#entries.filter(({ mark }) => mark === 'done' || mark === 'verdict')
+    return new Map(done.map(({ step, image }) => [step, image]))
+  }
+}

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../runtime/log.ts'
+import type { Store } from '../store/ports/store.ts'
+import { recover } from './engine/recover.ts'
+import type { Runs } from './engine/runs.ts'
+import { Expiry, type ExpiryParts } from './expiry.ts'
+import type { Renewals } from './renewal/renewals.ts'
+import type { StepParts } from './steps/steps.ts'
+
+interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns'> {
+  readonly store: Store
+  readonly runs: Runs
+  /** Undefined where no edge serves. */
+  readonly renewals: Renewals | undefined
+  readonly exposer: ExpiryParts['exposer']
+  /** Edges whose log would hold private keys. */
+  readonly debugLogs: { look(): Promise<void> }
+  readonly instance: string
+  readonly log: Log
+  readonly now: () => number
+}
+
+const BEGIN_PATIENCE_MS = 8_000
+const JUST_BEGUN_MS = 5_000
+
+/** What the service does by itself: makes ready, takes up what was left behind, ends what has lived its life. */
+export function upkeepOf(parts: UpkeepParts) {
+  const { primary, secondary, turns, store, runs, renewals, exposer, log, now } = parts
+  const prepare = async () => {
+    for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
+      await turns
+        .alone(edge, () => edge.prepare())
+        .catch((error: unknown) => log.error({ err: error, server: edge.server }, 'An edge is not ready'))
+    }
+  }
+  const expiry = new Expiry({ store, exposer, log, now })
+  return {
+    async begin(): Promise<void> {
+      const begun = parts.debugLogs
+        .look()
+        .then(prepare)
+        .then(() => recover(parts))
+        .then(() => renewals?.look())
+        .catch((error: unknown) => log.error({ err: error }, 'Not everything that was left behind could be looked at'))
+      // A world that does not answer keeps nobody from asking: what is left goes on while others are served.
+      await Promise.race([begun, sleep(BEGIN_PATIENCE_MS, undefined, { ref: false })])
+    },
+    // A run that has just begun may not be known as under way yet.
+    recover: () => recover(parts, now() - JUST_BEGUN_MS),
+    expire: () => expiry.look(),
+    renew: async () => renewals?.look(),
+    lookAtLogs: () => parts.debugLogs.look(),
+    async drain(limitMs: number): Promise<void> {
+      await Promise.all([runs.drain(limitMs), renewals?.drain(limitMs)])
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import type {
+  CertificateInventory,
+  CertificateIssuer,
+  ChallengeResponder,
+  InstalledCertificate,
+} from '../../certificates/contract.ts'
+import type { Edge, EdgeFile, FileHash, Site } from '../../edge/contract.ts'
+import type { Note, Step } from '../engine/step.ts'
+import { hashIn, hashOf } from '../file-hash.ts'
+
+/** Which certificate the host is served with. Named by its files: the key itself is never journalled. */
+export interface ChosenCertificate {
+  readonly fingerprint: string
+  readonly certificateFile: string
+  readonly keyFile: string
+  readonly source: 'installed' | 'issued'
+  readonly names: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly notBefore: number
+  readonly notAfter: number
+  /** Whether Drawbridge got it from the authority, now or earlier, and so renews it. */
+  readonly ours: boolean
+}
+
+export interface CertificateParts {
+  readonly inventory: Pick<CertificateInventory, 'covering'>
+  readonly issuer: CertificateIssuer
+  readonly responder: ChallengeResponder
+  /** What is ordered where nothing covers the host. */
+  readonly names: readonly string[]
+  /** Runs `work` while nobody else orders for these names. */
+  readonly ordering: <T>(names: readonly string[], work: () => Promise<T>) => Promise<T>
+  readonly challengeSet: () => void
+  readonly now: () => number
+}
+
+interface Challenge {
+  readonly host: string
+  readonly token: string
+  readonly keyAuthorization: string
+}
+
+/** Reuses the covering certificate, or gets one. Undoing keeps it, out of service: the authority's limits are precious. */
+export function certificateStep(host: string, parts: CertificateParts): Step {
+  const { inventory, issuer, responder, names, ordering, now } = parts
+  const installed = async () => chosen(await inventory.covering(host, now()), 'installed')
+  // Whoever waited for somebody else's order of the same names finds its certificate in place.
+  const issued = (note: Note) =>
+    ordering(
+      names,
+      async () =>
+        (await installed()) ?? chosen(await issuer.issue(names, noting(responder, note, parts.challengeSet)), 'issued'),
+    )
+  return {
+    name: 'certificate',
+    before: async () => [],
+    do: async (_before, _afters, note) => (await installed()) ?? issued(note),
+    undo: async (noted) => {
+      // One host's challenges replace one another on an edge: the newest is the one that stands.
+      for (const { host: name, token, keyAuthorization } of (noted as Challenge[]).toReversed()) {
+        await responder.withdraw(name, token, keyAuthorization)
+      }
+      await issuer.sweepChallenges(names, responder)
+    },
+  }
+}
+
+export function chosen(certificate: InstalledCertificate, source: ChosenCertificate['source']): ChosenCertificate
+export function chosen(
+  certificate: InstalledCertificate | undefined,
+  source: ChosenCertificate['source'],
+): ChosenCertificate | undefined
+export function chosen(certificate: InstalledCertificate | undefined, source: ChosenCertificate['source']) {
+  if (!certificate) return undefined
+  const { fingerprint, certificateFile, keyFile, names, notBefore, notAfter, issued: ours } = certificate
+  return {
+    fingerprint,
+    certificateFile,
+    keyFile,
+    source,
+    names,
+    notBefore: notBefore.getTime(),
+    notAfter: notAfter.getTime(),
+    ours,
+  }
+}
+
+/** Writes each challenge down before it is set, so that one left by a crash is found and taken away. */
+function noting(responder: ChallengeResponder, note: Note, challengeSet: () => void): ChallengeResponder {
+  const set: Challenge[] = []
+  return {
+    type: responder.type,
+    present: async (host, token, keyAuthorization) => {
+      set.push({ host, token, keyAuthorization })
+      await note(set)
+      await responder.present(host, token, keyAuthorization)
+      challengeSet()
+    },
+    withdraw: (host, token, keyAuthorization) => responder.withdraw(host, token, keyAuthorization),
+  }
+}
+
+interface ResponderParts {
+  readonly edge: Edge
+  readonly alone: <T>(edge: Edge, work: () => Promise<T>) => Promise<T>
+  /** The files that change for a challenge, with it and (undefined) without. */
+  readonly rendered: (challenges: Site['challenges']) => Promise<readonly EdgeFile[]>
+  /** What an earlier version of this service may have written in place of those without a challenge. */
+  readonly written?: readonly FileHash[]
+}
+
+/**
+ * http-01: an edge itself answers the authority, beside what it serves for the host. Files are replaced only where they are
+ * ours: without a challenge, or with the one that is withdrawn. A file that is gone holds no challenge.
+ */
+export function edgeResponder({ edge, alone, rendered, written = [] }: ResponderParts): ChallengeResponder {
+  const publish = async (wanted: Site['challenges'], shown: Site['challenges']): Promise<void> => {
+    const files = await rendered(wanted)
+    const ours = await Promise.all([rendered(undefined), rendered(shown)])
+    await edge.validate({ files, expected: [] })
+    await edge.swap({ files, expected: [...written, ...ours.flat().map(hashOf)] })
+    await edge.reload()
+  }
+  return {
+    type: 'http-01',
+    present: (_host, token, keyAuthorization) => alone(edge, () => publish({ [token]: keyAuthorization }, undefined)),
+    withdraw: (_host, token, keyAuthorization) =>
+      alone(edge, async () => {
+        const files = (await rendered(undefined)).filter(({ content }) => content !== null)
+        const now = await edge.look(files.map(({ path }) => path))
+        if (files.some(({ path }) => hashIn(now, path) !== null))
+          await publish(undefined, { [token]: keyAuthorization })
+      }),
+  }
+}

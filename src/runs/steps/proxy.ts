@@ -1,0 +1,194 @@
+import { type Edge, EdgeFault, type EdgeFile, type FileHash } from '../../edge/contract.ts'
+import { sentenceOf } from '../../model/errors.ts'
+import type { Turn } from '../engine/edge-lock.ts'
+import { type Afters, type Step, StepFault } from '../engine/step.ts'
+import { hashIn, hashOf } from '../file-hash.ts'
+import type { Rehearsal } from './early-validation.ts'
+
+/** How the edges are worked on: the Primary decides, the Secondary gets the same as well as it can. */
+export interface ProxyParts {
+  readonly primary: Edge
+  readonly secondary: Edge | undefined
+  /** Runs `work` while nobody else changes that edge. */
+  readonly alone: <T>(edge: Edge, work: (turn: Turn) => Promise<T>) => Promise<T>
+  /** What was tested ahead. */
+  readonly rehearsal: Rehearsal
+  /** Told when the new files stand and are not loaded yet. */
+  readonly swapped: () => void
+  /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
+  readonly alsoOnSecondary: (secondary: Edge, work: Promise<SecondaryReport>, afters: Afters) => void
+  /** Resolves when that work, if there is any, has ended. */
+  readonly secondaryEnded: () => Promise<unknown>
+}
+
+/** One host's files on an edge: as they shall stand, and as they stood. */
+export interface ProxyTarget {
+  readonly name: 'proxy' | 'proxy-tls'
+  /** What this service left at these paths before: what else stands there is somebody else's. Undefined: it is not known. */
+  readonly ours: (edge: Edge, afters: Afters) => Promise<readonly FileHash[] | undefined>
+  readonly wanted: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
+  readonly former: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
+  /** Whether what nginx runs is what was before. */
+  readonly isRestored: (edge: Edge) => Promise<boolean>
+}
+
+/** Hashes only: what stood before is in the backup. */
+interface ProxyImage {
+  readonly before: readonly FileHash[]
+  readonly after: readonly FileHash[]
+}
+
+export interface ProxyAfter {
+  readonly files: readonly FileHash[]
+}
+
+/** What became of the Secondary. */
+export interface SecondaryReport {
+  readonly ok: boolean
+  readonly detail: string
+}
+
+/** What happens around the placing of files on an edge. */
+interface Placing {
+  /** Before anything is tested: what stands, and what shall. */
+  readonly note?: (seen: ProxyImage) => Promise<void>
+  readonly placed?: () => void
+}
+
+/**
+ * Changes a host's files on both edges, each validated before it stands and proven to run after. What is to stand is only
+ * known once it is our turn at the edge: others may share a certificate with this host and come or go until then.
+ */
+export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
+  const { primary, secondary, alone, rehearsal, swapped, alsoOnSecondary, secondaryEnded } = parts
+
+  const place = (edge: Edge, afters: Afters, { note, placed }: Placing) =>
+    alone(edge, async (turn) => {
+      const files = await target.wanted(edge, afters)
+      const expected = await edge.look(files.map(({ path }) => path))
+      const after = files.map(hashOf)
+      const ours = await target.ours(edge, afters)
+      // A file that is gone is nobody's edit.
+      if (ours)
+        refuseForeign(
+          expected.filter(({ hash }) => hash !== null),
+          ours,
+          after,
+          { untouched: true },
+        )
+      await note?.({ before: expected, after })
+      if (!(await rehearsal.covers(edge, after, turn))) await edge.validate({ files, expected })
+      await edge.swap({ files, expected })
+      placed?.()
+      await edge.reload()
+      return after
+    })
+
+  const putBack = (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) =>
+    alone(edge, async () => {
+      const { before, after } = await image()
+      const now = await edge.look(before.map(({ path }) => path))
+      refuseForeign(now, before, after)
+      const moved = before.filter(({ path, hash }) => hash !== hashIn(now, path))
+      const files = await filesAt(moved, edge, afters)
+      if (files.length > 0)
+        await edge.swap({ files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })) })
+      if (files.length === 0 && (await target.isRestored(edge))) return
+      // nginx may never have loaded what was taken away: then nothing is left to load, even where somebody else's file forbids it.
+      await edge.reload().catch(async (error: unknown) => {
+        if (!(await target.isRestored(edge))) throw error
+      })
+    })
+
+  /** Only what is provably what stood there: an undo that puts back something else, or nothing, has failed. */
+  const filesAt = async (stood: readonly FileHash[], edge: Edge, afters: Afters): Promise<EdgeFile[]> => {
+    const former = stood.some(({ hash }) => hash !== null) ? await target.former(edge, afters) : []
+    return stood.map(({ path, hash }) => {
+      if (hash === null) return absent(path)
+      const file = former.find((candidate) => candidate.path === path && hashOf(candidate).hash === hash)
+      if (file) return file
+      throw new StepFault(`No backup holds ${path} as it stood before the run; it cannot be put back.`)
+    })
+  }
+
+  /** The Secondary's files are not journalled: they follow from the plan, as the Primary's do, but for where each listens. */
+  const imageOn = async (edge: Edge, afters: Afters): Promise<ProxyImage> => {
+    const [wanted, former] = await Promise.all([target.wanted(edge, afters), target.former(edge, afters)])
+    const paths = [...new Set([...wanted, ...former].map(({ path }) => path))]
+    const hashesOf = (files: readonly EdgeFile[]) => {
+      const hashes = files.map(hashOf)
+      return paths.map((path) => ({ path, hash: hashIn(hashes, path) }))
+    }
+    return { before: hashesOf(former), after: hashesOf(wanted) }
+  }
+
+  return {
+    name: target.name,
+    before: async () => null,
+    async do(image, afters, note): Promise<ProxyAfter> {
+      const earlier = image as ProxyImage | null
+      const noting = async (seen: ProxyImage) => {
+        if (earlier) refuseForeign(sharedWith(earlier.before, seen.before), earlier.before, earlier.after)
+        await note(earlier ? { ...seen, before: firstSeen(earlier.before, seen.before) } : seen)
+      }
+      const placed = () => {
+        swapped()
+        if (secondary) void rehearsal.begin(secondary, () => target.wanted(secondary, afters))
+      }
+      const files = await place(primary, afters, { note: noting, placed }).catch(tellUntouched)
+      if (secondary) alsoOnSecondary(secondary, reported(place(secondary, afters, {})), afters)
+      return { files }
+    },
+    async undo(image, afters) {
+      if (image === null) return
+      await putBack(primary, afters, async () => image as ProxyImage)
+      await Promise.all([rehearsal.ended(), secondaryEnded()])
+      if (secondary) await reported(putBack(secondary, afters, () => imageOn(secondary, afters)))
+    },
+  }
+}
+
+/** The Secondary is reported and never decides. */
+async function reported(work: Promise<unknown>): Promise<SecondaryReport> {
+  return work.then(
+    () => ({ ok: true, detail: 'The Secondary has the same files and runs them.' }),
+    (error: unknown) => ({ ok: false, detail: `The Secondary could not be changed: ${sentenceOf(error)}` }),
+  )
+}
+
+function refuseForeign(
+  now: readonly FileHash[],
+  before: readonly FileHash[],
+  after: readonly FileHash[],
+  options: { readonly untouched?: boolean } = {},
+): void {
+  const foreign = now.filter(({ path, hash }) => hash !== hashIn(before, path) && hash !== hashIn(after, path))
+  if (foreign.length === 0) return
+  const paths = foreign.map(({ path }) => path).join(', ')
+  throw new StepFault(`${paths} was changed outside Drawbridge. It was not overwritten.`, options)
+}
+
+/** Faults before anything live was touched leave nothing to undo. */
+function tellUntouched(error: unknown): never {
+  const untouched = error instanceof EdgeFault && UNTOUCHED.includes(error.kind)
+  throw untouched ? new StepFault(error.message, { untouched, cause: error }) : error
+}
+
+const UNTOUCHED: readonly EdgeFault['kind'][] = [
+  'config_broken',
+  'change_invalid',
+  'changed_meanwhile',
+  'unavailable',
+  'logs_keys',
+]
+
+export const absent = (path: string): EdgeFile => ({ path, content: null, secret: false })
+
+/** After a crash the world may be changed already: what counts is what stood at first. */
+const firstSeen = (earlier: readonly FileHash[], now: readonly FileHash[]): FileHash[] => [
+  ...earlier,
+  ...now.filter(({ path }) => !earlier.some((first) => first.path === path)),
+]
+
+const sharedWith = (earlier: readonly FileHash[], now: readonly FileHash[]): FileHash[] =>
+  now.filter(({ path }) => earlier.some((first) => first.path === path))

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ZoneRecord } from '../../dns/contract.ts'
+import type { Edge, EdgeAnswer } from '../../edge/contract.ts'
+import { type Afters, type Step, StepFault } from '../engine/step.ts'
+import type { ChosenCertificate } from './certificate.ts'
+import type { Held } from './dns.ts'
+import type { SecondaryReport } from './proxy.ts'
+
+/** What one edge answered for the host. */
+export interface EdgeVerdict {
+  readonly server: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly httpStatus?: number
+  readonly latencyMs?: number
+}
+
+export interface Verification {
+  readonly primary: EdgeVerdict
+  readonly secondary: (EdgeVerdict & { readonly optional: true }) | null
+}
+
+export interface VerifyParts {
+  readonly primary: Edge
+  readonly secondary: Edge | undefined
+  readonly judge: EdgeJudge
+  /** What the Primary answered already, if it was asked since it runs what it shall. */
+  readonly first: () => Promise<EdgeVerdict> | undefined
+  /** What the Secondary answers, or why it could not be given what the Primary has. */
+  readonly second: () => Promise<SecondaryReport> | undefined
+  readonly look: (records: readonly ZoneRecord[]) => Promise<Held>
+}
+
+export type EdgeJudge = (edge: Edge, afters: Afters) => Promise<EdgeVerdict>
+
+interface Judged {
+  readonly host: string
+  readonly health: string
+  readonly tls: boolean
+  /** Of the plan; without it only what is answered counts, not by whom. */
+  readonly proof: string | undefined
+}
+
+/** Asks an edge for the host as a visitor would, and whether it is our entry that answers, wherever the edge listens for it. */
+export const edgeJudge =
+  ({ host, health: path, tls, proof }: Judged): EdgeJudge =>
+  async (edge, afters) => {
+    const question = { host, path, tls, proof }
+    const [answer, [elsewhere]] = await Promise.all([
+      edge.ask(question),
+      proof === undefined ? [] : edge.othersElsewhere(question),
+    ])
+    const expected = tls ? (afters.get('certificate') as ChosenCertificate | undefined)?.fingerprint : undefined
+    return { server: edge.server, ...verdictOn(answer, elsewhere, expected) }
+  }
+
+const ATTEMPTS = 3
+const PAUSE_MS = 150
+
+/** The verdict: the name answers with our record and the Primary serves the host. The Secondary is asked too and never decides. */
+export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): Step {
+  const { primary, secondary, judge, first, second, look } = parts
+  return {
+    name: 'verify',
+    decides: true,
+    before: async () => null,
+    async do(_before, afters): Promise<Verification> {
+      const [held, verdict, other] = await Promise.all([
+        look(records),
+        insist((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters)),
+        secondary && (second() ?? judge(secondary, afters)),
+      ])
+      if (held !== 'yes') throw new StepFault(`The DNS server does not answer with our record (${held}).`)
+      if (!verdict.ok) throw new StepFault(verdict.detail)
+      return {
+        primary: verdict,
+        secondary: secondary && other ? { server: secondary.server, ...other, optional: true } : null,
+      }
+    },
+    undo: async () => undefined,
+  }
+}
+
+/** One unlucky moment is no verdict. */
+async function insist(judge: (attempt: number) => Promise<EdgeVerdict>): Promise<EdgeVerdict> {
+  for (let attempt = 1; ; attempt += 1) {
+    const verdict = await judge(attempt)
+    if (verdict.ok || attempt === ATTEMPTS) return verdict
+    await sleep(PAUSE_MS)
+  }
+}
+
+const FOREIGN = 'Another server block than the entry of this plan answers'
+
+/** `elsewhere`: a place where another server block than ours answers. */
+function verdictOn(
+  answer: EdgeAnswer,
+  elsewhere: string | undefined,
+  expectedFingerprint: string | undefined,
+): Omit<EdgeVerdict, 'server'> {
+  if (answer.kind === 'no_answer')
+    return { ok: false, detail: `The edge gave no answer for the host (${answer.reason}).` }
+  const { httpStatus, latencyMs, certificate, entry } = answer
+  const measured = { httpStatus, latencyMs }
+  if (entry === 'other') return { ok: false, detail: `${FOREIGN} for the host.`, ...measured }
+  if (elsewhere !== undefined) return { ok: false, detail: `${FOREIGN} for the host on ${elsewhere}.`, ...measured }
+  if (httpStatus < 200 || httpStatus > 299) {
+    return { ok: false, detail: `Through the edge the health path answered HTTP ${httpStatus}.`, ...measured }
+  }
+  if (expectedFingerprint !== undefined && certificate?.fingerprint !== expectedFingerprint) {
+    return { ok: false, detail: 'The edge serves another certificate than the one installed.', ...measured }
+  }
+  return { ok: true, detail: `Through the edge the health path answered HTTP ${httpStatus}.`, ...measured }
+}

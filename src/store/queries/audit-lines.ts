@@ -1,0 +1,62 @@
+import type { Kysely } from 'kysely'
+import { type AuditEntry, type AuditLine, lineHash } from '../../model/audit.ts'
+import type { StoreSession } from '../ports/store.ts'
+import type { AuditLineRow, Schema } from '../schema.ts'
+
+type AuditLines = Pick<StoreSession, 'appendAudit' | 'readAudit' | 'auditHead'>
+
+export const auditLinesIn = (db: Kysely<Schema>): AuditLines => ({
+  appendAudit: (entry) =>
+    db.isTransaction ? append(db, entry) : db.transaction().execute((transaction) => append(transaction, entry)),
+
+  async readAudit(afterSeq, limit) {
+    const rows = await db
+      .selectFrom('audit_lines')
+      .selectAll()
+      .where('seq', '>', afterSeq)
+      .orderBy('seq')
+      .limit(limit)
+      .execute()
+    return rows.map(toLine)
+  },
+
+  async auditHead() {
+    const head = await db.selectFrom('audit_head').select(['seq', 'hash']).executeTakeFirst()
+    return head?.seq ? head : undefined
+  },
+})
+
+/** Moving the head on first makes every other appender wait for the end of this transaction. */
+async function append(transaction: Kysely<Schema>, entry: AuditEntry): Promise<AuditLine> {
+  const { seq, previous } = await transaction
+    .updateTable('audit_head')
+    .set((eb) => ({ seq: eb('seq', '+', 1) }))
+    .returning(['seq', 'hash as previous'])
+    .executeTakeFirstOrThrow(() => new Error('the head of the audit chain is gone: run drawbridge audit verify'))
+  const hash = lineHash(previous, seq, entry)
+  const { at, action, ...members } = entry
+  await transaction
+    .insertInto('audit_lines')
+    .values({ seq, at, action, entry: JSON.stringify(members), previous, hash })
+    .execute()
+  await transaction.updateTable('audit_head').set({ hash }).execute()
+  return { ...entry, seq, previous, hash }
+}
+
+const toLine = ({ seq, at, action, entry, previous, hash }: AuditLineRow): AuditLine => ({
+  ...readMembers(entry),
+  at,
+  action,
+  seq,
+  previous,
+  hash,
+})
+
+/** A line that somebody broke is still shown, and its hash fits no more. */
+function readMembers(text: string): Omit<AuditEntry, 'at' | 'action'> {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { actor: 'unreadable', network: 'self', outcome: 'refused' }
+  }
+}

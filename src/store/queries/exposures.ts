@@ -1,0 +1,131 @@
+import type { Kysely } from 'kysely'
+import type { Exposure } from '../ports/exposures.ts'
+import type { StoreSession } from '../ports/store.ts'
+import type { ExposureRow, Schema } from '../schema.ts'
+
+type Exposures = Pick<
+  StoreSession,
+  | 'findExposure'
+  | 'insertExposure'
+  | 'moveExposure'
+  | 'deleteExposure'
+  | 'listExposures'
+  | 'exposuresDue'
+  | 'setExposureExpiry'
+  | 'prolongExposure'
+  | 'setExposureReceipt'
+>
+
+export const exposuresIn = (db: Kysely<Schema>): Exposures => ({
+  async findExposure(host) {
+    const row = await db.selectFrom('exposures').selectAll().where('host', '=', host).executeTakeFirst()
+    return row && toExposure(row)
+  },
+
+  async insertExposure({ host, planId, receipt, expiresAt, ...claim }) {
+    const given = {
+      ...claim,
+      ...(receipt !== undefined && { receipt: JSON.stringify(receipt) }),
+      ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    }
+    const { numInsertedOrUpdatedRows } = await db
+      .insertInto('exposures')
+      .values({ host, plan_id: planId, ...given })
+      .onConflict((conflict) =>
+        conflict
+          .column('host')
+          .doUpdateSet(given)
+          .where('exposures.plan_id', '=', planId)
+          .where('exposures.fence', '<=', claim.fence),
+      )
+      .executeTakeFirst()
+    return numInsertedOrUpdatedRows === 1n
+  },
+
+  async moveExposure(host, planId, fence, to, since) {
+    const { numUpdatedRows } = await db
+      .updateTable('exposures')
+      .set({ state: to, fence, since })
+      .where('host', '=', host)
+      .where('plan_id', '=', planId)
+      .where('fence', '<=', fence)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  },
+
+  async deleteExposure(host, planId, fence) {
+    const { numDeletedRows } = await db
+      .deleteFrom('exposures')
+      .where('host', '=', host)
+      .where('plan_id', '=', planId)
+      .where('fence', '<=', fence)
+      .executeTakeFirst()
+    return numDeletedRows === 1n
+  },
+
+  async listExposures({ after, limit }) {
+    const rows = await db
+      .selectFrom('exposures')
+      .selectAll()
+      .where('host', '>', after)
+      .orderBy('host')
+      .limit(limit)
+      .execute()
+    return rows.map(toExposure)
+  },
+
+  async exposuresDue(now) {
+    const rows = await db
+      .selectFrom('exposures')
+      .selectAll()
+      .where('state', '=', 'applied')
+      .where('expires_at', '<=', now)
+      .orderBy('expires_at')
+      .orderBy('host')
+      .execute()
+    return rows.map(toExposure)
+  },
+
+  async setExposureExpiry(host, planId, expiresAt) {
+    const { numUpdatedRows } = await db
+      .updateTable('exposures')
+      .set({ expires_at: expiresAt ?? null })
+      .where('host', '=', host)
+      .where('plan_id', '=', planId)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  },
+
+  async prolongExposure(host, planId, expiresAt) {
+    const { numUpdatedRows } = await db
+      .updateTable('exposures')
+      .set({ expires_at: expiresAt })
+      .where('host', '=', host)
+      .where('plan_id', '=', planId)
+      .where('state', '=', 'applied')
+      .where('expires_at', '<=', expiresAt)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  },
+
+  async setExposureReceipt(host, planId, receipt, fence) {
+    const { numUpdatedRows } = await db
+      .updateTable('exposures')
+      .set({ receipt: JSON.stringify(receipt), fence })
+      .where('host', '=', host)
+      .where('plan_id', '=', planId)
+      .where('fence', '<=', fence)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  },
+})
+
+const toExposure = (row: ExposureRow): Exposure => ({
+  host: row.host,
+  planId: row.plan_id,
+  state: row.state,
+  fence: row.fence,
+  since: row.since,
+  ...(row.receipt !== null && { receipt: JSON.parse(row.receipt) }),
+  ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+})

@@ -1,0 +1,79 @@
+import type { Kysely } from 'kysely'
+import { historyText, parseHistory } from '../../model/history.ts'
+import type { HostStatus } from '../../model/host-status.ts'
+import type { StoreSession } from '../ports/store.ts'
+import type { HostRow, Schema } from '../schema.ts'
+
+type Hosts = Pick<StoreSession, 'putHosts' | 'deleteHosts' | 'readHosts' | 'hostsMark'>
+
+/** Rows of one statement: no engine takes any number of values at once. */
+const ROWS_AT_ONCE = 500
+
+export const hostsIn = (db: Kysely<Schema>): Hosts => ({
+  async putHosts(statuses, version) {
+    for (const some of inParts(statuses)) {
+      await db
+        .insertInto('hosts')
+        .values(some.map((status) => toRow(status, version)))
+        .onConflict((conflict) =>
+          conflict.column('host').doUpdateSet((eb) => ({
+            version: eb.ref('excluded.version'),
+            changed: eb.ref('excluded.changed'),
+            badge: eb.ref('excluded.badge'),
+            since: eb.ref('excluded.since'),
+            status: eb.ref('excluded.status'),
+            history: eb.ref('excluded.history'),
+          })),
+        )
+        .execute()
+    }
+  },
+
+  async deleteHosts(hosts) {
+    for (const some of inParts(hosts)) await db.deleteFrom('hosts').where('host', 'in', some).execute()
+  },
+
+  async readHosts(afterVersion) {
+    const rows = await db
+      .selectFrom('hosts')
+      .selectAll()
+      .where('version', '>', afterVersion)
+      .orderBy('version')
+      .orderBy('host')
+      .execute()
+    return rows.map(toStatus)
+  },
+
+  async hostsMark() {
+    const { count, version } = await db
+      .selectFrom('hosts')
+      .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.max('version').as('version')])
+      .executeTakeFirstOrThrow()
+    return { count: Number(count), version: version ?? 0 }
+  },
+})
+
+function inParts<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / ROWS_AT_ONCE) }, (_, i) =>
+    all.slice(i * ROWS_AT_ONCE, (i + 1) * ROWS_AT_ONCE),
+  )
+}
+
+const toRow = ({ host, changed, badge, since, history, ...status }: HostStatus, version: number): HostRow => ({
+  host,
+  version,
+  changed,
+  badge,
+  since,
+  status: JSON.stringify(status),
+  history: historyText(history),
+})
+
+const toStatus = ({ host, changed, badge, since, history, status }: HostRow): HostStatus => ({
+  ...JSON.parse(status),
+  host,
+  changed,
+  badge,
+  since,
+  history: parseHistory(history),
+})

@@ -1,0 +1,141 @@
+import type { Kysely } from 'kysely'
+import type { StoreSession } from '../ports/store.ts'
+import type { Delivery, WebhookState } from '../ports/webhooks.ts'
+import type { Schema } from '../schema.ts'
+import { toEvent } from './events.ts'
+
+type Outbox = Pick<
+  StoreSession,
+  | 'openWebhook'
+  | 'queueDeliveries'
+  | 'dueDeliveries'
+  | 'settleDelivery'
+  | 'postponeDelivery'
+  | 'deadLetters'
+  | 'reviveDeliveries'
+  | 'webhookState'
+>
+
+export const outboxIn = (db: Kysely<Schema>): Outbox => ({
+  async openWebhook(name) {
+    await db
+      .insertInto('webhooks')
+      .values((eb) => ({ name, seq: eb.selectFrom('audit_head').select('audit_head.events'), delivered: 0 }))
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .execute()
+    const { seq } = await db.selectFrom('webhooks').select('seq').where('name', '=', name).executeTakeFirstOrThrow()
+    return seq
+  },
+
+  async queueDeliveries(hook, events, { from, through }, dueAt) {
+    const { numUpdatedRows } = await db
+      .updateTable('webhooks')
+      .set({ seq: through })
+      .where('name', '=', hook)
+      .where('seq', '=', from)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return false
+    if (events.length === 0) return true
+    const fresh = { state: 'pending', tries: 0, due_at: dueAt, fault: null } as const
+    await db
+      .insertInto('deliveries')
+      .values(events.map(({ seq, host }) => ({ hook, seq, host, ...fresh })))
+      .execute()
+    return true
+  },
+
+  async dueDeliveries(hook, now, limit) {
+    const rows = await db
+      .selectFrom('deliveries as next')
+      .innerJoin('events', 'events.seq', 'next.seq')
+      .selectAll('events')
+      .select('next.tries')
+      .where('next.hook', '=', hook)
+      .where('next.state', '=', 'pending')
+      .where('next.due_at', '<=', now)
+      .where((eb) =>
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('deliveries as earlier')
+              .select('earlier.seq')
+              .where('earlier.hook', '=', hook)
+              .where('earlier.state', '=', 'pending')
+              .whereRef('earlier.host', '=', 'next.host')
+              .whereRef('earlier.seq', '<', 'next.seq'),
+          ),
+        ),
+      )
+      .orderBy('next.seq')
+      .limit(limit)
+      .execute()
+    return rows.map(({ tries, ...event }): Delivery => ({ event: toEvent(event), tries }))
+  },
+
+  async settleDelivery(hook, seq, at) {
+    const { numDeletedRows } = await db
+      .deleteFrom('deliveries')
+      .where('hook', '=', hook)
+      .where('seq', '=', seq)
+      .executeTakeFirst()
+    if (numDeletedRows === 0n) return
+    await db
+      .updateTable('webhooks')
+      .set((eb) => ({ delivered: eb('delivered', '+', 1), last_delivered_at: at }))
+      .where('name', '=', hook)
+      .execute()
+  },
+
+  async postponeDelivery(hook, seq, { tries, dueAt, fault, dead, at }) {
+    await db
+      .updateTable('deliveries')
+      .set({ state: dead ? 'dead' : 'pending', tries, due_at: dueAt, fault })
+      .where('hook', '=', hook)
+      .where('seq', '=', seq)
+      .execute()
+    await db.updateTable('webhooks').set({ last_failed_at: at, last_fault: fault }).where('name', '=', hook).execute()
+  },
+
+  async deadLetters(hook, limit) {
+    const rows = await db
+      .selectFrom('deliveries')
+      .innerJoin('events', 'events.seq', 'deliveries.seq')
+      .selectAll('events')
+      .select(['deliveries.tries', 'deliveries.fault'])
+      .where('deliveries.hook', '=', hook)
+      .where('deliveries.state', '=', 'dead')
+      .orderBy('deliveries.seq', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(({ tries, fault, ...event }) => ({ event: toEvent(event), tries, fault: fault ?? '' }))
+  },
+
+  async reviveDeliveries(hook, now) {
+    const { numUpdatedRows } = await db
+      .updateTable('deliveries')
+      .set({ state: 'pending', tries: 0, due_at: now })
+      .where('hook', '=', hook)
+      .executeTakeFirst()
+    return Number(numUpdatedRows)
+  },
+
+  async webhookState(hook) {
+    const row = await db.selectFrom('webhooks').selectAll().where('name', '=', hook).executeTakeFirst()
+    const counts = await db
+      .selectFrom('deliveries')
+      .select((eb) => ['state', eb.fn.countAll<number | string>().as('count'), eb.fn.max('tries').as('tries')])
+      .where('hook', '=', hook)
+      .groupBy('state')
+      .execute()
+    const count = (state: 'pending' | 'dead') => Number(counts.find((of) => of.state === state)?.count ?? 0)
+    return {
+      delivered: row?.delivered ?? 0,
+      pending: count('pending'),
+      dead: count('dead'),
+      failing: (counts.find(({ state }) => state === 'pending')?.tries ?? 0) > 0,
+      lastDeliveredAt: row?.last_delivered_at ?? undefined,
+      lastFailedAt: row?.last_failed_at ?? undefined,
+      lastFault: row?.last_fault ?? undefined,
+    } satisfies WebhookState
+  },
+})

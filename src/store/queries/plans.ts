@@ -1,0 +1,70 @@
+import type { Kysely } from 'kysely'
+import type { Plan } from '../../model/exposure.ts'
+import type { StoreSession } from '../ports/store.ts'
+import type { PlanRow, Schema } from '../schema.ts'
+
+type Plans = Pick<StoreSession, 'insertPlan' | 'findPlan' | 'listPlans' | 'movePlan'>
+
+export const plansIn = (db: Kysely<Schema>): Plans => ({
+  async insertPlan(plan) {
+    await db.insertInto('plans').values(toRow(plan)).execute()
+  },
+
+  async findPlan(planId) {
+    const row = await db.selectFrom('plans').selectAll().where('plan_id', '=', planId).executeTakeFirst()
+    return row && toPlan(row)
+  },
+
+  async listPlans({ before, limit }) {
+    const newest = db
+      .selectFrom('plans')
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('plan_id', 'desc')
+      .limit(limit)
+    const page = before
+      ? newest.where((eb) => eb(eb.refTuple('created_at', 'plan_id'), '<', eb.tuple(before.createdAt, before.planId)))
+      : newest
+    return (await page.execute()).map(toPlan)
+  },
+
+  async movePlan(planId, from, to) {
+    const { numUpdatedRows } = await db
+      .updateTable('plans')
+      .set({ state: to })
+      .where('plan_id', '=', planId)
+      .where('state', 'in', from)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  },
+})
+
+const toRow = (plan: Plan): PlanRow => ({
+  plan_id: plan.planId,
+  host: plan.host,
+  state: plan.state,
+  digest: plan.digest,
+  created_at: plan.createdAt,
+  expires_at: plan.expiresAt,
+  created_by: plan.createdBy,
+  url: plan.url,
+  request: JSON.stringify(plan.request),
+  checks: JSON.stringify(plan.checks),
+  changes: JSON.stringify(plan.changes),
+  proof: plan.proof ?? null,
+})
+
+const toPlan = (row: PlanRow): Plan => ({
+  planId: row.plan_id,
+  state: row.state,
+  host: row.host,
+  url: row.url,
+  request: JSON.parse(row.request),
+  checks: JSON.parse(row.checks),
+  changes: JSON.parse(row.changes),
+  digest: row.digest,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  createdBy: row.created_by,
+  ...(row.proof !== null && { proof: row.proof }),
+})

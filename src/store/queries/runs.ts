@@ -1,0 +1,170 @@
+import type { Kysely } from 'kysely'
+import type { JournalEntry, Run } from '../../model/run.ts'
+import { StaleFence } from '../ports/runs.ts'
+import type { StoreSession } from '../ports/store.ts'
+import type { JournalRow, RunRow, Schema } from '../schema.ts'
+
+type Runs = Pick<
+  StoreSession,
+  'insertRun' | 'findRun' | 'runsOf' | 'newestRuns' | 'unfinishedRuns' | 'unsettledRunIds' | 'adoptRun' | 'finishRun'
+>
+
+export const runsIn = (db: Kysely<Schema>): Runs => ({
+  async insertRun(run) {
+    await db.insertInto('runs').values(toRow(run)).execute()
+  },
+
+  async findRun(runId) {
+    const row = await db.selectFrom('runs').selectAll().where('run_id', '=', runId).executeTakeFirst()
+    return row && toRun(row)
+  },
+
+  async runsOf(planId) {
+    const rows = await oldestFirst(db).where('plan_id', '=', planId).execute()
+    return rows.map(toRun)
+  },
+
+  async newestRuns(planIds) {
+    if (planIds.length === 0) return []
+    const rows = await oldestFirst(db).where('plan_id', 'in', planIds).execute()
+    const newest = new Map(rows.map((row) => [row.plan_id, row]))
+    return [...newest.values()].map(({ run_id, plan_id, state, entries }) => ({
+      runId: run_id,
+      planId: plan_id,
+      state,
+      entries,
+    }))
+  },
+
+  async unfinishedRuns() {
+    const rows = await oldestFirst(db).where('state', '=', 'running').execute()
+    return rows.map(toRun)
+  },
+
+  async unsettledRunIds() {
+    const rows = await db
+      .selectFrom('runs')
+      .innerJoin('plans', 'plans.plan_id', 'runs.plan_id')
+      .where('plans.state', 'in', ['applying', 'removing', 'blocked'])
+      .select('runs.run_id')
+      .execute()
+    return rows.map(({ run_id }) => run_id)
+  },
+
+  async adoptRun(runId, holder, fence) {
+    const { numUpdatedRows } = await db
+      .updateTable('runs')
+      .set({ holder, fence })
+      .where('run_id', '=', runId)
+      .where('state', '=', 'running')
+      .where('fence', '<', fence)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  },
+
+  async finishRun(runId, state, at, fence) {
+    const { numUpdatedRows } = await db
+      .updateTable('runs')
+      .set({ state, finished_at: at })
+      .where('run_id', '=', runId)
+      .where('state', '=', 'running')
+      .where('fence', '<=', fence)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) await refuseStale(db, runId, fence)
+    return numUpdatedRows === 1n
+  },
+})
+
+/** Only words a refusal that one conditional statement made before. */
+async function refuseStale(db: Kysely<Schema>, runId: string, shown: number): Promise<void> {
+  const run = await db.selectFrom('runs').select('fence').where('run_id', '=', runId).executeTakeFirst()
+  if (run && run.fence > shown) throw new StaleFence(runId, shown, run.fence)
+}
+
+const oldestFirst = (db: Kysely<Schema>) => db.selectFrom('runs').selectAll().orderBy('started_at').orderBy('run_id')
+
+const toRow = (run: Run): RunRow => ({
+  run_id: run.runId,
+  plan_id: run.planId,
+  host: run.host,
+  action: run.action,
+  state: run.state,
+  holder: run.holder,
+  fence: run.fence,
+  actor: run.actor,
+  started_at: run.startedAt,
+  finished_at: run.finishedAt ?? null,
+  entries: 0,
+  network: run.network ?? null,
+  proven_by: run.right ?? null,
+})
+
+const toRun = (row: RunRow): Run => ({
+  runId: row.run_id,
+  planId: row.plan_id,
+  host: row.host,
+  action: row.action,
+  state: row.state,
+  holder: row.holder,
+  fence: row.fence,
+  actor: row.actor,
+  startedAt: row.started_at,
+  ...(row.finished_at !== null && { finishedAt: row.finished_at }),
+  ...(row.network !== null && { network: row.network }),
+  ...(row.proven_by !== null && { right: row.proven_by }),
+})
+
+type Journal = Pick<StoreSession, 'appendJournal' | 'readJournal'>
+
+export const journalIn = (db: Kysely<Schema>): Journal => ({
+  appendJournal: (entry, fence) =>
+    db.isTransaction
+      ? append(db, entry, fence)
+      : db.transaction().execute((transaction) => append(transaction, entry, fence)),
+
+  async readJournal(runId, afterSeq) {
+    const rows = await db
+      .selectFrom('journal')
+      .selectAll()
+      .where('run_id', '=', runId)
+      .where('seq', '>', afterSeq)
+      .orderBy('seq')
+      .execute()
+    return rows.map(toEntry)
+  },
+})
+
+/** Counting on first judges the fence and makes every other appender to this run wait for the end of the transaction. */
+async function append(
+  transaction: Kysely<Schema>,
+  entry: Omit<JournalEntry, 'seq'>,
+  fence: number,
+): Promise<JournalEntry> {
+  const { runId, at, step, mark, ...content } = entry
+  const counted = await transaction
+    .updateTable('runs')
+    .set((eb) => ({ entries: eb('entries', '+', 1) }))
+    .where('run_id', '=', runId)
+    .where('fence', '<=', fence)
+    .returning('entries as seq')
+    .executeTakeFirst()
+  if (!counted) {
+    await refuseStale(transaction, runId, fence)
+    throw new Error(`there is no run ${runId} to keep a journal of`)
+  }
+  const { seq } = counted
+  await transaction
+    .insertInto('journal')
+    .values({ run_id: runId, seq, at, step, mark, content: JSON.stringify(content) })
+    .execute()
+  return { ...entry, seq }
+}
+
+const toEntry = (row: JournalRow): JournalEntry => ({
+  runId: row.run_id,
+  seq: row.seq,
+  at: row.at,
+  step: row.step,
+  mark: row.mark,
+  ...(JSON.parse(row.content) as Pick<JournalEntry, 'image' | 'detail'>),
+})

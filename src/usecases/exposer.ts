@@ -1,0 +1,320 @@
+import { randomBytes } from 'node:crypto'
+import type { AuditTrail } from '../audit/trail.ts'
+import type { Admission, Credentials } from '../authorize/admission.ts'
+import type { Caller } from '../authorize/caller.ts'
+import { CAPABILITY_TTL_SECONDS, hashCapability, newCapability } from '../authorize/credentials.ts'
+import type { Validity } from '../model/badge.ts'
+import type { CapabilityAction } from '../model/capability.ts'
+import { Problem } from '../model/errors.ts'
+import { type ExposureRequest, type Plan, stateAt } from '../model/exposure.ts'
+import type { Observation } from '../model/finding.ts'
+import { BY_SCHEDULE, type Origin, type RunAction } from '../model/run.ts'
+import { type Desired, desire } from '../plan/desire.ts'
+import { moved, propose, withOwner } from '../plan/plan.ts'
+import type { PlanSettings } from '../plan/settings.ts'
+import { type Begun, begin } from '../runs/engine/begin.ts'
+import { problemOf } from '../runs/engine/ending.ts'
+import type { Publish, RunResult, Runs } from '../runs/engine/runs.ts'
+import type { Renewals, RenewedNow } from '../runs/renewal/renewals.ts'
+import { assertRenewable, renewalProblem } from '../runs/renewal/request.ts'
+import type { PlanPlace } from '../store/ports/plans.ts'
+import type { Store, StoreSession } from '../store/ports/store.ts'
+import { type RunStory, runsOf } from './progress.ts'
+
+/** What the use cases stand on. `observe` only looks: planning cannot change a system, having nothing to change it with. */
+export interface ExposerParts {
+  readonly settings: PlanSettings
+  readonly planTtlSeconds: number
+  readonly observe: Observe
+  readonly store: Store
+  readonly trail: AuditTrail
+  readonly admission: Admission
+  readonly runs: Runs
+  readonly publish: Publish
+  /** Undefined where no edge serves. */
+  readonly renewals: Renewals | undefined
+  /** Lets every read of this instance tell of a certificate that was just proven to be served. */
+  readonly tellCertificate: (host: string, validity: Validity) => void
+  /** Rejects when this installation lacks what a run for the zone needs. */
+  readonly assertEquipped: (zone: string) => void
+  readonly instance: string
+  readonly now: () => number
+}
+
+/** Looks at the world for a plan; `ownPlan` does not count as holding its own name. */
+export type Observe = (desired: Desired, ownPlan?: string) => Promise<Observation>
+
+/** A run that has begun. Nobody need wait for `result`: it goes on by itself. */
+export interface Started {
+  readonly plan: Plan
+  readonly result: Promise<RunResult>
+}
+
+export interface Renewed extends RenewedNow {
+  readonly plan: Plan
+  readonly at: number
+}
+
+export interface Grant {
+  readonly capability: string
+  readonly planId: string
+  readonly action: CapabilityAction
+  readonly ip: string
+  readonly expiresAt: number
+}
+
+/** The use cases, one screen each. */
+export class Exposer {
+  readonly #parts: ExposerParts
+
+  constructor(parts: ExposerParts) {
+    this.#parts = parts
+  }
+
+  /** Looks, decides, remembers. Refuses with the first failing check's code; then nothing is stored. */
+  async plan(request: ExposureRequest, caller: Caller): Promise<Plan> {
+    const { settings, planTtlSeconds, observe, store, trail, now } = this.#parts
+    const desired = desire(request, settings)
+    const observed = await observe(desired)
+    const proposal = propose(desired, observed, settings)
+    const createdAt = now()
+    const planId = newPlanId()
+    const plan: Plan = {
+      planId,
+      state: 'planned',
+      host: desired.host,
+      url: desired.url,
+      request: desired.request,
+      ...proposal,
+      changes: withOwner(proposal.changes, planId),
+      createdAt,
+      expiresAt: createdAt + planTtlSeconds * 1000,
+      createdBy: caller.address,
+      proof: randomBytes(32).toString('hex'),
+    }
+    await store.transaction(async (session) => {
+      await session.insertPlan(plan)
+      await trail.record(
+        { ...who(caller), at: createdAt, action: 'plan', outcome: 'ok', planId: plan.planId, host: plan.host },
+        session,
+      )
+    })
+    return plan
+  }
+
+  /** Whoever knows the id may look. */
+  async findPlan(planId: string): Promise<Plan> {
+    const plan = isPlanId(planId) ? await this.#parts.store.findPlan(planId) : undefined
+    if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
+    return { ...plan, state: stateAt(plan, this.#parts.now()) }
+  }
+
+  /** Every run of a plan, oldest first. */
+  runsOf(planId: string): Promise<RunStory[]> {
+    return runsOf(this.#parts.store, planId)
+  }
+
+  /** Newest first, those after `before` only. */
+  async listPlans(limit: number, before?: PlanPlace): Promise<Plan[]> {
+    const { store, now } = this.#parts
+    const at = now()
+    return (await store.listPlans({ limit, before })).map((plan) => ({ ...plan, state: stateAt(plan, at) }))
+  }
+
+  /** Issues the one-time right to act on a plan. Looks at whether the plan lives, not at its state. */
+  async grant(planId: string, action: CapabilityAction, caller: Caller, credentials: Credentials): Promise<Grant> {
+    const { store, trail, admission, now } = this.#parts
+    const plan = await this.findPlan(planId)
+    const at = now()
+    const right = await admission.prove('token', plan, caller, credentials, store, at)
+    if (plan.state === 'expired') throw expired(plan)
+    const capability = newCapability()
+    const expiresAt = at + CAPABILITY_TTL_SECONDS * 1000
+    const ip = caller.address
+    await store.transaction(async (session) => {
+      await session.insertCapability({
+        hash: hashCapability(capability),
+        planId,
+        digest: plan.digest,
+        action,
+        ip,
+        issuedAt: at,
+        expiresAt,
+      })
+      await trail.record(
+        { ...who(caller), at, action: 'token', outcome: 'ok', planId, host: plan.host, facts: { for: action, right } },
+        session,
+      )
+    })
+    return { capability, planId, action, ip, expiresAt }
+  }
+
+  /** Spends the right, takes the host and writes the intent in one transaction; then the run goes on by itself. */
+  apply(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
+    return this.#run('apply', planId, caller, credentials)
+  }
+
+  remove(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
+    return this.#run('remove', planId, caller, credentials)
+  }
+
+  /** What an exposure does to itself when its life is over. Undefined where it is not over after all. */
+  async expire(planId: string): Promise<Started | undefined> {
+    const { store, now } = this.#parts
+    const plan = await this.findPlan(planId)
+    const begin = async (session: StoreSession) => {
+      const begun = await this.#begin('remove', plan, BY_SCHEDULE, session)
+      // The exposure is held by now: an extend that was answered is seen here, a later one finds no applied plan.
+      const end = (await session.findExposure(plan.host))?.expiresAt
+      if (end === undefined || end > now()) throw new Prolonged()
+      return begun
+    }
+    return store.transaction(begin).then(
+      (begun) => this.#start(plan, begun),
+      (fault: unknown) => {
+        if (fault instanceof Prolonged) return undefined
+        throw fault
+      },
+    )
+  }
+
+  /** Prolongs an exposure's life, counted from now; never shortens it. Authorized like apply. */
+  async extend(planId: string, expiresIn: number, caller: Caller, credentials: Credentials): Promise<number> {
+    const { store, trail, admission, publish, now } = this.#parts
+    const plan = await this.findPlan(planId)
+    const { host, url } = plan
+    const at = now()
+    const expiresAt = at + expiresIn * 1000
+    const commit = async (session: StoreSession) => {
+      const right = await admission.prove('apply', plan, caller, credentials, session, at)
+      if (!(await session.prolongExposure(host, planId, expiresAt))) throw await notProlonged(plan, expiresAt, session)
+      const end = new Date(expiresAt).toISOString()
+      const told = { expiresAt: end, url, actor: caller.address }
+      await session.appendEvent({ at, type: 'exposure.extended', host, planId, facts: told })
+      const facts = { expiresAt: end, right }
+      await trail.record({ ...who(caller), at, action: 'extend', outcome: 'ok', planId, host, facts }, session)
+    }
+    await publish(host, () => store.transaction(commit))
+    return expiresAt
+  }
+
+  /** Renews the certificate of an applied plan's host now, due or not. It goes on by itself when the caller hangs up. */
+  async renew(planId: string, caller: Caller, credentials: Credentials): Promise<Renewed> {
+    const { store, trail, admission, renewals, tellCertificate, now } = this.#parts
+    const plan = await this.findPlan(planId)
+    const { host } = plan
+    const right = await store.transaction(async (session) => {
+      const proven = await admission.prove('renew', plan, caller, credentials, session, now())
+      if (plan.state === 'expired') throw expired(plan)
+      await assertRenewable(plan, session, now())
+      return proven
+    })
+    if (!renewals) throw new Problem('unavailable', 'This installation has no edge, and so no certificate in use.')
+    const renewed = await renewals.renewNow(host).catch((fault: unknown) => {
+      throw renewalProblem(fault)
+    })
+    const { certificate, source } = renewed
+    for (const served of renewed.hosts) tellCertificate(served, certificate)
+    const at = now()
+    const facts = {
+      names: certificate.names.join(', '),
+      notAfter: new Date(certificate.notAfter).toISOString(),
+      source,
+      right,
+    }
+    await trail.record({ ...who(caller), at, action: 'renew', outcome: 'ok', planId, host, facts })
+    return { ...renewed, plan, at }
+  }
+
+  /**
+   * Looks again before a run changes anything: policy, health, name, certificate, proxy, and whether they still mean the
+   * same changes. What a moment's load can cause is refused only when a second look confirms it.
+   */
+  async recheck(plan: Plan): Promise<void> {
+    const { settings, observe } = this.#parts
+    const desired = desire(plan.request, settings)
+    const look = async () => propose(desired, await observe(desired, plan.planId), settings)
+    const { changes } = await look().catch((refusal: unknown) => {
+      if (refusal instanceof Problem && MAY_BE_CHANCE.includes(refusal.code)) return look()
+      throw refusal
+    })
+    const differences = moved(plan.changes, changes)
+    if (differences.length === 0) return
+    throw new Problem('plan_stale', `Since the plan was made this has changed: ${differences.join('; ')}.`, {
+      moved: differences,
+    })
+  }
+
+  async #run(action: RunAction, planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
+    const { settings, store, admission, now } = this.#parts
+    const plan = await this.findPlan(planId)
+    const begun = await store.transaction(async (session) => {
+      const right = await admission.prove(action, plan, caller, credentials, session, now())
+      if (plan.state === 'expired') throw expired(plan)
+      assertManaged(plan.request.zone, settings)
+      this.#parts.assertEquipped(plan.request.zone)
+      return this.#begin(action, plan, { ...who(caller), right }, session)
+    })
+    return this.#start(plan, begun)
+  }
+
+  #begin(action: RunAction, plan: Plan, origin: Origin, session: StoreSession): Promise<Begun> {
+    const { instance, runs, now } = this.#parts
+    return begin({ action, plan, origin, instance, leaseMs: runs.leaseMs, at: now() }, session)
+  }
+
+  #start(plan: Plan, { run, lease }: Begun): Started {
+    return { plan, result: this.#parts.runs.start(plan, run, lease) }
+  }
+}
+
+/** What one look can see though it is not so, on a busy machine or network. */
+const MAY_BE_CHANCE: readonly Problem['code'][] = ['backend_unhealthy', 'dns_unavailable']
+
+/** The run's own result, or the problem that its caller is told. */
+export async function succeeded({ plan, result }: Started): Promise<RunResult> {
+  const done = await result
+  if (done.outcome.kind === 'succeeded') return done
+  throw problemOf(done.run.action, plan.host, done.outcome)
+}
+
+/** The zone may have been managed when the plan was made. */
+function assertManaged(zone: string, { zones }: PlanSettings): void {
+  if (!zones.has(zone)) throw new Problem('zone_not_managed', `Zone ${zone} is not managed here any more.`)
+}
+
+const expired = (plan: Plan): Problem =>
+  new Problem('plan_expired', `The plan expired at ${new Date(plan.expiresAt).toISOString()}.`)
+
+/** The removal of an exposure was begun although its life is not over. Nothing of it is kept. */
+class Prolonged extends Error {}
+
+/** Only words a refusal that one conditional statement made before. */
+async function notProlonged({ planId, host }: Plan, wanted: number, session: StoreSession): Promise<Problem> {
+  const exposure = await session.findExposure(host)
+  if (exposure?.planId !== planId || exposure.state !== 'applied') {
+    const state = (await session.findPlan(planId))?.state ?? 'gone'
+    return new Problem('plan_not_applied', `The plan is ${state}; only an applied plan can be prolonged.`)
+  }
+  if (exposure.expiresAt === undefined) {
+    return new Problem('lease_not_longer', `${host} has no end; expiresIn would give it one.`, {
+      expiresAt: null,
+      nextAction: 'Nothing is left to do: the exposure stays until it is removed.',
+    })
+  }
+  const [end, sooner] = [exposure.expiresAt, wanted].map((at) => new Date(at).toISOString())
+  return new Problem('lease_not_longer', `${host} ends at ${end}; expiresIn would end it sooner, at ${sooner}.`, {
+    expiresAt: end,
+  })
+}
+
+const who = (caller: Caller) => ({ actor: caller.address, network: caller.network })
+
+const PLAN_ID = /^plan_[0-9a-z]{26}$/
+const isPlanId = (text: string): boolean => PLAN_ID.test(text)
+
+/** 130 random bits in an alphabet without look-alikes. */
+function newPlanId(): string {
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+  return `plan_${[...randomBytes(26)].map((byte) => alphabet[byte & 31]).join('')}`
+}

@@ -1,0 +1,163 @@
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { AuditTrail } from '../../src/audit/trail.ts'
+import { hostLease, type Run, runHolder } from '../../src/model/run.ts'
+import { recover } from '../../src/runs/engine/recover.ts'
+import { resolve } from '../../src/runs/engine/resolve.ts'
+import { Runs } from '../../src/runs/engine/runs.ts'
+import { StepFault } from '../../src/runs/engine/step.ts'
+import { createLog } from '../../src/runtime/log.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/ports/store.ts'
+import { FakeWorld, newRun } from '../support/saga.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+
+const LEASE_MS = 30_000
+const STEPS = ['backup', 'dns', 'proxy']
+
+const folder = tempFolder()
+let store: Store
+let now = 1_000_000
+let lines: string[] = []
+
+beforeAll(async () => {
+  store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
+})
+afterEach(() => {
+  lines = []
+})
+afterAll(async () => {
+  await store.close()
+  folder[Symbol.dispose]()
+})
+
+/** Everything that recovery works with, as the instance of that name. Each run has a world of its own. */
+function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
+  const log = createLog('trace', [], { write: (line) => void lines.push(line) })
+  const trail = new AuditTrail(store)
+  const runs = new Runs({
+    store,
+    trail,
+    log,
+    instance: name,
+    leaseMs: LEASE_MS,
+    reach: () => undefined,
+    publish: (_host, commit) => commit(),
+    now: () => now,
+    stepsFor: async (_plan, { runId }) => {
+      const world = worlds.get(runId)
+      if (!world) throw new Error('this installation lacks what the run needs')
+      return world.steps(STEPS)
+    },
+  })
+  return { store, runs, instance: name, log, now: () => now }
+}
+
+async function leftBy(holder: string): Promise<Run> {
+  const run = await newRun(store, 'remove')
+  await store.takeLease(hostLease(run.host), runHolder(holder, run.runId), now, LEASE_MS)
+  return run
+}
+
+const stateOf = async ({ runId }: Run) => (await store.findRun(runId))?.state
+
+test('one run that cannot be taken up keeps no other one from its end, nor the caller', async () => {
+  const [hopeless, fine] = [await leftBy('me'), await leftBy('me')]
+  const world = new FakeWorld(STEPS, {})
+  await recover(instance('me', new Map([[fine.runId, world]])))
+  expect([await stateOf(hopeless), await stateOf(fine)]).toEqual(['running', 'succeeded'])
+  expect(world.standing()).toEqual(STEPS)
+  expect(lines.join('')).toContain('could not be taken up')
+  await recover(instance('me', new Map([[hopeless.runId, new FakeWorld(STEPS, {})]])))
+  expect(await stateOf(hopeless)).toBe('succeeded')
+})
+
+test("another instance's run is left alone until its lease has run out, and then taken over", async () => {
+  const run = await leftBy('another')
+  const parts = instance('me', new Map([[run.runId, new FakeWorld(STEPS, {})]]))
+  now += LEASE_MS - 1
+  await recover(parts)
+  expect(await store.findRun(run.runId)).toMatchObject({ state: 'running', holder: 'test', fence: 1 })
+  expect(await store.readJournal(run.runId, 0)).toEqual([])
+  now += 1
+  await recover(parts)
+  expect(await store.findRun(run.runId)).toMatchObject({ state: 'succeeded', holder: 'me', fence: 2 })
+})
+
+test('a run that has just begun is not mistaken for one that was left behind', async () => {
+  const run = await leftBy('me')
+  const parts = instance('me', new Map([[run.runId, new FakeWorld(STEPS, {})]]))
+  await recover(parts, 0)
+  expect(await stateOf(run)).toBe('running')
+  await recover(parts, 1)
+  expect(await stateOf(run)).toBe('succeeded')
+})
+
+test('what does not answer is waited for: the run stays under way, says why, and ends later', async () => {
+  const run = await leftBy('me')
+  const world = new FakeWorld(STEPS, {})
+  world.hindrance = new StepFault('The DNS server gives no certain answer.', { passing: true })
+  const parts = instance('me', new Map([[run.runId, world]]))
+  await recover(parts)
+  await recover(parts)
+  expect(await stateOf(run)).toBe('running')
+  expect((await store.readJournal(run.runId, 0)).at(-1)?.detail).toContain('no certain answer')
+  world.hindrance = undefined
+  await recover(parts)
+  expect(await stateOf(run)).toBe('succeeded')
+  expect(world.standing()).toEqual(STEPS)
+})
+
+test('a run whose lease ran out while it worked stops, undoes nothing, and tells its caller where to look', async () => {
+  const run = await leftBy('me')
+  const world = new FakeWorld(STEPS, {})
+  const { runs } = instance('me', new Map([[run.runId, world]]))
+  const lease = await store.takeLease(hostLease(run.host), runHolder('me', run.runId), now, LEASE_MS)
+  const plan = await store.findPlan(run.planId)
+  if (!lease || !plan) throw new Error('the run was not begun')
+  world.beforeEffect = async (step) => {
+    if (step === 'dns') now += LEASE_MS
+  }
+  await expect(runs.start(plan, run, lease)).rejects.toMatchObject({ code: 'unavailable' })
+  expect(world.standing()).toEqual(['backup', 'dns'])
+  expect(world.undone).toEqual([])
+  expect(await stateOf(run)).toBe('running')
+})
+
+test('a resolve that dies is taken up from its own journal: what the blocked run left is not forgotten', async () => {
+  const run = await leftBy('me')
+  const world = new FakeWorld(STEPS, { fails: 2, undoFails: 1 })
+  await recover(instance('me', new Map([[run.runId, world]])))
+  expect([await stateOf(run), world.standing()]).toEqual(['blocked', ['backup', 'dns']])
+  world.heal()
+  const parts = instance('me', new Map())
+  await expect(resolve(run.planId, parts)).rejects.toThrow('lacks what the run needs')
+  const resolving = (await store.unfinishedRuns()).find(({ planId }) => planId === run.planId)
+  if (!resolving) throw new Error('no run was begun')
+  expect(resolving.runId).not.toBe(run.runId)
+  await recover(instance('me', new Map([[resolving.runId, world]])))
+  expect([await stateOf(resolving), world.standing()]).toEqual(['rolled_back', []])
+  expect(await store.findPlan(run.planId)).toMatchObject({ state: 'applied' })
+})
+
+test('a plan that was resolved in this very moment is not resolved again', async () => {
+  const run = await leftBy('me')
+  await recover(instance('me', new Map([[run.runId, new FakeWorld(STEPS, { fails: 2, undoFails: 1 })]])))
+  const resolved: Run = {
+    ...run,
+    runId: `${run.runId}0`,
+    state: 'rolled_back',
+    startedAt: now + 1,
+    finishedAt: now + 1,
+  }
+  const late: Store = {
+    ...store,
+    transaction: async (work) => {
+      await store.insertRun(resolved)
+      return store.transaction(work)
+    },
+  }
+  const parts = instance('me', new Map())
+  await expect(resolve(run.planId, { ...parts, store: late })).rejects.toMatchObject({ code: 'plan_busy' })
+  expect(await store.runsOf(run.planId)).toHaveLength(2)
+})

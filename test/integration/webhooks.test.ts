@@ -1,0 +1,168 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Webhook } from 'standardwebhooks'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { NewEvent, StoredEvent } from '../../src/model/event.ts'
+import { pauseAfter } from '../../src/notify/webhook-queue.ts'
+import { type Hook, keyOf, type Send, type Sent, signedHeaders } from '../../src/notify/webhook-request.ts'
+import { Deliverer } from '../../src/notify/webhook-sender.ts'
+import { createLog } from '../../src/runtime/log.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/ports/store.ts'
+import { type TempFolder, tempFolder } from '../support/temp-folder.ts'
+import { until } from '../support/until.ts'
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+test("a signature is what the convention's own library verifies, and any change breaks it", () => {
+  const body = '{"type":"exposure.applied"}'
+  const headers = signedHeaders(keyOf(SECRET), 'evt_1', Date.now(), body)
+  const verifier = new Webhook(SECRET)
+  expect(verifier.verify(body, headers)).toEqual({ type: 'exposure.applied' })
+  expect(() => verifier.verify(`${body} `, headers)).toThrow()
+  expect(() => verifier.verify(body, { ...headers, 'webhook-id': 'evt_2' })).toThrow()
+})
+
+describe('the pause after a try in vain', () => {
+  test('doubles from a second to two hours, a fifth more or less', () => {
+    expect([1, 2, 3, 4].map((tries) => pauseAfter(tries, 0.5))).toEqual([1_000, 2_000, 4_000, 8_000])
+    expect([pauseAfter(3, 0), pauseAfter(3, 1)]).toEqual([3_200, 4_800])
+    expect([pauseAfter(14, 0.5), pauseAfter(99, 0.5)]).toEqual([7_200_000, 7_200_000])
+  })
+
+  test('is as long as the receiver asks, within reason', () => {
+    expect(pauseAfter(1, 0.5, 60_000)).toBe(60_000)
+    expect(pauseAfter(1, 0.5, 86_400_000)).toBe(7_200_000)
+  })
+
+  test('leaves an event a day and a half before it is given up', () => {
+    const whole = Array.from({ length: 29 }, (_, i) => pauseAfter(i + 1, 0.5)).reduce((sum, ms) => sum + ms, 0)
+    expect(whole / 3_600_000).toBeCloseTo(34.3, 0)
+  })
+})
+
+describe('the deliverer', () => {
+  let folder: TempFolder
+  let store: Store
+  let deliverers: Deliverer[]
+  beforeEach(async () => {
+    deliverers = []
+    folder = tempFolder()
+    store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
+    await store.openWebhook('chat')
+  })
+  afterEach(async () => {
+    await Promise.all(deliverers.map((deliverer) => deliverer.stop()))
+    await store.close()
+    folder[Symbol.dispose]()
+  })
+
+  const OK: Sent = { ok: true }
+  const FAILED: Sent = { ok: false, fault: 'HTTP 500', retryAfterMs: 0 }
+  const hook = (change: Partial<Hook> = {}): Hook => ({
+    ...{ name: 'chat', url: 'http://127.0.0.1:9/', key: keyOf(SECRET), tries: 3, timeoutMs: 1_000 },
+    ...change,
+  })
+  let now = 1_790_000_000_000
+  const deliver = (send: Send, change: Partial<Hook> = {}, instance = 'one', leaseMs = 30_000): Deliverer => {
+    const log = createLog('silent', [])
+    const parts = { store, log, send, instance, leaseMs, now: () => now, chance: () => 0.5 }
+    const deliverer = new Deliverer([hook(change)], parts)
+    deliverers.push(deliverer)
+    deliverer.start()
+    return deliverer
+  }
+  const happen = (host: string, type: NewEvent['type'] = 'exposure.applied') =>
+    store.appendEvent({ at: now, type, host, facts: {} })
+  const nameOf = ({ host, seq }: StoredEvent) => `${host} ${seq}`
+
+  test('sends the events of a host one after the other, and hosts beside each other', async () => {
+    for (const host of ['a', 'a', 'b', 'a', 'b']) await happen(host)
+    const sent: string[] = []
+    const under = new Map<string, number>()
+    let most = 0
+    deliver(async (_hook, event) => {
+      under.set(event.host, (under.get(event.host) ?? 0) + 1)
+      expect(under.get(event.host)).toBe(1)
+      most = Math.max(
+        most,
+        [...under.values()].reduce((sum, one) => sum + one, 0),
+      )
+      await sleep(30)
+      under.set(event.host, 0)
+      sent.push(nameOf(event))
+      return OK
+    })
+    await until('all are sent', () => sent.length === 5)
+    expect(sent.filter((one) => one.startsWith('a'))).toEqual(['a 1', 'a 2', 'a 4'])
+    expect(sent.filter((one) => one.startsWith('b'))).toEqual(['b 3', 'b 5'])
+    expect(most).toBe(2)
+  })
+
+  test('tries again after a pause, gives up in the end, and then goes on with the next of that host', async () => {
+    await happen('a')
+    await happen('a')
+    const tried: string[] = []
+    deliver(async (_hook, event) => {
+      tried.push(nameOf(event))
+      return event.seq === 1 ? FAILED : OK
+    })
+    for (const tries of [1, 2, 3]) {
+      await until(`try ${tries}`, async () => tried.length >= tries)
+      await until('it is noted', async () => (await store.webhookState('chat')).lastFailedAt === now)
+      now += 10_000
+    }
+    await until('the next one has arrived', async () => (await store.webhookState('chat')).delivered === 1)
+    expect(tried).toEqual(['a 1', 'a 1', 'a 1', 'a 2'])
+    expect(await store.deadLetters('chat', 9)).toMatchObject([{ tries: 3, fault: 'HTTP 500', event: { seq: 1 } }])
+  })
+
+  test('sends only what a webhook wants', async () => {
+    const sent: string[] = []
+    deliver(
+      async (_hook, event) => {
+        sent.push(nameOf(event))
+        return OK
+      },
+      { types: new Set(['exposure.blocked']), hosts: new Set(['a']) },
+    )
+    await happen('a')
+    await happen('b', 'exposure.blocked')
+    await happen('a', 'exposure.blocked')
+    await until('it is sent', () => sent.length > 0)
+    await sleep(300)
+    expect(sent).toEqual(['a 3'])
+  })
+
+  test('is one instance at a time; the other takes over when the first gives no more sign of life', async () => {
+    const sent: string[] = []
+    const by = (name: string): Send => {
+      return async (_hook, event) => {
+        sent.push(`${nameOf(event)} by ${name}`)
+        return OK
+      }
+    }
+    const first = deliver(by('one'), {}, 'one')
+    await happen('a')
+    await until('it is sent', () => sent.length === 1)
+    deliver(by('two'), {}, 'two')
+    await sleep(100)
+    await happen('a')
+    await until('it is sent', () => sent.length === 2)
+    expect(sent).toEqual(['a 1 by one', 'a 2 by one'])
+    await first.stop()
+    await happen('a')
+    await until('it is sent', () => sent.length === 3)
+    expect(sent.at(-1)).toBe('a 3 by two')
+  })
+
+  test('keeps what was under way when it is stopped for whoever delivers next', async () => {
+    await happen('a')
+    const first = deliver(
+      (_hook, _event, _at, gone) => new Promise((end) => gone.addEventListener('abort', () => end(FAILED))),
+    )
+    await sleep(400)
+    await first.stop()
+    expect(await store.webhookState('chat')).toMatchObject({ pending: 1, failing: false })
+  })
+})

@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { localEdge } from '../../../src/edge/local.ts'
+import { servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
+import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+
+let at: TestEdge
+beforeEach(async () => {
+  at = await startTestEdge()
+})
+afterEach(() => at?.stop())
+
+const path = (name: string) => join(at.folder, name)
+const base = () => readFileSync(path('drawbridge.conf'), 'utf8')
+const isServed = async (ports = at.ports) => {
+  const answer = await localEdge({ ...at, ports }).ask({ host: 'nobody.lab.test', path: '/', tls: false })
+  return answer.kind === 'no_answer' && answer.reason === 'unknown_host'
+}
+const setMain = (change: (text: string) => string) => writeFileSync(at.config, change(readFileSync(at.config, 'utf8')))
+
+test('makes its folders for their purpose and does nothing the second time', async () => {
+  const modes = ['', 'hosts', 'tls', 'tls/keys', '.staging'].map((name) => statSync(path(name)).mode & 0o777)
+  expect(modes).toEqual([0o755, 0o755, 0o700, 0o700, 0o700])
+  const workers = servingWorkers(at.pid)
+  await at.edge.prepare()
+  expect(servingWorkers(at.pid)).toEqual(workers)
+  expect(await isServed()).toBe(true)
+})
+
+test('takes away what a crash left, and nothing else', async () => {
+  const shadow = join(dirname(at.config), '.drawbridge-shadow-0011')
+  mkdirSync(path('.staging/shadow-0011'))
+  for (const file of [shadow, path('.staging/draft-0011'), path('.staging/shadow-0011/0')]) writeFileSync(file, 'x')
+  const foreign = join(dirname(at.config), '.mine')
+  writeFileSync(foreign, 'x')
+  await at.edge.prepare()
+  expect(at.leftOvers()).toEqual(['.mine'])
+})
+
+test('writes a changed base file anew and loads it', async () => {
+  const before = base()
+  writeFileSync(path('drawbridge.conf'), '# an older version\n')
+  await at.edge.prepare()
+  expect(base()).toBe(before)
+  expect(await isServed()).toBe(true)
+})
+
+test('loads a base file that a crash left unloaded', async () => {
+  const elsewhere = { ...at.ports, http: 8081 }
+  const edge = localEdge({ ...at, ports: elsewhere })
+  const stopped = localEdge({ ...at, ports: elsewhere, pidFile: path('no.pid') })
+  await stopped.prepare()
+  expect(await isServed(elsewhere)).toBe(false)
+  await edge.prepare()
+  expect(await isServed(elsewhere)).toBe(true)
+})
+
+test('puts the former base file back when nginx cannot run the new one', async () => {
+  const before = base()
+  const squatter = createServer().listen(8081, at.address)
+  await once(squatter, 'listening')
+  const edge = localEdge({ ...at, ports: { ...at.ports, http: 8081 } })
+  await expect(edge.prepare()).rejects.toMatchObject({ kind: 'not_reloaded' })
+  expect(base()).toBe(before)
+  squatter.close()
+  expect(await isServed()).toBe(true)
+})
+
+test("leaves out what the administrator's own settings say already", async () => {
+  expect(base()).toContain('\nserver_names_hash_bucket_size 512;\nmap_hash_bucket_size 512;\n')
+  setMain((text) => text.replace('http {', 'http { map_hash_bucket_size 256; server_names_hash_bucket_size 256;'))
+  await expect(at.edge.assertValid()).rejects.toMatchObject({ kind: 'config_broken' })
+  await at.edge.prepare()
+  expect(base()).not.toContain('hash_bucket_size')
+  await at.edge.assertValid()
+  await at.edge.prepare()
+  await at.place({ host: 'a.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:9' })
+})
+
+test("goes on with its base file beside somebody else's broken file, but does not write one there", async () => {
+  writeFileSync(path('foreign.conf'), 'secret_canary on;\n')
+  await at.edge.prepare()
+  writeFileSync(path('drawbridge.conf'), '# an older version\n')
+  await expect(at.edge.prepare()).rejects.toMatchObject({
+    kind: 'config_broken',
+    message: expect.stringContaining(`(${path('foreign.conf')}, line 1)`),
+  })
+  expect(base()).toBe('# an older version\n')
+})
+
+test.each(['8080', '*:8080', '0.0.0.0:8443 ssl'])(
+  "does not take visitors away from an administrator's own server with listen %s",
+  async (listen) => {
+    const own = join(dirname(at.config), 'own.conf')
+    writeFileSync(own, `server { listen ${listen}; ssl_reject_handshake on; }\n`)
+    setMain((text) => text.replace('include drawbridge', 'include own.conf; include drawbridge'))
+    await at.edge.prepare() // it stands already: what shares the port since then is the administrator's own doing
+    rmSync(path('drawbridge.conf'))
+    await expect(at.edge.prepare()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining(own),
+    })
+    expect(readdirSync(at.folder)).not.toContain('drawbridge.conf')
+    await localEdge({ ...at, listen: ['0.0.0.0'], pidFile: path('no.pid') }).prepare()
+  },
+)
+
+test('touches nothing where nginx does not include the folder', async () => {
+  setMain((text) => text.replace('include drawbridge/*.conf;', ''))
+  rmSync(at.folder, { recursive: true })
+  await expect(at.edge.prepare()).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(readdirSync(dirname(at.config))).not.toContain('drawbridge')
+})
+
+test('does not start on a folder of keys that others may enter', async () => {
+  chmodSync(path('tls'), 0o755)
+  await expect(at.edge.prepare()).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringContaining(`run: chmod 0700 ${path('tls')}`),
+  })
+})
+
+test.each([
+  ['a program', { binary: '/nowhere/nginx' }],
+  ['a configuration', { config: '/nowhere/nginx.conf' }],
+])('says that %s is missing', async (_, missing) => {
+  writeFileSync(path('drawbridge.conf'), '# an older version\n')
+  await expect(localEdge({ ...at, ...missing }).prepare()).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringContaining('ENOENT'),
+  })
+})

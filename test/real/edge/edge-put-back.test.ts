@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { EdgeFile } from '../../../src/edge/contract.ts'
+import { Turns } from '../../../src/runs/engine/edge-lock.ts'
+import { Rehearsal } from '../../../src/runs/steps/early-validation.ts'
+import { type ProxyTarget, proxyStep } from '../../../src/runs/steps/proxy.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+/** A real nginx whose host is taken away and put back, from what was kept of its files. */
+let at: TestEdge
+const folder = tempFolder()
+beforeAll(async () => {
+  at = await startTestEdge()
+})
+afterAll(async () => {
+  await at?.stop()
+  folder[Symbol.dispose]()
+})
+
+const site = { host: 'app.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:9' }
+const isServed = async () => (await at.edge.ask({ host: site.host, path: '/', tls: false })).kind === 'answer'
+
+/** Takes the host away as a removal does, and undoes it with these files at hand. */
+async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly EdgeFile[]): Promise<void> {
+  await at.place(site)
+  const wanted = await at.edge.filesWithout(site.host)
+  const stood = await at.edge.read(wanted.map(({ path }) => path))
+  const store = await openStore({ kind: 'sqlite', file: join(folder.path, 'store.db') })
+  const target: ProxyTarget = {
+    name: 'proxy',
+    ours: async () => undefined,
+    wanted: async () => wanted,
+    former: async () => kept(stood),
+    isRestored: isServed,
+  }
+  const step = proxyStep(
+    {
+      primary: at.edge,
+      secondary: undefined,
+      alone: (_edge, work) => work({ isNextAfter: () => false }),
+      rehearsal: new Rehearsal(new Turns(store, 'one', 30_000)),
+      swapped: () => undefined,
+      alsoOnSecondary: () => undefined,
+      secondaryEnded: async () => undefined,
+    },
+    target,
+  )
+  let image: unknown = null
+  try {
+    await step.do(null, new Map(), async (noted) => {
+      image = noted
+    })
+    expect(await isServed()).toBe(false)
+    await step.undo(image, new Map())
+  } finally {
+    await store.close()
+  }
+}
+
+test('what was kept as it stood is put back and served', async () => {
+  await takenAwayAndBack((stood) => stood)
+  expect(await isServed()).toBe(true)
+})
+
+test.each([
+  ['nothing was kept', () => []],
+  [
+    'something else was kept',
+    ([file]: readonly EdgeFile[]) => (file ? [{ ...file, content: '# another text\n' }] : []),
+  ],
+])('an undo says that it failed when %s', async (_, kept) => {
+  await expect(takenAwayAndBack(kept)).rejects.toThrow('No backup holds hosts/app.lab.test.conf as it stood')
+  expect(await isServed()).toBe(false)
+})

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { launcher } from '../../../lab/checkout.ts'
+import { startCannedApi } from '../../support/http/canned-api.ts'
+import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { finalScreen, onTerminal } from '../../support/programs/pseudo-terminal.ts'
+
+let api: Awaited<ReturnType<typeof startCannedApi>>
+
+beforeAll(async () => {
+  api = await startCannedApi()
+})
+
+afterAll(() => api?.close())
+
+/** Moments and addresses as wide as they are, but the same every time. */
+const steady = (text: string): string =>
+  text
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-01-31 12:00:00')
+    .replaceAll(/\b\d\d-\d\d \d\d:\d\d\b(?!:)/g, '01-31 12:00')
+    .replaceAll(api.url, 'http://127.0.0.1:8045')
+
+const UP = 'up hello --server 25 --port 3000 --expires-in 2h --yes'
+const SICK = 'extend plan_x --for 2h'
+const SHOWN = [
+  'policy',
+  'plan hello.example.test --server 25 --port 3000',
+  UP,
+  'status',
+  'health hello.example.test',
+  'health nobody.example.test',
+  'diagnose hello.example.test',
+  'plans',
+  'audit',
+  SICK,
+]
+
+const quoted = (line: string) => `${launcher()} ${line} --url ${api.url}`
+
+describe('for a person at 80 columns', () => {
+  test('every command shows what it has to say, and no line is longer', async () => {
+    // One terminal for all: a mark on a line of its own stands between them.
+    const output = await onTerminal(SHOWN.map((line) => `echo '@ ${line}'; ${quoted(line)} 2>&1`).join('; '))
+    const screen = finalScreen(output)
+    expect(steady(screen.join('\n'))).toMatchSnapshot()
+    const unbreakable = /\/etc\/nginx|plan_|https?:/
+    expect(screen.filter((line) => line.length > 80 && !unbreakable.test(line))).toEqual([])
+    expect(output).toContain('\u001b[32m')
+  })
+
+  test('NO_COLOR leaves the words', async () => {
+    const output = await onTerminal(quoted('status'), { environment: { NO_COLOR: '1' } })
+    expect(output).not.toContain('\u001b[')
+    expect(output).toContain('RUNNING')
+  })
+
+  test('up asks, and no means no', async () => {
+    const line = quoted('up hello --server 25 --port 3000')
+    const declined = await onTerminal(`${line}; echo "code $?"`, { input: 'n\n' })
+    expect(declined).toContain('Put hello.example.test on the air? [y/N]')
+    expect(declined).toContain('Nothing was changed.')
+    expect(declined).toContain('code 8')
+    expect(await onTerminal(line, { input: 'y\n' })).toContain('On the air: ')
+  })
+})
+
+describe('without a terminal', () => {
+  test('the same stands on plain lines, without colour and not broken', async () => {
+    const shown: string[] = []
+    for (const line of SHOWN) {
+      const { code, stdout, stderr } = await drawbridge([...line.split(' '), '--url', api.url])
+      shown.push(`@ ${line}`, stdout.replaceAll(/ \d+ ms$/gm, ' N ms') + stderr, `@ code ${code}`)
+    }
+    expect(steady(shown.join('\n'))).toMatchSnapshot()
+    expect(shown.join('')).not.toContain('\u001b')
+  })
+
+  test('--json is one document on standard output, refusals too', async () => {
+    await Promise.all(
+      SHOWN.map(async (line) => {
+        const { stdout, stderr } = await drawbridge([...line.split(' '), '--json', '--url', api.url])
+        expect(() => JSON.parse(stdout), line).not.toThrow()
+        expect(stderr, line).toBe('')
+      }),
+    )
+  })
+
+  test('nobody can be asked: --yes must have been said', async () => {
+    const { code, stderr } = await drawbridge(['up', 'hello', '--server', '25', '--port', '3000', '--url', api.url])
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
+  })
+
+  test.each([
+    [['nonsense'], 2],
+    [['up', 'hello'], 2],
+    [['plan', 'hello', '--server', '25', '--port', 'x'], 2],
+    [['policy', '--url', 'http://user:canary-secret@127.0.0.1:9'], 2],
+    [['policy', '--url', 'http://127.0.0.1:9'], 7],
+    [['completion', 'powershell'], 2],
+    [['doctor', '--config', '/nowhere/drawbridge.yaml'], 1],
+    [['--help'], 0],
+    [['status', '--help'], 0],
+  ])('%j ends with %d and without a stack', async (args, expected) => {
+    const { code, stdout, stderr } = await drawbridge(args)
+    expect({ args, code }).toEqual({ args, code: expected })
+    expect(stdout + stderr).not.toMatch(/\n\s+at |node:internal|canary-secret/)
+  })
+})

@@ -1,0 +1,228 @@
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { doctorParts } from '../../../src/compose/doctor.ts'
+import { doctor } from '../../../src/operate/doctor/command.ts'
+import { world } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { drawbridge } from '../../support/programs/drawbridge.ts'
+
+let lab: TestLab
+
+beforeAll(async () => {
+  lab = await startTestLab()
+})
+
+afterAll(() => lab?.stop())
+
+interface Report {
+  readonly ok: boolean
+  readonly findings: readonly { subject: string; status: string; sentence: string; fix: string | null }[]
+  readonly done: readonly string[]
+}
+
+const configFile = () => join(lab.state, 'drawbridge.yaml')
+
+/** Doctor on the lab's configuration, or on one that a test changed. */
+async function examined(
+  file = configFile(),
+  option?: '--fix',
+): Promise<Report & { readonly code: number | undefined }> {
+  const { body, exitCode } = await doctor(file, option === '--fix', doctorParts)
+  return { code: exitCode, ...(body as Report) }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reaches into a configuration of any form
+type Loose = any
+
+/** The lab's configuration with a change, in a file beside it. */
+function changed(change: (config: Loose) => void): string {
+  const config: Loose = parse(readFileSync(configFile(), 'utf8'))
+  change(config)
+  const file = join(lab.state, 'changed.yaml')
+  writeFileSync(file, stringify(config), { mode: 0o600 })
+  return file
+}
+
+const faults = ({ findings }: Report) => findings.filter(({ status }) => status === 'fault')
+const warnings = ({ findings }: Report) => findings.filter(({ status }) => status === 'warning')
+
+test('a lab that is well is told so, with 0, and nothing is changed by looking', async () => {
+  const before = await world(lab)
+  const report = await examined()
+  expect([...faults(report), ...warnings(report)]).toEqual([])
+  expect(report).toMatchObject({ ok: true, code: 0, done: [] })
+  const subjects = new Set(report.findings.map(({ subject }) => subject))
+  expect([...subjects]).toEqual([
+    'configuration',
+    'state folder',
+    'store',
+    'edge 23',
+    'edge 73',
+    'secondary 73',
+    'zone lab.test',
+    'authority',
+    'certificates',
+    'service',
+  ])
+  expect(await world(lab)).toEqual(before)
+})
+
+describe('an edge', () => {
+  test('without an nginx program', async () => {
+    const report = await examined(changed((config) => Object.assign(config.edges['23'], { binary: '/nowhere/nginx' })))
+    expect(report.code).toBe(1)
+    expect(faults(report)).toMatchObject([
+      {
+        subject: 'edge 23',
+        sentence: expect.stringContaining('ENOENT'),
+        fix: expect.stringContaining('Install nginx'),
+      },
+    ])
+  })
+
+  test('whose configuration is broken, or does not include our folder', async () => {
+    const { config } = lab.description.edges.primary
+    const good = readFileSync(config, 'utf8')
+    try {
+      writeFileSync(config, `${good}\ncanary_directive on;\n`)
+      const broken = await examined()
+      expect(faults(broken)).toMatchObject([{ subject: 'edge 23', sentence: expect.stringContaining(config) }])
+      expect(JSON.stringify(broken)).not.toContain('canary_directive')
+      writeFileSync(config, good.replace(/include .*drawbridge\/\*\.conf;/, ''))
+      const without = await examined(undefined, '--fix')
+      const line = `include ${dirname(lab.description.edges.primary.hosts)}/*.conf;`
+      expect(faults(without)).toMatchObject([{ subject: 'edge 23', fix: expect.stringContaining(line) }])
+      expect(readFileSync(config, 'utf8')).not.toContain(line)
+    } finally {
+      writeFileSync(config, good)
+    }
+  })
+
+  test('whose folders are gone or open to others: --fix makes and closes them', async () => {
+    const folder = dirname(lab.description.edges.primary.hosts)
+    rmSync(join(folder, 'tls', 'more'), { recursive: true })
+    chmodSync(join(folder, 'tls', 'keys'), 0o755)
+    chmodSync(join(lab.state, 'service'), 0o750)
+    const found = await examined()
+    expect(faults(found).map(({ fix }) => fix)).toEqual([
+      `chmod 0700 ${join(lab.state, 'service')}`,
+      `chmod 0700 ${join(folder, 'tls/keys')}`,
+      `mkdir -p -m 0700 ${join(folder, 'tls/more')}`,
+    ])
+    expect(existsSync(join(folder, 'tls', 'more'))).toBe(false)
+    const fixed = await examined(undefined, '--fix')
+    expect(fixed).toMatchObject({ ok: true, code: 0 })
+    expect(fixed.done).toHaveLength(3)
+    expect(statSync(join(folder, 'tls', 'more')).mode & 0o777).toBe(0o700)
+    expect(statSync(join(folder, 'tls', 'keys')).mode & 0o777).toBe(0o700)
+  })
+
+  test('on a port that another program has', async () => {
+    const address = lab.description.edges.primary.address.replace(/\.23$/, '.99')
+    const squatter = createServer()
+    await new Promise<void>((listening) => squatter.listen(8080, address, listening))
+    const report = await examined(changed((config) => Object.assign(config.edges['23'], { listen: [address] })))
+    squatter.close()
+    expect(faults(report)).toMatchObject([
+      { subject: 'edge 23', sentence: expect.stringMatching(/8080 is taken by .*pid/) },
+    ])
+  })
+})
+
+describe('a zone', () => {
+  const zone = (change: (zone: Loose) => void) => changed((config) => change(config.zones['lab.test']))
+
+  test('whose primary does not answer', async () => {
+    const report = await examined(zone((of) => Object.assign(of, { primary: '127.0.0.1:9' })))
+    expect(faults(report).map(({ subject }) => subject)).toEqual(['zone lab.test', 'zone lab.test'])
+    expect(faults(report)[0]?.sentence).toContain('127.0.0.1:9')
+  })
+
+  test('whose other name server does not answer is a warning', async () => {
+    const report = await examined(zone((of) => of.nameServers.push('127.0.0.1:9')))
+    expect(report).toMatchObject({ ok: true, code: 0 })
+    expect(warnings(report)).toMatchObject([{ sentence: expect.stringContaining('127.0.0.1:9') }])
+  })
+
+  test('whose key is another one, and no key at all', async () => {
+    const secret = join(lab.state, 'another-secret')
+    writeFileSync(secret, Buffer.alloc(32, 7).toString('base64'), { mode: 0o600 })
+    const report = await examined(zone((of) => Object.assign(of.tsig, { secretFile: secret })))
+    expect(faults(report)).toMatchObject([{ sentence: expect.stringMatching(/BADSIG|BADKEY/) }])
+    const keyless = await examined(zone((of) => Reflect.deleteProperty(of, 'tsig')))
+    expect(warnings(keyless)).toMatchObject([{ fix: 'Set zones.lab.test.tsig.' }])
+  })
+
+  test.each([
+    [3_600_000, 'fault', /BADTIME.*differ by 3[56]\d\d seconds/],
+    [-120_000, 'warning', /1[12]\d s apart/],
+  ] as const)('and a clock that is off by %d ms', async (off, status, sentence) => {
+    const { body } = await doctor(configFile(), false, (config) => doctorParts(config, () => Date.now() + off))
+    const told = (body as Report).findings.filter((finding) => finding.status !== 'ok')
+    expect(told).toMatchObject([{ subject: 'zone lab.test', status, sentence: expect.stringMatching(sentence) }])
+  })
+})
+
+describe('what else the service stands on', () => {
+  test('an authority out of reach', async () => {
+    const file = changed((config) => Object.assign(config.acme, { directory: 'https://127.0.0.1:9/dir' }))
+    expect(faults(await examined(file))).toMatchObject([{ subject: 'authority', fix: expect.any(String) }])
+  })
+
+  test('a listener that another program has', async () => {
+    const { backends } = lab.description
+    const [{ address, port } = { address: '', port: 0 }] = backends
+    const report = await examined(changed((config) => Object.assign(config, { listen: { address, port } })))
+    expect(faults(report)).toMatchObject([{ subject: 'service', sentence: expect.stringContaining('is taken by') }])
+  })
+
+  test('certificates that cannot be used, and a folder that is not there', async () => {
+    const broken = join(lab.state, 'certificates', 'canary.pem')
+    writeFileSync(broken, '-----BEGIN CERTIFICATE-----\ncanary\n-----END CERTIFICATE-----\n')
+    const report = await examined(changed((config) => config.certificates.push('/nowhere/certificates')))
+    rmSync(broken)
+    expect(faults(report)).toMatchObject([{ sentence: expect.stringContaining('/nowhere/certificates') }])
+    expect(warnings(report)).toMatchObject([{ sentence: expect.stringContaining(broken) }])
+  })
+
+  test('a store out of reach, without its password', async () => {
+    const store = 'postgres://drawbridge:canary-password@127.0.0.1:9/drawbridge'
+    const report = await examined(changed((config) => Object.assign(config, { store })))
+    expect(faults(report)).toMatchObject([{ subject: 'store' }])
+    expect(JSON.stringify(report)).not.toContain('canary-password')
+  })
+
+  test('a configuration that cannot be read', async () => {
+    const report = await examined(changed((config) => Object.assign(config, { stateDirectory: '/x' })))
+    expect(report.code).toBe(1)
+    expect(report.findings).toMatchObject([
+      { subject: 'configuration', sentence: expect.stringMatching(/changed.yaml:\d+: stateDirectory/) },
+    ])
+  })
+
+  test('a Secondary that is gone is a warning: no success depends on it', async () => {
+    process.kill(Number(readFileSync(lab.description.edges.secondary.pidFile, 'utf8')), 'SIGTERM')
+    await expect.poll(() => existsSync(lab.description.edges.secondary.pidFile), { timeout: 10_000 }).toBe(false)
+    const report = await examined()
+    expect(report).toMatchObject({ ok: true, code: 0 })
+    expect(warnings(report).map(({ subject }) => subject)).toEqual(['edge 73', 'secondary 73'])
+  })
+})
+
+test('for a script it is one JSON document, and for a fault that is no warning 1', async () => {
+  const { code, stdout, stderr } = await drawbridge(['doctor', '--config', configFile(), '--json'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, done: [] })
+})
+
+test('for a person every finding is a line with its fix below it, and a fault gives 1', async () => {
+  const file = changed((config) => Object.assign(config.acme, { directory: 'https://127.0.0.1:9/dir' }))
+  const { code, stdout } = await drawbridge(['doctor', '--config', file])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^ok {7}configuration {2}.*changed\.yaml is right\.$/m)
+  expect(stdout).toMatch(/^FAULT {4}authority .*127\.0\.0\.1:9/m)
+  expect(stdout).toMatch(/^ +Fix: See acme\.directory/m)
+})

@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import Database from 'better-sqlite3'
+import { Kysely } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sqliteEngine } from '../../../src/store/dialects/sqlite.ts'
+import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { Schema } from '../../../src/store/schema.ts'
+import { applied, planned, removed, world } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+let lab: TestLab
+
+beforeAll(async () => {
+  lab = await startTestLab()
+})
+
+afterAll(() => lab?.stop())
+
+const run = promisify(execFile)
+const drawbridge = (...args: string[]) => run('bin/drawbridge', args)
+const configured = () => ['--config', join(lab.state, 'drawbridge.yaml')]
+
+test('backups are listed, and one puts the files back as they stood', async () => {
+  const { planId, host } = await applied(lab, { subdomain: 'kept' })
+  const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
+  const before = readFileSync(file, 'utf8')
+  await removed(lab, planId)
+  const { stdout } = await drawbridge('backups', 'list', ...configured())
+  const [newest = ''] = stdout.split('\n')
+  expect(newest).toContain(`${host} on 23`)
+  const runId = newest.split(' ')[0] ?? ''
+  const shown = await drawbridge('backups', 'restore', runId, '--show', ...configured())
+  expect(shown.stdout).toBe(`would appear on 23: hosts/${host}.conf\n`)
+  await expect(drawbridge('backups', 'restore', runId, ...configured())).rejects.toMatchObject({ code: 2 })
+  expect(existsSync(file)).toBe(false)
+  await drawbridge('backups', 'restore', runId, '--yes', ...configured())
+  expect(readFileSync(file, 'utf8')).toBe(before)
+  const again = await drawbridge('backups', 'restore', runId, ...configured())
+  expect(again.stdout).toContain('as they stood before that run already')
+  rmSync(file)
+})
+
+test('a restore that would take a live host off the air shows it, and needs the name of the host', async () => {
+  const { host } = await applied(lab, { subdomain: 'live', tls: true })
+  const before = await world(lab)
+  const { stdout } = await drawbridge('backups', 'list', '--json', ...configured())
+  const { runId } = JSON.parse(stdout).backups.find((backup: { host: string }) => backup.host === host)
+  const refused = await drawbridge('backups', 'restore', runId, '--yes', ...configured()).catch((error) => error)
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`--off-air ${host}`) })
+  expect(await world(lab)).toEqual(before)
+  const shown = await drawbridge('backups', 'restore', runId, '--show', '--json', ...configured())
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    offAir: host,
+    restored: false,
+    differences: expect.arrayContaining([{ path: `hosts/${host}.conf`, change: 'vanishes' }]),
+  })
+  expect(await world(lab)).toEqual(before)
+  const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
+  await drawbridge('backups', 'restore', runId, '--yes', '--off-air', host, ...configured())
+  expect(existsSync(file)).toBe(false)
+})
+
+test('an exposure is prolonged through the API, from inside only', async () => {
+  const { planId } = await applied(lab, { subdomain: 'longer', expiresIn: 300 })
+  const { stdout } = await drawbridge('extend', planId, '--for', '2h', '--url', lab.description.inside)
+  const end = Date.parse(stdout.replace(/.* until (.*)\.\n/, '$1'))
+  expect(Math.abs(end - Date.now() - 7_200_000)).toBeLessThan(60_000)
+  expect(stdout).not.toContain('cap_')
+  await expect(drawbridge('extend', planId, '--for', '2h', '--url', lab.description.outside)).rejects.toThrow(
+    'internal network',
+  )
+  await expect(drawbridge('extend', planId, '--for', 'soon', '--url', lab.description.inside)).rejects.toThrow(
+    'no duration',
+  )
+})
+
+test('a plan that is not blocked has nothing to resolve', async () => {
+  const { planId } = await planned(lab, { subdomain: 'free' })
+  await expect(drawbridge('resolve', planId, ...configured())).rejects.toThrow('not blocked')
+  await expect(drawbridge('backups', 'restore', 'run_00', ...configured())).rejects.toThrow('no backup')
+})
+
+test('a second service on the same state folder is refused', async () => {
+  await expect(drawbridge('serve', ...configured())).rejects.toThrow('Another Drawbridge service uses the state folder')
+  expect((await lab.call({ path: '/livez' })).status).toBe(200)
+})
+
+describe('beside a store of another version', () => {
+  const folder = tempFolder()
+  afterAll(() => folder[Symbol.dispose]())
+  const stateDir = join(folder.path, 'state')
+  const file = join(stateDir, 'drawbridge.db')
+  const config = join(folder.path, 'drawbridge.yaml')
+  const versions = () => {
+    const database = new Database(file, { readonly: true })
+    const rows = database.prepare('select version from schema_versions order by version').all()
+    database.close()
+    return rows.map((row) => (row as { version: number }).version)
+  }
+  const COMMANDS = [
+    ['backups', 'list'],
+    ['audit', 'verify'],
+    ['webhooks', 'list'],
+    ['resolve', 'plan_x', '--show'],
+  ]
+  const answers = () =>
+    Promise.all(COMMANDS.map((command) => drawbridge(...command, '--config', config).then(String, String)))
+
+  beforeAll(async () => {
+    mkdirSync(stateDir, { mode: 0o700 })
+    writeFileSync(config, `stateDir: ${stateDir}\nzones: { lab.test: { primary: 127.0.0.1 } }\n`)
+  })
+
+  test('no command makes one, brings an older one up to date, or reads a newer one', async () => {
+    for (const told of await answers()) expect(told).toContain('Start the service once')
+    expect(existsSync(file)).toBe(false)
+    const db = new Kysely<Schema>({ dialect: sqliteEngine(file).dialect })
+    await migrate(db, sqliteEngine(file), MIGRATIONS.slice(0, -1)).finally(() => db.destroy())
+    const older = versions()
+    for (const told of await answers()) expect(told).toContain('Start the service of this version once to upgrade it')
+    expect(versions()).toEqual(older)
+    await (await openStore({ kind: 'sqlite', file })).close()
+    const database = new Database(file)
+    database.prepare('insert into schema_versions values (999)').run()
+    database.close()
+    for (const told of await answers()) expect(told).toContain('Use the newer drawbridge')
+    expect(versions().at(-1)).toBe(999)
+  })
+})

@@ -1,0 +1,231 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { launcher } from '../../../lab/checkout.ts'
+import { startWebBackend } from '../../support/backends/web-backend.ts'
+import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
+import { follow } from '../../support/http/event-stream.ts'
+import { applied, removed } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { withStore } from '../../support/lab/lab-store.ts'
+import { until } from '../../support/until.ts'
+
+let lab: TestLab
+
+beforeAll(async () => {
+  // `drawbridge status --watch` calls from outside.
+  lab = await startTestLab({
+    configure: (config) => ({ ...config, monitor: { everySeconds: 1 }, status: { showUnmanaged: 'public' } }),
+  })
+  await addOwnHosts(
+    lab,
+    (edge) => `
+  server { listen ${edge}:8080; server_name a.lab.test b.lab.test xn--mnchen-3ya.lab.test; return 204; }
+  server { listen ${edge}:8080; server_name busy.lab.test; return 503; }
+`,
+  )
+  await until(
+    'all four hosts are checked',
+    async () => (await hosts('?badge=PENDING')).matched === 0 && (await hosts()).total === 4,
+  )
+})
+
+afterAll(() => lab?.stop())
+
+const hosts = async (query = '', from = 'internal') => (await lab.call({ path: `/api/hosts${query}`, from })).body
+const namesOf = (body: { hosts: { host: string }[] }) => body.hosts.map(({ host }) => host)
+const health = (host: string) => lab.call({ path: `/api/health?host=${host}` })
+
+describe('GET /api/health', () => {
+  test.each([
+    'a.lab.test',
+    'A.Lab.TEST',
+    'a.lab.test.',
+    encodeURIComponent('münchen.lab.test'),
+    'XN--MNCHEN-3YA.lab.test',
+  ])('%s is found', async (spelling) => {
+    const { status, body } = await health(spelling)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ badge: 'RUNNING', managed: false, lastCheck: { ok: true, httpStatus: 204 } })
+    expect(body.host).toMatch(/^(?:a|xn--mnchen-3ya)\.lab\.test$/)
+  })
+
+  test.each([
+    '',
+    '..',
+    'a..lab.test',
+    'a%20b',
+    'a/b',
+    '-a.test',
+    '%00',
+    'a%0ab.test',
+    '127.1%5C',
+    'a'.repeat(64),
+    `${'a.'.repeat(130)}b`,
+  ])('host=%s is malformed', async (spelling) => {
+    const { status, body } = await health(spelling)
+    expect([status, body.code]).toEqual([400, 'invalid_request'])
+  })
+
+  test('without a host, or with two, it is refused', async () => {
+    for (const path of ['/api/health', '/api/health?host=a.lab.test&host=b.lab.test', '/api/health?name=a']) {
+      expect((await lab.call({ path })).body.code).toBe('invalid_request')
+    }
+  })
+
+  test('a host that nobody serves may be planned', async () => {
+    const { status, body } = await health('nobody.lab.test')
+    expect([status, body.code]).toEqual([404, 'host_not_found'])
+    expect(body.nextAction).toMatch(/not exposed and may be planned/)
+  })
+})
+
+describe('GET /api/hosts', () => {
+  test('filters, sorts and pages', async () => {
+    const all = await hosts()
+    expect(all).toMatchObject({
+      total: 4,
+      matched: 4,
+      nextCursor: null,
+      counts: { RUNNING: 3, 'HTTP 503': 1 },
+      servers: [],
+    })
+    expect(namesOf(all)).toEqual(['a.lab.test', 'b.lab.test', 'busy.lab.test', 'xn--mnchen-3ya.lab.test'])
+    expect(namesOf(await hosts('?search=BUS'))).toEqual(['busy.lab.test'])
+    expect(namesOf(await hosts('?badge=HTTP%20503,DOWN'))).toEqual(['busy.lab.test'])
+    expect(namesOf(await hosts('?managed=true'))).toEqual([])
+    expect(namesOf(await hosts('?sort=badge')).at(0)).toBe('busy.lab.test')
+    expect(namesOf(await hosts('?sort=host&order=desc')).at(-1)).toBe('a.lab.test')
+    for (const sort of ['host', 'badge', 'server', 'since', 'latency', 'uptime']) {
+      const seen: string[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page = await hosts(`?sort=${sort}&limit=1${cursor && `&cursor=${cursor}`}`)
+        expect(page.matched).toBe(4)
+        seen.push(...namesOf(page))
+        cursor = page.nextCursor
+      }
+      // Latencies change while one turns the pages; nothing else does.
+      if (sort !== 'latency') expect(seen.toSorted(), sort).toEqual(namesOf(all))
+    }
+  })
+
+  test.each([
+    '?limit=0',
+    '?limit=10001',
+    '?sort=colour',
+    '?cursor=nonsense',
+    '?cursor=W10',
+    '?badge=x&badge=y',
+    '?colour=1',
+  ])('%s is refused', async (query) => {
+    expect((await lab.call({ path: `/api/hosts${query}` })).body.code).toBe('invalid_request')
+  })
+
+  test('is not sent again while nothing has changed', async () => {
+    await until('one comes before the next check', async () => {
+      const { headers } = await lab.call({ path: '/api/hosts' })
+      const again = { 'if-none-match': String(headers.etag) }
+      const { status, text } = await lab.call({ path: '/api/hosts', headers: again })
+      const other = await lab.call({ path: '/api/hosts', headers: again, from: 'public' })
+      expect(other.status).toBe(200)
+      return status === 304 && text === ''
+    })
+  })
+})
+
+test('GET /api/hosts/events tells of hosts and badges, and goes on where a client stopped', async () => {
+  let status = 200
+  await using backend = await startWebBackend(lab, (_request, response) => response.writeHead(status).end())
+  const stream = follow(lab, '/api/hosts/events')
+  await until('the stream is open', () => stream.contentType() !== undefined)
+  const { host, planId } = await applied(lab, { subdomain: 'told', port: backend.port })
+  const badges = () => stream.events.filter(({ event, data }) => event === 'badge' && data.host === host)
+  await until('it is running', () => badges().some(({ data }) => data.badge === 'RUNNING'))
+  expect(stream.contentType()).toBe('text/event-stream; charset=utf-8')
+  expect(stream.events.some(({ event }) => event === 'hosts')).toBe(true)
+  expect(badges().at(-1)?.data).toMatchObject({ host, server: '25', managed: true, planId })
+  const last = badges().at(-1)?.id
+  stream.close()
+  status = 500
+  await until('it is not well', async () => (await health(host)).body.badge === 'HTTP 500')
+  const resumed = follow(lab, '/api/hosts/events', last)
+  await until('what was missed has come', () => resumed.events.some(({ event }) => event === 'hosts'))
+  expect(resumed.events.map(({ data }) => data.badge)).toEqual(['HTTP 500', undefined])
+  resumed.close()
+  await removed(lab, planId)
+  const told = await withStore(lab, (store) => store.readEvents(0, 100))
+  const changes = told.filter((event) => event.type === 'host.badge' && event.host === host)
+  expect(changes.map(({ facts }) => facts.badge)).toEqual(['RUNNING', 'HTTP 500'])
+  expect(changes[1]).toMatchObject({ planId, facts: { before: 'RUNNING', httpStatus: 500, reason: null } })
+})
+
+test('drawbridge status --watch tells how hosts do, then every change, even after the service was away', async () => {
+  let status = 200
+  await using backend = await startWebBackend(lab, (_request, response) => response.writeHead(status).end())
+  const { host, planId } = await applied(lab, { subdomain: 'watched', port: backend.port })
+  await until('it is running', async () => (await health(host)).body.badge === 'RUNNING')
+  const watching = spawn(launcher(), ['status', '--watch', '--url', lab.description.api], { stdio: 'pipe' })
+  const ended = once(watching, 'close')
+  let told = ''
+  watching.stdout.setEncoding('utf8').on('data', (part: string) => {
+    told += part
+  })
+  const badges = () => [...told.matchAll(/watched\.lab\.test {2}(.+)/g)].map(([, badge]) => badge)
+  try {
+    await until('all hosts are told', () => told.includes('busy.lab.test  HTTP 503') && badges().length === 1)
+    status = 500
+    await until('a change is told', () => badges().length === 2)
+    await lab.restartService()
+    status = 200
+    await until('it goes on with a service that came back', () => badges().length === 3, 30_000)
+    expect(badges()).toEqual(['RUNNING', 'HTTP 500', 'RUNNING'])
+  } finally {
+    watching.kill('SIGINT')
+    await ended
+  }
+  await removed(lab, planId)
+})
+
+describe('/metrics', () => {
+  const metrics = async () => (await lab.call({ path: '/metrics' })).text
+
+  test('are for callers inside', async () => {
+    const { status, body } = await lab.call({ path: '/metrics', from: 'public' })
+    expect([status, body.code]).toEqual([403, 'internal_network_required'])
+  })
+
+  test('tell of hosts, checks, runs and refusals', async () => {
+    await lab.call({
+      path: '/api/deploy/plan',
+      body: { zone: 'lab.test', subdomain: 'x', server: '9', port: 1, health: '/', tls: false },
+    })
+    const { planId } = await applied(lab, { subdomain: 'counted' })
+    await removed(lab, planId)
+    const text = await metrics()
+    for (const line of [
+      'drawbridge_host_badge{host="busy.lab.test",badge="HTTP 503",managed="false"} 1',
+      'drawbridge_plan_refusals_total{code="server_not_allowed"} 1',
+      'drawbridge_queue_length{queue="checks"} ',
+      'drawbridge_queue_length{queue="runs"} 0',
+      'drawbridge_check_duration_seconds_count{outcome="ok"} ',
+      'drawbridge_run_steps_total{step="proxy",outcome="done"} ',
+      'drawbridge_runs_total{action="remove",outcome="succeeded"} ',
+    ]) {
+      expect(text).toContain(line)
+    }
+  })
+
+  test('have every name that the dashboard uses', async () => {
+    const dashboard = readFileSync('docs/grafana-dashboard.json', 'utf8')
+    const used = new Set(dashboard.match(/\b(?:drawbridge|process|nodejs)_\w+/g))
+    const text = await metrics()
+    const exported = new Set(
+      [...text.matchAll(/^# TYPE (\S+) (\w+)/gm)].flatMap(([, name = '', type]) =>
+        type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+      ),
+    )
+    expect(used.size).toBeGreaterThan(8)
+    expect([...used].filter((name) => !exported.has(name))).toEqual([])
+  })
+})

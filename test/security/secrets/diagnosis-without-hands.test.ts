@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../../lab/free-port.ts'
+import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+
+/** Node itself takes the right to write, to start programs and to load foreign code from a program that diagnoses. */
+let edge: TestEdge
+let port: number
+
+beforeAll(async () => {
+  edge = await startTestEdge()
+  port = await freePort(edge.address)
+  const text = readFileSync(edge.config, 'utf8')
+  const own = `server { listen ${edge.address}:8080; server_name own.lab.test; return 204; }`
+  writeFileSync(
+    edge.config,
+    text.replace(/ {2}include drawbridge.*/, (include) => `${include}\n  ${own}`),
+  )
+  await edge.place({ host: 'made.lab.test', planId: PLAN_ID, target: `http://${edge.address}:${port}` })
+})
+
+afterAll(() => edge?.stop())
+
+async function diagnosed(...hosts: string[]): Promise<string> {
+  const { address, config, folder, prefix, pidFile, errorLog } = edge
+  const settings = JSON.stringify({
+    servers: { addresses: { '23': address }, targets: ['23'], primary: '23', secondary: 'none' },
+    edge: edge.ports,
+    edges: { '23': { config, folder, prefix, pidFile, errorLog } },
+    zones: { 'lab.test': { primary: '127.0.0.1:9' } },
+  })
+  const files = await edge.edge.look(['hosts/made.lab.test.conf'])
+  const request = { zone: 'lab.test', subdomain: 'made', server: '23', port, health: '/', tls: false }
+  const change = {
+    kind: 'proxy',
+    action: 'create',
+    serverName: 'made.lab.test',
+    target: `http://${address}:${port}`,
+    https: false,
+  }
+  const errand = {
+    settings,
+    exposure: {
+      host: 'made.lab.test',
+      planId: PLAN_ID,
+      state: 'applied',
+      fence: 1,
+      since: 0,
+      receipt: { proxy: { files } },
+    },
+    plan: { planId: PLAN_ID, host: 'made.lab.test', request, changes: [change] },
+    hosts,
+  }
+  const rights = ['--permission', '--allow-fs-read=*']
+  const program = join(import.meta.dirname, '..', '..', 'support', 'programs', 'diagnose-program.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, [...rights, program, JSON.stringify(errand)])
+  return stdout
+}
+
+test('a diagnosis needs none of these rights, whatever it finds', async () => {
+  expect(await diagnosed('made.lab.test', 'own.lab.test')).toBe(
+    'made.lab.test nothing_listening\nown.lab.test dns_unknown\n',
+  )
+  appendFileSync(edge.config, 'unknown_directive on;\n')
+  process.kill(edge.pid, 'SIGHUP')
+  await expect.poll(() => readFileSync(edge.errorLog, 'utf8'), { timeout: 10_000 }).toContain('[emerg]')
+  expect(await diagnosed('own.lab.test')).toBe('own.lab.test edge_config_broken\n')
+})
+
+test('Node does refuse such a program the right to write', async () => {
+  const writing = `require('node:fs').openSync(${JSON.stringify(edge.config)}, 'r+')`
+  await expect(
+    promisify(execFile)(process.execPath, ['--permission', '--allow-fs-read=*', '-e', writing]),
+  ).rejects.toThrow('ERR_ACCESS_DENIED')
+})

@@ -1,0 +1,42 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestLab } from '../lab/lab.ts'
+
+export interface WebBackend extends AsyncDisposable {
+  readonly port: number
+  /** How many requests came through an edge. */
+  readonly throughEdge: () => number
+}
+
+/**
+ * A web server, on the lab's server 25 unless told otherwise. Answers 200 when asked directly, after `askedDirectly`; what
+ * comes through an edge gets `answer`.
+ */
+export async function startWebBackend(
+  { description }: TestLab,
+  answer: RequestListener,
+  address = description.backends.find(({ server }) => server === '25')?.address,
+  port = 0,
+  askedDirectly: () => Promise<void> = async () => undefined,
+): Promise<WebBackend> {
+  let through = 0
+  const server = createServer((request, response) => {
+    if (request.headers['x-forwarded-for'] === undefined) void askedDirectly().then(() => response.end('directly\n'))
+    else {
+      through += 1
+      answer(request, response)
+    }
+  })
+  server.listen(port, address)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    throughEdge: () => through,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { primaryConfig, zoneFile, zoneFileName } from '../../../lab/bind-config.ts'
+import { startDaemon } from '../../../lab/daemon.ts'
+import { answersForZone } from '../../../lab/dns-question.ts'
+import { freePort } from '../../../lab/free-port.ts'
+import { findProgram } from '../../../lab/program.ts'
+import { tempFolder } from '../temp-folder.ts'
+import type { ServedZone, ZoneHost } from './served-zone.ts'
+
+/** A real BIND with the lab's configuration and one key more, which has no rights. */
+export async function startBindHost({ zone: name, key, stranger }: ServedZone): Promise<ZoneHost> {
+  const folder = tempFolder()
+  const port = await freePort()
+  const zone = { name, records: [] }
+  const at = (file: string) => join(folder.path, file)
+  const ownConfig = primaryConfig({ folder: folder.path, port, tsig: key, zones: [zone] }, undefined)
+  const strangersKey = `key "${stranger.name}." { algorithm ${stranger.algorithm}; secret "${stranger.secret}"; };\n`
+  writeFileSync(at(zoneFileName(zone)), zoneFile(zone, ['127.0.0.1', '127.0.0.1']))
+  writeFileSync(at('named.conf'), `${strangersKey}${ownConfig}`, { mode: 0o600 })
+  const daemon = await startDaemon({
+    name: 'BIND',
+    program: findProgram('named', 'bind9'),
+    args: ['-c', at('named.conf'), '-g', '-n', '1'],
+    logFile: at('named.log'),
+    isReady: () => answersForZone(port, name),
+  })
+  return {
+    endpoint: { address: '127.0.0.1', port },
+    async stop() {
+      await daemon.stop()
+      folder[Symbol.dispose]()
+    },
+  }
+}

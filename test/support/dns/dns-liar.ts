@@ -1,0 +1,113 @@
+import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import { freePort } from '../../../lab/free-port.ts'
+import { decodeMessage } from '../../../src/dns/wire/message.ts'
+import { encodeName } from '../../../src/dns/wire/name.ts'
+
+/** The truth that the liar bends: a zone `lab.test` with nothing in it. */
+const LIED_ABOUT_ZONE = 'lab.test'
+
+export interface Asked {
+  readonly name: string
+  readonly type: string
+  readonly query: Buffer
+  /** What an honest server would say. */
+  readonly truth: Buffer
+  readonly from: Pick<RemoteInfo, 'address' | 'port'>
+  /** How often this very query came before. */
+  readonly repeated: number
+}
+
+/** What to send, in order. Nothing at all is silence. */
+export type Lie = (asked: Asked) => readonly Buffer[]
+
+export interface Liar extends AsyncDisposable {
+  readonly address: string
+  readonly port: number
+  readonly asked: readonly Asked[]
+}
+
+/** A mock of an authoritative server, since no real one can be made to lie. `tcp` 'dead': nobody listens there. */
+export async function startLiar(udp: Lie, tcp: Lie | 'dead' = honest, address = '127.0.0.1'): Promise<Liar> {
+  const port = await freePort()
+  const asked: Asked[] = []
+  const note = (query: Buffer, from: Asked['from']): Asked => {
+    const entry = { ...read(query), from, repeated: asked.filter((before) => before.query.equals(query)).length }
+    asked.push(entry)
+    return entry
+  }
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
+  socket.on('message', (query, from) => {
+    for (const bytes of udp(note(query, from))) socket.send(bytes, from.port, from.address)
+  })
+  socket.bind(port, address)
+  await once(socket, 'listening')
+  const server = tcp === 'dead' ? undefined : await listen(address, port, (query, from) => tcp(note(query, from)))
+  return { address, port, asked, [Symbol.asyncDispose]: () => stop(socket, server) }
+}
+
+async function listen(address: string, port: number, lie: (query: Buffer, from: Asked['from']) => readonly Buffer[]) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
+    socket.once('data', (bytes) => {
+      const from = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 }
+      for (const reply of lie(bytes.subarray(2), from)) socket.write(framed(reply))
+    })
+  })
+  server.on('close', () => sockets.clear())
+  server.listen(port, address)
+  await once(server, 'listening')
+  return { server, sockets }
+}
+
+async function stop(socket: UdpSocket, tcp: { server: Server; sockets: Set<Socket> } | undefined): Promise<void> {
+  socket.close()
+  for (const connection of tcp?.sockets ?? []) connection.destroy()
+  tcp?.server.close()
+  if (tcp) await once(tcp.server, 'close')
+}
+
+function read(query: Buffer): Pick<Asked, 'name' | 'type' | 'query' | 'truth'> {
+  const { name = '', type = '' } = decodeMessage(query).questions[0] ?? {}
+  const known = name === LIED_ABOUT_ZONE && type === 'SOA'
+  const truth = known ? withAnswer(query, 6, soaData()) : reply(query, 0x8403)
+  return { name, type, query: Buffer.from(query), truth }
+}
+
+const soaData = (): Buffer => Buffer.concat([encodeName('ns1.lab.test'), encodeName('lab.test'), Buffer.alloc(20, 1)])
+
+const framed = (message: Buffer): Buffer =>
+  Buffer.concat([Buffer.from([message.length >> 8, message.length & 255]), message])
+
+/** The truth. */
+export const honest: Lie = ({ truth }) => [truth]
+export const silent: Lie = () => []
+
+/** The query turned into an answer without records. */
+export function reply(query: Buffer, flags: number): Buffer {
+  const bytes = Buffer.from(query)
+  bytes.writeUInt16BE(flags, 2)
+  return bytes
+}
+
+/** The query turned into an authoritative answer with one record at the name asked for. */
+export function withAnswer(query: Buffer, type: number, rdata: Buffer, recordClass = 1): Buffer {
+  const head = Buffer.alloc(12)
+  for (const [i, number] of [0xc00c, type, recordClass, 0, 60, rdata.length].entries())
+    head.writeUInt16BE(number, i * 2)
+  const bytes = Buffer.concat([reply(query, 0x8400), head, rdata])
+  bytes.writeUInt16BE(1, 6)
+  return bytes
+}
+
+/** The query turned into a referral to the name servers of `owner`. */
+export function withReferral(query: Buffer, owner: string): Buffer {
+  const target = encodeName('ns.elsewhere.test')
+  const record = Buffer.concat([encodeName(owner), Buffer.from([0, 2, 0, 1, 0, 0, 0, 60, 0, target.length]), target])
+  const bytes = Buffer.concat([reply(query, 0x8000), record])
+  bytes.writeUInt16BE(1, 8)
+  return bytes
+}

@@ -1,0 +1,63 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TsigKey, zoneFile } from '../../../lab/bind-config.ts'
+import { startDaemon } from '../../../lab/daemon.ts'
+import { answersForZone } from '../../../lab/dns-question.ts'
+import { freePort } from '../../../lab/free-port.ts'
+import { findProgram } from '../../../lab/program.ts'
+import { tempFolder } from '../temp-folder.ts'
+import type { ServedZone, ZoneHost } from './served-zone.ts'
+
+/** A real Knot DNS. */
+export async function startKnot(served: ServedZone): Promise<ZoneHost> {
+  const folder = tempFolder()
+  const port = await freePort()
+  const at = (file: string) => join(folder.path, file)
+  mkdirSync(at('run'))
+  writeFileSync(at('zone'), zoneFile({ name: served.zone, records: [] }, ['127.0.0.1', '127.0.0.1']))
+  writeFileSync(at('knot.conf'), configuration(folder.path, port, served), { mode: 0o600 })
+  const daemon = await startDaemon({
+    name: 'Knot',
+    program: findProgram('knotd', 'knot'),
+    args: ['-c', at('knot.conf')],
+    logFile: at('knot.log'),
+    isReady: () => answersForZone(port, served.zone),
+  })
+  return {
+    endpoint: { address: '127.0.0.1', port },
+    async stop() {
+      await daemon.stop()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const configuration = (folder: string, port: number, { zone, key, stranger }: ServedZone): string => `server:
+  rundir: "${folder}/run"
+  listen: 127.0.0.1@${port}
+  udp-workers: 1
+  tcp-workers: 1
+  background-workers: 1
+log:
+  - target: stderr
+    any: info
+database:
+  storage: "${folder}"
+  journal-db-max-size: 8M
+  kasp-db-max-size: 8M
+  timer-db-max-size: 8M
+key:
+${[key, stranger].map(keyEntry).join('')}acl:
+  - id: updates
+    key: ${key.name}
+    action: update
+zone:
+  - domain: ${zone}
+    file: "${folder}/zone"
+    acl: updates
+`
+
+const keyEntry = ({ name, algorithm, secret }: TsigKey): string => `  - id: ${name}
+    algorithm: ${algorithm}
+    secret: ${secret}
+`

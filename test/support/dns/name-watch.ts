@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { dnsReader } from '../../../src/dns/reader.ts'
+import { serves } from '../edge/edge-folder.ts'
+import type { TestLab } from '../lab/lab.ts'
+
+export interface NameWatch {
+  /** Ends it. An Error if the name ever stood while the Primary did not serve it. */
+  end(): Promise<void>
+}
+
+/** Looks without pause whether a name points at an edge that does not serve it. */
+export function watchName({ description }: TestLab, host: string): NameWatch {
+  const reader = dnsReader(description.dns.primary)
+  let ended = false
+  let bare = 0
+  let looks = 0
+  const stands = async () => {
+    const [outcome] = await reader.ask([{ name: host, type: 'A' }])
+    return outcome?.kind === 'answer' && outcome.answers.length > 0
+  }
+  const isServed = () => serves(description.edges.primary, host)
+  const watching = (async () => {
+    while (!ended) {
+      looks += 1
+      // Asked about on both sides: a name that went meanwhile proves nothing, nor does one unlucky connection.
+      if ((await stands()) && !(await isServed()) && !(await isServed()) && (await stands())) bare += 1
+      await sleep(5)
+    }
+  })()
+  return {
+    async end() {
+      ended = true
+      await watching
+      if (looks === 0) throw new Error('nobody looked')
+      if (bare > 0) throw new Error(`${host} pointed at an edge that did not serve it, ${bare} of ${looks} times`)
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { zoneFile } from '../../../lab/bind-config.ts'
+import { startDaemon } from '../../../lab/daemon.ts'
+import { answersForZone } from '../../../lab/dns-question.ts'
+import { freePort } from '../../../lab/free-port.ts'
+import { findProgram } from '../../../lab/program.ts'
+import { tempFolder } from '../temp-folder.ts'
+import type { ServedZone, ZoneHost } from './served-zone.ts'
+
+const SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
+
+/** A real PowerDNS with its zone in SQLite. */
+export async function startPowerDns({ zone, key, stranger }: ServedZone): Promise<ZoneHost> {
+  const folder = tempFolder()
+  const port = await freePort()
+  const at = (file: string) => join(folder.path, file)
+  writeFileSync(at('pdns.conf'), configuration(folder.path, port), { mode: 0o600 })
+  writeFileSync(at('zone'), zoneFile({ name: zone, records: [] }, ['127.0.0.1', '127.0.0.1']))
+  new Database(at('pdns.db')).exec(readFileSync(SCHEMA, 'utf8')).close()
+  const pdnsutil = (...args: string[]) =>
+    execFileSync(findProgram('pdnsutil', 'pdns-server'), ['--config-dir', folder.path, ...args], { stdio: 'pipe' })
+  pdnsutil('load-zone', zone, at('zone'))
+  for (const { name, algorithm, secret } of [key, stranger]) pdnsutil('import-tsig-key', name, algorithm, secret)
+  pdnsutil('set-meta', zone, 'TSIG-ALLOW-DNSUPDATE', key.name)
+  const daemon = await startDaemon({
+    name: 'PowerDNS',
+    program: findProgram('pdns_server', 'pdns-server'),
+    args: [`--config-dir=${folder.path}`],
+    logFile: at('pdns.log'),
+    isReady: () => answersForZone(port, zone),
+  })
+  return {
+    endpoint: { address: '127.0.0.1', port },
+    async stop() {
+      await daemon.stop()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const configuration = (folder: string, port: number): string => `launch=gsqlite3
+gsqlite3-database=${folder}/pdns.db
+dnsupdate=yes
+allow-dnsupdate-from=127.0.0.0/8
+local-address=127.0.0.1
+local-port=${port}
+socket-dir=${folder}
+daemon=no
+guardian=no
+security-poll-suffix=
+`

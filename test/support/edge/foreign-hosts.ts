@@ -1,0 +1,15 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { masterIn } from '../../../src/edge/process/nginx-workers.ts'
+import type { TestLab } from '../lab/lab.ts'
+
+/** Server blocks that the Primary's administrator wrote, in its main file; nginx is told to load them. */
+export async function addOwnHosts({ description }: TestLab, blocks: (address: string) => string): Promise<void> {
+  const { config, address, pidFile } = description.edges.primary
+  const text = readFileSync(config, 'utf8')
+  writeFileSync(
+    config,
+    text.replace('  include drawbridge/*.conf;', (include) => `${include}\n${blocks(address)}`),
+  )
+  const master = masterIn(pidFile)
+  if (master !== undefined) process.kill(master, 'SIGHUP')
+}

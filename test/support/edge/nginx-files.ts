@@ -1,0 +1,38 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { EdgeReader } from '../../../src/edge/reading/contract.ts'
+import { edgeReader } from '../../../src/edge/reading/edge-reader.ts'
+import { tempFolder } from '../temp-folder.ts'
+
+/** A folder with an nginx configuration of a test's own, and a reader of it. */
+export interface NginxFiles extends Disposable {
+  readonly folder: string
+  readonly config: string
+  readonly reader: EdgeReader
+  path(name: string): string
+  write(files: Readonly<Record<string, string>>): void
+  remove(name: string): void
+}
+
+/** Names are relative to the folder; the main file is `nginx.conf`. */
+export function nginxFiles(files: Readonly<Record<string, string>>): NginxFiles {
+  const folder = tempFolder()
+  const path = (name: string) => join(folder.path, name)
+  const write: NginxFiles['write'] = (written) => {
+    for (const [name, text] of Object.entries(written)) {
+      mkdirSync(dirname(path(name)), { recursive: true })
+      writeFileSync(path(name), text)
+    }
+  }
+  write(files)
+  const config = path('nginx.conf')
+  return {
+    folder: folder.path,
+    config,
+    reader: edgeReader({ config, pidFile: path('nginx.pid') }),
+    path,
+    write,
+    remove: (name) => rmSync(path(name), { recursive: true }),
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  }
+}

@@ -1,0 +1,52 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from '../../../lab/free-port.ts'
+import { findProgram } from '../../../lab/program.ts'
+import { runNginx } from '../../../src/edge/process/nginx-program.ts'
+import { type NginxFiles, nginxFiles } from './nginx-files.ts'
+import { makeCertificate } from './openssl.ts'
+
+const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures', 'nginx')
+
+export interface Fixture extends NginxFiles {
+  readonly http: number
+  readonly https: number
+}
+
+/** A configuration in the style of others, in a folder of its own, with free ports and a certificate. */
+export async function nginxFixture(style: string, links: Readonly<Record<string, string>> = {}): Promise<Fixture> {
+  const [http, https] = [await freePort('0.0.0.0'), await freePort('0.0.0.0')]
+  const files = nginxFiles({})
+  const values: Record<string, string> = { FOLDER: files.folder, HTTP: String(http), HTTPS: String(https) }
+  for (const name of namesUnder(join(FIXTURES, style))) {
+    const text = readFileSync(join(FIXTURES, style, name), 'utf8')
+    files.write({ [name]: text.replaceAll(/@([A-Z]+)@/g, (_, key: string) => values[key] ?? '') })
+  }
+  for (const [link, target] of Object.entries(links)) {
+    mkdirSync(files.path(join(link, '..')), { recursive: true })
+    symlinkSync(target, files.path(link))
+  }
+  mkdirSync(files.path('tls'))
+  await makeCertificate({
+    certificate: files.path('tls/fullchain.pem'),
+    key: files.path('tls/privkey.pem'),
+    names: ['DNS:example.test'],
+  })
+  return { ...files, http, https }
+}
+
+/** What nginx itself says: whether it would load it, and the files that it would load, in their order. */
+export async function dumpOf({
+  config,
+  folder,
+}: NginxFiles): Promise<{ code: number; errors: string; files: string[] }> {
+  const nginx = { binary: findProgram('nginx', 'nginx'), prefix: folder }
+  const { code, output, errors } = await runNginx(nginx, '-T', config)
+  return { code, errors, files: [...output.matchAll(/^# configuration file (.*):$/gm)].map(([, file = '']) => file) }
+}
+
+function namesUnder(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(join(folder, name)).isFile(),
+  )
+}

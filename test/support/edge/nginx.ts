@@ -1,0 +1,47 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startDaemon } from '../../../lab/daemon.ts'
+import { findProgram } from '../../../lab/program.ts'
+import { call } from '../http/call.ts'
+import { tempFolder } from '../temp-folder.ts'
+
+/** A real nginx with the given text inside its http block, ready when `origin` answers anything at all. */
+export async function startNginx(
+  http: string,
+  origin: string,
+): Promise<{ readonly errorLog: string; stop(): Promise<void> }> {
+  const folder = tempFolder()
+  const path = (name: string) => join(folder.path, name)
+  mkdirSync(path('temp'))
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${path(`temp/${kind}`)};`)
+    .join('\n')
+  // One program only: no workers, so nobody who gave up root and could not reach the folder.
+  writeFileSync(
+    path('nginx.conf'),
+    `daemon off; master_process off; pid ${path('nginx.pid')}; error_log ${path('error.log')};
+events {}
+http { access_log off;
+${temporary}
+${http}
+}`,
+  )
+  const daemon = await startDaemon({
+    name: 'nginx',
+    program: findProgram('nginx', 'nginx'),
+    args: ['-e', path('error.log'), '-p', folder.path, '-c', path('nginx.conf')],
+    logFile: path('output.log'),
+    isReady: () =>
+      call(origin, { path: '/livez', from: '127.0.0.1' }).then(
+        () => true,
+        () => false,
+      ),
+  })
+  return {
+    errorLog: path('error.log'),
+    async stop() {
+      await daemon.stop()
+      folder[Symbol.dispose]()
+    },
+  }
+}

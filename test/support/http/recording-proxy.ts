@@ -1,0 +1,63 @@
+import { createServer, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestLab } from '../lab/lab.ts'
+
+export interface RecordingProxy {
+  readonly url: string
+  /** Every capability that went through, as the service issued it. */
+  readonly capabilities: readonly string[]
+  /** How often each was sent back to the service. */
+  readonly spent: readonly string[]
+  close(): Promise<void>
+}
+
+/** Stands between a client and the lab's service and dials it from the internal network; sees what nobody else may. */
+export async function startRecordingProxy({ description }: TestLab): Promise<RecordingProxy> {
+  const { hostname, port, host } = new URL(description.api)
+  const capabilities: string[] = []
+  const spent: string[] = []
+  const server = createServer((incoming, outgoing) => {
+    const sent = incoming.headers['x-deploy-capability']
+    if (typeof sent === 'string') spent.push(sent)
+    const passed = request(
+      {
+        host: hostname,
+        port,
+        method: incoming.method,
+        path: incoming.url,
+        headers: { ...incoming.headers, host },
+        localAddress: description.callers.internal,
+        agent: false,
+      },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+        if (incoming.url === '/api/internal/token') void record(answer, capabilities)
+        answer.pipe(outgoing)
+      },
+    )
+    passed.on('error', () => outgoing.destroy())
+    outgoing.on('close', () => passed.destroy())
+    incoming.pipe(passed)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    capabilities,
+    spent,
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((closed) => server.close(() => closed()))
+    },
+  }
+}
+
+async function record(answer: IncomingMessage, capabilities: string[]): Promise<void> {
+  let text = ''
+  answer.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+  })
+  answer.on('end', () => {
+    const { capability } = JSON.parse(text) as { capability?: string }
+    if (capability !== undefined) capabilities.push(capability)
+  })
+}

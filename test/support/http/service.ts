@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import { assemble, secretsOf } from '../../../src/compose/assemble.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import type { Service } from '../../../src/operate/serve.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import { randomNetwork } from '../network.ts'
+import { tempFolder } from '../temp-folder.ts'
+import { type Answer, type Call, call } from './call.ts'
+
+export interface TestService {
+  readonly origin: string
+  /** `127.x.y`: .23 is the Primary and the service, .25 and .253 are targets, .10 is a caller inside. */
+  readonly network: string
+  readonly service: Service
+  readonly folder: string
+  /** Everything that was logged, as text. */
+  readonly log: () => string
+  call(request: Omit<Call, 'from'> & { from?: 'inside' | 'outside' | string }): Promise<Answer>
+  stop(): Promise<void>
+}
+
+export interface ServiceOptions {
+  /** Settings beyond the lab's, as YAML. A setting here replaces the default one of the same name. */
+  readonly settings?: string
+  readonly dns?: { readonly address: string; readonly port: number }
+  /** All of them on that DNS server. */
+  readonly zones?: readonly string[]
+  readonly environment?: Record<string, string>
+  readonly folder?: string
+  readonly network?: string
+  /** The service's clock. */
+  readonly now?: () => number
+  /** Adds routes of a test's own to the assembled service before it listens. */
+  readonly mount?: (service: Service) => void
+}
+
+/** The whole service in this program, on loopback, with a SQLite store of its own. Only the DNS server is left to the caller. */
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  if (options.folder !== undefined) return startIn(options.folder, options)
+  const own = tempFolder()
+  try {
+    const api = await startIn(own.path, options)
+    return { ...api, stop: () => api.stop().finally(() => own[Symbol.dispose]()) }
+  } catch (error) {
+    own[Symbol.dispose]()
+    throw error
+  }
+}
+
+async function startIn(folder: string, options: ServiceOptions): Promise<TestService> {
+  const network = options.network ?? randomNetwork()
+  const lines: string[] = []
+  const config = readConfig(
+    settingsText(options, network, folder),
+    join(folder, 'drawbridge.yaml'),
+    options.environment ?? {},
+  )
+  const log = createLog('trace', secretsOf(config), { write: (line) => void lines.push(line) })
+  const service = await assemble(config, log, { now: options.now })
+  options.mount?.(service)
+  await service.app.listen({ host: config.listen.address, port: config.listen.port })
+  const reachedAt = config.listen.address === '::' ? `${network}.23` : config.listen.address
+  const origin = `http://${reachedAt}:${config.listen.port}`
+  const addresses: Record<string, string> = { inside: `${network}.10`, outside: '127.0.0.1' }
+  return {
+    origin,
+    network,
+    service,
+    folder,
+    log: () => lines.join(''),
+    call: ({ from = 'inside', ...request }) => call(origin, { ...request, from: addresses[from] ?? from }),
+    async stop() {
+      await service.app.close()
+      await service.trail.finish(Date.now())
+      await service.store.close()
+    },
+  }
+}
+
+function settingsText(
+  { settings = '', dns = { address: '127.0.0.1', port: 9 }, zones = ['lab.test'] }: ServiceOptions,
+  network: string,
+  folder: string,
+): string {
+  const defaults: Record<string, string> = {
+    listen: `{ address: ${network}.23, port: 8045 }`,
+    internalNetworks: `[${network}.0/24]`,
+    stateDir: join(folder, 'state'),
+    servers: `{ addresses: { 23: ${network}.23, 25: ${network}.25, 253: ${network}.253, 73: ${network}.73 } }`,
+    edge: '{ http: 8080, https: 8443 }',
+    zones: `{ ${zones.map((zone) => `${zone}: { primary: "${dns.address}:${dns.port}" }`).join(', ')} }`,
+    acme: '{ directory: "https://127.0.0.1:9/dir" }',
+  }
+  const replaced = new Set([...settings.matchAll(/^(\w+):/gm)].map(([, key]) => key))
+  const kept = Object.entries(defaults).filter(([key]) => !replaced.has(key))
+  return `${kept.map(([key, value]) => `${key}: ${value}`).join('\n')}\n${settings}\n`
+}

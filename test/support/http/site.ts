@@ -1,0 +1,65 @@
+import { type Backend, startBackend } from '../backends/backend.ts'
+import { startZoneServer, type ZoneServer } from '../dns/zone-server.ts'
+import type { Answer } from './call.ts'
+import { type ServiceOptions, startService, type TestService } from './service.ts'
+
+/** A service, a real BIND behind it and a healthy backend on server 25: everything for a plan to succeed. */
+export interface Site {
+  readonly api: TestService
+  readonly dns: ZoneServer
+  readonly backend: Backend
+  /** The body of a plan that succeeds, with whatever a test changes about it. */
+  request(overrides?: Record<string, unknown>): Record<string, unknown>
+  plan(overrides?: Record<string, unknown>, from?: string): Promise<Answer>
+  /** The id of a new plan. */
+  planId(): Promise<string>
+  token(body: Record<string, unknown>, from?: string): Promise<Answer>
+  /** A new capability, issued to the caller inside. */
+  capability(planId: string, action?: 'apply' | 'remove'): Promise<string>
+  stop(): Promise<void>
+}
+
+export const healthy = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
+
+export async function startSite(options: ServiceOptions = {}): Promise<Site> {
+  const { zones = ['lab.test'] } = options
+  const dns = await startZoneServer(zones.map((name) => ({ name, records: [] })))
+  const api = await startService({ dns, ...options }).catch(async (error: unknown) => {
+    await dns.stop()
+    throw error
+  })
+  const backend = await startBackend((socket) => socket.end(healthy), `${api.network}.25`)
+  const request: Site['request'] = (overrides = {}) => ({
+    zone: 'lab.test',
+    subdomain: 'hello',
+    server: '25',
+    port: backend.port,
+    health: '/healthz',
+    tls: false,
+    ...overrides,
+  })
+  const plan: Site['plan'] = (overrides, from = 'inside') =>
+    api.call({ path: '/api/deploy/plan', body: request(overrides), from })
+  const token: Site['token'] = (body, from = 'inside') => api.call({ path: '/api/internal/token', body, from })
+  return {
+    api,
+    dns,
+    backend,
+    request,
+    plan,
+    token,
+    planId: async () => (await expected(plan(), 201)).planId,
+    capability: async (planId, action = 'apply') => (await expected(token({ planId, action }), 201)).capability,
+    async stop() {
+      await api.stop()
+      await backend[Symbol.asyncDispose]()
+      await dns.stop()
+    },
+  }
+}
+
+async function expected(answering: Promise<Answer>, status: number): Promise<Answer['body']> {
+  const answer = await answering
+  if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`)
+  return answer.body
+}

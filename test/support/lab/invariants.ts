@@ -1,0 +1,172 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { EdgeDescription } from '../../../lab/description.ts'
+import { secretIn, statePaths } from '../../../lab/state.ts'
+import { holdsExactly } from '../../../src/dns/read-back.ts'
+import { dnsReader } from '../../../src/dns/reader.ts'
+import type { Plan } from '../../../src/model/exposure.ts'
+import { hostLease } from '../../../src/model/run.ts'
+import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { recordsOf } from '../../../src/runs/steps/steps.ts'
+import type { Exposure } from '../../../src/store/ports/exposures.ts'
+import { eachExposure } from '../../../src/store/ports/exposures.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
+import { type TransferredRecord, zoneRecords } from '../dns/zone-transfer.ts'
+import { configurationFault, isPair, listing, serves, viewOf } from '../edge/edge-folder.ts'
+import type { TestLab } from './lab.ts'
+import { rowsOf, withStore } from './lab-store.ts'
+
+export interface Allowances {
+  /** The test itself broke the edges' configuration by a file of its own. */
+  readonly foreignFault?: boolean
+  /** The Secondary was hindered; it never decides, so nothing is asked of it. */
+  readonly withoutSecondary?: boolean
+}
+
+interface Books {
+  readonly plans: readonly Plan[]
+  readonly exposures: readonly Exposure[]
+  readonly zone: readonly TransferredRecord[]
+}
+
+/**
+ * What stays true whatever happens, looked at from outside: books, zone, both edges and the state folder. An Error lists
+ * everything that does not hold. A host that is `blocked` says so, and is left out. No run may be under way.
+ */
+export async function invariants(lab: TestLab, allowances: Allowances = {}): Promise<void> {
+  const { primary, secondary } = lab.description.edges
+  const edges = allowances.withoutSecondary ? [primary] : [primary, secondary]
+  const broken = await withStore(lab, async (store) => {
+    const books: Books = {
+      plans: await store.listPlans({ limit: 100_000 }),
+      exposures: await Array.fromAsync(eachExposure(store)),
+      zone: await zoneRecords(lab),
+    }
+    return [
+      ...(await brokenBooks(lab, store, books)),
+      ...(await brokenNames(lab, books)),
+      ...(await Promise.all(edges.map((edge) => brokenEdge(edge, books, allowances)))).flat(),
+      ...leftInState(lab),
+    ]
+  })
+  if (broken.length > 0) throw new Error(`what must always hold does not:\n- ${broken.join('\n- ')}`)
+}
+
+async function brokenBooks(lab: TestLab, store: Store, { plans, exposures }: Books): Promise<string[]> {
+  const unfinished = await store.unfinishedRuns()
+  const leases = await Promise.all(plans.map(({ host }) => store.findLease(hostLease(host), Date.now())))
+  const held = new Map(exposures.map((exposure) => [exposure.planId, exposure]))
+  const audit = await verifyAudit(store)
+  return [
+    ...unfinished.map(({ action, host }) => `a run to ${action} ${host} is unfinished`),
+    ...new Set(leases.flatMap((lease) => (lease ? [`the lease "${lease.name}" was not released`] : []))),
+    ...plans
+      .filter(({ state }) => state === 'applying' || state === 'removing')
+      .map(({ host, state }) => `the plan of ${host} is still ${state}`),
+    ...plans
+      .filter(
+        ({ planId, state }) =>
+          (state === 'applied' || state === 'blocked' ? state : undefined) !== held.get(planId)?.state,
+      )
+      .map(({ planId, host, state }) => `the plan of ${host} is ${state}, its exposure ${held.get(planId)?.state}`),
+    ...overspent(lab),
+    ...(audit.ok ? [] : [audit.sentence]),
+  ]
+}
+
+/** Runs that callers asked for, beyond the capabilities that were spent for them. */
+const overspent = (lab: TestLab): string[] =>
+  rowsOf<{ host: string; action: string }>(
+    lab,
+    `select r.host, r.action from runs r where r.actor not in ('drawbridge', 'console') group by r.plan_id, r.action having count(*) >
+      (select count(*) from capabilities c where c.plan_id = r.plan_id and c.action = r.action and c.used_at is not null)`,
+  ).map(({ host, action }) => `${host} has more runs to ${action} than capabilities were spent`)
+
+async function brokenNames(lab: TestLab, { plans, exposures, zone }: Books): Promise<string[]> {
+  const { dns, edges } = lab.description
+  const reader = dnsReader(dns.primary)
+  const states = new Map(exposures.map(({ planId, state }) => [planId, state]))
+  const held = await Promise.all(
+    plans.map(async (plan) => ({ plan, held: await holdsExactly(reader, recordsOf(plan)) })),
+  )
+  const hosts = new Set(exposures.map(({ host }) => host))
+  const ownServers = zone.filter(({ type }) => type === 'NS').map(({ value }) => value.replace(/\.$/, ''))
+  return [
+    ...held
+      .filter(({ plan, held }) => states.get(plan.planId) === 'applied' && held !== 'yes')
+      .map(({ plan, held }) => `${plan.host} is applied, but its records are not all there (${held})`),
+    ...zone
+      .filter(({ name }) => name.startsWith('_drawbridge.') && !hosts.has(name.replace('_drawbridge.', '')))
+      .map(({ name }) => `the owner mark ${name} stands without an exposure`),
+    ...zone
+      .filter(
+        ({ name }) => name.startsWith('_drawbridge.') && !zone.some((other) => `_drawbridge.${other.name}` === name),
+      )
+      .map(({ name }) => `the owner mark ${name} stands without its record`),
+    ...zone
+      .filter(({ type, value, name }) => type === 'A' && value === edges.primary.address && !ownServers.includes(name))
+      .filter(({ name }) => !hosts.has(name))
+      .map(({ name }) => `${name} points at the edge without an exposure`),
+    ...zone
+      .filter(({ name }) => name.startsWith('_acme-challenge.'))
+      .map(({ name }) => `the challenge ${name} was left in the zone`),
+  ]
+}
+
+async function brokenEdge(
+  edge: EdgeDescription,
+  { plans, exposures }: Books,
+  { foreignFault }: Allowances,
+): Promise<string[]> {
+  const view = viewOf(edge)
+  const byHost = new Map(exposures.map((exposure) => [exposure.host, exposure]))
+  const isBlocked = (host: string) => byHost.get(host)?.state === 'blocked'
+  const isTls = (host: string) => plans.find(({ planId }) => planId === byHost.get(host)?.planId)?.request.tls === true
+  const known = [...new Set(plans.map(({ host }) => host))].filter((host) => !isBlocked(host))
+  const served = await Promise.all(known.map((host) => serves(edge, host)))
+  const ids = new Set(view.entries.values())
+  const fault = foreignFault ? '' : await configurationFault(edge)
+  return [
+    ...(fault === '' ? [] : [`nginx would not load its configuration: ${fault}`]),
+    ...[...view.hosts]
+      .filter(([host, planId]) => planId !== undefined && byHost.get(host)?.planId !== planId)
+      .map(([host]) => `${host} has a file without an exposure`),
+    ...known
+      .filter((host) => byHost.has(host) && view.hosts.get(host) !== byHost.get(host)?.planId)
+      .map((host) => `${host} is applied and has no file of its plan`),
+    ...known
+      .filter((host, i) => served[i] !== view.hosts.has(host))
+      .map((host) => `${host} has ${view.hosts.has(host) ? 'a' : 'no'} file, and nginx runs otherwise`),
+    ...[...view.entries.keys(), ...known]
+      .filter((host) => !isBlocked(host) && view.entries.has(host) !== isTls(host))
+      .map((host) => `${host} has ${view.entries.has(host) ? 'a' : 'no'} certificate entry, its plan says otherwise`),
+    ...[...new Set([...ids, ...view.certificates, ...view.keys])]
+      .filter((id) => !(ids.has(id) && view.certificates.includes(id) && view.keys.includes(id) && isPair(view, id)))
+      .map((id) => `certificate ${id} is unused, incomplete or not of its key`),
+    ...tooOpen(join(view.folder, 'tls')),
+    ...view.leftOvers.map((name) => `${name} was left behind`),
+  ].map((sentence) => `${edge.server}: ${sentence}`)
+}
+
+/** Below the service's own folder: what was begun and not ended, what others can read, what nobody may read in a log. */
+function leftInState(lab: TestLab): string[] {
+  const paths = statePaths(lab.state)
+  const names = readdirSync(paths.service, { recursive: true, encoding: 'utf8' })
+  const log = readFileSync(paths.log, 'utf8')
+  return [
+    ...names.filter((name) => /\.(new|tmp|draft)$/.test(name)).map((name) => `${name} was left in the state folder`),
+    ...tooOpen(paths.service),
+    ...[secretIn(paths.tsigSecret), secretIn(paths.adminToken), 'PRIVATE KEY']
+      .filter((secret) => log.includes(secret))
+      .map(() => 'a secret is in the log'),
+  ]
+}
+
+const tooOpen = (folder: string): string[] => {
+  if ((lstatSync(folder).mode & 0o077) !== 0) return [`${folder} is open to others`]
+  return listing(folder)
+    .filter(
+      (line) => /(^|\/)(keys|privkey\.pem|account\.key)|\.key-\d/.test(line) && !/^\S+\/? [0-7]00( |$)/.test(line),
+    )
+    .map((line) => `${join(folder, line)} is open to others`)
+}

@@ -1,0 +1,39 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import { launcher } from '../../../lab/checkout.ts'
+import { type Daemon, startDaemon } from '../../../lab/daemon.ts'
+import { statePaths } from '../../../lab/state.ts'
+import { httpStatus } from '../../../lab/web-question.ts'
+import { call } from '../http/call.ts'
+import type { TestLab } from './lab.ts'
+
+export interface SecondInstance extends AsyncDisposable {
+  readonly daemon: Daemon
+  readonly call: TestLab['call']
+}
+
+/** One more service process on a lab's PostgreSQL store and edges, with an address and a state folder of its own. */
+export async function startSecondInstance(lab: TestLab): Promise<SecondInstance> {
+  const { folder, config } = statePaths(lab.state)
+  const { api, callers } = lab.description
+  const address = new URL(api).hostname.replace(/\d+$/, '24')
+  const origin = `http://${address}:${new URL(api).port}`
+  const configFile = join(folder, 'second.yaml')
+  const stateDir = join(folder, 'second')
+  const listen = { address, port: Number(new URL(api).port) }
+  writeFileSync(configFile, stringify({ ...parse(readFileSync(config, 'utf8')), listen, stateDir }), { mode: 0o600 })
+  const daemon = await startDaemon({
+    name: 'The second instance',
+    program: process.execPath,
+    args: [launcher(), 'serve', '--config', configFile],
+    logFile: join(folder, 'second.log'),
+    isReady: async () => (await httpStatus(`${origin}/readyz`)) === 200,
+  })
+  const addresses: Readonly<Record<string, string>> = callers
+  return {
+    daemon,
+    call: ({ from = 'internal', ...request }) => call(origin, { ...request, from: addresses[from] ?? from }),
+    [Symbol.asyncDispose]: () => daemon.stop(),
+  }
+}

@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from '../../../lab/free-port.ts'
+import type { Endpoint } from '../../../src/model/address.ts'
+
+export interface AnswerThief extends Endpoint, AsyncDisposable {
+  /** How many answers it kept to itself. */
+  readonly stolen: () => number
+}
+
+/** Stands before a server, passes on what it is sent, and ends the connection when the answer comes, in place of it. */
+export async function startAnswerThief(server: Endpoint): Promise<AnswerThief> {
+  const sockets = new Set<Socket>()
+  const keep = (socket: Socket) => sockets.add(socket.on('error', () => undefined))
+  let stolen = 0
+  const listener = createServer((client) => {
+    const upstream = connect(server.port, server.address)
+    keep(client)
+    keep(upstream)
+    client.pipe(upstream)
+    upstream.once('data', () => {
+      stolen += 1
+      upstream.destroy()
+      client.destroy()
+    })
+  })
+  const port = await freePort()
+  listener.listen(port, '127.0.0.1')
+  await once(listener, 'listening')
+  return {
+    address: '127.0.0.1',
+    port,
+    stolen: () => stolen,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      listener.close()
+      await once(listener, 'close')
+    },
+  }
+}

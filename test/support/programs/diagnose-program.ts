@@ -1,0 +1,49 @@
+import { writeSync } from 'node:fs'
+import { diagnoserOf } from '../../../src/compose/diagnoser.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { edgeReader } from '../../../src/edge/reading/edge-reader.ts'
+import type { Plan } from '../../../src/model/exposure.ts'
+import { Board } from '../../../src/monitor/board.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import type { Exposure } from '../../../src/store/ports/exposures.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
+
+/**
+ * Diagnoses hosts in a program of its own, which a test runs without the right to write a file or to start a program. Takes
+ * the text of a configuration, the books and the hosts as JSON; prints host and cause of each.
+ */
+interface Errand {
+  readonly settings: string
+  readonly exposure: Exposure
+  readonly plan: Plan
+  readonly hosts: readonly string[]
+}
+
+const { settings, exposure, plan, hosts } = JSON.parse(process.argv[2] ?? '') as Errand
+const config = readConfig(settings, '/nowhere/drawbridge.yaml', {})
+const edge = config.edges[config.servers.primary]
+const books: Pick<Store, 'findExposure' | 'findPlan'> = {
+  findExposure: async (host) => (host === exposure.host ? exposure : undefined),
+  findPlan: async () => plan,
+}
+const diagnoser = diagnoserOf(
+  config,
+  {
+    targets: config.servers.targets,
+    addresses: config.servers.addresses,
+    zones: new Map(),
+    edge: config.edge,
+    ports: { allowed: [[1024, 65_535]], denied: [], deniedOn: {} },
+  },
+  {
+    store: books as Store,
+    reader: edge && edgeReader(edge),
+    board: new Board(),
+    log: createLog('warn', []),
+    now: Date.now,
+  },
+)
+for (const host of hosts) {
+  const { cause } = await diagnoser.diagnose(host, { network: 'internal' })
+  writeSync(1, `${host} ${cause.code}\n`)
+}

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { findProgram } from '../../../lab/program.ts'
+
+interface Typed {
+  readonly input?: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** Runs a shell line on a terminal of 80 columns and 24 rows; gives every byte that came to it. */
+export function onTerminal(line: string, { input = '', environment = {} }: Typed = {}): Promise<string> {
+  const script = findProgram('script', 'bsdutils')
+  const child = spawn(script, ['-qec', `stty cols 80 rows 24 -echo; ${line}`, '/dev/null'], {
+    env: { ...process.env, TERM: 'xterm-256color', ...environment },
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    output += part
+  })
+  child.stdin.write(input)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', () => resolve(output))
+  })
+}
+
+/** What stands on the terminal in the end: cursor movements and erasures done, colours left out. */
+export function finalScreen(output: string): string[] {
+  const lines: string[] = ['']
+  let row = 0
+  let column = 0
+  const put = (character: string) => {
+    const line = (lines[row] ?? '').padEnd(column)
+    lines[row] = line.slice(0, column) + character + line.slice(column + 1)
+    column += 1
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals are steered by them
+  for (const [part, , count = '', command] of output.matchAll(/\u001b\[([?]?)([\d;]*)([A-Za-z])|[\s\S]/gu)) {
+    const steps = Number(count || 1)
+    if (command === 'A') row = Math.max(0, row - steps)
+    else if (command === 'G') column = steps - 1
+    else if (command === 'K') lines[row] = count === '2' ? '' : (lines[row] ?? '').slice(0, column)
+    else if (command === 'J') lines.splice(row + 1)
+    else if (command !== undefined) continue
+    else if (part === '\r') column = 0
+    else if (part === '\n') {
+      row += 1
+      lines[row] ??= ''
+    } else put(part)
+  }
+  return lines.map((line) => line.trimEnd())
+}

@@ -1,0 +1,282 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, renameSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { certificateInventory } from '../../../src/certificates/stock/inventory.ts'
+import { type CertificateWish, encryptKey, makeCertificate } from '../../support/edge/openssl.ts'
+import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+let folder: TempFolder
+beforeEach(() => {
+  folder = tempFolder()
+})
+afterEach(() => folder[Symbol.dispose]())
+
+const at = (...parts: string[]): string => join(folder.path, ...parts)
+const inventory = () => certificateInventory([folder.path])
+
+const make = (label: string, names: string[], more: Partial<CertificateWish> = {}) =>
+  makeCertificate({ certificate: at(`${label}.pem`), key: at(`${label}.key`), names, ...more })
+
+/** As a plan asks, after the certificate became valid: openssl counts whole seconds. */
+const covering = (host: string, now = Date.now() + 2_000, from = inventory()) => from.covering(host, now)
+
+describe('what covers a host', () => {
+  test.each<[string, string[], string, boolean | undefined]>([
+    ['the exact name', ['DNS:app.lab.test'], 'app.lab.test', false],
+    ['the exact name in another case', ['DNS:APP.Lab.Test'], 'app.lab.test', false],
+    ['one name of several', ['DNS:a.test', 'IP:127.0.0.1', 'DNS:app.lab.test'], 'app.lab.test', false],
+    ['a wildcard', ['DNS:*.lab.test'], 'app.lab.test', true],
+    ['a wildcard, for an internationalized label', ['DNS:*.lab.test'], 'xn--bcher-kva.lab.test', true],
+    ['a wildcard, but not two labels deep', ['DNS:*.lab.test'], 'a.app.lab.test', undefined],
+    ['a wildcard, but not its own parent', ['DNS:*.lab.test'], 'lab.test', undefined],
+    ['no part of a label', ['DNS:a*.lab.test'], 'app.lab.test', undefined],
+    ['no parent', ['DNS:lab.test'], 'app.lab.test', undefined],
+    ['no other kind of name', ['email:app.lab.test', 'URI:app.lab.test'], 'app.lab.test', undefined],
+  ])('%s', async (_, names, host, byWildcard) => {
+    await make('one', names)
+    expect((await covering(host))?.byWildcard).toBe(byWildcard)
+  })
+
+  test('not the common name', async () => {
+    await make('one', [], { commonName: 'app.lab.test' })
+    await make('two', ['DNS:other.test'], { commonName: 'app.lab.test' })
+    expect(await covering('app.lab.test')).toBeUndefined()
+  })
+
+  test('not a certificate for clients only', async () => {
+    await make('client', ['DNS:app.lab.test'], { extensions: ['extendedKeyUsage=clientAuth'] })
+    expect(await covering('app.lab.test')).toBeUndefined()
+    await make('server', ['DNS:app.lab.test'], { extensions: ['extendedKeyUsage=serverAuth'] })
+    expect((await covering('app.lab.test'))?.certificateFile).toBe(at('server.pem'))
+  })
+
+  test('only inside its time', async () => {
+    await make('one', ['DNS:app.lab.test'], { days: 10 })
+    const now = Date.now()
+    expect(await covering('app.lab.test', now - DAY)).toBeUndefined()
+    expect(await covering('app.lab.test', now + 9 * DAY)).toBeDefined()
+    expect(await covering('app.lab.test', now + 11 * DAY)).toBeUndefined()
+  })
+
+  test('the exact one before the wildcard, then the one that lasts longest', async () => {
+    await make('wild', ['DNS:*.lab.test'], { days: 90 })
+    await make('short', ['DNS:app.lab.test'], { days: 10 })
+    await make('long', ['DNS:app.lab.test'], { days: 20 })
+    const from = inventory()
+    expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('long.pem'))
+    expect((await covering('other.lab.test', undefined, from))?.certificateFile).toBe(at('wild.pem'))
+    expect((await covering('app.lab.test', Date.now() + 15 * DAY, from))?.certificateFile).toBe(at('long.pem'))
+    expect((await covering('app.lab.test', Date.now() + 30 * DAY, from))?.certificateFile).toBe(at('wild.pem'))
+  })
+
+  test('described by names, time and fingerprint', async () => {
+    await make('one', ['DNS:App.lab.test', 'DNS:*.app.lab.test', 'IP:127.0.0.1'], { days: 10 })
+    const found = await covering('app.lab.test')
+    const fingerprint = execFileSync('openssl', ['x509', '-in', at('one.pem'), '-noout', '-fingerprint', '-sha256'], {
+      encoding: 'utf8',
+    })
+    expect(found).toMatchObject({ names: ['app.lab.test', '*.app.lab.test'], keyFile: at('one.key') })
+    expect(fingerprint).toContain(found?.fingerprint)
+    expect(Math.abs((found?.notAfter.getTime() ?? 0) - Date.now() - 10 * DAY)).toBeLessThan(DAY)
+  })
+})
+
+describe('where certificates and keys are found', () => {
+  test.each([
+    ['EC', ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384']],
+    ['RSA', ['rsa:2048']],
+    ['Ed25519', ['ed25519']],
+  ])('an %s key is told by its public half, whatever the files are called', async (_, newKey) => {
+    await make('one', ['DNS:app.lab.test'], { newKey })
+    renameSync(at('one.pem'), at('some text file.txt'))
+    renameSync(at('one.key'), at('zzz'))
+    expect(await covering('app.lab.test')).toMatchObject({
+      certificateFile: at('some text file.txt'),
+      keyFile: at('zzz'),
+    })
+  })
+
+  test('not without its key, nor with another', async () => {
+    await make('one', ['DNS:app.lab.test'])
+    await make('two', ['DNS:other.test'])
+    rmSync(at('one.key'))
+    expect(await covering('app.lab.test')).toBeUndefined()
+    expect(await covering('other.test')).toBeDefined()
+  })
+
+  test('together in one file', async () => {
+    await make('one', ['DNS:app.lab.test'])
+    writeFileSync(at('both.pem'), readFileSync(at('one.key'), 'utf8') + readFileSync(at('one.pem'), 'utf8'))
+    rmSync(at('one.key'))
+    rmSync(at('one.pem'))
+    expect(await covering('app.lab.test')).toMatchObject({ certificateFile: at('both.pem'), keyFile: at('both.pem') })
+  })
+
+  test('as certbot lays them out: links in a folder per name, the chain in the longest file', async () => {
+    await mkdir(at('archive'))
+    await mkdir(at('live', 'app.lab.test'), { recursive: true })
+    await make('archive/cert1', ['DNS:app.lab.test'])
+    await make('archive/chain1', ['DNS:issuer.test'])
+    writeFileSync(
+      at('archive', 'fullchain1.pem'),
+      readFileSync(at('archive', 'cert1.pem'), 'utf8') + readFileSync(at('archive', 'chain1.pem'), 'utf8'),
+    )
+    const link = (from: string, to: string) =>
+      symlinkSync(join('..', '..', 'archive', to), at('live', 'app.lab.test', from))
+    link('cert.pem', 'cert1.pem')
+    link('fullchain.pem', 'fullchain1.pem')
+    link('privkey.pem', 'cert1.key')
+    writeFileSync(at('live', 'README'), 'This directory contains your keys and certificates.')
+    const from = certificateInventory([at('live')])
+    expect(await covering('app.lab.test', undefined, from)).toMatchObject({
+      certificateFile: at('live', 'app.lab.test', 'fullchain.pem'),
+      keyFile: at('live', 'app.lab.test', 'privkey.pem'),
+    })
+    expect(await from.findings(Date.now())).toMatchObject([{ kind: 'chain_broken', names: ['app.lab.test'] }])
+  })
+
+  test('in several folders, of which one may be missing, but no deeper than one level', async () => {
+    await mkdir(at('a', 'deep', 'deeper'), { recursive: true })
+    await mkdir(at('b'))
+    await make('a/deep/deeper/one', ['DNS:deep.lab.test'])
+    await make('b/two', ['DNS:app.lab.test'])
+    renameSync(at('b', 'two.key'), at('a', 'two.key'))
+    const from = certificateInventory([at('a'), at('b'), at('missing')])
+    expect(await covering('app.lab.test', undefined, from)).toBeDefined()
+    expect(await covering('deep.lab.test', undefined, from)).toBeUndefined()
+    expect(await covering('app.lab.test', undefined, certificateInventory([]))).toBeUndefined()
+  })
+})
+
+describe('a change in the folder is seen', () => {
+  test('a certificate that comes, is replaced, and goes', async () => {
+    const from = inventory()
+    const fingerprint = async () => (await covering('app.lab.test', undefined, from))?.fingerprint
+    expect(await fingerprint()).toBeUndefined()
+    await make('one', ['DNS:app.lab.test'])
+    const first = await fingerprint()
+    expect(first).toBeDefined()
+    await make('one', ['DNS:app.lab.test'])
+    expect(await fingerprint()).not.toBe(first)
+    rmSync(at('one.key'))
+    expect(await fingerprint()).toBeUndefined()
+  })
+
+  test('and what did not change is not read again', async () => {
+    const from = inventory()
+    await make('one', ['DNS:app.lab.test'])
+    utimesSync(at('one.pem'), 1, 1)
+    const before = await covering('app.lab.test', undefined, from)
+    const size = readFileSync(at('one.pem')).length
+    writeFileSync(at('one.pem'), Buffer.alloc(size, 'x'))
+    utimesSync(at('one.pem'), 1, 1)
+    writeFileSync(at('news.txt'), 'another file')
+    expect(await covering('app.lab.test', undefined, from)).toEqual(before)
+    utimesSync(at('one.pem'), 2, 2)
+    expect(await covering('app.lab.test', undefined, from)).toBeUndefined()
+  })
+})
+
+describe('what cannot be used is passed over, remembered, and stops nothing', () => {
+  const SECRET = 'c2VjcmV0LWNhbmFyeQ=='
+
+  test.each<[string, (path: string) => void | Promise<void>, RegExp]>([
+    [
+      'a broken certificate',
+      (path) => writeFileSync(path, pem('CERTIFICATE')),
+      /holds a certificate that cannot be read/,
+    ],
+    ['a broken key', (path) => writeFileSync(path, pem('PRIVATE KEY')), /holds a private key that cannot be read/],
+    [
+      'a file cut off',
+      (path) => writeFileSync(path, `-----BEGIN CERTIFICATE-----\n${SECRET}\n`),
+      /holds PEM that is cut off/,
+    ],
+    ['a huge file', hugeFile, /is larger than 256 KiB/],
+    ['an encrypted key', (path) => encryptKey(at('one.key'), path), /holds a private key that is encrypted/],
+    [
+      'an encrypted key of the old form',
+      (path) => encryptKey(at('one.key'), path, true),
+      /holds a private key that is encrypted/,
+    ],
+  ])('%s', async (_, write, sentence) => {
+    await make('one', ['DNS:app.lab.test'])
+    await write(at('bad.pem'))
+    const from = inventory()
+    expect(await covering('app.lab.test', undefined, from)).toBeDefined()
+    const findings = await from.findings(Date.now() + 2_000)
+    expect(findings).toEqual([
+      { kind: 'unreadable', path: at('bad.pem'), names: [], sentence: expect.stringMatching(sentence) },
+    ])
+    expect(JSON.stringify(findings)).not.toContain(SECRET)
+  })
+
+  test('a pipe, a link to nowhere and a text are not even that', async () => {
+    await make('one', ['DNS:app.lab.test'])
+    execFileSync('mkfifo', [at('pipe.pem')])
+    symlinkSync(at('nowhere'), at('dangling.pem'))
+    writeFileSync(at('notes.txt'), 'no PEM here')
+    const from = inventory()
+    expect(await covering('app.lab.test', undefined, from)).toBeDefined()
+    expect(await from.findings(Date.now() + 2_000)).toEqual([])
+  })
+
+  const pem = (label: string) => `-----BEGIN ${label}-----\n${SECRET}\n-----END ${label}-----\n`
+  function hugeFile(path: string): void {
+    writeFileSync(path, pem('CERTIFICATE'))
+    truncateSync(path, 2 ** 32)
+  }
+})
+
+describe('findings', () => {
+  const soon = () => Date.now() + 2_000
+  const findings = async (now = soon()) =>
+    (await inventory().findings(now)).map(({ kind, path, names }) => [kind, path, ...names])
+
+  test('a certificate without its key, and nothing about one that has it', async () => {
+    await make('one', ['DNS:app.lab.test'])
+    await make('two', ['DNS:other.test'])
+    expect(await findings()).toEqual([])
+    rmSync(at('one.key'))
+    expect(await findings()).toEqual([['no_key', at('one.pem'), 'app.lab.test']])
+  })
+
+  test('one that ends soon, has ended, or has not begun, unless a later one takes its place', async () => {
+    await make('one', ['DNS:app.lab.test'], { days: 9 })
+    const now = Date.now()
+    expect(await findings(now + 5 * DAY)).toEqual([])
+    expect(await findings(now + 7 * DAY)).toEqual([['expiring', at('one.pem'), 'app.lab.test']])
+    expect(await findings(now + 10 * DAY)).toEqual([['expired', at('one.pem'), 'app.lab.test']])
+    expect(await findings(now - DAY)).toEqual([['not_yet_valid', at('one.pem'), 'app.lab.test']])
+    await make('two', ['DNS:app.lab.test'], { days: 90 })
+    expect(await findings(now + 10 * DAY)).toEqual([])
+  })
+})
+
+describe('what Drawbridge issued and what an administrator placed', () => {
+  test('are told apart, and found by their fingerprint', async () => {
+    await mkdir(at('issued', 'app.lab.test'), { recursive: true })
+    await mkdir(at('placed'))
+    await make('issued/app.lab.test/one', ['DNS:app.lab.test'])
+    await make('placed/two', ['DNS:other.test'])
+    const from = certificateInventory([at('placed')], { issued: at('issued') })
+    const issued = await covering('app.lab.test', undefined, from)
+    expect([issued?.issued, (await covering('other.test', undefined, from))?.issued]).toEqual([true, false])
+    expect(await from.withFingerprint(issued?.fingerprint ?? '')).toMatchObject({ names: ['app.lab.test'] })
+    rmSync(at('issued'), { recursive: true })
+    expect(await from.withFingerprint(issued?.fingerprint ?? '')).toBeUndefined()
+  })
+
+  test('where a zone wants a wildcard, it goes before the exact name', async () => {
+    await make('exact', ['DNS:app.lab.test'], { days: 90 })
+    await make('wild', ['DNS:*.lab.test'])
+    const from = certificateInventory([folder.path], { prefersWildcard: (host) => host.endsWith('.lab.test') })
+    expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('wild.pem'))
+    rmSync(at('wild.key'))
+    expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('exact.pem'))
+  })
+})

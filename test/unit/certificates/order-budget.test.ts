@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { orderLock } from '../../../src/certificates/acme/job.ts'
+import type { AcmeLimits } from '../../../src/certificates/budget/budget.ts'
+import { orderBudget } from '../../../src/certificates/budget/order-budget.ts'
+import { IssueFault } from '../../../src/certificates/contract.ts'
+import { ledgerBook } from '../../support/acme/ledger-book.ts'
+
+const names = ['app.lab.test']
+
+function bench(limits: Partial<AcmeLimits> = {}) {
+  const ledger = ledgerBook()
+  let now = 1_800_000_000_000
+  const budgetAt = (directory: string) =>
+    orderBudget({
+      directory,
+      ledger,
+      limits: { renewalsExempt: true, ...limits },
+      backoff: { firstSeconds: 5, longestSeconds: 60 },
+      domainOf: () => 'lab.test',
+      now: () => now,
+    })
+  return {
+    ledger,
+    budget: budgetAt('https://ca.test/dir'),
+    budgetAt,
+    pass: (seconds: number) => (now += seconds * 1000),
+  }
+}
+
+describe('a budget', () => {
+  test('counts an order from the moment before it is placed', async () => {
+    const { budget, ledger } = bench({ certificatesPerDomain: { count: 1, perSeconds: 3_600 } })
+    await budget.spend({ names })
+    await expect(budget.spend({ names: ['www.lab.test'] })).rejects.toMatchObject({
+      kind: 'over_budget',
+      retryAfter: 3_600,
+    })
+    expect(ledger.lines.map(({ kind }) => kind)).toEqual(['ordered'])
+  })
+
+  test('gives a failure the seconds after which another try may be made, twice as many each time', async () => {
+    const { budget, pass } = bench()
+    const fail = async () => (await budget.failed({ names }, new IssueFault('unavailable', 'It is silent.'))).retryAfter
+    expect(await fail()).toBe(5)
+    await expect(budget.spend({ names })).rejects.toMatchObject({ kind: 'over_budget' })
+    pass(5)
+    expect(await budget.look({ names })).toMatchObject({ kind: 'free', failures: 1 })
+    expect(await fail()).toBe(10)
+    for (const _ of Array(9)) await fail()
+    expect(await fail()).toBe(60)
+    await budget.issued(names)
+    expect(await budget.look({ names })).toMatchObject({ kind: 'free', failures: 0 })
+  })
+
+  test('obeys what the authority says, for every name at that directory and for no other directory', async () => {
+    const { budget, budgetAt, pass } = bench()
+    const told = await budget.failed({ names }, new IssueFault('rate_limited', 'Too many.', 3_600))
+    expect(told).toMatchObject({ kind: 'rate_limited', message: 'Too many.', retryAfter: 3_600 })
+    expect(await budget.look({ names: ['www.lab.test'] })).toMatchObject({ reason: 'paused', retryAfter: 3_600 })
+    expect(await budgetAt('https://other.test/dir').look({ names })).toMatchObject({ kind: 'free', failures: 0 })
+    pass(3_600)
+    expect(await budget.look({ names: ['www.lab.test'] })).toMatchObject({ kind: 'free' })
+  })
+
+  test('lets a renewal pass that the authority exempts, until a renewal itself is told to wait', async () => {
+    const { budget } = bench()
+    const renewal = { names: ['old.lab.test'], replaces: 'aki.serial' }
+    await budget.failed({ names }, new IssueFault('rate_limited', 'Too many.', 3_600))
+    expect(await budget.look(renewal)).toMatchObject({ kind: 'free' })
+    await budget.failed({ names: ['older.lab.test'], replaces: 'aki.other' }, new IssueFault('rate_limited', 'No.', 60))
+    expect(await budget.look(renewal)).toMatchObject({ reason: 'paused', retryAfter: 60 })
+  })
+})
+
+describe('the order lock', () => {
+  test('lets one order be placed after the other, and a refusal does not block the next', async () => {
+    const withLock = orderLock()
+    const told: string[] = []
+    const work = (name: string) => async () => {
+      told.push(`${name} begins`)
+      await sleep(5)
+      told.push(`${name} ends`)
+      if (name === 'a') throw new IssueFault('rejected', 'No.')
+      return name
+    }
+    const all = await Promise.allSettled([withLock(work('a')), withLock(work('b'))])
+    expect(all.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+    expect(told).toEqual(['a begins', 'a ends', 'b begins', 'b ends'])
+  })
+
+  test('fails all waiting orders when the authority does not answer the first, and none that comes later', async () => {
+    const withLock = orderLock()
+    let asked = 0
+    const silent = async () => {
+      asked += 1
+      await sleep(5)
+      throw new IssueFault('unavailable', 'It did not answer in time.')
+    }
+    const all = await Promise.allSettled([withLock(silent), withLock(silent), withLock(silent)])
+    expect(all.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(asked).toBe(1)
+    await expect(withLock(silent)).rejects.toThrow('in time')
+    expect(asked).toBe(2)
+  })
+})

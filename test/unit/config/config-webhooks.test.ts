@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { secretsOf } from '../../../src/compose/assemble.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+const SECRET = `whsec_${randomBytes(32).toString('base64')}`
+const URL = 'https://chat.example.test/hooks/canary-path'
+const read = (
+  hook: string,
+  environment: Record<string, string> = { DRAWBRIDGE_WEBHOOK_MY_CHAT: SECRET },
+  name = 'my-chat',
+) =>
+  readConfig(
+    `zones: { lab.test: { primary: 127.0.0.1 } }\nwebhooks:\n  ${name}: ${hook}\n`,
+    '/etc/drawbridge/drawbridge.yaml',
+    environment,
+  )
+
+test('none is told by default', () => {
+  expect(readConfig('zones: { lab.test: { primary: 127.0.0.1 } }', 'x.yaml', {}).webhooks).toEqual([])
+})
+
+test('a webhook has its address, its secret, and everything unless something is chosen', () => {
+  const [hook] = read(`{ url: "${URL}" }`).webhooks
+  expect(hook).toMatchObject({ name: 'my-chat', events: undefined, hosts: undefined, tries: 30, timeoutSeconds: 10 })
+  expect([hook?.url.reveal(), hook?.secret.reveal()]).toEqual([URL, SECRET])
+  const chosen = read(
+    `{ url: "${URL}", events: [exposure.blocked], hosts: [Shop.Lab.Test], tries: 2, timeoutSeconds: 1 }`,
+  )
+  expect(chosen.webhooks[0]).toMatchObject({ events: ['exposure.blocked'], hosts: ['shop.lab.test'], tries: 2 })
+})
+
+test('its secret may be in a file that only its owner may read', () => {
+  const folder = tempFolder()
+  onTestFinished(() => folder[Symbol.dispose]())
+  const file = join(folder.path, 'secret')
+  writeFileSync(file, `${SECRET}\n`, { mode: 0o600 })
+  expect(read(`{ url: "${URL}", secretFile: ${file} }`, {}).webhooks[0]?.secret.reveal()).toBe(SECRET)
+  const open = join(folder.path, 'open')
+  writeFileSync(open, SECRET, { mode: 0o644 })
+  expect(() => read(`{ url: "${URL}", secretFile: ${open} }`, {})).toThrow(
+    /:3: webhooks\.my-chat\.secretFile names .* 0600/,
+  )
+})
+
+test('neither its secret nor its address shows itself', () => {
+  const config = read(`{ url: "${URL}" }`)
+  expect(secretsOf(config).map((secret) => secret.reveal())).toEqual([URL, SECRET])
+  expect(JSON.stringify(config.webhooks)).not.toMatch(/canary-path|whsec_/)
+})
+
+test.each([
+  ['{}', /:3: webhooks\.my-chat\.url is missing/],
+  ['{ url: "ftp://chat.example.test/" }', /webhooks\.my-chat\.url is not allowed; allowed: an http/],
+  ['{ url: "https://user:password@chat.example.test/" }', /url is not allowed/],
+  [`{ url: "${URL}", events: [weather.changed] }`, /events\[0\] is not allowed; allowed: plan\.refused/],
+  [`{ url: "${URL}", hosts: ["*"] }`, /hosts\[0\] is not allowed/],
+  [`{ url: "${URL}", tries: 0 }`, /tries is not allowed/],
+  [`{ url: "${URL}", colour: red }`, /colour is not a setting/],
+])('%s is refused by name', (hook, fault) => {
+  expect(() => read(hook)).toThrow(fault)
+})
+
+test('a secret that is missing, short or in no base64 is refused, and a strange name', () => {
+  const hook = `{ url: "${URL}" }`
+  expect(() => read(hook, {})).toThrow(/secretFile is missing: .* DRAWBRIDGE_WEBHOOK_MY_CHAT/)
+  for (const secret of ['whsec_c2hvcnQ=', 'whsec_***', randomBytes(32).toString('base64')])
+    expect(() => read(hook, { DRAWBRIDGE_WEBHOOK_MY_CHAT: secret })).toThrow(/not whsec_ and 24 to 64 bytes/)
+  expect(() => read(hook, {}, '"My Chat"')).toThrow(/webhooks\.My Chat is not allowed/)
+})

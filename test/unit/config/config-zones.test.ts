@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { secretsOf } from '../../../src/compose/assemble.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+const SECRET = 'Y2FuYXJ5LXRzaWctc2VjcmV0LW9mLTMyLW9jdGV0cw=='
+const read = (zone: string, environment = {}) =>
+  readConfig(`zones:\n  lab-1.test: ${zone}\n`, '/etc/drawbridge/drawbridge.yaml', environment)
+const zoneOf = (zone: string, environment = {}) => read(zone, environment).zones.get('lab-1.test')
+const withKey = (key: string) => `{ primary: 127.0.0.1, tsig: ${key} }`
+
+function secretFile(content = `${SECRET}\n`, mode = 0o600): string {
+  const folder = tempFolder()
+  onTestFinished(() => folder[Symbol.dispose]())
+  writeFileSync(join(folder.path, 'tsig'), content, { mode })
+  return join(folder.path, 'tsig')
+}
+
+describe('name servers', () => {
+  test('are the primary alone by default', () => {
+    const zone = zoneOf('{ primary: "127.0.0.1:5345" }')
+    expect(zone?.nameServers).toEqual([{ address: '127.0.0.1', port: 5345 }])
+    expect(zone?.tsig).toBeUndefined()
+  })
+
+  test('are those that are listed', () => {
+    const zone = zoneOf('{ primary: 127.0.0.1, nameServers: ["127.0.0.1:5345", "::1"] }')
+    expect(zone?.nameServers).toEqual([
+      { address: '127.0.0.1', port: 5345 },
+      { address: '::1', port: 53 },
+    ])
+  })
+
+  test('may not be none, nor names', () => {
+    expect(() => zoneOf('{ primary: 127.0.0.1, nameServers: [] }')).toThrow(
+      /:2: zones\.lab-1\.test\.nameServers is empty/,
+    )
+    expect(() => zoneOf('{ primary: 127.0.0.1, nameServers: [ns1.test] }')).toThrow(/nameServers\[0\] is not allowed/)
+  })
+})
+
+describe('the key of a zone', () => {
+  test('comes from a file that only its owner may read', () => {
+    const key = zoneOf(withKey(`{ name: Key_1.test., algorithm: hmac-sha512, secretFile: ${secretFile()} }`))?.tsig
+    expect(key).toMatchObject({ name: 'key_1.test', algorithm: 'hmac-sha512' })
+    expect(key?.secret.reveal()).toBe(SECRET)
+  })
+
+  test('or from the environment, under the name of the zone', () => {
+    const key = zoneOf(withKey('{ name: drawbridge }'), { DRAWBRIDGE_TSIG_LAB_1_TEST: SECRET })?.tsig
+    expect(key).toMatchObject({ name: 'drawbridge', algorithm: 'hmac-sha256' })
+    expect(key?.secret.reveal()).toBe(SECRET)
+  })
+
+  test('is scrubbed from the log and shows itself nowhere', () => {
+    const config = read(withKey('{ name: drawbridge }'), { DRAWBRIDGE_TSIG_LAB_1_TEST: SECRET })
+    expect(secretsOf(config).map((secret) => secret.reveal())).toEqual([SECRET])
+    expect(JSON.stringify([...config.zones])).not.toContain(SECRET)
+  })
+
+  test.each<[string, string, RegExp]>([
+    ['without a secret', '{ name: k }', /tsig\.secretFile is missing.*DRAWBRIDGE_TSIG_LAB_1_TEST/],
+    ['without a name', `{ secretFile: ${'FILE'} }`, /tsig\.name is missing/],
+    ['with another algorithm', '{ name: k, algorithm: hmac-md5, secretFile: FILE }', /hmac-sha256 or hmac-sha512/],
+    ['with a name that is none', '{ name: "a b", secretFile: FILE }', /tsig\.name is not allowed/],
+    ['with a setting that is none', '{ name: k, secretFile: FILE, secret: x }', /tsig\.secret is not a setting/],
+    ['in a file that is not there', '{ name: k, secretFile: nowhere }', /ENOENT/],
+  ])('is refused %s', (_, key, fault) => {
+    expect(() => zoneOf(withKey(key.replace('FILE', secretFile())))).toThrow(fault)
+  })
+
+  test('is refused where others may read it, or where it is not base64, without being told', () => {
+    expect(() => zoneOf(withKey(`{ name: k, secretFile: ${secretFile(SECRET, 0o644)} }`))).toThrow(/chmod it to 0600/)
+    expect(() => zoneOf(withKey(`{ name: k, secretFile: ${secretFile('canary!')} }`))).toThrow(
+      /^(?!.*canary).*not base64/,
+    )
+  })
+})
+
+describe('the certificate of a zone', () => {
+  test('is one for each host unless a wildcard is asked for', () => {
+    expect(zoneOf('{ primary: 127.0.0.1 }')?.certificate).toBe('host')
+    expect(zoneOf('{ primary: 127.0.0.1, certificate: wildcard }')?.certificate).toBe('wildcard')
+    expect(() => zoneOf('{ primary: 127.0.0.1, certificate: both }')).toThrow(/allowed: wildcard or host/)
+  })
+
+  test('can be no wildcard where names are proven by http-01', () => {
+    expect(() => zoneOf('{ primary: 127.0.0.1, certificate: wildcard }\nacme: { challenge: http-01 }')).toThrow(
+      /:2: zones\.lab-1\.test\.certificate is wildcard, but acme\.challenge is http-01/,
+    )
+  })
+})

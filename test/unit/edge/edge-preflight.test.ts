@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest'
+import { edgePreflight } from '../../../src/edge/preflight.ts'
+import type { Refusal } from '../../../src/edge/reading/refusal.ts'
+import type { EdgeSettings } from '../../../src/edge/settings.ts'
+import { type NginxFiles, nginxFiles } from '../../support/edge/nginx-files.ts'
+import { until } from '../../support/until.ts'
+
+const HOST = 'app.lab.test'
+
+const settingsOf = ({ folder, config }: NginxFiles, listen: readonly string[]): EdgeSettings => ({
+  server: '23',
+  config,
+  folder: `${folder}/drawbridge`,
+  prefix: undefined,
+  binary: '/nonexistent',
+  pidFile: `${folder}/nginx.pid`,
+  errorLog: `${folder}/error.log`,
+  address: '192.168.45.23',
+  listen,
+  ports: { http: 80, https: 443 },
+})
+
+/** What a plan for the host would see, with an nginx that finds nothing wrong. */
+async function seen(blocks: string, listen: readonly string[] = ['192.168.45.23'], more: Record<string, string> = {}) {
+  using files = nginxFiles({ 'nginx.conf': `http { include drawbridge/hosts/*.conf; ${blocks} }`, ...more })
+  return await edgePreflight(settingsOf(files, listen), files.reader, async () => undefined).look(HOST, false)
+}
+
+const served = (listen: string, name: string) => `server { listen ${listen}; server_name ${name}; return 204; }`
+const taken = (how: string) => ({ kind: 'taken', how, file: expect.stringMatching(/nginx\.conf$/), line: 1 })
+const FREE = { kind: 'free' }
+
+describe('a block of somebody else', () => {
+  const AT = '192.168.45.23:80'
+  test.each([
+    ['the very name', served(AT, HOST), taken('exact')],
+    ['the name in another spelling', served(AT, 'App.LAB.test'), taken('exact')],
+    ['the name with all below it', served(AT, `.${HOST}`), taken('exact')],
+    ['the name by TLS alone', served('192.168.45.23:443 ssl', HOST), taken('exact')],
+    ['the name behind another block', served(AT, 'x.test') + served(AT, `y.test ${HOST}`), taken('exact')],
+    ['a wildcard, which loses', served(AT, '*.lab.test'), FREE],
+    ['a trailing wildcard, which loses', served(AT, 'app.*'), FREE],
+    ['a pattern, which loses', served(AT, '~^app'), FREE],
+    ['no name: it is the default server there', served(AT, '_'), FREE],
+    ['the name on another port', served('192.168.45.23:8080', HOST), FREE],
+    ['the name on another address', served('192.168.45.24:80', HOST), FREE],
+    ['the name on all addresses, where visitors of ours do not come', served('80', HOST), FREE],
+  ])('with %s', async (_what, blocks, fact) => {
+    expect(await seen(blocks)).toEqual(fact)
+  })
+
+  test.each([
+    ['the name there', served('80', HOST), taken('exact')],
+    ['the name on one address', served('10.0.0.1:80', HOST), taken('exact')],
+    [
+      'a wildcard on one address, where ours does not listen',
+      served('10.0.0.1:80', '*.lab.test'),
+      taken('leading_wildcard'),
+    ],
+    ['a pattern on one address', served('10.0.0.1:80', '~^app'), taken('regex')],
+    ['other names on the address that visitors come to', served('192.168.45.23:80', 'x.test'), taken('default')],
+    ['other names on the loopback', served('127.0.0.1:80', 'status'), FREE],
+    ['a wildcard there, which loses', served('80', '*.lab.test'), FREE],
+    ['the name by IPv6', served('[::]:80', HOST), FREE],
+  ])('where ours listens on all addresses, with %s', async (_what, blocks, fact) => {
+    expect(await seen(blocks, ['0.0.0.0'])).toEqual(fact)
+  })
+
+  test('by IPv6, on all addresses and on one', async () => {
+    expect(await seen(served('[::]:80', HOST), ['::'])).toEqual(taken('exact'))
+    expect(await seen(served('[2001:db8::1]:80', '*.lab.test'), ['::'])).toEqual(taken('leading_wildcard'))
+    expect(await seen(served('80', HOST), ['::'])).toEqual(FREE)
+  })
+
+  test("the host's own file is not somebody else's; that of another host with the name is", async () => {
+    const own = { [`drawbridge/hosts/${HOST}.conf`]: served(AT, HOST) }
+    expect(await seen('', undefined, own)).toEqual(FREE)
+    expect(await seen('', undefined, { 'drawbridge/hosts/b.lab.test.conf': served(AT, HOST) })).toMatchObject({
+      kind: 'taken',
+    })
+  })
+})
+
+describe('nginx is asked whether its configuration is valid', () => {
+  const REFUSAL: Refusal = { reason: 'a file is missing', file: '/etc/nginx/own.conf', line: 3 }
+
+  /** With a stand-in for `nginx -t` that counts how often it was asked. */
+  const asked = (files: NginxFiles) => {
+    const state = { times: 0, refusal: undefined as Refusal | undefined }
+    const preflight = edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, async () => {
+      state.times += 1
+      return state.refusal
+    })
+    return { state, preflight }
+  }
+
+  test('once while no file changes, however many look; and again after a change', async () => {
+    using files = nginxFiles({ 'nginx.conf': 'http { include own/*.conf; }', 'own/a.conf': '' })
+    const { state, preflight } = asked(files)
+    await Promise.all(Array.from({ length: 20 }, () => preflight.look(HOST, false)))
+    expect(await preflight.look(HOST, false)).toEqual(FREE)
+    expect(state.times).toBe(1)
+    files.write({ 'own/b.conf': '' })
+    await preflight.look(HOST, false)
+    await preflight.look(HOST, false)
+    expect(state.times).toBe(2)
+  })
+
+  test('each time while it refuses, because the cause may lie outside the files that were read', async () => {
+    using files = nginxFiles({ 'nginx.conf': 'http { }' })
+    const { state, preflight } = asked(files)
+    state.refusal = REFUSAL
+    expect(await preflight.look(HOST, false)).toEqual({ kind: 'broken', ...REFUSAL })
+    expect((await preflight.look(HOST, false)).kind).toBe('broken')
+    state.refusal = undefined
+    expect(await preflight.look(HOST, false)).toEqual(FREE)
+    expect(state.times).toBe(3)
+  })
+
+  test('not at all about what it has loaded itself, but about what was changed or lost since', async () => {
+    using files = nginxFiles({ 'nginx.conf': 'http { include one.conf; }', 'one.conf': '' })
+    const { state, preflight } = asked(files)
+    const loadedAt = Date.now()
+    preflight.loaded(loadedAt)
+    await preflight.look(HOST, false)
+    expect(state.times).toBe(0)
+    // The clock of files goes in steps.
+    await until('a step of the clock', () => Date.now() > loadedAt + 20)
+    files.write({ 'one.conf': '# changed' })
+    await preflight.look(HOST, false)
+    expect(state.times).toBe(1)
+    files.remove('one.conf')
+    preflight.loaded(Date.now())
+    await preflight.look(HOST, false)
+    expect(state.times).toBe(2)
+  })
+
+  test('and with TLS whether it would write keys into a log', async () => {
+    using files = nginxFiles({ 'nginx.conf': '# first line\nerror_log x debug;\nhttp { }' })
+    const { preflight } = asked(files)
+    expect(await preflight.look(HOST, true)).toMatchObject({ kind: 'broken', file: files.config, line: 2 })
+    expect(await preflight.look(HOST, false)).toEqual(FREE)
+    files.write({ 'nginx.conf': 'error_log x notice;\nhttp { }' })
+    expect(await preflight.look(HOST, true)).toEqual(FREE)
+  })
+
+  test('one that cannot be asked is not known to be valid', async () => {
+    using files = nginxFiles({ 'nginx.conf': 'http { }' })
+    const preflight = edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, () =>
+      Promise.reject(new Error('it cannot be run')),
+    )
+    expect(await preflight.look(HOST, false)).toEqual({ kind: 'unknown' })
+  })
+})

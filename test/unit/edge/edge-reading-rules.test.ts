@@ -1,0 +1,163 @@
+import { hostname } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import type { EdgeMap } from '../../../src/edge/reading/contract.ts'
+import { translatePattern } from '../../../src/edge/reading/servers/name-pattern.ts'
+import { parseListens } from '../../../src/edge/reading/text/listen.ts'
+import { nginxFiles } from '../../support/edge/nginx-files.ts'
+
+async function read(text: string): Promise<EdgeMap> {
+  using files = nginxFiles({ 'nginx.conf': `http {\n${text}\n}\n` })
+  return await files.reader.read()
+}
+
+const at = (address: string, port = 80, tls = false) => ({ address, port, tls })
+
+describe('listen', () => {
+  test.each([
+    ['80', ['* 80']],
+    ['*', ['* 80']],
+    ['*:81', ['* 81']],
+    ['0.0.0.0:81', ['* 81']],
+    ['127.0.0.1', ['127.0.0.1 80']],
+    ['127.0.0.1:8080', ['127.0.0.1 8080']],
+    ['localhost:8080', ['127.0.0.1 8080']],
+    ['[::]', ['[::] 80']],
+    ['[::]:443', ['[::] 443']],
+    ['[0:0::1]:443', ['[::1] 443']],
+    ['8000-8002', ['* 8000', '* 8001', '* 8002']],
+    ['127.0.0.1:8000-8001', ['127.0.0.1 8000', '127.0.0.1 8001']],
+    ['unix:/run/x.sock', ['unix:/run/x.sock null']],
+    ['app.internal:90', ['app.internal 90']],
+    ['443 quic reuseport', []],
+  ])('%s', (text, expected) => {
+    expect(parseListens([text.split(' ')], false).map(({ address, port }) => `${address} ${port}`)).toEqual(expected)
+  })
+
+  test('options', () => {
+    expect(parseListens([['443', 'ssl', 'http2', 'default_server', 'reuseport']], false)).toMatchObject([
+      { isTls: true, isDefault: true, isDual: false },
+    ])
+    expect(parseListens([['[::]:80', 'default', 'ipv6only=off']], false)).toMatchObject([
+      { isDefault: true, isDual: true },
+    ])
+  })
+
+  test('TLS is a matter of the place: one server says it for all that share it', async () => {
+    const map = await read(`server { listen 443 ssl default_server; } server { listen 443; server_name a.test; }`)
+    expect(map.find('a.test')).toMatchObject({ tls: true, listen: [{ port: 443, tls: true, defaultServer: false }] })
+    expect(map.answers('a.test', at('10.0.0.1', 443, true))?.how).toBe('exact')
+    expect(map.answers('a.test', at('10.0.0.1', 443, false))).toBeUndefined()
+    expect(map.answers('a.test', at('10.0.0.1', 80))).toBeUndefined()
+  })
+
+  test('IPv6 is another network, unless a socket takes both', async () => {
+    const map = await read(`server { listen [::]:80; server_name six.test; } server { listen [::]:81 ipv6only=off; }`)
+    expect(map.answers('six.test', at('[::1]'))?.how).toBe('exact')
+    expect(map.answers('six.test', at('127.0.0.1'))).toBeUndefined()
+    expect(map.answers('six.test', at('127.0.0.1', 81))?.how).toBe('default')
+  })
+
+  test('a server without one listens where nginx may', async () => {
+    const [host] = (await read('server { server_name a.test; }')).hosts
+    expect(host?.listen).toMatchObject([{ address: '*', port: process.getuid?.() === 0 ? 80 : 8000 }])
+  })
+})
+
+describe('names', () => {
+  test('the longest wildcard counts, a leading one before a trailing one', async () => {
+    const map = await read(`
+server { listen 80; server_name *.test; }
+server { listen 80; server_name *.b.test; }
+server { listen 80; server_name a.*; }
+server { listen 80; server_name a.b.*; }
+server { listen 80; server_name ~^a\\.b\\.; }`)
+    const line = (host: string) => map.answers(host, at('10.0.0.1'))?.block.line
+    expect(['x.test', 'x.b.test', 'a.b.test', 'a.x', 'a.b.x', 'a.c.x'].map(line)).toEqual([3, 4, 4, 5, 6, 5])
+  })
+
+  test('hosts are names that visitors can ask for', async () => {
+    const names = `_ "" 10.0.0.1 A.Test a.test *.w.test t.* .dot.test ~^r$ under_score.test b.test. $hostname bücher.test`
+    const { hosts } = await read(`server { server_name ${names}; }`)
+    expect(hosts.map(({ host }) => host)).toEqual(['a.test', 'dot.test', hostname().toLowerCase()].sort())
+  })
+
+  test('of two servers with one name the first counts, on each place by itself', async () => {
+    const map = await read(`
+server { listen 80; server_name a.test; location / { proxy_pass http://10.0.0.1; } }
+server { listen 80; listen 81; server_name a.test; location / { proxy_pass http://10.0.0.2; } }`)
+    expect(map.find('a.test')).toMatchObject({ proxyPass: 'http://10.0.0.1', listen: [{ port: 80 }, { port: 81 }] })
+    expect(map.answers('a.test', at('10.0.0.9', 81))?.block.proxyPass).toBe('http://10.0.0.2')
+  })
+})
+
+describe('patterns', () => {
+  test.each(['(?>a)', 'a\\K', '(?|a|b)', '\\p{L}', '(?R)', '[', '(*UTF8)a', '(?#x)'])(
+    '%s is not guessed at',
+    async (pcre) => {
+      expect(translatePattern(pcre, false)).toBeUndefined()
+      const { broken } = await read(`server { server_name "~${pcre.replaceAll('\\', '\\\\')}"; }`)
+      expect(broken).toMatchObject([{ line: 2 }])
+      expect(broken[0]?.sentence).not.toContain(pcre)
+    },
+  )
+
+  test('one that would take for ever is given up', () => {
+    const pattern = translatePattern('^(.+\\.)*example\\.test$', false)
+    expect(pattern?.('a.b.example.test')).toBe(true)
+    expect(pattern?.(`${'a.'.repeat(120)}x`)).toBe(false)
+  })
+})
+
+describe('what a server proxies to', () => {
+  test.each([
+    [
+      'location / for the host, whatever else there is',
+      'location /a { proxy_pass http://10.0.0.1; } location / { proxy_pass http://10.0.0.2; }',
+      'http://10.0.0.2',
+    ],
+    [
+      '= / before /',
+      'location / { proxy_pass http://10.0.0.1; } location = / { proxy_pass http://10.0.0.2; }',
+      'http://10.0.0.2',
+    ],
+    [
+      'the first of others',
+      'location /a { proxy_pass http://10.0.0.1; } location /b { proxy_pass http://10.0.0.2; }',
+      'http://10.0.0.1',
+    ],
+    [
+      'nothing, where / answers by itself',
+      'location / { return 301 https://x; } location /acme { proxy_pass http://10.0.0.1; }',
+      null,
+    ],
+    ['nothing, where the server answers by itself', 'return 404; location / { proxy_pass http://10.0.0.1; }', null],
+    [
+      'what is within an if, last',
+      'location / { if ($a) { proxy_pass http://10.0.0.1; } } location /b { proxy_pass http://10.0.0.2; }',
+      'http://10.0.0.2',
+    ],
+    ['a location within another', 'location / { location /a { proxy_pass http://10.0.0.1; } }', 'http://10.0.0.1'],
+    ['no path of it', 'location / { proxy_pass http://10.0.0.1:81/secret?token=x; }', 'http://10.0.0.1:81'],
+    ['nothing, where there is none', 'location / { root /srv; }', null],
+  ])('%s', async (_, text, expected) => {
+    const [host] = (await read(`server { server_name a.test; ${text} }`)).hosts
+    expect(host).toMatchObject({ proxyPass: expected, unresolved: false })
+  })
+
+  test('maps that lead to one another come to an end', async () => {
+    const map = await read(`map $a $b { default $c; } map $b $c { default $b; } map $d $d { default $d; }
+server { server_name a.test; location / { proxy_pass http://$b; } }
+server { server_name b.test; set $x $x; location / { proxy_pass http://$x; } }`)
+    expect(map.hosts.map(({ unresolved, proxyPass }) => [unresolved, proxyPass])).toEqual([
+      [true, null],
+      [true, null],
+    ])
+  })
+
+  test('nor does a value that doubles itself grow without end', async () => {
+    const maps = Array.from({ length: 40 }, (_, i) => `map $host $v${i} { default "$v${i + 1}$v${i + 1}"; }`)
+    const map = await read(`${maps.join('\n')} map $host $v40 { default 10.0.0.1; }
+server { server_name a.test; location / { proxy_pass http://$v0; } }`)
+    expect(map.find('a.test')?.unresolved).toBe(true)
+  })
+})

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest'
+import { refusalIn, refusalSentence } from '../../../src/edge/reading/refusal.ts'
+
+describe('what nginx says is told by kind and place, never in its words', () => {
+  test.each([
+    [
+      'unknown directive "canary" in /etc/passwd:12',
+      'there is a directive that it does not know (/etc/passwd, line 12)',
+    ],
+    ['unexpected "}" in /etc/passwd:3', 'the text is not well-formed (/etc/passwd, line 3)'],
+    [
+      'bind() to 10.0.0.9:80 failed (99: Cannot assign requested address)',
+      'an address that it listens on is not one of this machine',
+    ],
+    ['canary', 'it does not pass the test'],
+  ])('%s', (words, sentence) => {
+    expect(refusalSentence(refusalIn(`nginx: [emerg] ${words}\nnginx: configuration file test failed\n`))).toBe(
+      sentence,
+    )
+  })
+
+  test('a directive that stands twice is named', () => {
+    const line = 'nginx: [emerg] "map_hash_bucket_size" directive is duplicate in /etc/passwd:4'
+    expect(refusalIn(line)).toMatchObject({ duplicate: 'map_hash_bucket_size' })
+  })
+
+  test('text of a broken file that looks like a place is not told', () => {
+    const printed = 'nginx: [emerg] unknown directive "x in /canary/secret:3\ny" in /etc/passwd:9'
+    expect(refusalSentence(refusalIn(printed))).not.toContain('canary')
+  })
+})

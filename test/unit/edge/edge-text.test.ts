@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { directivesIn, rewrite } from '../../../src/edge/reading/text/directives.ts'
+import { UnreadableText } from '../../../src/edge/reading/text/tokens.ts'
+
+const told = (text: string) =>
+  directivesIn(text).map(({ name, args, context }) => [...context, name, ...args].join(' '))
+
+describe('reading', () => {
+  test('directives with the blocks around them', () => {
+    const text = `user nobody; # include no.conf;
+events{}
+http {
+  include "a b.conf"; log_format main '{ "x": "$remote_addr;" }';
+  server { listen 80; location ~ \\.php$ { set $a \${b}c; } }
+}`
+    expect(told(text)).toEqual([
+      'user nobody',
+      'events',
+      'http',
+      'http include a b.conf',
+      'http log_format main { "x": "$remote_addr;" }',
+      'http server',
+      'http server listen 80',
+      'http server location ~ \\.php$',
+      `http server location set $a \${b}c`,
+    ])
+  })
+
+  test.each(['http {', 'a', '}', ';', 'a "b', '{ a; }', 'a; } b;'])('%j is refused', (text) => {
+    expect(() => directivesIn(text)).toThrow(UnreadableText)
+  })
+
+  test('never fails in another way, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'ab ;{}"\'\\$#\n') }), (text) => {
+        try {
+          directivesIn(text)
+        } catch (error) {
+          expect(error).toBeInstanceOf(UnreadableText)
+        }
+      }),
+    )
+  })
+})
+
+describe('rewriting', () => {
+  test('changes what is asked for, keeps the rest and the numbers of lines', () => {
+    const text = 'a 1;\nb\n  2\n;\nc { b 3; } # b 4;\n'
+    const replaced = rewrite(text, ({ name, args }) => (name === 'b' ? `x ${args[0]};` : undefined))
+    expect(replaced).toBe('a 1;\nx 2;\n\n\nc { x 3; } # b 4;\n')
+  })
+
+  test('can remove', () => {
+    expect(rewrite('a; b; c;', ({ name }) => (name === 'b' ? '' : undefined))).toBe('a;  c;')
+  })
+})

@@ -1,0 +1,166 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../../../src/client/client.ts'
+import { ANSWERS } from '../../../src/http/schemas/examples.ts'
+import { mcpServer } from '../../../src/mcp/server.ts'
+import { ERRORS } from '../../../src/model/errors.ts'
+import { errorOf } from '../../support/http/agent.ts'
+
+type Canned = (path: string) => readonly [status: number, body: unknown] | undefined
+
+/** The SDK's client, after it listed the tools, on a stand-in for the service: the answers are canned. */
+async function onCannedService(canned: Canned) {
+  const calls: string[] = []
+  const api = createClient('http://drawbridge.test', {
+    fetch: async (input) => {
+      const { pathname } = new URL(new Request(input).url)
+      calls.push(pathname)
+      const found = canned(pathname)
+      if (!found) throw new Error('no connection')
+      return Response.json(found[1], { status: found[0] })
+    },
+  })
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  await mcpServer(api, { version: '1', readOnly: false }).connect(far)
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(near)
+  const { tools } = await client.listTools()
+  const use = async (name: string, args: Record<string, unknown>) =>
+    (await client.callTool({ name, arguments: args })) as CallToolResult
+  return { tools, calls, use }
+}
+
+const example = (operation: string, status = 200) => ANSWERS[operation]?.[status]
+
+/** The answers of the API's own document, by path. */
+const documented: Canned = (path) => {
+  const bodies: Readonly<Record<string, unknown>> = {
+    '/api/policy': example('getPolicy'),
+    '/api/hosts': example('listHosts'),
+    '/api/health': example('getHealth'),
+    '/api/diagnose': example('diagnoseHost'),
+    '/api/deploy/plan': example('createPlan', 201),
+    '/api/internal/token': example('issueCapability', 201),
+    '/api/deploy/apply': example('applyPlan'),
+    '/api/deploy/remove': example('removeExposure'),
+  }
+  return path in bodies ? [200, bodies[path]] : undefined
+}
+
+/** The same with a further member in every object of it. */
+function grown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(grown)
+  if (typeof value !== 'object' || value === null) return value
+  // The counts of badges are a table and no object with members.
+  const members = Object.entries(value).map(([key, member]) => [key, key === 'counts' ? member : grown(member)])
+  return { ...Object.fromEntries(members), addedLater: { whatever: [1, null] } }
+}
+
+const EXPOSURE = { zone: 'lab.test', subdomain: 'hello', server: '25', port: 3000, health: '/healthz', tls: true }
+const CALLS: readonly (readonly [tool: string, args: Record<string, unknown>])[] = [
+  ['get_policy', {}],
+  ['list_hosts', { badge: 'RUNNING,HTTP 502' }],
+  ['check_host', { host: 'hello.lab.test' }],
+  ['diagnose_host', { host: 'hello.lab.test' }],
+  ['plan_exposure', EXPOSURE],
+  ['apply_plan', { planId: 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0' }],
+  ['remove_exposure', { planId: 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0' }],
+]
+
+describe("the SDK's client accepts", () => {
+  test.each(CALLS)('what the API documents, and members that it adds later: %s', async (tool, args) => {
+    const now = await onCannedService(documented)
+    expect(await now.use(tool, args)).not.toHaveProperty('isError')
+    const later = await onCannedService((path) => {
+      const [status, body] = documented(path) ?? []
+      return status === undefined ? undefined : [status, path === '/api/internal/token' ? body : grown(body)]
+    })
+    const { structuredContent } = await later.use(tool, args)
+    expect(structuredContent).toHaveProperty('addedLater')
+  })
+})
+
+describe('wrong arguments are refused before anything is sent', () => {
+  test.each<[string, string, Record<string, unknown>, { field: string; message: string | RegExp }]>([
+    ['an unknown one', 'plan_exposure', { ...EXPOSURE, expires_in: 600 }, unknown('expires_in')],
+    ['one of a tool that takes none', 'get_policy', { zone: 'lab.test' }, unknown('zone')],
+    ['an unknown one of a host', 'check_host', { host: 'a.test', fix: true }, unknown('fix')],
+    ['an unknown one of a plan', 'apply_plan', { planId: 'plan_x', force: true }, unknown('force')],
+    ['none where one must be', 'check_host', {}, { field: 'host', message: 'is missing' }],
+    ['port 0', 'plan_exposure', { ...EXPOSURE, port: 0 }, { field: 'port', message: 'must be >= 1' }],
+    ['port 65536', 'plan_exposure', { ...EXPOSURE, port: 65_536 }, { field: 'port', message: 'must be <= 65535' }],
+    ['a port with a fraction', 'plan_exposure', { ...EXPOSURE, port: 80.5 }, integer('port')],
+    ['a port as text', 'plan_exposure', { ...EXPOSURE, port: '80' }, integer('port')],
+    ['a short life', 'plan_exposure', { ...EXPOSURE, expiresIn: 299 }, { field: 'expiresIn', message: /300/ }],
+    ['a long life', 'plan_exposure', { ...EXPOSURE, expiresIn: 2_592_001 }, { field: 'expiresIn', message: /2592000/ }],
+    [
+      'a host as health path',
+      'plan_exposure',
+      { ...EXPOSURE, health: '//a.test' },
+      { field: 'health', message: /^must match/ },
+    ],
+    [
+      'a space in the health path',
+      'plan_exposure',
+      { ...EXPOSURE, health: '/a b' },
+      { field: 'health', message: /^must match/ },
+    ],
+    ['two labels', 'plan_exposure', { ...EXPOSURE, subdomain: 'a.b' }, { field: 'subdomain', message: /^must match/ }],
+    ['a badge that there is not', 'list_hosts', { badge: 'RUNNING,WELL' }, { field: 'badge', message: /^must match/ }],
+    ['too many hosts', 'list_hosts', { limit: 501 }, { field: 'limit', message: 'must be <= 500' }],
+  ])('%s', async (_, tool, args, { field, message }) => {
+    const { calls, use } = await onCannedService(documented)
+    const sent = calls.length
+    expect(errorOf(await use(tool, args))).toEqual({
+      code: 'invalid_request',
+      detail: `One field is not valid: ${field}.`,
+      errors: [{ field, message: typeof message === 'string' ? message : expect.stringMatching(message) }],
+      retryable: false,
+      nextAction: expect.stringContaining(tool),
+    })
+    expect(calls).toHaveLength(sent)
+  })
+
+  test('a tool that there is not is named no tool, and those that there are are told', async () => {
+    const { use } = await onCannedService(documented)
+    expect(errorOf(await use('delete_everything', {}))).toMatchObject({
+      code: 'invalid_request',
+      retryable: false,
+      nextAction: expect.stringContaining('get_policy, list_hosts'),
+    })
+  })
+})
+
+function unknown(field: string) {
+  return { field, message: 'is not a known field' }
+}
+
+function integer(field: string) {
+  return { field, message: 'must be integer' }
+}
+
+test.each([
+  ['does not answer', () => undefined],
+  [
+    'has neither zones nor servers',
+    () => [200, { ...(example('getPolicy') as object), zones: [], servers: { targets: [] } }],
+  ],
+] satisfies [string, Canned][])('tools are listed by grammar alone when the service %s', async (_, canned) => {
+  const { tools } = await onCannedService(canned)
+  const properties = tools.find(({ name }) => name === 'plan_exposure')?.inputSchema.properties
+  expect(tools).toHaveLength(7)
+  expect(properties?.zone).not.toHaveProperty('enum')
+  expect(properties).toMatchObject({ server: { pattern: expect.any(String) }, port: { minimum: 1, maximum: 65_535 } })
+})
+
+test.each(Object.keys(ERRORS))('what to do next is never an HTTP call: %s', async (code) => {
+  const byHttp = { nextAction: 'Make one with POST /api/deploy/plan.', detail: 'No.', retryable: false }
+  const { use } = await onCannedService((path) =>
+    path === '/api/health' ? [409, { code, ...byHttp }] : documented(path),
+  )
+  const { nextAction } = errorOf(await use('check_host', { host: 'hello.lab.test' }))
+  expect(nextAction).toMatch(/^[A-Z].*\.$/)
+  expect(nextAction).not.toMatch(/\b(?:GET|POST) |\/api\/|x-deploy-|Tell a person what detail says; call get_policy/)
+})

@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { serviceUrl } from '../../../src/cli/api-client.ts'
+import { completionFor, vocabularyOf } from '../../../src/cli/completion.ts'
+import { EXIT, exitCodeOf } from '../../../src/cli/exit-codes.ts'
+import { parseDuration, splitHost } from '../../../src/cli/exposure-options.ts'
+import { nextCommand } from '../../../src/cli/next-action.ts'
+import { commandLine } from '../../../src/compose/command-line.ts'
+import { LLMS_TEXT } from '../../../src/http/routes/reference.ts'
+import { ERRORS, type ErrorCode } from '../../../src/model/errors.ts'
+import { hanging, table } from '../../../src/terminal/text.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+const documented = readFileSync('docs/cli.md', 'utf8')
+
+describe('exit codes', () => {
+  test('are the ones that the page documents', () => {
+    const rows = [...documented.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code))
+    expect(rows).toEqual([...Object.values(EXIT), 130])
+  })
+
+  test('every code of the service has one', () => {
+    const codes = Object.keys(ERRORS) as ErrorCode[]
+    const exits = new Set(codes.map((code) => exitCodeOf({ code, retryable: ERRORS[code].retryable })))
+    expect([...exits].toSorted()).toEqual([EXIT.refused, EXIT.notNow, EXIT.putBack, EXIT.blocked])
+  })
+})
+
+const leaves = (command: Command): Command[] =>
+  command.commands.flatMap((child) => (child.commands.length > 0 ? [child, ...leaves(child)] : [child]))
+
+describe('every command', () => {
+  test('is documented, and has an example in its help', () => {
+    for (const command of leaves(commandLine())) {
+      const path =
+        command.parent?.name() === 'drawbridge' ? command.name() : `${command.parent?.name()} ${command.name()}`
+      expect(documented, path).toContain(`drawbridge ${path}`)
+      if (command.commands.length > 0 && command.name() !== 'audit') continue
+      let help = ''
+      command.configureOutput({ writeOut: (text) => (help += text) })
+      command.outputHelp()
+      expect(help, path).toMatch(/Example:\n {2}\$ /)
+    }
+  })
+})
+
+describe('completion', () => {
+  const offered = (...words: string[]): string[] => {
+    const script = completionFor('bash', vocabularyOf(commandLine()))
+    const asked = words.map((word) => `'${word}'`).join(' ')
+    const ask = `COMP_WORDS=(drawbridge ${asked}); COMP_CWORD=${words.length}; _drawbridge; echo "\${COMPREPLY[@]}"`
+    return execFileSync('bash', ['-c', `${script}\n${ask}`], { encoding: 'utf8' })
+      .trim()
+      .split(' ')
+  }
+
+  test('knows commands, those below them, options and choices', () => {
+    expect(offered('sta')).toEqual(['status'])
+    expect(offered('backups', 're')).toEqual(['restore'])
+    expect(offered('up', 'hello', '--exp')).toEqual(['--expires-in'])
+    expect(offered('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
+    expect(offered('audit', '')).toContain('verify')
+  })
+
+  test('is made for zsh and fish from the same words', () => {
+    const entries = vocabularyOf(new Command('drawbridge').addCommand(new Command('up').description("a person's word")))
+    expect(completionFor('zsh', entries)).toContain("'up:a person’s word'")
+    expect(completionFor('fish', entries)).toContain("-a up -d 'a person’s word'")
+  })
+})
+
+describe('the address of the service', () => {
+  test('comes from the option, the environment, the own file, or is this machine', async () => {
+    using folder = tempFolder()
+    const environment = { XDG_CONFIG_HOME: folder.path }
+    expect(await serviceUrl(undefined, environment)).toBe('http://127.0.0.1:8045')
+    mkdirSync(join(folder.path, 'drawbridge'))
+    writeFileSync(join(folder.path, 'drawbridge', 'config.yaml'), 'url: http://10.0.0.1:8045\n')
+    expect(await serviceUrl(undefined, environment)).toBe('http://10.0.0.1:8045')
+    expect(await serviceUrl(undefined, { ...environment, DRAWBRIDGE_URL: 'http://10.0.0.2/' })).toBe('http://10.0.0.2')
+    expect(await serviceUrl('https://three.test', { DRAWBRIDGE_URL: 'http://10.0.0.2' })).toBe('https://three.test')
+  })
+
+  test('that is none is refused by its source; a file by line and field', async () => {
+    using folder = tempFolder()
+    mkdirSync(join(folder.path, 'drawbridge'))
+    writeFileSync(join(folder.path, 'drawbridge', 'config.yaml'), 'token: canary\n')
+    await expect(serviceUrl(undefined, { XDG_CONFIG_HOME: folder.path })).rejects.toThrow(
+      /config\.yaml:1: token is not a setting/,
+    )
+    await expect(serviceUrl('ftp://x', {})).rejects.toThrow('--url')
+    await expect(serviceUrl('http://me:secret@x', {})).rejects.toThrow(/^--url holds a user name or password/)
+  })
+})
+
+test.each([
+  ['hello.example.test', ['example.test'], { zone: 'example.test', subdomain: 'hello' }],
+  ['Hello.Example.Test.', ['example.test'], { zone: 'example.test', subdomain: 'hello' }],
+  ['a.sub.example.test', ['example.test', 'sub.example.test'], { zone: 'sub.example.test', subdomain: 'a' }],
+  ['hello', ['example.test'], { zone: 'example.test', subdomain: 'hello' }],
+  ['hello.other.test', ['example.test'], { zone: 'other.test', subdomain: 'hello' }],
+  ['a.b.example.test', ['example.test'], { zone: 'example.test', subdomain: 'a.b' }],
+])('the host %s is split at its zone', (host, zones, expected) => {
+  expect(splitHost(host, zones)).toEqual(expected)
+})
+
+test('durations are whole numbers with a unit', () => {
+  expect(['90', '90s', '30m', '2h', '7d'].map((text) => parseDuration(text, '--for'))).toEqual([
+    90, 90, 1800, 7200, 604_800,
+  ])
+  for (const text of ['', '-1', '1.5h', '2 h', 'soon', '1w'])
+    expect(() => parseDuration(text, '--for')).toThrow('--for')
+})
+
+test('what others wrote cannot steer the terminal', () => {
+  const evil = 'a\u001b[2Jb\u0007\r\u009b31m'
+  const told = [...hanging('', 0, evil, 80), ...table([{ title: 'HOST', text: () => evil }], [{}], 80)].join('')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left
+  expect(told).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
+})
+
+test('the page for agents fits a screen and names only codes that there are', () => {
+  expect(LLMS_TEXT.trimEnd().split('\n').length).toBeLessThanOrEqual(60)
+  const refusals = LLMS_TEXT.slice(LLMS_TEXT.indexOf('## Refusals'), LLMS_TEXT.indexOf('## More'))
+  const named = refusals.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []
+  expect(named.length).toBeGreaterThan(20)
+  for (const code of [...named, 'host_not_found']) expect(Object.keys(ERRORS)).toContain(code)
+})
+
+test('no next action on the command line is an HTTP call', () => {
+  const said = Object.entries(ERRORS).map(([code, { nextAction }]) => nextCommand(code, nextAction))
+  expect(said.filter((sentence) => /\b(?:GET|POST) \/|x-deploy-|header/i.test(sentence))).toEqual([])
+  expect(nextCommand('a_newer_code', 'Do this.')).toBe('Do this.')
+})

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { lastWords } from '../../../lab/last-words.ts'
+
+test.each([
+  ['a plain line', 'starting\nno such zone file\n', 'no such zone file'],
+  [
+    'the message of a JSON log line',
+    '{"level":"info","msg":"up"}\n{"level":"fatal","msg":"store lost"}\n',
+    'store lost',
+  ],
+  [
+    'the error above its stack',
+    "Error: boom\n    at run (main.js:1:1) {\n  code: 'X'\n}\n\nNode.js v24.0.0\n",
+    'Error: boom',
+  ],
+  [
+    'the reason, not the farewell',
+    'loading configuration: failure\nexiting (due to fatal error)\n',
+    'loading configuration: failure',
+  ],
+  ['silence', '\n', '(it printed nothing)'],
+])('%s', (_, output, words) => {
+  expect(lastWords(output)).toBe(words)
+})

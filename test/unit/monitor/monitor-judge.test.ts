@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import type { EdgeAnswer } from '../../../src/edge/contract.ts'
+import { stripOf, uptimeOf } from '../../../src/model/history.ts'
+import type { HostStatus } from '../../../src/model/host-status.ts'
+import { eventsBetween } from '../../../src/monitor/host-events.ts'
+import { isWrongByLook, judged } from '../../../src/monitor/judge.ts'
+import { sampleStatus } from '../../support/http/host-status.ts'
+
+const DAY = 86_400_000
+const BEGIN = Date.parse('2026-01-01T00:00:00Z')
+const certificate = (coversHost = true) => ({
+  fingerprint: 'AA:BB',
+  names: ['*.lab.test'],
+  coversHost,
+  notBefore: new Date(BEGIN).toISOString(),
+  notAfter: new Date(BEGIN + 90 * DAY).toISOString(),
+})
+const answered = (httpStatus = 200, served?: ReturnType<typeof certificate>): EdgeAnswer => ({
+  kind: 'answer',
+  httpStatus,
+  latencyMs: 4,
+  ...(served && { certificate: served }),
+})
+const silent: EdgeAnswer = { kind: 'no_answer', reason: 'refused' }
+const SOUND = { dns: 'ours', file: 'unchanged' } as const
+
+/** One check after another, each told from the one before. */
+function checks(...seen: (readonly [day: number, answer: EdgeAnswer, look?: Parameters<typeof judged>[1]['look']])[]) {
+  const statuses: HostStatus[] = [sampleStatus()]
+  for (const [day, answer, look] of seen)
+    statuses.push(judged(statuses.at(-1) ?? sampleStatus(), { answer, look }, BEGIN + day * DAY))
+  return statuses
+}
+const badges = (statuses: readonly HostStatus[]) => statuses.map(({ badge }) => badge)
+const told = (statuses: readonly HostStatus[]) =>
+  statuses.flatMap((after, i) => {
+    const before = statuses[i - 1]
+    return before ? eventsBetween(before, after, 0).map(({ type }) => type) : []
+  })
+
+describe('a certificate grows old between two looks', () => {
+  const life = checks(
+    [0, answered(200, certificate()), SOUND],
+    [59, answered()],
+    [61, answered()],
+    [76, answered()],
+    [91, answered()],
+    [91.5, answered(200, { ...certificate(), notAfter: new Date(BEGIN + 180 * DAY).toISOString() }), SOUND],
+  )
+
+  test('each level is told once, as it is reached, and its renewal too', () => {
+    expect(life.map(({ sightings }) => sightings.certificate?.level)).toEqual([
+      undefined,
+      'ok',
+      'ok',
+      'warning',
+      'critical',
+      'expired',
+      'ok',
+    ])
+    expect(told(life).filter((type) => type.startsWith('certificate.'))).toEqual([
+      'certificate.warning',
+      'certificate.critical',
+      'certificate.expired',
+      'certificate.recovered',
+    ])
+  })
+
+  test('the badge says CERT for as long, which makes every check look', () => {
+    expect(badges(life)).toEqual(['PENDING', 'RUNNING', 'RUNNING', 'CERT', 'CERT', 'CERT', 'RUNNING'])
+    expect(life.map(isWrongByLook)).toEqual([false, false, false, true, true, true, false])
+    expect(told(life).filter((type) => type === 'host.badge')).toHaveLength(3)
+  })
+
+  test('an event tells how long it is good and what it was before', () => {
+    const [before, after] = [life[2], life[3]]
+    const [, event] = before && after ? eventsBetween(before, after, 0) : []
+    expect(event).toMatchObject({
+      type: 'certificate.warning',
+      host: 'app.lab.test',
+      planId: 'plan_x',
+      facts: { notAfter: '2026-04-01T00:00:00.000Z', level: 'warning', before: 'ok' },
+    })
+  })
+})
+
+describe('a status after a check', () => {
+  test.each([
+    ['for the host', true, 'RUNNING'],
+    ['for another host', false, 'CERT'],
+  ])('with a certificate %s', (_what, coversHost, badge) => {
+    expect(badges(checks([1, answered(200, certificate(coversHost)), SOUND])).at(-1)).toBe(badge)
+  })
+
+  test('keeps what the last look saw until the next one', () => {
+    const statuses = checks(
+      [1, answered(), { dns: 'not_ours', file: 'edited' }],
+      [2, answered()],
+      [3, answered(), { dns: 'ours', file: 'edited' }],
+      [4, answered(), SOUND],
+    )
+    expect(badges(statuses)).toEqual(['PENDING', 'NO DNS', 'NO DNS', 'DRIFT', 'RUNNING'])
+    expect(statuses.map(({ sightings }) => sightings.at && (sightings.at - BEGIN) / DAY)).toEqual([null, 1, 1, 3, 4])
+  })
+
+  test('keeps what it knew where a look could not tell', () => {
+    const statuses = checks(
+      [1, answered(), { dns: 'not_ours', file: 'edited' }],
+      [2, answered(), { dns: null, file: null }],
+      [3, answered(), { dns: 'ours', file: null }],
+      [4, answered(), { dns: null, file: 'unchanged' }],
+    )
+    expect(badges(statuses)).toEqual(['PENDING', 'NO DNS', 'NO DNS', 'DRIFT', 'RUNNING'])
+  })
+
+  test('says since when it is so, and counts as up whatever is answered well', () => {
+    const statuses = checks([1, answered(), { dns: 'not_ours', file: null }], [1.001, silent], [1.002, silent])
+    expect(badges(statuses)).toEqual(['PENDING', 'NO DNS', 'DOWN', 'DOWN'])
+    const { since, history, lastCheck } = statuses.at(-1) ?? sampleStatus()
+    expect(since).toBe(BEGIN + 1.001 * DAY)
+    expect(lastCheck).toMatchObject({ ok: false, httpStatus: null, reason: 'refused', latencyMs: null })
+    expect(uptimeOf(history, BEGIN + 1.002 * DAY)).toBe(0.3333)
+    expect(stripOf(history, BEGIN + 1.002 * DAY)).toMatch(/^-{47}3$/)
+  })
+
+  test('without TLS has no certificate', () => {
+    const plain = sampleStatus({ tls: false })
+    expect(judged(plain, { answer: answered(200, certificate()) }, BEGIN).sightings.certificate).toBeNull()
+  })
+})

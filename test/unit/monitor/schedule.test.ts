@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { dueFirst, isLookDue, nextCheck } from '../../../src/monitor/schedule.ts'
+
+const EVERY = 30_000
+const NOW = 1_790_000_000_000
+const next = (host: string, checkedAt: number | null, failingSince: number | null = null) =>
+  nextCheck({ host, checkedAt, failingSince }, EVERY)
+
+describe('the next check', () => {
+  test('of a host that was never checked is due at once', () => {
+    expect(next('a.lab.test', null)).toBe(0)
+  })
+
+  test('comes once in every period, at the same moment of it', () => {
+    let at = next('a.lab.test', NOW)
+    expect(at - NOW).toBeGreaterThanOrEqual(EVERY / 2)
+    expect(at - NOW).toBeLessThan(1.5 * EVERY)
+    for (const late of [0, 1, 700, 5_000]) {
+      const following = next('a.lab.test', at + late)
+      expect(following - at).toBeCloseTo(EVERY, 3)
+      at = following
+    }
+  })
+
+  test('of many hosts that were checked at the same time is spread over the period', () => {
+    const seconds = Array.from({ length: 3_000 }, (_, i) => Math.floor((next(`h${i}.lab.test`, NOW) - NOW) / 1_000))
+    const perSecond = Object.values(Object.groupBy(seconds, (second) => second)).map((some) => some?.length ?? 0)
+    expect(perSecond.length).toBeGreaterThanOrEqual(EVERY / 1_000)
+    expect(Math.max(...perSecond)).toBeLessThan(200)
+  })
+
+  test.each([
+    [0, 1],
+    [9, 1],
+    [10, 2],
+    [20, 4],
+    [40, 8],
+    [80, 10],
+    [100_000, 10],
+  ])('of a host that fails for %i minutes is %i periods away', (minutes, periods) => {
+    const failingSince = NOW - minutes * 60_000
+    const first = next('a.lab.test', NOW, failingSince)
+    expect(first - NOW).toBeLessThan(1.5 * periods * EVERY)
+    expect(first - NOW).toBeGreaterThanOrEqual(0.5 * periods * EVERY)
+  })
+})
+
+describe('the longer look', () => {
+  test('is taken at the first check, and while something that it found is wrong', () => {
+    expect(isLookDue('a.lab.test', null, false, NOW, EVERY)).toBe(true)
+    expect(isLookDue('a.lab.test', NOW - 1, true, NOW, EVERY)).toBe(true)
+  })
+
+  test('is otherwise taken about once in ten checks, not by all hosts at the same time', () => {
+    const looks = (elapsed: number) =>
+      Array.from({ length: 1_000 }, (_, i) => isLookDue(`h${i}.lab.test`, NOW - elapsed * EVERY, false, NOW, EVERY))
+    expect(looks(7).every((due) => !due)).toBe(true)
+    expect(looks(12).every((due) => due)).toBe(true)
+    expect(looks(10).filter((due) => due).length).toBeGreaterThan(300)
+    expect(looks(10).filter((due) => !due).length).toBeGreaterThan(300)
+  })
+})
+
+test('those that are due for longest go first when there is no room for all', () => {
+  const hosts = new Map([5, 1, 9, 3, 7].map((dueAt) => [`due-at-${dueAt}`, dueAt]))
+  expect(dueFirst(hosts, 8, 10)).toEqual(['due-at-5', 'due-at-1', 'due-at-3', 'due-at-7'])
+  expect(dueFirst(hosts, 8, 2)).toEqual(['due-at-1', 'due-at-3'])
+  expect(dueFirst(hosts, 0, 2)).toEqual([])
+})

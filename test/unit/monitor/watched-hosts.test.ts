@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import type { ServedHost } from '../../../src/edge/reading/contract.ts'
+import type { PlanState } from '../../../src/model/exposure.ts'
+import { type Held, watchedHosts } from '../../../src/monitor/watched.ts'
+
+const surroundings = {
+  addresses: { '23': '192.168.45.23', '25': '192.168.45.25' },
+  hostPath: (host: string) => `/etc/nginx/drawbridge/hosts/${host}.conf`,
+  edge: { address: '192.168.45.23', ports: { http: 80, https: 443 } },
+}
+const served = (host: string, target: string | null, tls = false): ServedHost => ({
+  host,
+  configPath: `/etc/nginx/${host}.conf`,
+  line: 1,
+  listen: [{ address: '*', port: tls ? 443 : 80, tls, defaultServer: false }],
+  tls,
+  proxyPass: target && `http://${target}:3000`,
+  unresolved: false,
+  target: target === null ? null : { protocol: 'http', host: target, port: 3000 },
+  furtherTargets: 0,
+})
+const held = (host: string, state: PlanState): Held => ({
+  host,
+  planId: `plan_${host}`,
+  state,
+  expiresAt: 7,
+  server: '25',
+  tls: true,
+  health: '/healthz',
+  proof: undefined,
+})
+const watched = (hosts: readonly ServedHost[], ours: readonly Held[]) =>
+  watchedHosts(
+    { hosts, find: (name) => hosts.find(({ host }) => host === name) },
+    new Map(ours.map((one) => [one.host, one])),
+    surroundings,
+  )
+
+test('an exposure is asked by its own plan, even where its file is gone', () => {
+  const [there, gone] = watched(
+    [served('a.test', '192.168.45.25', true)],
+    [held('a.test', 'applied'), held('b.test', 'applied')],
+  )
+  expect(there).toMatchObject({
+    ...{ host: 'a.test', managed: true, configPath: '/etc/nginx/a.test.conf', path: '/healthz', tls: true },
+    ...{ server: '25', address: '192.168.45.25', planId: 'plan_a.test', expiresAt: 7 },
+    door: { address: '192.168.45.23', port: 443 },
+  })
+  expect(gone).toMatchObject({ host: 'b.test', managed: true, configPath: null, server: '25' })
+})
+
+test.each([
+  ['applying', false],
+  ['applied', true],
+  ['removing', true],
+  ['blocked', true],
+] as const)('an exposure that is %s: watched is %s', (state, isWatched) => {
+  expect(watched([served('a.test', '192.168.45.25')], [held('a.test', state)]).length === 1).toBe(isWatched)
+})
+
+test('any other host is asked for / and told by where it proxies to', () => {
+  const [known, unknown, nowhere] = watched(
+    [served('a.test', '192.168.45.25'), served('b.test', '10.0.0.9'), served('c.test', null)],
+    [],
+  )
+  expect(known).toMatchObject({ managed: false, path: '/', server: '25', planId: null, tls: false })
+  expect(unknown).toMatchObject({ server: null, address: '10.0.0.9' })
+  expect(nowhere).toMatchObject({ server: null, address: null })
+})
+
+test('a name that nobody can ask for is not watched', () => {
+  expect(watched([served('under_score', '10.0.0.9'), served('-a.test', '10.0.0.9')], [])).toEqual([])
+})

@@ -1,0 +1,49 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Claim, claimInstance, claimService } from '../../../src/runtime/instance.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+let folder: ReturnType<typeof tempFolder>
+let claims: Claim[] = []
+const claimed = (claim: Claim): Claim => {
+  claims.push(claim)
+  return claim
+}
+const claim = () => claimed(claimInstance(folder.path))
+
+beforeEach(() => {
+  folder = tempFolder()
+})
+afterEach(() => {
+  for (const each of claims) each.release()
+  claims = []
+  folder[Symbol.dispose]()
+})
+
+test('whoever holds the state folder has the name that is kept there, again after it has ended', () => {
+  const first = claim()
+  first.release()
+  expect(claim().name).toBe(first.name)
+})
+
+test('a second program never takes the name, although no process here has the pid of the first', () => {
+  const { name } = claim()
+  // As another container sees it: processes of other pid namespaces are not there.
+  writeFileSync(join(folder.path, 'instance.json'), JSON.stringify({ name, pid: 4_194_304, born: '1' }))
+  expect(claim().name).not.toBe(name)
+})
+
+test('a second service on the same state folder is refused by a sentence that names the folder', async () => {
+  const { name, release } = claimed(await claimService(folder.path))
+  await expect(claimService(folder.path, 50)).rejects.toThrow(
+    `Another Drawbridge service uses the state folder ${folder.path}`,
+  )
+  release()
+  expect(claimed(await claimService(folder.path)).name).toBe(name)
+})
+
+test('what it keeps is for the owner alone', () => {
+  claim()
+  for (const file of readdirSync(folder.path)) expect(statSync(join(folder.path, file)).mode & 0o077).toBe(0)
+})
