@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   dns: ['model', 'primitives'],
   edge: ['model', 'primitives'],
   certificates: ['model', 'primitives', 'dns/contract.ts', 'store/ports'],
-  store: ['model', 'audit/chain.ts'],
+  store: ['model', 'primitives', 'audit/chain.ts'],
   audit: ['model', 'store/ports'],
   authorize: ['model', 'store/ports'],
   runtime: ['primitives', 'config/secret.ts', 'authorize/credentials.ts'],

@@ -253,7 +253,7 @@ function renewalsOf(
     ...books,
     primary,
     advisor: renewalAdvisor({ directory, caFile: acme.caFile, now }),
-    retry: { firstMs: renewal.retryFirstSeconds * 1000, capMs: renewal.retryCapSeconds * 1000 },
+    retry: { firstMs: renewal.retryFirstSeconds * 1000, factor: 2, longestMs: renewal.retryCapSeconds * 1000 },
   })
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { poll } from '../primitives/retry.ts'
 import type { DnsOutcome, DnsQuestion, DnsReader, ZoneRecord } from './contract.ts'
 import { encodeRdata, textOf } from './wire/rdata.ts'
 
@@ -44,8 +44,7 @@ const inheritedValues = (record: ZoneRecord, outcome: DnsOutcome): ReadonlySet<s
 const isSame = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   left.symmetricDifference(right).size === 0
 
-const FIRST_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 1_000
+const PAUSES = { firstMs: 50, factor: 1.5, longestMs: 1_000 }
 
 /** `lagging`: the servers, by address and port, that did not say so with authority before the time was over. */
 export type Propagation = { readonly ok: true } | { readonly ok: false; readonly lagging: readonly string[] }
@@ -62,9 +61,8 @@ export async function awaitPropagation(
 ): Promise<Propagation> {
   const timeIsUp = Promise.withResolvers<false>()
   const timer = setTimeout(() => timeIsUp.resolve(false), limitMs)
-  const deadline = performance.now() + limitMs
   const arrivals = servers.map((server) =>
-    Promise.race([arrives(server, record, wanted === 'served', deadline), timeIsUp.promise]),
+    Promise.race([arrives(server, record, wanted === 'served', limitMs), timeIsUp.promise]),
   )
   const arrived = await Promise.all(arrivals)
   clearTimeout(timer)
@@ -72,15 +70,16 @@ export async function awaitPropagation(
   return lagging.length === 0 ? { ok: true } : { ok: false, lagging }
 }
 
-async function arrives(server: DnsReader, record: ZoneRecord, isWanted: boolean, deadline: number): Promise<boolean> {
-  for (let pause = FIRST_PAUSE_MS; performance.now() < deadline; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
-    const [outcome] = await server.ask([record])
-    const values = outcome && servedValues(record, outcome)
-    if (values?.has(valueIn(record)) === isWanted) return true
-    await sleep(pause)
-  }
-  return false
-}
+const arrives = (server: DnsReader, record: ZoneRecord, isWanted: boolean, withinMs: number): Promise<boolean> =>
+  poll(
+    async () => {
+      const [outcome] = await server.ask([record])
+      const values = outcome && servedValues(record, outcome)
+      return values?.has(valueIn(record)) === isWanted
+    },
+    (hasArrived) => hasArrived,
+    { ...PAUSES, withinMs },
+  )
 
 /**
  * The values that a zone's own server serves for the name and type it was asked for, each as a text that equals that of

@@ -1,3 +1,4 @@
+import { pauseAfter } from '../primitives/retry.ts'
 import type { Log } from '../runtime/log.ts'
 import type { EventStore } from '../store/ports/events.ts'
 import type { LeaseStore } from '../store/ports/leases.ts'
@@ -111,7 +112,7 @@ export class Courier {
       return true
     }
     const failed = { at, tries: tries + 1, fault: sent.fault, dead: tries + 1 >= mostTries }
-    const dueAt = at + pauseAfter(failed.tries, chance(), sent.retryAfterMs)
+    const dueAt = at + deliveryPause(failed.tries, chance(), sent.retryAfterMs)
     await store.transaction((session) => session.postponeDelivery(name, event.seq, { ...failed, dueAt }))
     const about = { webhook: name, event: event.id, host: event.host, tries: failed.tries, fault: sent.fault }
     if (failed.dead) log.error(about, 'A webhook was given up on an event; it is kept as a dead letter')
@@ -120,16 +121,9 @@ export class Courier {
   }
 }
 
-const FIRST_MS = 1_000
-const LONGEST_MS = 2 * 3_600_000
-const SPREAD = 0.2
+/** What failed together is not tried together again: each pause is up to a fifth shorter or longer. */
+const PAUSES = { firstMs: 1_000, factor: 2, longestMs: 2 * 3_600_000, spread: 0.2 }
 
-/**
- * How long to wait after so many tries in vain: twice as long each time, up to two hours, a fifth more or less by `chance`
- * (0 to 1), so that what failed together is not tried together again. A receiver that names a longer wait is given it.
- */
-export function pauseAfter(tries: number, chance: number, askedMs = 0): number {
-  const base = Math.min(FIRST_MS * 2 ** Math.min(tries - 1, 30), LONGEST_MS)
-  const spread = base * (1 + SPREAD * (2 * chance - 1))
-  return Math.round(Math.max(spread, Math.min(askedMs, LONGEST_MS)))
-}
+/** The pause after so many failed tries. A receiver that names a longer pause gets it, up to the longest of ours. */
+export const deliveryPause = (tries: number, chance: number, askedMs = 0): number =>
+  Math.round(Math.max(pauseAfter(tries, PAUSES, chance), Math.min(askedMs, PAUSES.longestMs)))

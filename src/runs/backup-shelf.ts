@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fchmodSync, fsync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { EdgeFile } from '../edge/contract.ts'
 import { Fault } from '../model/errors.ts'
+import { createFile, errorCode, replaceFile, syncFolder } from '../primitives/durable-file.ts'
 
 /** What a backup holds: an edge's files as they stood before a run. */
 export interface BackupManifest {
@@ -63,9 +63,7 @@ export function backupShelf(
     async keep(about, files) {
       const manifest = { ...about, at: new Date(now()).toISOString(), files: files.map(describe) }
       await write(folder, manifest, files).catch((error: unknown) => {
-        throw new Fault(
-          `The backup could not be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
-        )
+        throw new Fault(`The backup could not be written (${errorCode(error) ?? 'unknown reason'}).`)
       })
       // Nobody waits for this; what could not be let go now is let go after the next run.
       letGo().catch(() => undefined)
@@ -94,30 +92,17 @@ const describe = ({ path, content, secret }: EdgeFile): BackupManifest['files'][
 async function write(folder: string, manifest: BackupManifest, files: readonly EdgeFile[]): Promise<void> {
   const target = join(folder, manifest.runId)
   mkdirSync(target, { recursive: true, mode: 0o700 })
-  const written = files.map(({ content }, i) => content !== null && writeDurably(join(target, String(i)), content))
-  await Promise.all([...written, writeDurably(join(target, 'manifest.new'), JSON.stringify(manifest, null, 2))])
-  renameSync(join(target, 'manifest.new'), join(target, 'manifest.json'))
-  await Promise.all([syncFolder(target), syncFolder(folder)])
+  // A crash in an earlier attempt may have left some of these.
+  await Promise.all(
+    files.map(async ({ content }, i) => {
+      const path = join(target, String(i))
+      rmSync(path, { force: true })
+      if (content !== null) await createFile(path, content, 0o600)
+    }),
+  )
+  await replaceFile(join(target, 'manifest.json'), JSON.stringify(manifest, null, 2), 0o600)
+  await syncFolder(folder)
 }
-
-/** Only the waiting for the disk is left to others: the rest of it takes less time than asking them. */
-async function writeDurably(path: string, content: string): Promise<void> {
-  const descriptor = openSync(path, 'w', 0o600)
-  try {
-    fchmodSync(descriptor, 0o600)
-    writeFileSync(descriptor, content)
-    await fsyncOf(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const descriptor = openSync(path, 'r')
-  await fsyncOf(descriptor).finally(() => closeSync(descriptor))
-}
-
-const fsyncOf = promisify(fsync)
 
 async function readManifest(folder: string, runId: string): Promise<BackupManifest | undefined> {
   if (!/^run_[0-9a-f]+$/.test(runId)) return undefined

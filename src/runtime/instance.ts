@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import Database from 'better-sqlite3'
+import { poll } from '../primitives/retry.ts'
 
 /** A name among all instances on a store, and the hold on the state folder where it was free. */
 export interface Claim {
@@ -26,17 +26,15 @@ export function claimInstance(stateDir: string): Claim {
 
 /** The same for a service, of which a state folder has one: certificates, orders and backups in it have no second writer. */
 export async function claimService(stateDir: string, patienceMs = SERVICE_PATIENCE_MS): Promise<Claim> {
-  const deadline = performance.now() + patienceMs
-  for (;;) {
-    const claim = claimAlone(stateDir)
-    if (claim) return claim
-    if (performance.now() > deadline) {
-      throw new Error(
-        `Another Drawbridge service uses the state folder ${stateDir}. End that service, or give this one a stateDir of its own.`,
-      )
-    }
-    await sleep(ASK_AGAIN_MS)
-  }
+  const claim = await poll(
+    () => claimAlone(stateDir),
+    (claimed) => claimed !== undefined,
+    { firstMs: ASK_AGAIN_MS, withinMs: patienceMs },
+  )
+  if (claim) return claim
+  throw new Error(
+    `Another Drawbridge service uses the state folder ${stateDir}. Stop that service, or give this one a stateDir of its own.`,
+  )
 }
 
 function claimAlone(stateDir: string): Claim | undefined {

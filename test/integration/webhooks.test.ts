@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NewEvent, StoredEvent } from '../../src/model/event.ts'
-import { pauseAfter } from '../../src/notify/webhook-queue.ts'
+import { deliveryPause } from '../../src/notify/webhook-queue.ts'
 import { type Hook, keyOf, type Send, type Sent, signedHeaders } from '../../src/notify/webhook-request.ts'
 import { Deliverer } from '../../src/notify/webhook-sender.ts'
 import { createLog } from '../../src/runtime/log.ts'
@@ -25,18 +25,18 @@ test("a signature is what the convention's own library verifies, and any change 
 
 describe('the pause after a try in vain', () => {
   test('doubles from a second to two hours, a fifth more or less', () => {
-    expect([1, 2, 3, 4].map((tries) => pauseAfter(tries, 0.5))).toEqual([1_000, 2_000, 4_000, 8_000])
-    expect([pauseAfter(3, 0), pauseAfter(3, 1)]).toEqual([3_200, 4_800])
-    expect([pauseAfter(14, 0.5), pauseAfter(99, 0.5)]).toEqual([7_200_000, 7_200_000])
+    expect([1, 2, 3, 4].map((tries) => deliveryPause(tries, 0.5))).toEqual([1_000, 2_000, 4_000, 8_000])
+    expect([deliveryPause(3, 0), deliveryPause(3, 1)]).toEqual([3_200, 4_800])
+    expect([deliveryPause(14, 0.5), deliveryPause(99, 0.5)]).toEqual([7_200_000, 7_200_000])
   })
 
   test('is as long as the receiver asks, within reason', () => {
-    expect(pauseAfter(1, 0.5, 60_000)).toBe(60_000)
-    expect(pauseAfter(1, 0.5, 86_400_000)).toBe(7_200_000)
+    expect(deliveryPause(1, 0.5, 60_000)).toBe(60_000)
+    expect(deliveryPause(1, 0.5, 86_400_000)).toBe(7_200_000)
   })
 
   test('leaves an event a day and a half before it is given up', () => {
-    const whole = Array.from({ length: 29 }, (_, i) => pauseAfter(i + 1, 0.5)).reduce((sum, ms) => sum + ms, 0)
+    const whole = Array.from({ length: 29 }, (_, i) => deliveryPause(i + 1, 0.5)).reduce((sum, ms) => sum + ms, 0)
     expect(whole / 3_600_000).toBeCloseTo(34.3, 0)
   })
 })

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { RESUMABLE_MS } from '../budget/budget.ts'
 import {
   type ChallengeResponder,
@@ -115,12 +116,12 @@ export type OrderLock = <T>(work: () => Promise<T>) => Promise<T>
  * them would only wait for the same timeout.
  */
 export function orderLock(): OrderLock {
-  let last: Promise<unknown> = Promise.resolve()
+  const queue = new KeyedQueue()
   let outage: { readonly at: number; readonly fault: IssueFault } | undefined
 
   return (work) => {
     const since = performance.now()
-    const result = last.then(async () => {
+    return queue.run('order', async () => {
       if (outage && outage.at >= since) throw outage.fault
       try {
         return await work()
@@ -130,7 +131,5 @@ export function orderLock(): OrderLock {
         throw error
       }
     })
-    last = result.catch(() => undefined)
-    return result
   }
 }

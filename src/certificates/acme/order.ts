@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { poll } from '../../primitives/retry.ts'
 import { type ChallengeResponder, IssueFault } from '../contract.ts'
 import type { AccountSession } from './account.ts'
 import type { Proofs } from './challenges.ts'
@@ -115,16 +115,19 @@ function challengeOf(
  * that ends after the time limit ends the wait at once, and the next call resumes the order.
  */
 async function waitForDecision({ session, polling }: OrderContext, order: Order): Promise<Order> {
-  const deadline = performance.now() + polling.decisionMs
-  let pauseMs = polling.pollMs
-  let latest = order
-  while (latest.status === 'pending' || latest.status === 'processing') {
-    const waitMs = Math.max(pauseMs, (latest.retryAfter ?? 0) * 1000)
-    if (performance.now() + waitMs > deadline) throw undecided(polling.decisionMs)
-    await sleep(waitMs)
-    latest = await fetchOrder(session, order.url)
-    pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS)
-  }
+  const { pollMs, decisionMs } = polling
+  const latest = await poll(
+    (attempt) => (attempt === 1 ? order : fetchOrder(session, order.url)),
+    ({ status }) => status !== 'pending' && status !== 'processing',
+    {
+      firstMs: pollMs,
+      factor: 2,
+      longestMs: LONGEST_POLL_MS,
+      withinMs: decisionMs,
+      atLeastMs: ({ retryAfter = 0 }) => retryAfter * 1000,
+    },
+  )
+  if (latest.status === 'pending' || latest.status === 'processing') throw undecided(decisionMs)
   return latest
 }
 

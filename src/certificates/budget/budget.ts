@@ -1,4 +1,5 @@
 import { type AuthorityPause, type LedgerLine, nameSet } from '../../model/ledger.ts'
+import { pauseAfter } from '../../primitives/retry.ts'
 import type { BudgetVerdict, LimitLeft, OrderWish } from '../contract.ts'
 
 /** What an authority allows of each. Where one is left out there is no such limit. */
@@ -69,7 +70,7 @@ export function judgeOrder(wish: OrderWish, rules: BudgetRules, ledger: Ledger, 
 
 /** The pause after so many failures in a row: doubled each time, up to the longest. */
 export const backoffSeconds = (failures: number, { firstSeconds, longestSeconds }: Backoff): number =>
-  Math.min(firstSeconds * 2 ** Math.min(failures - 1, 40), longestSeconds)
+  pauseAfter(failures, { firstMs: firstSeconds * 1000, factor: 2, longestMs: longestSeconds * 1000 }) / 1000
 
 /** How far back the lines must reach for a verdict. */
 export function ledgerSince({ limits }: BudgetRules, now: number): number {

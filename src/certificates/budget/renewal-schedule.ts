@@ -23,10 +23,6 @@ export function dueAt({ fingerprint, notBefore, notAfter }: Life, window?: Renew
   return notBefore + life * (2 / 3 - LEAST_LEAD - SPREAD * share)
 }
 
-/** The pause after so many failures in a row. */
-export const pauseAfter = (failures: number, { firstMs, capMs }: { firstMs: number; capMs: number }): number =>
-  Math.min(firstMs * 2 ** Math.min(failures - 1, 30), capMs)
-
 /** From 0 to 1, always the same for the same certificate. */
 const shareOf = (fingerprint: string): number =>
   Number.parseInt(fingerprint.replaceAll(':', '').slice(0, 8), 16) / 0x1_0000_0000

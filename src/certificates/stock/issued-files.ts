@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { makePrivateFolder, syncFolder, writePrivateFile } from './private-file.ts'
+import { syncFolder } from '../../primitives/durable-file.ts'
+import { makePrivateFolder, writePrivateFile } from './private-file.ts'
 
 /** Where the files of one order lie, below the state folder. Every folder is for us alone. */
 export interface OrderFiles {

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
-import { constants } from 'node:fs'
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { createFile, errorCode, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
 import { IssueFault } from '../contract.ts'
 
 /** Makes each of the folders below `root`, one in the other, for us alone, whatever the umask says. */
@@ -17,55 +17,23 @@ export async function makePrivateFolder(root: string, ...below: readonly string[
   return folder
 }
 
-/** A reader sees the old text or the new one, and after a power loss too. A draft that a crash left is replaced. */
-export async function writePrivateFile(path: string, text: string): Promise<void> {
-  const draft = `${path}.new`
-  await rm(draft, { force: true })
-  await writeNew(draft, text, path)
-  await rename(draft, path)
-  await syncFolder(dirname(path))
-}
+/** Replaces the file, or makes it, for the owner alone. */
+export const writePrivateFile = (path: string, text: string): Promise<void> => replaceFile(path, text, 0o600)
 
 /** Never replaces anything: rejects with EEXIST where something stands already, a link too. */
 export async function createPrivateFile(path: string, text: string): Promise<void> {
-  await writeNew(path, text, path)
+  await createFile(path, text, 0o600)
   await syncFolder(dirname(path))
-}
-
-async function writeNew(path: string, text: string, blamed: string): Promise<void> {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-  try {
-    await file.chmod(0o600)
-    await file.writeFile(text)
-    await file.sync()
-  } catch (error) {
-    await rm(path, { force: true })
-    // Errors of an open file do not say which: a full disk would be nobody's.
-    throw error instanceof Error ? Object.assign(error, { path: blamed }) : error
-  } finally {
-    await file.close()
-  }
 }
 
 /** Its text, or undefined when there is no such file. */
 export const readIfThere = (path: string): Promise<string | undefined> =>
   readFile(path, 'utf8').catch(unless('ENOENT', undefined))
 
-/** Makes what was renamed or removed in it durable. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}
-
 const unless =
   <T>(code: string, value: T) =>
-  (error: NodeJS.ErrnoException): T => {
-    if (error.code !== code) throw error
+  (error: unknown): T => {
+    if (errorCode(error) !== code) throw error
     return value
   }
 

@@ -1,22 +1,11 @@
 import { createHash } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  fsync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { errorCode } from '../../primitives/durable-file.ts'
 import { isSecret, STAGING } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile, type FileHash } from '../contract.ts'
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 /** What is told where a link, a folder or a pipe stands in place of a file: no hash is ever equal to it. */
 export const NO_FILE = 'not a regular file'
@@ -48,7 +37,7 @@ async function contentOf(folder: string, path: string): Promise<Buffer | null | 
     if (!lstatSync(dirname(place)).isDirectory()) return NO_FILE
     return readOpened(openSync(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
   } catch (error) {
-    const code = codeOf(error)
+    const code = errorCode(error)
     if (code === 'ENOENT') return null
     if (code === 'ELOOP' || code === 'ENXIO' || code === 'ENOTDIR') return NO_FILE
     throw faultOf(path, error)
@@ -63,41 +52,11 @@ function readOpened(descriptor: number): Buffer | typeof NO_FILE {
   }
 }
 
-/**
- * A new file of exactly this mode, whatever the umask. Nothing is followed or overwritten. `durable`: it survives a power
- * loss. All but that waiting is done at once.
- */
-export async function writeNew(path: string, content: string, mode: number, durable: boolean): Promise<void> {
-  const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
-  try {
-    fchmodSync(descriptor, mode)
-    writeFileSync(descriptor, content)
-    if (durable) await fsyncOf(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-const fsyncOf = promisify(fsync)
-
 /** Drafts hold keys, too: they are not written through a link to wherever it leads. */
 export async function assertStaging(folder: string): Promise<void> {
   const staging = join(folder, STAGING)
   const found = await reporting(staging, async () => lstatSync(staging))
   if (!found.isDirectory()) throw new EdgeFault('unavailable', `${staging} must be a folder and no link.`)
-}
-
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-  await closing(folder, () => folder.sync())
-}
-
-async function closing<T>(file: FileHandle, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } finally {
-    await file.close()
-  }
 }
 
 /** Failures of disk and rights become faults that name the file and the system's code, never content. */
@@ -110,12 +69,8 @@ export async function reporting<T>(path: string, work: () => Promise<T>): Promis
 }
 
 function faultOf(path: string, error: unknown): unknown {
-  const code = codeOf(error)
+  const code = errorCode(error)
   if (error instanceof EdgeFault || code === undefined) return error
   if (code === 'EEXIST') return new EdgeFault('changed_meanwhile', `Somebody else has just made ${path}.`)
   return new EdgeFault('write_failed', `${path} could not be read or written (${code}).`)
 }
-
-/** The system's own name of a failure, such as ENOSPC. */
-export const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { link, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { createFile, syncFolder } from '../../primitives/durable-file.ts'
 import { byOrder, isSecret, STAGING } from '../config/layout.ts'
 import { type EdgeChange, EdgeFault, type EdgeFile } from '../contract.ts'
-import { assertStaging, hashOf, lookAt, NO_FILE, reporting, standsInTheWay, syncFolder, writeNew } from './files.ts'
+import { assertStaging, hashOf, lookAt, NO_FILE, reporting, standsInTheWay } from './files.ts'
 
 /**
  * Puts files in place and takes others away: all of it or, unless the program dies meanwhile, nothing. Looks at
@@ -52,7 +53,7 @@ const changedMeanwhile = (path: string): EdgeFault =>
 const newDraft = (): string => join(STAGING, `draft-${randomBytes(8).toString('hex')}`)
 
 const writeDraft = (folder: string, { path, content }: EdgeFile, draft: string): Promise<void> =>
-  reporting(path, () => writeNew(join(folder, draft), content ?? '', isSecret(path) ? 0o600 : 0o644, true))
+  reporting(path, () => createFile(join(folder, draft), content ?? '', isSecret(path) ? 0o600 : 0o644))
 
 /** Waits for all of them even when one fails: a draft still being written could not be taken away. */
 async function allEnded(work: readonly Promise<void>[]): Promise<void> {

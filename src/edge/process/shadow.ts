@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { createFile } from '../../primitives/durable-file.ts'
 import { BASE_FILE, FOLDERS, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile } from '../contract.ts'
-import { assertStaging, readEdgeFile, reporting, writeNew } from '../files/files.ts'
+import { assertStaging, readEdgeFile, reporting } from '../files/files.ts'
 import { includePattern, includesOurs, readMainFile } from '../reading/main-file.ts'
 import type { Refusal } from '../reading/refusal.ts'
 import { rewrite } from '../reading/text/directives.ts'
@@ -31,7 +32,7 @@ export async function testShadow(
     const text = rewrite(main, (directive) =>
       includesOurs(directive, settings) ? overlay.writtenOut(includePattern(directive, settings) ?? '') : undefined,
     )
-    await reporting(shadow, () => writeNew(shadow, text, 0o600, false))
+    await reporting(shadow, () => createFile(shadow, text, 0o600, false))
     const testing = testConfiguration(settings, shadow)
     begun?.()
     const refusal = await testing
@@ -47,7 +48,7 @@ async function stage(settings: EdgeSettings, folder: string, files: readonly Edg
   const changed = new Map<string, string | null>()
   for (const [index, { path, content }] of files.entries()) {
     const draft = content === null ? null : join(folder, String(index))
-    if (draft) await reporting(path, () => writeNew(draft, content ?? '', 0o600, false))
+    if (draft) await reporting(path, () => createFile(draft, content ?? '', 0o600, false))
     changed.set(path, draft)
   }
   const base = join(folder, BASE_FILE)
@@ -58,7 +59,7 @@ async function stage(settings: EdgeSettings, folder: string, files: readonly Edg
     return pattern === undefined ? undefined : overlay.writtenOut(pattern)
   })
   assertAllSeen(overlay)
-  await reporting(BASE_FILE, () => writeNew(base, writtenOut, 0o600, false))
+  await reporting(BASE_FILE, () => createFile(base, writtenOut, 0o600, false))
   return overlay
 }
 

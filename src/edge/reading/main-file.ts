@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { errorCode } from '../../primitives/durable-file.ts'
 import { EdgeFault } from '../contract.ts'
-import { codeOf } from '../files/files.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { type Directive, directivesIn } from './text/directives.ts'
 import { UnreadableText } from './text/tokens.ts'
@@ -23,7 +23,7 @@ function readText(config: string): string {
   try {
     return readFileSync(config, 'utf8')
   } catch (error) {
-    throw new EdgeFault('unavailable', `nginx's configuration ${config} cannot be read (${codeOf(error)}).`)
+    throw new EdgeFault('unavailable', `nginx's configuration ${config} cannot be read (${errorCode(error)}).`)
   }
 }
 

@@ -4,11 +4,11 @@ import { request as requestSecurely } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import { formatEndpoint } from '../../model/address.ts'
 import type { NoAnswerReason } from '../../model/badge.ts'
+import { errorCode } from '../../primitives/durable-file.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
 import { ANSWER, entryIn, entryProof, QUESTION } from '../config/proof.ts'
 import { UNKNOWN_HOST } from '../config/render-base.ts'
 import type { EdgeAnswer, EdgeQuestion } from '../contract.ts'
-import { codeOf } from '../files/files.ts'
 import type { EdgeSettings } from '../settings.ts'
 
 const PATIENCE_MS = 5_000
@@ -124,7 +124,7 @@ class TimeIsUp extends Error {
 }
 
 const reasonOf = (error: Error | undefined, handshaking: boolean): NoAnswerReason =>
-  noAnswerReason(codeOf(error), handshaking)
+  noAnswerReason(errorCode(error), handshaking)
 
 /** By the code of a connection's error, where it has one. */
 export function noAnswerReason(code: string | undefined, handshaking: boolean): NoAnswerReason {

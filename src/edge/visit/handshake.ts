@@ -1,7 +1,7 @@
 import { connect } from 'node:tls'
 import type { Endpoint } from '../../model/address.ts'
+import { errorCode } from '../../primitives/durable-file.ts'
 import type { Handshake } from '../contract.ts'
-import { codeOf } from '../files/files.ts'
 import { isForHost } from './ask.ts'
 
 /** One TLS handshake under the host's name, and nothing behind it. */
@@ -31,7 +31,7 @@ export function shakeHands({ address, port }: Endpoint, host: string, limitMs: n
       )
     })
     socket.on('error', (error) =>
-      resolve({ kind: isConnected && codeOf(error) !== 'ETIMEDOUT' ? 'refused' : 'unknown' }),
+      resolve({ kind: isConnected && errorCode(error) !== 'ETIMEDOUT' ? 'refused' : 'unknown' }),
     )
     socket.once('close', () => {
       clearTimeout(timer)

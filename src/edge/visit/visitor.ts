@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectSecurely, createSecureContext, type TLSSocket } from 'node:tls'
 import { type Endpoint, formatEndpoint } from '../../model/address.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
+import { LruCache } from '../../primitives/lru-cache.ts'
 import { ANSWER, type EntryProof, entryIn, entryProof, QUESTION } from '../config/proof.ts'
 import { UNKNOWN_HOST } from '../config/render-base.ts'
 import type { EdgeAnswer, EdgeVisit, EdgeVisitor } from '../contract.ts'
@@ -176,7 +177,7 @@ class Idle {
  */
 class Sessions {
   /** As text, a byte a character: a kept buffer would hold on to all of the pool that it was cut from. */
-  readonly #sessions = new Map<string, string>()
+  readonly #sessions = new LruCache<string, string>(MOST_SESSIONS)
   readonly #modernOnly = new Set<string>()
   readonly #modern = createSecureContext({ minVersion: 'TLSv1.2' })
   readonly #frugal = createSecureContext({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })
@@ -211,8 +212,6 @@ class Sessions {
   }
 
   #keep(host: string, session: Buffer): void {
-    const [oldest] = this.#sessions.keys()
-    if (oldest !== undefined && this.#sessions.size >= MOST_SESSIONS) this.#sessions.delete(oldest)
     this.#sessions.set(host, session.toString('latin1'))
   }
 }

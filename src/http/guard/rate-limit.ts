@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../../model/errors.ts'
+import { LruCache } from '../../primitives/lru-cache.ts'
 
 /** Requests per address and minute. */
 export interface Budget {
@@ -40,13 +41,13 @@ export async function createBudgets(app: FastifyInstance, limits: RateLimits): P
     read: limiter('read'),
     failedCredential: limiter('failedCredential'),
   }
-  const guessers = new Map<string, number>()
+  const guessers = new LruCache<string, number>(MOST_ADDRESSES)
   return {
     async spend(request, budget) {
       const verdict = await limiters[budget](request)
       if (verdict.isAllowed || !verdict.isExceeded) return
       const retryAfter = Math.max(1, verdict.ttlInSeconds)
-      if (budget === 'failedCredential') remember(guessers, keyOf(request), Date.now() + retryAfter * 1000)
+      if (budget === 'failedCredential') guessers.set(keyOf(request), Date.now() + retryAfter * 1000)
       throw overBudget(verdict.max, retryAfter)
     },
     refuseGuesser(request) {
@@ -58,12 +59,6 @@ export async function createBudgets(app: FastifyInstance, limits: RateLimits): P
 
 const overBudget = (max: number, retryAfter: number): Problem =>
   new Problem('rate_limited', `Over ${max} requests of this kind came from this address in a minute.`, { retryAfter })
-
-function remember(guessers: Map<string, number>, key: string, until: number): void {
-  const [oldest] = guessers.keys()
-  if (oldest !== undefined && guessers.size >= MOST_ADDRESSES) guessers.delete(oldest)
-  guessers.set(key, until)
-}
 
 const keyOf = ({ caller }: FastifyRequest): string => `${caller.network} ${household(caller.address)}`
 

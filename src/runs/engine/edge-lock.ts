@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../../edge/contract.ts'
+import { KeyedQueue } from '../../primitives/keyed-queue.ts'
+import { poll } from '../../primitives/retry.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
 import { HeldLease } from './lease.ts'
 import { StepFault } from './step.ts'
 
-const PATIENCE_MS = 120_000
-const PAUSE_MS = 20
+const PATIENCE = { firstMs: 20, withinMs: 120_000 }
 
 /** A place in an edge's order of turns: the next, while nobody had a turn or waited for one. */
 export interface TurnMark {
@@ -29,6 +29,7 @@ export class Turns {
   readonly #instance: string
   readonly #leaseMs: number
   readonly #queues = new Map<string, Queue>()
+  readonly #waiting = new KeyedQueue()
 
   constructor(store: LeaseStore, instance: string, leaseMs: number) {
     this.#store = store
@@ -50,11 +51,7 @@ export class Turns {
     queue.asked += 1
     queue.waiting += 1
     const number = queue.asked
-    const turn = queue.end.then(() => this.#underLease(place, queue, number, work))
-    queue.end = turn.then(
-      () => undefined,
-      () => undefined,
-    )
+    const turn = this.#waiting.run(place, () => this.#underLease(place, queue, number, work))
     return turn.finally(() => {
       queue.waiting -= 1
     })
@@ -75,7 +72,6 @@ export class Turns {
       waiting: 0,
       fence: undefined,
       marked: undefined,
-      end: Promise.resolve(),
     }
     this.#queues.set(place, queue)
     return queue
@@ -95,13 +91,15 @@ export class Turns {
   }
 
   async #take(place: string): Promise<Lease> {
-    const deadline = Date.now() + PATIENCE_MS
-    while (Date.now() < deadline) {
-      const lease = await this.#store.takeLease(place, this.#instance, Date.now(), this.#leaseMs)
-      if (lease) return lease
-      await sleep(PAUSE_MS)
-    }
-    throw new StepFault(`It was not our turn at ${place} for two minutes.`, { passing: true })
+    const lease = await poll(
+      () => this.#store.takeLease(place, this.#instance, Date.now(), this.#leaseMs),
+      (taken) => taken !== undefined,
+      PATIENCE,
+    )
+    if (lease) return lease
+    throw new StepFault(`Timed out after ${PATIENCE.withinMs / 1000} s waiting for the lock of ${place}.`, {
+      passing: true,
+    })
   }
 }
 
@@ -113,5 +111,4 @@ interface Queue {
   fence: number | undefined
   /** The place that was marked last. */
   marked: number | undefined
-  end: Promise<void>
 }

@@ -1,6 +1,8 @@
 import type { JournalEntry, JournalMark, Run } from '../../model/run.ts'
+import { retry } from '../../primitives/retry.ts'
 import type { RunStore } from '../../store/ports/runs.ts'
 import type { Transactions } from '../../store/ports/store.ts'
+import { StoreUnavailable } from '../../store/ports/store.ts'
 
 export type NewEntry = Pick<JournalEntry, 'step' | 'mark' | 'image' | 'detail'>
 
@@ -60,3 +62,7 @@ export class Journal {
     return new Map(done.map(({ step, image }) => [step, image]))
   }
 }
+
+/** Repeats a write while the store does not answer, for about six seconds: a store that comes back in time loses nothing. */
+export const untilStored = <T>(write: () => Promise<T>): Promise<T> =>
+  retry(write, (error) => error instanceof StoreUnavailable, { firstMs: 100, factor: 2, tries: 7 })

@@ -8,8 +8,7 @@ import { StaleFence } from '../../store/ports/runs.ts'
 import type { Store } from '../../store/ports/store.ts'
 import type { Reach } from './crash-points.ts'
 import { auditActionOf, endingOf, eventOf, factsOf, networkOf } from './ending.ts'
-import { insistently } from './insist.ts'
-import { Journal } from './journal.ts'
+import { Journal, untilStored } from './journal.ts'
 import { HeldLease, LeaseLost } from './lease.ts'
 import { Saga, type SagaOutcome } from './saga.ts'
 import type { Step } from './step.ts'
@@ -156,7 +155,7 @@ export class Runs {
       log.error({ err: outcome.fault, runId: run.runId, outcome: outcome.kind }, 'A run did not succeed')
     reach(`${run.action} run before-finish`)
     const book = () => this.#book(carried, outcome, afters, finishedAt)
-    const last = await publish(run.host, () => insistently(book))
+    const last = await publish(run.host, () => untilStored(book))
     if (last) this.#tell(last, run)
     reach(`${run.action} run after-finish`)
     return { run, outcome, afters, finishedAt }

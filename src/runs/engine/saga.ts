@@ -5,8 +5,7 @@ import type { JournalMark, RunAction } from '../../model/run.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
 import type { Reach } from './crash-points.ts'
-import { insistently } from './insist.ts'
-import type { Journal, NewEntry } from './journal.ts'
+import { type Journal, type NewEntry, untilStored } from './journal.ts'
 import { LeaseLost } from './lease.ts'
 import { type Afters, type Step, StepFault, type StepReport } from './step.ts'
 
@@ -160,7 +159,7 @@ export class Saga {
 
   /** The point of no return. A store that may or may not have it leaves no right to go back. */
   async #decide(step: Step, after: unknown): Promise<void> {
-    await insistently(() => this.#journal.write(step.name, 'verdict', after)).catch((error: unknown) => {
+    await untilStored(() => this.#journal.write(step.name, 'verdict', after)).catch((error: unknown) => {
       throw error instanceof StoreUnavailable ? new Undecided(error) : error
     })
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dueAt, pauseAfter } from '../../certificates/budget/renewal-schedule.ts'
+import { dueAt } from '../../certificates/budget/renewal-schedule.ts'
 import type {
   CertificateFinding,
   CertificateInventory,
@@ -12,6 +12,7 @@ import type {
 import { Fault, Problem, sentenceOf } from '../../model/errors.ts'
 import type { Renewal } from '../../model/renewal.ts'
 import { hostLease } from '../../model/run.ts'
+import { type Pauses, pauseAfter } from '../../primitives/retry.ts'
 import { eachExposure } from '../../store/ports/exposures.ts'
 import { type InUse, inUse, successors, type Use } from './in-use.ts'
 import { type OrderParts, orderFor } from './order-for.ts'
@@ -21,7 +22,7 @@ export interface RenewalParts extends OrderParts {
   readonly inventory: CertificateInventory
   readonly issuer: CertificateIssuer
   readonly advisor: RenewalAdvisor
-  readonly retry: { readonly firstMs: number; readonly capMs: number }
+  readonly retry: Pauses
 }
 
 /** One certificate and the hosts that are served with it. */

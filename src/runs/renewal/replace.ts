@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { InstalledCertificate } from '../../certificates/contract.ts'
-import type { Edge, EdgeFile, SiteCertificate } from '../../edge/contract.ts'
+import type { Edge, EdgeFile, Handshake, SiteCertificate } from '../../edge/contract.ts'
 import { Fault } from '../../model/errors.ts'
 import type { NewEvent } from '../../model/event.ts'
 import type { Renewal } from '../../model/renewal.ts'
+import { poll } from '../../primitives/retry.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Store } from '../../store/ports/store.ts'
 import type { Reach } from '../engine/crash-points.ts'
@@ -254,17 +254,13 @@ async function prove(edge: Edge, hosts: readonly string[], fingerprint: string, 
   }
 }
 
-/** One unlucky moment is no verdict. */
+/** A single failed handshake decides nothing. */
 async function proveOne(edge: Edge, host: string, fingerprint: string, serial: string): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    const shown = await edge.handshake(host)
-    if (shown.kind === 'certificate' && shown.fingerprint === fingerprint) return
-    if (attempt === ATTEMPTS) {
-      const seen = shown.kind === 'certificate' ? `serial number ${shown.serial}` : 'no certificate'
-      throw new Fault(`The edge ${edge.server} shows ${seen} for ${host}, not serial number ${serial}.`)
-    }
-    await sleep(PAUSE_MS)
-  }
+  const isServed = (shown: Handshake) => shown.kind === 'certificate' && shown.fingerprint === fingerprint
+  const shown = await poll(() => edge.handshake(host), isServed, { firstMs: PAUSE_MS, tries: ATTEMPTS })
+  if (isServed(shown)) return
+  const seen = shown.kind === 'certificate' ? `serial number ${shown.serial}` : 'no certificate'
+  throw new Fault(`The edge ${edge.server} shows ${seen} for ${host}, not serial number ${serial}.`)
 }
 
 /** One event for a certificate, whatever number of hosts it serves: its first name stands for them. */

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type DnsProvider, DnsWriteFault, type ZoneRecord } from '../../dns/contract.ts'
 import { sentenceOf } from '../../model/errors.ts'
+import { poll } from '../../primitives/retry.ts'
 import { type Step, StepFault } from '../engine/step.ts'
 
 export type Held = 'yes' | 'no' | 'partly' | 'unknown'
@@ -85,11 +85,9 @@ async function withdraw(records: readonly ZoneRecord[], parts: DnsParts): Promis
 const changedByOthers = ([record]: readonly ZoneRecord[]): StepFault =>
   new StepFault(`Somebody changed the records of ${record?.name}; they were left alone.`, { untouched: true })
 
-async function lookUntilCertain(records: readonly ZoneRecord[], { look, patienceMs }: DnsParts): Promise<Held> {
-  const deadline = performance.now() + patienceMs
-  for (let pause = 50; ; pause *= 2) {
-    const held = await look(records)
-    if (held !== 'unknown' || performance.now() + pause > deadline) return held
-    await sleep(pause)
-  }
-}
+const lookUntilCertain = (records: readonly ZoneRecord[], { look, patienceMs }: DnsParts): Promise<Held> =>
+  poll(
+    () => look(records),
+    (held) => held !== 'unknown',
+    { firstMs: 50, factor: 2, withinMs: patienceMs },
+  )

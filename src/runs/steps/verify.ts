@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ZoneRecord } from '../../dns/contract.ts'
 import type { Edge, EdgeAnswer } from '../../edge/contract.ts'
+import { poll } from '../../primitives/retry.ts'
 import { type Afters, type Step, StepFault } from '../engine/step.ts'
 import type { ChosenCertificate } from './certificate.ts'
 import type { Held } from './dns.ts'
@@ -67,7 +67,7 @@ export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): 
     async do(_before, afters): Promise<Verification> {
       const [held, verdict, other] = await Promise.all([
         look(records),
-        insist((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters)),
+        confirmed((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters)),
         secondary && (second() ?? judge(secondary, afters)),
       ])
       if (held !== 'yes') throw new StepFault(`The DNS server does not answer with our record (${held}).`)
@@ -81,14 +81,9 @@ export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): 
   }
 }
 
-/** One unlucky moment is no verdict. */
-async function insist(judge: (attempt: number) => Promise<EdgeVerdict>): Promise<EdgeVerdict> {
-  for (let attempt = 1; ; attempt += 1) {
-    const verdict = await judge(attempt)
-    if (verdict.ok || attempt === ATTEMPTS) return verdict
-    await sleep(PAUSE_MS)
-  }
-}
+/** A single failed answer decides nothing. */
+const confirmed = (judge: (attempt: number) => Promise<EdgeVerdict>): Promise<EdgeVerdict> =>
+  poll(judge, ({ ok }) => ok, { firstMs: PAUSE_MS, tries: ATTEMPTS })
 
 const FOREIGN = 'Another server block than the entry of this plan answers'
 

@@ -1,11 +1,13 @@
 import { chmodSync, closeSync, constants, existsSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver } from 'kysely'
+import { retry } from '../../primitives/retry.ts'
 import type { Engine } from './engine.ts'
 
-const PATIENCE_MS = 5_000
+/** Another instance's transactions take milliseconds. */
+const PATIENCE = { firstMs: 3, spread: 0.7, withinMs: 5_000 }
 /** The driver's own choice is eight times that; the system keeps what is read in its file cache anyway. */
 const CACHE_KIB = 2_000
 /** Lists of any length make statements without end, and long ones: those are not kept. */
@@ -26,17 +28,7 @@ export function sqliteEngine(file: string): Engine {
  * SQLite's own waiting (busy_timeout) would stand still with the whole service in it. So it waits not at all, and
  * whatever finds the file locked by another instance is tried again here, while everything else goes on.
  */
-async function patiently<T>(attempt: () => T | Promise<T>): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS
-  for (;;) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > deadline) throw error
-      await sleep(1 + Math.random() * 4)
-    }
-  }
-}
+const patiently = <T>(attempt: () => T | Promise<T>): Promise<T> => retry(attempt, isBusy, PATIENCE)
 
 const isBusy = (error: unknown): boolean =>
   error instanceof Database.SqliteError && (error.code === 'SQLITE_BUSY' || error.code === 'SQLITE_BUSY_RECOVERY')

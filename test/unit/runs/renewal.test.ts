@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { dueAt, pauseAfter } from '../../../src/certificates/budget/renewal-schedule.ts'
+import { dueAt } from '../../../src/certificates/budget/renewal-schedule.ts'
 import type { InstalledCertificate } from '../../../src/certificates/contract.ts'
 import { certificateLevel } from '../../../src/model/badge.ts'
+import { pauseAfter } from '../../../src/primitives/retry.ts'
 import { type InUse, isBetter } from '../../../src/runs/renewal/in-use.ts'
 import { namesFor } from '../../../src/runs/renewal/order-for.ts'
 
@@ -38,7 +39,7 @@ describe('when a certificate is due', () => {
   })
 
   test('a failure is followed by a pause that doubles up to a cap', () => {
-    const retry = { firstMs: 300_000, capMs: 21_600_000 }
+    const retry = { firstMs: 300_000, factor: 2, longestMs: 21_600_000 }
     expect([1, 2, 3, 7, 8, 1_000].map((failures) => pauseAfter(failures, retry) / 1000)).toEqual([
       300, 600, 1_200, 19_200, 21_600, 21_600,
     ])

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
-import { codeOf } from '../../files/files.ts'
+import { errorCode } from '../../../primitives/durable-file.ts'
 import type { Folders } from './glob.ts'
 import { draftServer } from './server-draft.ts'
 import { type Content, type ParsedText, parse, type Statement } from './statements.ts'
@@ -136,7 +136,7 @@ function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
     const isSettled = Date.now() - ctimeMs > SETTLED_AFTER_MS
     return { stamp: { dev, ino, size, mtimeMs, ctimeMs, fault: undefined, isSettled }, stats }
   } catch (error) {
-    return { stamp: { ...NOTHING, fault: codeOf(error) ?? 'unknown' }, stats: undefined }
+    return { stamp: { ...NOTHING, fault: errorCode(error) ?? 'unknown' }, stats: undefined }
   }
 }
 
@@ -147,7 +147,7 @@ function read(path: string, content: Content, stats: Stats): Loaded {
   try {
     return parseFile(readFileSync(path, 'utf8'), content, path)
   } catch (error) {
-    return { unreadable: `it cannot be read (${codeOf(error) ?? 'unknown'})` }
+    return { unreadable: `it cannot be read (${errorCode(error) ?? 'unknown'})` }
   }
 }
 

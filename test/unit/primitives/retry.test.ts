@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest'
+import { pauseAfter, poll, retry } from '../../../src/primitives/retry.ts'
+
+describe('pauses', () => {
+  test('grow by their factor up to the longest', () => {
+    const pauses = { firstMs: 100, factor: 2, longestMs: 500 }
+    expect([1, 2, 3, 4, 2_000].map((tries) => pauseAfter(tries, pauses))).toEqual([100, 200, 400, 500, 500])
+  })
+
+  test('are equal without a factor, and spread by chance', () => {
+    expect([1, 9].map((tries) => pauseAfter(tries, { firstMs: 7 }))).toEqual([7, 7])
+    expect([0, 0.5, 1].map((chance) => pauseAfter(1, { firstMs: 100, spread: 0.2 }, chance))).toEqual([80, 100, 120])
+  })
+})
+
+describe('poll', () => {
+  test('stops as soon as it found enough', async () => {
+    const looks: number[] = []
+    const found = await poll(
+      (attempt) => looks.push(attempt),
+      (count) => count === 3,
+      { firstMs: 1, tries: 10 },
+    )
+    expect([found, looks]).toEqual([3, [1, 2, 3]])
+  })
+
+  test('gives what it found last when the tries are used up', async () => {
+    expect(
+      await poll(
+        (attempt) => attempt,
+        () => false,
+        { firstMs: 1, tries: 4 },
+      ),
+    ).toBe(4)
+  })
+
+  test('begins no pause that would end after its time', async () => {
+    expect(
+      await poll(
+        (attempt) => attempt,
+        () => false,
+        { firstMs: 60_000, withinMs: 50 },
+      ),
+    ).toBe(1)
+  })
+
+  test('waits as long as what was found asks for', async () => {
+    const limits = { firstMs: 1, withinMs: 50, atLeastMs: () => 60_000 }
+    expect(
+      await poll(
+        (attempt) => attempt,
+        () => false,
+        limits,
+      ),
+    ).toBe(1)
+  })
+})
+
+describe('retry', () => {
+  const failing = (times: number, error: Error) => {
+    let calls = 0
+    const work = async () => {
+      calls += 1
+      if (calls <= times) throw error
+      return calls
+    }
+    return work
+  }
+
+  test('repeats what failed for a moment', async () => {
+    expect(await retry(failing(2, new Error('busy')), () => true, { firstMs: 1, tries: 3 })).toBe(3)
+  })
+
+  test('rejects with the last error when the tries are used up', async () => {
+    const last = new Error('busy')
+    await expect(retry(failing(3, last), () => true, { firstMs: 1, tries: 3 })).rejects.toBe(last)
+  })
+
+  test('does not repeat what fails for good', async () => {
+    const work = failing(1, new Error('broken'))
+    await expect(retry(work, () => false, { firstMs: 1, tries: 3 })).rejects.toThrow('broken')
+    expect(await work()).toBe(2)
+  })
+})
