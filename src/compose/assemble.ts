@@ -33,7 +33,7 @@ import type { Service } from '../operate/serve.ts'
 import { denyOwnListeners, HEALTH_TIMEOUT_SECONDS, type PlanSettings } from '../plan/settings.ts'
 import { crashAt } from '../runs/engine/crash-points.ts'
 import { type Publish, Runs } from '../runs/engine/runs.ts'
-import { upkeepOf } from '../runs/housekeeping.ts'
+import { housekeeping } from '../runs/housekeeping.ts'
 import { type RenewalParts, Renewals } from '../runs/renewal/renewals.ts'
 import { assertEquipped, stepsFor } from '../runs/steps/steps.ts'
 import { type Claim, claimInstance, claimStateFolder } from '../runtime/instance.ts'
@@ -46,11 +46,11 @@ import { describePolicy } from '../usecases/policy.ts'
 import { PlanProgress } from '../usecases/progress.ts'
 import { diagnoserOf } from './diagnoser.ts'
 import { monitorOf } from './monitor.ts'
-import { type Equipment, equip } from './runs.ts'
+import { equip, type RunEquipment } from './runs.ts'
 
 /** The service and what the commands on this machine work with. */
 export type Assembly = Service &
-  Equipment & {
+  RunEquipment & {
     readonly runs: Runs
     readonly hooks: readonly Hook[]
     readonly webhookReport: () => Promise<readonly WebhookReport[]>
@@ -85,12 +85,12 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     issued: issuedFolder(config.stateDir),
     prefersWildcard: (host) => zoneOf(config.zones, host)?.certificate === 'wildcard',
   })
-  const reach = crashAt(process.env.DRAWBRIDGE_CRASH_AT)
+  const crashPoint = crashAt(process.env.DRAWBRIDGE_CRASH_AT)
   const budget = budgetOf(config, store, now)
   const reader = primaryReader(config)
   const preflight = reader && preflightOf(config, reader)
   const loaded = (since: number) => preflight?.loaded(since)
-  const equipment = equip({ config, store, inventory, budget, instance, reach, loaded, log, now })
+  const equipment = equip({ config, store, inventory, budget, instance, crashPoint, loaded, log, now })
   const steps = { ...equipment, recheck: (plan: Plan) => exposer.recheck(plan) }
   const publish: Publish = (host, commit) =>
     monitor.publish(host, async () => {
@@ -104,7 +104,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     log,
     instance,
     leaseMs: config.instances.takeOverSeconds * 1000,
-    reach,
+    crashPoint,
     publish,
     now,
     stepsFor: async (plan, run) => stepsFor(steps, plan, run, (await store.findExposure(plan.host))?.receipt),
@@ -179,7 +179,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     app,
     trail,
     admission,
-    upkeep: upkeepOf(parts),
+    upkeep: housekeeping(parts),
     monitor,
     hooks,
     webhookReport,
@@ -242,7 +242,7 @@ function budgetOf({ acme, zones }: Config, ledger: Store, now: () => number): Or
 /** Undefined where no edge serves: then nothing is looked after. */
 function renewalsOf(
   { acme, renewal }: Config,
-  { primary, ...equipment }: Equipment,
+  { primary, ...equipment }: RunEquipment,
   books: Pick<RenewalParts, 'store' | 'instance' | 'leaseMs' | 'log'>,
 ): Renewals | undefined {
   if (!primary) return undefined

@@ -16,9 +16,9 @@ import type { Log } from '../runtime/log.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
 import { type AskStanding, askStanding } from './name-standing.ts'
-import type { Equipment } from './runs.ts'
+import type { RunEquipment } from './runs.ts'
 
-interface MonitorSurroundings extends Equipment {
+interface MonitorSurroundings extends RunEquipment {
   readonly store: Store
   readonly runs: Runs
   readonly board: Board

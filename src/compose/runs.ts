@@ -12,14 +12,14 @@ import { rfc2136Provider } from '../dns/rfc2136.ts'
 import { localEdge } from '../edge/local.ts'
 import { Fault } from '../model/errors.ts'
 import { backupShelf } from '../runs/backup-shelf.ts'
-import type { Reach } from '../runs/engine/crash-points.ts'
-import { Turns } from '../runs/engine/edge-lock.ts'
+import type { CrashPoint } from '../runs/engine/crash-points.ts'
+import { EdgeLock } from '../runs/engine/edge-lock.ts'
 import type { StepParts } from '../runs/steps/steps.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 
 /** Everything that can change the world, built from the configuration: edges, zones, certificates, backups. */
-export interface Equipment extends Omit<StepParts, 'recheck'> {}
+export interface RunEquipment extends Omit<StepParts, 'recheck'> {}
 
 interface EquipmentParts {
   readonly config: Config
@@ -27,15 +27,15 @@ interface EquipmentParts {
   readonly inventory: CertificateInventory
   readonly budget: OrderBudget
   readonly instance: string
-  readonly reach: Reach
+  readonly crashPoint: CrashPoint
   /** Told when the Primary's nginx has loaded what stood on its disk at that time. */
   readonly loaded: (since: number) => void
   readonly log: Log
   readonly now: () => number
 }
 
-export function equip(parts: EquipmentParts): Equipment {
-  const { config, store, inventory, budget, instance, reach, loaded, log, now } = parts
+export function equip(parts: EquipmentParts): RunEquipment {
+  const { config, store, inventory, budget, instance, crashPoint, loaded, log, now } = parts
   const { servers, edges, zones, acme, stateDir } = config
   const edgeOf = (server: string | undefined, told?: (since: number) => void) => {
     const setting = server === undefined ? undefined : edges[server]
@@ -54,7 +54,7 @@ export function equip(parts: EquipmentParts): Equipment {
   return {
     primary: edgeOf(servers.primary, loaded),
     secondary: edgeOf(servers.secondary),
-    turns: new Turns(store, instance, config.instances.takeOverSeconds * 1000),
+    edgeLock: new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000),
     shelf: backupShelf(
       join(stateDir, 'backups'),
       config.backups.keepRuns,
@@ -93,7 +93,7 @@ export function equip(parts: EquipmentParts): Equipment {
         ttl: zones.get(zone)?.ttl ?? 60,
         waitUntilServed: (record) => waitUntilServed(readers.get(zone) ?? [], record),
       }),
-    reach,
+    crashPoint,
     now,
   }
 }

@@ -1,7 +1,7 @@
 import type { Edge, EdgeChange } from '../edge/contract.ts'
 import { Fault, Problem } from '../model/errors.ts'
 import type { BackupManifest, BackupShelf } from '../runs/backup-shelf.ts'
-import type { Turns } from '../runs/engine/edge-lock.ts'
+import type { EdgeLock } from '../runs/engine/edge-lock.ts'
 import { hashIn, hashOf } from '../runs/file-hash.ts'
 import { appliedFiles } from '../runs/steps/steps.ts'
 import type { ExposureStore } from '../store/ports/exposures.ts'
@@ -19,7 +19,7 @@ export interface RestoreParts {
   readonly shelf: BackupShelf
   readonly primary: Edge | undefined
   readonly store: Pick<ExposureStore, 'findExposure'>
-  readonly turns: Turns
+  readonly edgeLock: EdgeLock
 }
 
 /** What a restore would do to one file of the edge. */
@@ -80,10 +80,10 @@ export const offAirSentence = (host: string): string =>
 /** Puts the Primary's files back: validated first, proven to run after. DNS is not touched. What changed since the preview is refused. */
 export async function restoreBackup(
   { server, differences, change }: Restore,
-  { primary, turns }: RestoreParts,
+  { primary, edgeLock }: RestoreParts,
 ): Promise<string> {
   if (!primary) throw new Fault('No edge is configured for the Primary.')
-  return turns.alone(primary, async () => {
+  return edgeLock.hold(primary, async () => {
     await primary.validate(change)
     await primary.swap(change)
     await primary.reload()

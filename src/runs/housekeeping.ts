@@ -7,7 +7,7 @@ import { Expiry, type ExpiryParts } from './expiry.ts'
 import type { Renewals } from './renewal/renewals.ts'
 import type { StepParts } from './steps/steps.ts'
 
-interface UpkeepParts extends Pick<StepParts, 'primary' | 'secondary' | 'turns'> {
+interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'edgeLock'> {
   readonly store: Store
   readonly runs: Runs
   /** Undefined where no edge serves. */
@@ -24,12 +24,12 @@ const BEGIN_PATIENCE_MS = 8_000
 const JUST_BEGUN_MS = 5_000
 
 /** What the service does by itself: makes ready, takes up what was left behind, ends what has lived its life. */
-export function upkeepOf(parts: UpkeepParts) {
-  const { primary, secondary, turns, store, runs, renewals, exposer, log, now } = parts
+export function housekeeping(parts: HousekeepingParts) {
+  const { primary, secondary, edgeLock, store, runs, renewals, exposer, log, now } = parts
   const prepare = async () => {
     for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
-      await turns
-        .alone(edge, () => edge.prepare())
+      await edgeLock
+        .hold(edge, () => edge.prepare())
         .catch((error: unknown) => log.error({ err: error, server: edge.server }, 'An edge is not ready'))
     }
   }

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Edge } from '../../src/edge/contract.ts'
-import { Turns } from '../../src/runs/engine/edge-lock.ts'
-import { Rehearsal } from '../../src/runs/steps/early-validation.ts'
+import { EdgeLock } from '../../src/runs/engine/edge-lock.ts'
+import { EarlyValidation } from '../../src/runs/steps/early-validation.ts'
 import { openStore } from '../../src/store/open.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
@@ -19,15 +19,17 @@ class CountingEdge {
 test('of many who rehearse at once only the one who can be next does', async () => {
   using folder = tempFolder()
   const store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
-  const turns = new Turns(store, 'test', 60_000)
+  const edgeLock = new EdgeLock(store, 'test', 60_000)
   const counting = new CountingEdge()
   const edge = counting as unknown as Edge
-  await turns.alone(edge, async () => undefined)
-  const rehearsals = Array.from({ length: 20 }, () => new Rehearsal(turns))
-  await Promise.all(rehearsals.map((rehearsal) => rehearsal.begin(edge, async () => [])))
-  await Promise.all(rehearsals.map((rehearsal) => rehearsal.ended()))
+  await edgeLock.hold(edge, async () => undefined)
+  const validations = Array.from({ length: 20 }, () => new EarlyValidation(edgeLock))
+  await Promise.all(validations.map((earlyValidation) => earlyValidation.begin(edge, async () => [])))
+  await Promise.all(validations.map((earlyValidation) => earlyValidation.ended()))
   expect(counting.tests).toBe(1)
-  const covered = rehearsals.map((rehearsal) => turns.alone(edge, (turn) => rehearsal.covers(edge, [], turn)))
+  const covered = validations.map((earlyValidation) =>
+    edgeLock.hold(edge, (turn) => earlyValidation.covers(edge, [], turn)),
+  )
   expect((await Promise.all(covered)).filter(Boolean)).toHaveLength(1)
   await store.close()
 })

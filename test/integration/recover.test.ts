@@ -41,7 +41,7 @@ function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
     log,
     instance: name,
     leaseMs: LEASE_MS,
-    reach: () => undefined,
+    crashPoint: () => undefined,
     publish: (_host, commit) => commit(),
     now: () => now,
     stepsFor: async (_plan, { runId }) => {
@@ -96,7 +96,7 @@ test('a run that has just begun is not mistaken for one that was left behind', a
 test('what does not answer is waited for: the run stays under way, says why, and ends later', async () => {
   const run = await leftBy('me')
   const world = new FakeWorld(STEPS, {})
-  world.hindrance = new StepFault('The DNS server gives no certain answer.', { passing: true })
+  world.hindrance = new StepFault('The DNS server gives no certain answer.', { transient: true })
   const parts = instance('me', new Map([[run.runId, world]]))
   await recover(parts)
   await recover(parts)

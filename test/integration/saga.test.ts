@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/model/run.ts'
 import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
 import { Journal } from '../../src/runs/engine/journal.ts'
-import { NotYet, Overdue, Saga, type SagaOutcome, type SagaParts, Undecided } from '../../src/runs/engine/saga.ts'
+import { Overdue, RetryLater, Saga, type SagaOutcome, type SagaParts, Undecided } from '../../src/runs/engine/saga.ts'
 import { StepFault } from '../../src/runs/engine/step.ts'
 import { openStore } from '../../src/store/open.ts'
 import { StaleFence } from '../../src/store/ports/runs.ts'
@@ -53,17 +53,17 @@ async function live(life: Life): Promise<SagaOutcome | 'died'> {
   const assertAlive = () => {
     if (diesAfter !== undefined && points > diesAfter) throw new PowerLoss()
   }
-  const reach = (point: string) => {
+  const crashPoint = (point: string) => {
     reached.push(point)
     points += 1
     assertAlive()
   }
-  world.beat = () => reach('effect')
+  world.beat = () => crashPoint('effect')
   const saga = new Saga({
     action,
     steps: world.steps(STEPS[action]),
     journal: journalOf(life, entries, assertAlive),
-    reach,
+    crashPoint,
     patient,
     ...(limitMs && { limitMs }),
   })
@@ -211,7 +211,7 @@ describe('what only stops a run', () => {
     expect(await live({ action: 'apply', world, runId })).toMatchObject({ kind: 'succeeded' })
   })
 
-  test('a removal that cannot write down that it turns round', async () => {
+  test('a removal that cannot write down that it edgeLock round', async () => {
     const { runId } = await newRun(store, 'remove')
     const world = new FakeWorld(STEPS.remove, { fails: 2 })
     const mute = hearingOf(({ mark }) => {
@@ -242,9 +242,9 @@ describe('a run that was taken up waits for what may pass', () => {
     const world = new FakeWorld(STEPS[action], {})
     // Dies within the DNS step, when its change was made and not written down.
     expect(await live({ action, world, runId, diesAfter: STEPS[action].indexOf('dns') * 5 + 2 })).toBe('died')
-    world.hindrance = new StepFault('The DNS server gives no certain answer.', { passing: true })
+    world.hindrance = new StepFault('The DNS server gives no certain answer.', { transient: true })
     for (let i = 0; i < 3; i += 1) {
-      await expect(live({ action, world, runId, patient: true })).rejects.toThrow(NotYet)
+      await expect(live({ action, world, runId, patient: true })).rejects.toThrow(RetryLater)
     }
     const told = (await store.readJournal(runId, 0)).filter(({ detail }) => detail?.includes('no certain answer'))
     expect(told).toHaveLength(1)

@@ -42,10 +42,10 @@ export const CRASH_POINTS: readonly string[] = [
 ]
 
 /** Called at each point with its name. */
-export type Reach = (point: string) => void
+export type CrashPoint = (point: string) => void
 
 /** Ends the program at the named point as a power loss would. */
-export function crashAt(point: string | undefined): Reach {
+export function crashAt(point: string | undefined): CrashPoint {
   if (point === undefined) return () => undefined
   if (!CRASH_POINTS.includes(point)) throw new Error(`DRAWBRIDGE_CRASH_AT names no crash point: ${point}`)
   return (reached) => {

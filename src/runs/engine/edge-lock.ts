@@ -7,24 +7,24 @@ import { StepFault } from './step.ts'
 
 const PATIENCE = { firstMs: 20, withinMs: 120_000 }
 
-/** A place in an edge's order of turns: the next, while nobody had a turn or waited for one. */
-export interface TurnMark {
-  /** Turns that were asked for so far. */
+/** A place in an edge's order of edgeLock: the next, while nobody had a turn or waited for one. */
+export interface LockMark {
+  /** EdgeLock that were asked for so far. */
   readonly asked: number
   /** Of this instance's last turn. */
   readonly fence: number
 }
 
-export interface Turn {
+export interface LockTurn {
   /** Whether nobody, of this or another instance, had a turn between the mark and this one. */
-  isNextAfter(mark: TurnMark): boolean
+  isNextAfter(mark: LockMark): boolean
 }
 
 /**
  * Applies of different hosts are never refused because of each other: they wait for their turn at the edge, or at the
  * certificate that they share, here and across instances.
  */
-export class Turns {
+export class EdgeLock {
   readonly #store: LeaseStore
   readonly #instance: string
   readonly #leaseMs: number
@@ -37,16 +37,16 @@ export class Turns {
     this.#leaseMs = leaseMs
   }
 
-  alone<T>(edge: Edge, work: (turn: Turn) => Promise<T>): Promise<T> {
+  hold<T>(edge: Edge, work: (turn: LockTurn) => Promise<T>): Promise<T> {
     return this.#inTurn(placeOf(edge), work)
   }
 
   /** Nobody else orders a certificate for these names meanwhile. */
-  ordering<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
+  holdOrder<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
     return this.#inTurn(`certificate:${names.join(',')}`, work)
   }
 
-  #inTurn<T>(place: string, work: (turn: Turn) => Promise<T>): Promise<T> {
+  #inTurn<T>(place: string, work: (turn: LockTurn) => Promise<T>): Promise<T> {
     const queue = this.#queueAt(place)
     queue.asked += 1
     queue.waiting += 1
@@ -58,7 +58,7 @@ export class Turns {
   }
 
   /** The next place, for the first who asks for it: of any number only one can be next. Undefined for all others. */
-  markNext(edge: Edge): TurnMark | undefined {
+  markNext(edge: Edge): LockMark | undefined {
     const queue = this.#queueAt(placeOf(edge))
     const { asked, waiting, fence } = queue
     if (waiting > 0 || fence === undefined || queue.marked === asked) return undefined
@@ -77,12 +77,12 @@ export class Turns {
     return queue
   }
 
-  async #underLease<T>(place: string, queue: Queue, number: number, work: (turn: Turn) => Promise<T>): Promise<T> {
+  async #underLease<T>(place: string, queue: Queue, number: number, work: (turn: LockTurn) => Promise<T>): Promise<T> {
     const lease = await this.#take(place)
     queue.fence = lease.fence
     const held = new HeldLease(this.#store, lease, this.#leaseMs, Date.now)
-    // The fence counts the turns of all instances: one more than our last is nobody's in between.
-    const isNextAfter = ({ asked, fence }: TurnMark) => number === asked + 1 && lease.fence === fence + 1
+    // The fence counts the edgeLock of all instances: one more than our last is nobody's in between.
+    const isNextAfter = ({ asked, fence }: LockMark) => number === asked + 1 && lease.fence === fence + 1
     return work({ isNextAfter }).finally(async () => {
       held.stop()
       // One that cannot be released runs out; that is no reason to call the work a failure.
@@ -98,7 +98,7 @@ export class Turns {
     )
     if (lease) return lease
     throw new StepFault(`Timed out after ${PATIENCE.withinMs / 1000} s waiting for the lock of ${place}.`, {
-      passing: true,
+      transient: true,
     })
   }
 }

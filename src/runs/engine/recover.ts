@@ -4,7 +4,7 @@ import type { LeaseStore } from '../../store/ports/leases.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
 import type { RunStore } from '../../store/ports/runs.ts'
 import type { RunResult, Runs } from './runs.ts'
-import { NotYet } from './saga.ts'
+import { RetryLater } from './saga.ts'
 
 interface RecoverParts {
   readonly store: RunStore & LeaseStore & Pick<PlanStore, 'findPlan'>
@@ -39,6 +39,6 @@ async function recoverRun(run: Run, { store, runs, instance, log, now }: Recover
 }
 
 function tell(error: unknown, { runId, host, action }: Run, log: Log): void {
-  const sentence = error instanceof NotYet ? error.message : 'A run that was left behind could not be taken up'
+  const sentence = error instanceof RetryLater ? error.message : 'A run that was left behind could not be taken up'
   log.error({ err: error, runId, host, action }, `${sentence} It is tried again.`)
 }

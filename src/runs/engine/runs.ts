@@ -6,7 +6,7 @@ import type { Log } from '../../runtime/log.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
 import type { Store } from '../../store/ports/store.ts'
-import type { Reach } from './crash-points.ts'
+import type { CrashPoint } from './crash-points.ts'
 import { auditActionOf, endingOf, eventOf, factsOf, networkOf } from './ending.ts'
 import { Journal, untilStored } from './journal.ts'
 import { HeldLease, LeaseLost } from './lease.ts'
@@ -25,7 +25,7 @@ export interface RunsParts {
   readonly instance: string
   /** How long a run's hold on its host outlives a sign of life: after it another instance may take the run up. */
   readonly leaseMs: number
-  readonly reach: Reach
+  readonly crashPoint: CrashPoint
   readonly publish: Publish
   readonly now: () => number
 }
@@ -73,11 +73,11 @@ export class Runs {
 
   /** Begins a run whose first transaction is done. */
   start(plan: Plan, run: Run, lease: Lease): Promise<RunResult> {
-    const { reach, stepsFor } = this.#parts
+    const { crashPoint, stepsFor } = this.#parts
     const { action } = run
     return this.#track({ plan, run, lease, recovered: false }, async (journal) => {
-      reach(`${action} run begun`)
-      return new Saga({ action, steps: await stepsFor(plan, run), journal, reach }).forward()
+      crashPoint(`${action} run begun`)
+      return new Saga({ action, steps: await stepsFor(plan, run), journal, crashPoint }).forward()
     })
   }
 
@@ -86,10 +86,10 @@ export class Runs {
    * bridge is raised, so that never a name stands without a server behind it. `patient`: see Saga.
    */
   resume({ plan, run, lease, entries, patient }: Left): Promise<RunResult> {
-    const { reach, stepsFor } = this.#parts
+    const { crashPoint, stepsFor } = this.#parts
     const { action } = run
     const goOn = async (journal: Journal): Promise<SagaOutcome> => {
-      const saga = new Saga({ action, steps: await stepsFor(plan, run), journal, reach, patient })
+      const saga = new Saga({ action, steps: await stepsFor(plan, run), journal, crashPoint, patient })
       const decided = entries.some(({ mark }) => mark === 'verdict')
       const turnedRound = entries.some(({ mark }) => mark === 'failed' || mark === 'undo_intent')
       if (decided || (action === 'remove' && !turnedRound)) return saga.forward()
@@ -148,16 +148,16 @@ export class Runs {
 
   async #finish(carried: Carried, outcome: SagaOutcome, journal: Journal): Promise<RunResult> {
     const { run } = carried
-    const { log, now, reach, publish } = this.#parts
+    const { log, now, crashPoint, publish } = this.#parts
     const finishedAt = now()
     const afters = journal.afters()
     if (outcome.kind !== 'succeeded')
       log.error({ err: outcome.fault, runId: run.runId, outcome: outcome.kind }, 'A run did not succeed')
-    reach(`${run.action} run before-finish`)
+    crashPoint(`${run.action} run before-finish`)
     const book = () => this.#book(carried, outcome, afters, finishedAt)
     const last = await publish(run.host, () => untilStored(book))
     if (last) this.#tell(last, run)
-    reach(`${run.action} run after-finish`)
+    crashPoint(`${run.action} run after-finish`)
     return { run, outcome, afters, finishedAt }
   }
 

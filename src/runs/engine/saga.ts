@@ -4,7 +4,7 @@ import { Problem, sentenceOf } from '../../model/errors.ts'
 import type { JournalMark, RunAction } from '../../model/run.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
-import type { Reach } from './crash-points.ts'
+import type { CrashPoint } from './crash-points.ts'
 import { type Journal, type NewEntry, untilStored } from './journal.ts'
 import { LeaseLost } from './lease.ts'
 import { type Afters, type Step, StepFault, type StepReport } from './step.ts'
@@ -23,7 +23,7 @@ export type SagaOutcome =
 export class Undecided extends StoreUnavailable {}
 
 /** A run that was taken up cannot go on while the world is as it is. Nothing was turned round; try again later. */
-export class NotYet extends Error {
+export class RetryLater extends Error {
   constructor(step: string, fault: unknown) {
     super(`${step} cannot be brought to its end yet: ${sentenceOf(fault)}`, { cause: fault })
   }
@@ -47,8 +47,8 @@ export interface SagaParts {
   readonly action: RunAction
   readonly steps: readonly Step[]
   readonly journal: Journal
-  readonly reach: Reach
-  /** Nobody waits for the outcome: what may pass by itself is waited for (NotYet) instead of turned round or given up. */
+  readonly crashPoint: CrashPoint
+  /** Nobody waits for the outcome: what may pass by itself is waited for (RetryLater) instead of turned round or given up. */
   readonly patient?: boolean
   /** For one step. */
   readonly limitMs?: number
@@ -112,7 +112,7 @@ export class Saga {
   }
 
   async #do(step: Step, next: Step | undefined): Promise<void> {
-    const at = (moment: string) => this.#parts.reach(`${this.#parts.action} ${step.name} ${moment}`)
+    const at = (moment: string) => this.#parts.crashPoint(`${this.#parts.action} ${step.name} ${moment}`)
     const afters = this.#journal.afters()
     const before = this.#journal.last(step.name, 'intent')?.image ?? (await step.before(afters))
     at('before-intent')
@@ -133,7 +133,7 @@ export class Saga {
   }
 
   async #undo(step: Step): Promise<void> {
-    const at = (moment: string) => this.#parts.reach(`${this.#parts.action} ${step.name} ${moment}`)
+    const at = (moment: string) => this.#parts.crashPoint(`${this.#parts.action} ${step.name} ${moment}`)
     at('before-undo-intent')
     await tolerating(() => this.#intend(step, 'undo_intent'))
     at('after-undo-intent')
@@ -169,14 +169,14 @@ export class Saga {
     await (this.#backByDefault ? tolerating(write) : write())
   }
 
-  /** Throws what neither turns a run round nor ends it: a lost hold, an open verdict, a step that hangs, and for the patient whatever may pass. */
+  /** Throws what neither edgeLock a run round nor ends it: a lost hold, an open verdict, a step that hangs, and for the patient whatever may pass. */
   async #stopOrWait(step: Step, mark: 'intent' | 'undo_intent', fault: unknown): Promise<void> {
     if (FOR_RECOVERY.some((kind) => fault instanceof kind)) throw fault
-    if (!this.#parts.patient || !isPassing(fault)) return
+    if (!this.#parts.patient || !isTransient(fault)) return
     const detail = `${sentenceOf(fault)} It is tried again.`
     const { image, detail: told } = this.#journal.last(step.name, mark) ?? {}
     if (told !== detail) await this.#note(step, mark, image, detail)
-    throw new NotYet(step.name, fault)
+    throw new RetryLater(step.name, fault)
   }
 
   /** On the way back a store that cannot write stops nobody: the intent that stands tells recovery enough, and undo may be repeated. */
@@ -207,7 +207,7 @@ async function tolerating(write: () => Promise<void>): Promise<void> {
 
 const since = (started: number): number => Math.round((performance.now() - started) * 10) / 10
 
-const PASSING: readonly EdgeFault['kind'][] = [
+const TRANSIENT: readonly EdgeFault['kind'][] = [
   'not_reloaded',
   'unavailable',
   'write_failed',
@@ -219,8 +219,8 @@ const PASSING: readonly EdgeFault['kind'][] = [
  * Whether looking again later may find it gone: a server that does not answer, an nginx that does not run or must not be
  * reloaded. What somebody else changed meanwhile does not pass.
  */
-function isPassing(fault: unknown): boolean {
-  if (fault instanceof StepFault) return fault.passing || isPassing(fault.cause)
-  if (fault instanceof EdgeFault) return PASSING.includes(fault.kind)
+function isTransient(fault: unknown): boolean {
+  if (fault instanceof StepFault) return fault.transient || isTransient(fault.cause)
+  if (fault instanceof EdgeFault) return TRANSIENT.includes(fault.kind)
   return fault instanceof DnsWriteFault || fault instanceof StoreUnavailable
 }

@@ -23,12 +23,12 @@ export interface Step {
 }
 
 /**
- * A step that failed. `untouched`: it is certain that nothing was changed, so there is nothing to undo. `passing`: what
+ * A step that failed. `untouched`: it is certain that nothing was changed, so there is nothing to undo. `transient`: what
  * hindered it may be gone when it is looked at again. `code`: what the caller is told, where the step knows better.
  */
 export class StepFault extends Fault {
   readonly untouched: boolean
-  readonly passing: boolean
+  readonly transient: boolean
   override readonly code: Fault['code']
   override readonly retryAfter: Fault['retryAfter']
 
@@ -36,7 +36,7 @@ export class StepFault extends Fault {
     super(sentence, { cause: options.cause })
     this.untouched = options.untouched ?? false
     const cause = options.cause instanceof Fault ? options.cause : undefined
-    this.passing = options.passing ?? false
+    this.transient = options.transient ?? false
     this.code = options.code ?? cause?.code
     this.retryAfter = cause?.retryAfter
   }
@@ -44,7 +44,7 @@ export class StepFault extends Fault {
 
 interface StepFaultOptions {
   readonly untouched?: boolean
-  readonly passing?: boolean
+  readonly transient?: boolean
   readonly code?: Fault['code']
   readonly cause?: unknown
 }

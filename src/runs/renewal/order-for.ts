@@ -55,7 +55,7 @@ function holdingOne<T>(parts: ReplaceParts, host: InUse, work: () => Promise<T>)
 
 /** http-01: only the host's own file changes. */
 async function primaryResponder(
-  { primary, turns, loadPair }: ReplaceParts,
+  { primary, edgeLock, loadPair }: ReplaceParts,
   { host, planId, certificate, receipt }: InUse,
   { changes, proof }: Plan,
 ): Promise<ChallengeResponder> {
@@ -63,7 +63,7 @@ async function primaryResponder(
   const site: Site = { host, planId, target, proof, certificate: await loadPair(certificate) }
   return edgeResponder({
     edge: primary,
-    alone: (edge, work) => turns.alone(edge, work),
+    hold: (edge, work) => edgeLock.hold(edge, work),
     rendered: async (challenges) =>
       (await primary.filesFor({ ...site, challenges })).filter(({ path }) => !primary.isOfCertificate(path)),
     written: appliedFiles(receipt),

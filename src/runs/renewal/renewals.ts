@@ -216,19 +216,19 @@ export class Renewals {
    * the authority issued one for this.
    */
   async #renew(first: Use, line: Line, { failures, advice }: Renewal): Promise<boolean> {
-    const { turns, issuer, reach } = this.#parts
+    const { edgeLock, issuer, crashPoint } = this.#parts
     const present = await this.#present(first)
     if (!present) return false
     const { names, responder, around } = await orderFor(this.#parts, present)
-    return turns.ordering(names, async () => {
+    return edgeLock.holdOrder(names, async () => {
       if (!(await this.#present(first))) return false
       const isIssued = successors([first], await this.#covering(line)).length === 0
       if (isIssued) {
-        reach('renew run begun')
+        crashPoint('renew run begun')
         // An authority may refuse an order because of what it is said to replace: the next one says nothing.
         const replaces = failures === 0 ? advice?.replaces : undefined
-        await around(() => issuer.issue(names, telling(responder, reach), { replaces }))
-        reach('renew certificate issued')
+        await around(() => issuer.issue(names, telling(responder, crashPoint), { replaces }))
+        crashPoint('renew certificate issued')
       }
       await this.#give(line, await this.#covering(line))
       return isIssued
@@ -344,10 +344,10 @@ function linesOf(hosts: readonly Use[]): Line[] {
   )
 }
 
-const telling = (responder: ChallengeResponder, reach: RenewalParts['reach']): ChallengeResponder => ({
+const telling = (responder: ChallengeResponder, crashPoint: RenewalParts['crashPoint']): ChallengeResponder => ({
   ...responder,
   present: async (...proof) => {
     await responder.present(...proof)
-    reach('renew certificate challenge-set')
+    crashPoint('renew certificate challenge-set')
   },
 })

@@ -6,20 +6,20 @@ import type { Renewal } from '../../model/renewal.ts'
 import { poll } from '../../primitives/retry.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Store } from '../../store/ports/store.ts'
-import type { Reach } from '../engine/crash-points.ts'
+import type { CrashPoint } from '../engine/crash-points.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
 import { chosen } from '../steps/certificate.ts'
 import { appliedFiles, type Receipt, type StepParts } from '../steps/steps.ts'
 import { book, type HeldHost, holding } from './held-hosts.ts'
 import { type Use, under, withIntent, withoutIntent, withReplaced, withSecondary } from './in-use.ts'
 
-export interface ReplaceParts extends Pick<StepParts, 'secondary' | 'turns' | 'loadPair'> {
+export interface ReplaceParts extends Pick<StepParts, 'secondary' | 'edgeLock' | 'loadPair'> {
   readonly primary: Edge
   readonly store: Store
   readonly instance: string
   readonly leaseMs: number
   readonly log: Log
-  readonly reach: Reach
+  readonly crashPoint: CrashPoint
   readonly now: () => number
 }
 
@@ -41,7 +41,7 @@ export async function replaceCertificate(
 ): Promise<number> {
   const successor = { certificate, pair: await parts.loadPair(certificate) }
   return holding(parts, hosts, async (held) => {
-    const served = await parts.turns.alone(parts.primary, () => onPrimary(parts, successor, held))
+    const served = await parts.edgeLock.hold(parts.primary, () => onPrimary(parts, successor, held))
     await onSecondary(parts, successor, served).catch((error: unknown) =>
       parts.log.warn({ err: error, names: certificate.names }, 'The Secondary goes on with the former certificate'),
     )
@@ -61,22 +61,22 @@ export async function bringSecondaryUp(
 
 /** A replacement that a crash left, whose certificate is gone: the hosts go on with what they had. */
 export const takeBack = (parts: ReplaceParts, hosts: readonly Use[]): Promise<void> =>
-  holding(parts, hosts, (held) => parts.turns.alone(parts.primary, () => putBack(parts, held)))
+  holding(parts, hosts, (held) => parts.edgeLock.hold(parts.primary, () => putBack(parts, held)))
 
 async function onPrimary(
   parts: ReplaceParts,
   { certificate, pair }: Successor,
   held: readonly HeldHost[],
 ): Promise<readonly HeldHost[]> {
-  const { primary, store, log, reach, now } = parts
+  const { primary, store, log, crashPoint, now } = parts
   const hosts = await unedited(primary, held, pair, log)
   if (hosts.length === 0) return []
-  reach('renew proxy before-intent')
+  crashPoint('renew proxy before-intent')
   const intended = await intend(parts, hosts, { certificate, pair })
-  reach('renew proxy after-intent')
+  crashPoint('renew proxy after-intent')
   try {
-    await place(primary, hosts, pair, () => reach('renew proxy swapped'))
-    reach('renew proxy reloaded')
+    await place(primary, hosts, pair, () => crashPoint('renew proxy swapped'))
+    crashPoint('renew proxy reloaded')
     await prove(primary, namesOf(hosts), certificate.fingerprint, certificate.serial)
   } catch (fault) {
     await putBack(parts, intended).catch((error: unknown) =>
@@ -84,7 +84,7 @@ async function onPrimary(
     )
     throw fault
   }
-  reach('renew verify after-effect')
+  crashPoint('renew verify after-effect')
   const receipts = hosts.map((host) => ({
     host,
     receipt: withReplaced(
@@ -95,9 +95,9 @@ async function onPrimary(
     ),
   }))
   await removeUnused(primary)
-  reach('renew run before-finish')
+  crashPoint('renew run before-finish')
   await book(store, receipts, (session) => session.appendEvent(renewed(certificate, hosts, now())))
-  reach('renew run after-finish')
+  crashPoint('renew run after-finish')
   log.info(
     { names: certificate.names, serial: certificate.serial, hosts: hosts.length, server: primary.server },
     'A certificate was replaced, and is served',
@@ -161,7 +161,7 @@ async function place(
 }
 
 /** Entries name the old pairs again. What is so already needs no reload; where an old pair is gone there is no way back. */
-async function putBack({ primary, store, reach }: ReplaceParts, hosts: readonly HeldHost[]): Promise<void> {
+async function putBack({ primary, store, crashPoint }: ReplaceParts, hosts: readonly HeldHost[]): Promise<void> {
   const files: EdgeFile[] = []
   for (const { inUse: host } of hosts) {
     const { former } = host.intent ?? {}
@@ -173,7 +173,7 @@ async function putBack({ primary, store, reach }: ReplaceParts, hosts: readonly 
       throw new Fault(`The certificate that ${host.host} had is gone from the edge; it goes on with the new one.`)
     files.push({ ...former, secret: false })
   }
-  reach('renew proxy before-undo')
+  crashPoint('renew proxy before-undo')
   const now = await primary.look(files.map(({ path }) => path))
   const changed = files.filter((file) => hashOf(file).hash !== hashIn(now, file.path))
   if (changed.length > 0) {
@@ -184,7 +184,7 @@ async function putBack({ primary, store, reach }: ReplaceParts, hosts: readonly 
     })
   }
   await removeUnused(primary)
-  reach('renew proxy after-undo')
+  crashPoint('renew proxy after-undo')
   await book(
     store,
     hosts.map((host) => ({ host, receipt: withoutIntent(host.inUse) })),
@@ -200,7 +200,7 @@ async function isServedAsBefore(edge: Edge, hosts: readonly HeldHost[]): Promise
 
 /** The Secondary gets the same as well as it can, and never decides. */
 async function onSecondary(
-  { secondary, turns, store, reach, log }: ReplaceParts,
+  { secondary, edgeLock, store, crashPoint, log }: ReplaceParts,
   { certificate, pair }: Successor,
   hosts: readonly HeldHost[],
 ): Promise<void> {
@@ -211,11 +211,11 @@ async function onSecondary(
       const { path } = entryOf(secondary, host, pair)
       if (hashIn(await secondary.look([path]), path) !== null) there.push(host)
     }
-    if (there.length > 0) await place(secondary, there, pair, () => reach('renew secondary swapped'))
+    if (there.length > 0) await place(secondary, there, pair, () => crashPoint('renew secondary swapped'))
     await prove(secondary, namesOf(there), certificate.fingerprint, certificate.serial)
     await removeUnused(secondary)
   }
-  await turns.alone(secondary, work)
+  await edgeLock.hold(secondary, work)
   await book(
     store,
     hosts.map((host) => ({ host, receipt: withSecondary(host.inUse, certificate.fingerprint) })),

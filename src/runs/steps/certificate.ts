@@ -29,7 +29,7 @@ export interface CertificateParts {
   /** What is ordered where nothing covers the host. */
   readonly names: readonly string[]
   /** Runs `work` while nobody else orders for these names. */
-  readonly ordering: <T>(names: readonly string[], work: () => Promise<T>) => Promise<T>
+  readonly holdOrder: <T>(names: readonly string[], work: () => Promise<T>) => Promise<T>
   readonly challengeSet: () => void
   readonly now: () => number
 }
@@ -42,11 +42,11 @@ interface Challenge {
 
 /** Reuses the covering certificate, or gets one. Undoing keeps it, out of service: the authority's limits are precious. */
 export function certificateStep(host: string, parts: CertificateParts): Step {
-  const { inventory, issuer, responder, names, ordering, now } = parts
+  const { inventory, issuer, responder, names, holdOrder, now } = parts
   const installed = async () => chosen(await inventory.covering(host, now()), 'installed')
   // Whoever waited for somebody else's order of the same names finds its certificate in place.
   const issued = (note: Note) =>
-    ordering(
+    holdOrder(
       names,
       async () =>
         (await installed()) ?? chosen(await issuer.issue(names, noting(responder, note, parts.challengeSet)), 'issued'),
@@ -102,7 +102,7 @@ function noting(responder: ChallengeResponder, note: Note, challengeSet: () => v
 
 interface ResponderParts {
   readonly edge: Edge
-  readonly alone: <T>(edge: Edge, work: () => Promise<T>) => Promise<T>
+  readonly hold: <T>(edge: Edge, work: () => Promise<T>) => Promise<T>
   /** The files that change for a challenge, with it and (undefined) without. */
   readonly rendered: (challenges: Site['challenges']) => Promise<readonly EdgeFile[]>
   /** What an earlier version of this service may have written in place of those without a challenge. */
@@ -113,7 +113,7 @@ interface ResponderParts {
  * http-01: an edge itself answers the authority, beside what it serves for the host. Files are replaced only where they are
  * ours: without a challenge, or with the one that is withdrawn. A file that is gone holds no challenge.
  */
-export function edgeResponder({ edge, alone, rendered, written = [] }: ResponderParts): ChallengeResponder {
+export function edgeResponder({ edge, hold, rendered, written = [] }: ResponderParts): ChallengeResponder {
   const publish = async (wanted: Site['challenges'], shown: Site['challenges']): Promise<void> => {
     const files = await rendered(wanted)
     const ours = await Promise.all([rendered(undefined), rendered(shown)])
@@ -123,9 +123,9 @@ export function edgeResponder({ edge, alone, rendered, written = [] }: Responder
   }
   return {
     type: 'http-01',
-    present: (_host, token, keyAuthorization) => alone(edge, () => publish({ [token]: keyAuthorization }, undefined)),
+    present: (_host, token, keyAuthorization) => hold(edge, () => publish({ [token]: keyAuthorization }, undefined)),
     withdraw: (_host, token, keyAuthorization) =>
-      alone(edge, async () => {
+      hold(edge, async () => {
         const files = (await rendered(undefined)).filter(({ content }) => content !== null)
         const now = await edge.look(files.map(({ path }) => path))
         if (files.some(({ path }) => hashIn(now, path) !== null))

@@ -29,7 +29,7 @@ export function claimNameStep(host: string, records: readonly ZoneRecord[], part
         throw new StepFault(sentence, { untouched: true, code: 'dns_name_taken' })
       }
       throw new StepFault(`The records of ${host} were sent, but the DNS server does not serve them (${held}).`, {
-        passing: held === 'unknown',
+        transient: held === 'unknown',
       })
     },
     undo: () => withdraw(records, parts),
@@ -50,7 +50,7 @@ export function releaseNameStep(host: string, records: readonly ZoneRecord[], pa
       await parts.provider.create(records).catch((error: unknown) => uncertain(error))
       const held = await lookUntilCertain(records, parts)
       if (held === 'yes') return
-      throw new StepFault(`The records of ${host} could not be put back (${held}).`, { passing: held === 'unknown' })
+      throw new StepFault(`The records of ${host} could not be put back (${held}).`, { transient: held === 'unknown' })
     },
   }
 }
@@ -68,7 +68,7 @@ async function withdraw(records: readonly ZoneRecord[], parts: DnsParts): Promis
   if (held === 'partly') throw changedByOthers(records)
   if (held === 'unknown') {
     const sentence = 'The DNS server gives no certain answer, so nothing could be withdrawn.'
-    throw new StepFault(sentence, { untouched: true, passing: true })
+    throw new StepFault(sentence, { untouched: true, transient: true })
   }
   const outcome = await parts.provider.remove(records).catch((error: unknown) => {
     if (error instanceof DnsWriteFault && error.kind === 'unknown') return 'unknown' as const
@@ -78,7 +78,7 @@ async function withdraw(records: readonly ZoneRecord[], parts: DnsParts): Promis
   const still = await lookUntilCertain(records, parts)
   if (still !== 'no')
     throw new StepFault(`The records were withdrawn, but may still be served (${still}).`, {
-      passing: still === 'unknown',
+      transient: still === 'unknown',
     })
 }
 

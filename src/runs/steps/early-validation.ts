@@ -1,9 +1,9 @@
 import type { Edge, EdgeFile, FileHash } from '../../edge/contract.ts'
-import type { Turn, TurnMark, Turns } from '../engine/edge-lock.ts'
+import type { EdgeLock, LockMark, LockTurn } from '../engine/edge-lock.ts'
 import { hashOf, isSame } from '../file-hash.ts'
 
 interface Tested {
-  readonly since: TurnMark
+  readonly since: LockMark
   readonly hashes: Promise<readonly FileHash[]>
 }
 
@@ -12,17 +12,17 @@ interface Tested {
  * counts if the files are the same and nobody had a turn since it began; otherwise it is simply made again. Only for whom
  * it can count it is made: dozens of tests at once would take the processor away from everything else.
  */
-export class Rehearsal {
-  readonly #turns: Turns
+export class EarlyValidation {
+  readonly #edgeLock: EdgeLock
   readonly #tested = new Map<Edge, Tested>()
 
-  constructor(turns: Turns) {
-    this.#turns = turns
+  constructor(edgeLock: EdgeLock) {
+    this.#edgeLock = edgeLock
   }
 
   /** Resolves as soon as the test is under way: what is done meanwhile costs it nothing. */
   begin(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>): Promise<void> {
-    const since = this.#turns.markNext(edge)
+    const since = this.#edgeLock.markNext(edge)
     if (!since) return Promise.resolve()
     return new Promise((begun) => {
       const hashes = this.#test(edge, wanted, begun)
@@ -32,7 +32,7 @@ export class Rehearsal {
   }
 
   /** False also when the test failed: made again in its place, it tells why. */
-  async covers(edge: Edge, files: readonly FileHash[], turn: Turn): Promise<boolean> {
+  async covers(edge: Edge, files: readonly FileHash[], turn: LockTurn): Promise<boolean> {
     const tested = this.#tested.get(edge)
     const hashes = await tested?.hashes.catch(() => undefined)
     return tested !== undefined && hashes !== undefined && turn.isNextAfter(tested.since) && isSame(hashes, files)

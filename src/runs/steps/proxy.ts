@@ -1,18 +1,18 @@
 import { type Edge, EdgeFault, type EdgeFile, type FileHash } from '../../edge/contract.ts'
 import { sentenceOf } from '../../model/errors.ts'
-import type { Turn } from '../engine/edge-lock.ts'
+import type { LockTurn } from '../engine/edge-lock.ts'
 import { type Afters, type Step, StepFault } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
-import type { Rehearsal } from './early-validation.ts'
+import type { EarlyValidation } from './early-validation.ts'
 
 /** How the edges are worked on: the Primary decides, the Secondary gets the same as well as it can. */
 export interface ProxyParts {
   readonly primary: Edge
   readonly secondary: Edge | undefined
   /** Runs `work` while nobody else changes that edge. */
-  readonly alone: <T>(edge: Edge, work: (turn: Turn) => Promise<T>) => Promise<T>
+  readonly hold: <T>(edge: Edge, work: (turn: LockTurn) => Promise<T>) => Promise<T>
   /** What was tested ahead. */
-  readonly rehearsal: Rehearsal
+  readonly earlyValidation: EarlyValidation
   /** Told when the new files stand and are not loaded yet. */
   readonly swapped: () => void
   /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
@@ -60,10 +60,10 @@ interface Placing {
  * known once it is our turn at the edge: others may share a certificate with this host and come or go until then.
  */
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
-  const { primary, secondary, alone, rehearsal, swapped, alsoOnSecondary, secondaryEnded } = parts
+  const { primary, secondary, hold, earlyValidation, swapped, alsoOnSecondary, secondaryEnded } = parts
 
   const place = (edge: Edge, afters: Afters, { note, placed }: Placing) =>
-    alone(edge, async (turn) => {
+    hold(edge, async (turn) => {
       const files = await target.wanted(edge, afters)
       const expected = await edge.look(files.map(({ path }) => path))
       const after = files.map(hashOf)
@@ -77,7 +77,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
           { untouched: true },
         )
       await note?.({ before: expected, after })
-      if (!(await rehearsal.covers(edge, after, turn))) await edge.validate({ files, expected })
+      if (!(await earlyValidation.covers(edge, after, turn))) await edge.validate({ files, expected })
       await edge.swap({ files, expected })
       placed?.()
       await edge.reload()
@@ -85,7 +85,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
     })
 
   const putBack = (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) =>
-    alone(edge, async () => {
+    hold(edge, async () => {
       const { before, after } = await image()
       const now = await edge.look(before.map(({ path }) => path))
       refuseForeign(now, before, after)
@@ -133,7 +133,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
       }
       const placed = () => {
         swapped()
-        if (secondary) void rehearsal.begin(secondary, () => target.wanted(secondary, afters))
+        if (secondary) void earlyValidation.begin(secondary, () => target.wanted(secondary, afters))
       }
       const files = await place(primary, afters, { note: noting, placed }).catch(tellUntouched)
       if (secondary) alsoOnSecondary(secondary, reported(place(secondary, afters, {})), afters)
@@ -142,7 +142,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
     async undo(image, afters) {
       if (image === null) return
       await putBack(primary, afters, async () => image as ProxyImage)
-      await Promise.all([rehearsal.ended(), secondaryEnded()])
+      await Promise.all([earlyValidation.ended(), secondaryEnded()])
       if (secondary) await reported(putBack(secondary, afters, () => imageOn(secondary, afters)))
     },
   }

@@ -10,14 +10,14 @@ import { Problem } from '../../model/errors.ts'
 import type { DnsChange, Plan, ProxyChange } from '../../model/exposure.ts'
 import type { Run } from '../../model/run.ts'
 import type { BackupManifest, BackupShelf } from '../backup-shelf.ts'
-import type { Reach } from '../engine/crash-points.ts'
-import type { Turns } from '../engine/edge-lock.ts'
+import type { CrashPoint } from '../engine/crash-points.ts'
+import type { EdgeLock } from '../engine/edge-lock.ts'
 import type { Afters, Step } from '../engine/step.ts'
 import { hashOf } from '../file-hash.ts'
 import { backupStep } from './backup.ts'
 import { type ChosenCertificate, certificateStep, edgeResponder } from './certificate.ts'
 import { claimNameStep, type DnsParts, type Held, releaseNameStep } from './dns.ts'
-import { Rehearsal } from './early-validation.ts'
+import { EarlyValidation } from './early-validation.ts'
 import { absent, type ProxyAfter, type ProxyParts, type ProxyTarget, proxyStep, type SecondaryReport } from './proxy.ts'
 import { type EdgeVerdict, edgeJudge, type Verification, verifyStep } from './verify.ts'
 
@@ -25,7 +25,7 @@ import { type EdgeVerdict, edgeJudge, type Verification, verifyStep } from './ve
 export interface StepParts {
   readonly primary: Edge | undefined
   readonly secondary: Edge | undefined
-  readonly turns: Turns
+  readonly edgeLock: EdgeLock
   readonly shelf: BackupShelf
   /** Undefined for a zone that can be read but not written. */
   readonly providerFor: (zone: string) => DnsProvider | undefined
@@ -40,7 +40,7 @@ export interface StepParts {
   readonly certificateNames: (zone: string, host: string) => readonly string[]
   readonly dnsResponder: (zone: string, provider: DnsProvider) => ChallengeResponder
   readonly recheck: (plan: Plan) => Promise<unknown>
-  readonly reach: Reach
+  readonly crashPoint: CrashPoint
   readonly now: () => number
 }
 
@@ -48,14 +48,14 @@ const DNS_PATIENCE_MS = 8_000
 
 /** The steps of a run, in the order in which the bridge is lowered, or raised: the name comes last, and goes first. */
 export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknown): readonly Step[] {
-  const { secondary, turns, reach } = parts
+  const { secondary, edgeLock, crashPoint } = parts
   const { zone, health, tls } = plan.request
   const { primary, provider } = assertEquipped(parts, zone)
   const { host } = plan
   const look = (records: readonly ZoneRecord[]) => parts.look(zone, records)
   const dns: DnsParts = { provider, look, patienceMs: DNS_PATIENCE_MS }
   const records = recordsOf(plan)
-  const rehearsal = new Rehearsal(turns)
+  const earlyValidation = new EarlyValidation(edgeLock)
   const judge = edgeJudge({ host, health, tls, proof: plan.proof })
   /** What the Secondary answers, where the host was given to it, or what became of it. */
   let second: Promise<SecondaryReport> | undefined
@@ -63,9 +63,9 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const proxy: ProxyParts = {
     primary,
     secondary,
-    alone: (edge, work) => turns.alone(edge, work),
-    rehearsal,
-    swapped: () => reach(`${run.action} proxy swapped`),
+    hold: (edge, work) => edgeLock.hold(edge, work),
+    earlyValidation,
+    swapped: () => crashPoint(`${run.action} proxy swapped`),
     alsoOnSecondary: (edge, work, afters) => {
       secondEnded = work
       second = run.action === 'apply' ? work.then((told) => (told.ok ? judge(edge, afters) : told)) : work
@@ -137,12 +137,12 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
   const check = checkStep(
     async () => {
       if (tls) await primary.assertNoDebugLog()
-      if (!issues) await rehearsal.begin(primary, () => ahead(primary))
+      if (!issues) await earlyValidation.begin(primary, () => ahead(primary))
       backup.begin()
       await parts.recheck(plan)
     },
     async () => {
-      await Promise.all([rehearsal.ended(), backup.abandon()])
+      await Promise.all([earlyValidation.ended(), backup.abandon()])
     },
   )
   let first: Promise<EdgeVerdict> | undefined
@@ -157,15 +157,15 @@ export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknow
 
   const challengesOnPrimary = edgeResponder({
     edge: primary,
-    alone: proxy.alone,
+    hold: proxy.hold,
     rendered: (challenges) => primary.filesFor({ ...plainSite, challenges }),
   })
   const certificate = certificateStep(host, {
     ...parts,
     responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : challengesOnPrimary,
     names: parts.certificateNames(zone, host),
-    ordering: (names, work) => turns.ordering(names, work),
-    challengeSet: () => reach('apply certificate challenge-set'),
+    holdOrder: (names, work) => edgeLock.holdOrder(names, work),
+    challengeSet: () => crashPoint('apply certificate challenge-set'),
   })
   if (parts.challenge === 'dns-01') return [check, backup, certificate, lower(secureFiles), claimMeanwhile, verify]
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EdgeFile } from '../../../src/edge/contract.ts'
-import { Turns } from '../../../src/runs/engine/edge-lock.ts'
-import { Rehearsal } from '../../../src/runs/steps/early-validation.ts'
+import { EdgeLock } from '../../../src/runs/engine/edge-lock.ts'
+import { EarlyValidation } from '../../../src/runs/steps/early-validation.ts'
 import { type ProxyTarget, proxyStep } from '../../../src/runs/steps/proxy.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
@@ -39,8 +39,8 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
     {
       primary: at.edge,
       secondary: undefined,
-      alone: (_edge, work) => work({ isNextAfter: () => false }),
-      rehearsal: new Rehearsal(new Turns(store, 'one', 30_000)),
+      hold: (_edge, work) => work({ isNextAfter: () => false }),
+      earlyValidation: new EarlyValidation(new EdgeLock(store, 'one', 30_000)),
       swapped: () => undefined,
       alsoOnSecondary: () => undefined,
       secondaryEnded: async () => undefined,
