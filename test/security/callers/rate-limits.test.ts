@@ -66,7 +66,9 @@ describe('the defaults', () => {
     const service = await startService()
     api = service
     const read = (from = 'outside') => service.call({ path: '/api/policy', from })
-    const answers = await Promise.all(Array.from({ length: 310 }, () => read()))
+    // A few at a time: a busy machine that answers "overloaded" would say nothing about the limit.
+    const answers = []
+    for (let i = 0; i < 31; i += 1) answers.push(...(await Promise.all(Array.from({ length: 10 }, () => read()))))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(300)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10)
     expectLimited(await read())
