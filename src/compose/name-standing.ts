@@ -4,7 +4,7 @@ import { holdsExactly } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import type { Plan } from '../model/exposure.ts'
 import { judgeApplied, type NameStanding } from '../observe/host/inspect-name.ts'
-import { recordsOf } from '../runs/steps/steps.ts'
+import { recordsOf } from '../runs/steps/receipt.ts'
 
 /** Asks a zone's own server how it stands to what was applied. The monitor and the diagnosis both ask this way. */
 export type AskStanding = (plan: Plan) => Promise<NameStanding>

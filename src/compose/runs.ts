@@ -62,7 +62,7 @@ export function equip(parts: EquipmentParts): RunEquipment {
       async () => new Set(await store.unsettledRunIds()),
     ),
     providerFor: (zone) => providers.get(zone),
-    look: async (zone, records) => {
+    readBack: async (zone, records) => {
       const [primary] = readers.get(zone) ?? []
       return primary ? holdsExactly(primary, records) : 'unknown'
     },

@@ -3,7 +3,7 @@ import { Fault, Problem } from '../model/errors.ts'
 import type { BackupManifest, BackupShelf } from '../runs/backup-shelf.ts'
 import type { EdgeLock } from '../runs/engine/edge-lock.ts'
 import { hashIn, hashOf } from '../runs/file-hash.ts'
-import { appliedFiles } from '../runs/steps/steps.ts'
+import { appliedFiles } from '../runs/steps/receipt.ts'
 import type { ExposureStore } from '../store/ports/exposures.ts'
 
 /** One line for each backup, newest first. */

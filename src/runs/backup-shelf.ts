@@ -6,7 +6,7 @@ import type { EdgeFile } from '../edge/contract.ts'
 import { Fault } from '../model/errors.ts'
 import { createFile, errorCode, replaceFile, syncFolder } from '../primitives/durable-file.ts'
 
-/** What a backup holds: an edge's files as they stood before a run. */
+/** The list of an edge's files as they were before a run. */
 export interface BackupManifest {
   readonly runId: string
   readonly host: string
@@ -16,27 +16,27 @@ export interface BackupManifest {
 }
 
 /**
- * Where backups are kept. `keep` is durable when it resolves, and lets go of the oldest beyond the configured number,
- * but never of one whose run is blocked or not finished.
+ * Stores backups. `keep` is durable when it resolves. It removes the oldest backups beyond the configured number, but never
+ * one whose run is blocked or not finished.
  */
 export interface BackupShelf {
   keep(about: Pick<BackupManifest, 'runId' | 'host' | 'server'>, files: readonly EdgeFile[]): Promise<BackupManifest>
-  /** Takes away what a crash left of a backup that was not kept. */
+  /** Removes the rest of a backup that a crash interrupted. */
   tidy(runId: string): Promise<void>
-  /** Takes away a backup of a run that came to nothing. */
+  /** Removes the backup of a run that changed nothing. */
   discard(runId: string): Promise<void>
   /** Newest first. */
   list(): Promise<readonly BackupManifest[]>
-  /** The files of one backup, their hashes checked. */
+  /** The files of one backup. Rejects if a hash does not match. */
   load(runId: string): Promise<readonly EdgeFile[]>
 }
 
-/** So many at a time are let go: to find the oldest all must be read. */
+/** Removed this many at a time: finding the oldest reads all manifests. */
 const AT_ONCE = 20
 
 /**
- * Backups below the state folder, one folder each, for the owner alone. The newest `keepRuns` stay, some more for a while, and
- * all that are `needed`: a run that is not finished, or blocked, may still be put back.
+ * Backups in the state folder, one folder per run, readable by the owner only. Keeps at least the newest `keepRuns` and all
+ * `needed`: a run that is blocked or not finished may still have to be undone.
  */
 export function backupShelf(
   folder: string,
@@ -65,7 +65,7 @@ export function backupShelf(
       await write(folder, manifest, files).catch((error: unknown) => {
         throw new Fault(`The backup could not be written (${errorCode(error) ?? 'unknown reason'}).`)
       })
-      // Nobody waits for this; what could not be let go now is let go after the next run.
+      // Not awaited: a backup that could not be removed now is removed after the next run.
       letGo().catch(() => undefined)
       return manifest
     },
@@ -74,7 +74,7 @@ export function backupShelf(
     },
     async load(runId) {
       const manifest = await readManifest(folder, runId)
-      if (!manifest) throw new Fault(`There is no backup of ${runId}.`)
+      if (!manifest) throw new Fault(`There is no backup of run ${runId}.`)
       return Promise.all(manifest.files.map((file, i) => loadFile(folder, runId, file, i)))
     },
   }
@@ -88,7 +88,7 @@ const describe = ({ path, content, secret }: EdgeFile): BackupManifest['files'][
   secret,
 })
 
-/** The manifest comes last and by rename: a backup that has one is whole. */
+/** The manifest is written last, by rename: a backup with a manifest is complete. */
 async function write(folder: string, manifest: BackupManifest, files: readonly EdgeFile[]): Promise<void> {
   const target = join(folder, manifest.runId)
   mkdirSync(target, { recursive: true, mode: 0o700 })
@@ -119,7 +119,7 @@ async function loadFile(
   const { path, hash, secret } = file
   if (hash === null) return { path, content: null, secret }
   const content = await readFile(join(folder, runId, String(i)), 'utf8').catch(() => undefined)
-  if (content === undefined) throw new Fault(`The backup of ${path} in ${runId} is gone.`)
+  if (content === undefined) throw new Fault(`The backup of ${path} in ${runId} is missing.`)
   if (sha256(content) !== hash) throw new Fault(`The backup of ${path} in ${runId} is damaged.`)
   return { path, content, secret }
 }

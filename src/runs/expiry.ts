@@ -5,7 +5,7 @@ import type { RunResult } from './engine/runs.ts'
 export interface ExpiryParts {
   readonly store: Pick<ExposureStore, 'exposuresDue'>
   readonly exposer: {
-    /** Undefined where the life of the exposure is not over after all: it was prolonged, or is gone. */
+    /** Undefined if the exposure is not due any more: it was extended or removed. */
     expire(planId: string): Promise<{ readonly result: Promise<RunResult> } | undefined>
   }
   readonly log: Log
@@ -20,10 +20,10 @@ interface Wait {
 const FIRST_PAUSE_MS = 2_000
 const LONGEST_PAUSE_MS = 600_000
 const AT_ONCE = 16
-/** What failed before never takes all places. */
+/** Exposures whose removal failed before never take all places. */
 const RETRIES_AT_ONCE = 4
 
-/** Removes the exposures whose life is over. One that cannot be removed is tried again, ever more rarely, and delays no other one. */
+/** Removes expired exposures. A failed removal is retried with growing pauses and delays no other exposure. */
 export class Expiry {
   readonly #parts: ExpiryParts
   readonly #waits = new Map<string, Wait>()
@@ -33,8 +33,8 @@ export class Expiry {
     this.#parts = parts
   }
 
-  /** Begins what is due and can begin. Does not wait for its end. */
-  async look(): Promise<void> {
+  /** Starts the removals that are due. Does not wait until they end. */
+  async removeDue(): Promise<void> {
     const { store, now } = this.#parts
     const due = await store.exposuresDue(now())
     const ids = new Set(due.map(({ planId }) => planId))
@@ -58,9 +58,9 @@ export class Expiry {
   async #remove({ planId, host }: Exposure): Promise<void> {
     const { log, now } = this.#parts
     this.#underWay.add(planId)
-    log.info({ planId, host }, 'Lifetime of the exposure is over; removing it')
+    log.info({ event: 'exposure_expiring', planId, host }, 'Exposure expired; removing it')
     const isDone = await this.#isDone(planId).catch((error: unknown) => {
-      log.error({ err: error, planId, host }, 'Exposure could not remove itself; retrying')
+      log.error({ event: 'expiry_failed', err: error, planId, host }, 'Removal of an expired exposure failed; retrying')
       return false
     })
     this.#underWay.delete(planId)

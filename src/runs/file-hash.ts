@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EdgeFile, FileHash } from '../edge/contract.ts'
 
-/** What a file will look like once it stands. */
+/** The hash that the file will have on disk. */
 export const hashOf = ({ path, content }: EdgeFile): FileHash => ({
   path,
   hash: content === null ? null : createHash('sha256').update(content).digest('hex'),

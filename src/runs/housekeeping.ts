@@ -13,7 +13,7 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'e
   /** Undefined where no edge serves. */
   readonly renewals: Renewals | undefined
   readonly exposer: ExpiryParts['exposer']
-  /** Edges whose log would hold private keys. */
+  /** Warns of edges that log at debug level: their log would hold private keys. */
   readonly debugLogs: { look(): Promise<void> }
   readonly instance: string
   readonly log: Log
@@ -23,14 +23,16 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'e
 const BEGIN_PATIENCE_MS = 8_000
 const JUST_BEGUN_MS = 5_000
 
-/** What the service does by itself: makes ready, takes up what was left behind, ends what has lived its life. */
+/** Periodic work of the service: prepares edges, recovers interrupted runs, removes expired exposures, renews certificates. */
 export function housekeeping(parts: HousekeepingParts) {
   const { primary, secondary, edgeLock, store, runs, renewals, exposer, log, now } = parts
   const prepare = async () => {
     for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
       await edgeLock
         .hold(edge, () => edge.prepare())
-        .catch((error: unknown) => log.error({ err: error, server: edge.server }, 'An edge is not ready'))
+        .catch((error: unknown) =>
+          log.error({ event: 'edge_not_ready', err: error, server: edge.server }, 'Edge is not ready'),
+        )
     }
   }
   const expiry = new Expiry({ store, exposer, log, now })
@@ -41,13 +43,15 @@ export function housekeeping(parts: HousekeepingParts) {
         .then(prepare)
         .then(() => recover(parts))
         .then(() => renewals?.look())
-        .catch((error: unknown) => log.error({ err: error }, 'Not everything that was left behind could be looked at'))
-      // A world that does not answer keeps nobody from asking: what is left goes on while others are served.
+        .catch((error: unknown) =>
+          log.error({ event: 'start_incomplete', err: error }, 'Recovery at start failed; retrying'),
+        )
+      // The service starts to answer after this time even if an edge, a DNS server or the store hangs.
       await Promise.race([begun, sleep(BEGIN_PATIENCE_MS, undefined, { ref: false })])
     },
-    // A run that has just begun may not be known as under way yet.
+    // A run that was committed a moment ago may not be registered in `runs` yet.
     recover: () => recover(parts, now() - JUST_BEGUN_MS),
-    expire: () => expiry.look(),
+    expire: () => expiry.removeDue(),
     renew: async () => renewals?.look(),
     lookAtLogs: () => parts.debugLogs.look(),
     async drain(limitMs: number): Promise<void> {

@@ -190,7 +190,7 @@ interface LastRun {
 }
 
 const isWaiting = ({ lastRun }: LastRun): boolean =>
-  lastRun?.steps.some(({ detail }) => detail?.endsWith('It is tried again.')) ?? false
+  lastRun?.steps.some(({ detail }) => detail?.endsWith('Retrying automatically.')) ?? false
 
 const untilNamed = (planId: string) => until('the DNS step is done', () => isDone(planId, 'apply', 'dns'))
 

@@ -83,7 +83,7 @@ const journalOf = ({ runId, ...life }: Life, entries: JournalEntry[], assertAliv
     store: life.store ?? store,
     run: { runId, fence: 1 },
     now: () => 0,
-    tell: () => undefined,
+    onWritten: () => undefined,
     assertHeld: assertAlive,
     entries,
   })

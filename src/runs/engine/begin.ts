@@ -27,7 +27,7 @@ const UNDER_WAY: Record<RunAction, PlanState> = { apply: 'applying', remove: 're
 /** The transaction in which a run begins. */
 export type BeginSession = PlanStore & RunStore & ExposureStore & LeaseStore
 
-/** The rest of a run's first transaction, after the right to it was proven: the plan's state, the host's lease, the intent. */
+/** The first transaction of a run, after the caller's right was checked: moves the plan, takes the host's lease, writes the intent. */
 export async function begin(beginning: Beginning, session: BeginSession): Promise<Begun> {
   const { action, plan, origin, instance, leaseMs, at } = beginning
   const { planId, host } = plan
@@ -63,9 +63,9 @@ async function claimHost({ action, host, planId, fence }: Run, session: BeginSes
 }
 
 function wrongState(action: RunAction, state: PlanState): Problem {
-  if (state === 'applying' || state === 'removing') return new Problem('plan_busy', `The plan is ${state} just now.`)
+  if (state === 'applying' || state === 'removing') return new Problem('plan_busy', `The plan is ${state}.`)
   if (state === 'blocked') {
-    return new Problem('plan_busy', 'The plan is blocked: what it changed could not be put back.', {
+    return new Problem('plan_busy', 'The plan is blocked: its changes could not be undone.', {
       nextAction: 'Run drawbridge resolve with the plan id on the server.',
     })
   }

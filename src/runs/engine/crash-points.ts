@@ -1,6 +1,6 @@
 /**
- * Every place at which a run can be cut short, by name: before and after each journal write and each effect. The tests
- * walk this table and kill the service at each. In service nothing is reached unless DRAWBRIDGE_CRASH_AT names it.
+ * Named points before and after each journal write and each effect of a run. The tests kill the service at each of them.
+ * Outside the tests DRAWBRIDGE_CRASH_AT is not set and the points do nothing.
  */
 const STEPS = {
   apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],
@@ -12,10 +12,10 @@ const BACKWARD = ['before-undo-intent', 'after-undo-intent', 'after-undo', 'afte
 
 const EDGES = ['begun', 'before-finish', 'after-finish'] as const
 
-/** Inside effects that have more than one part. */
+/** Points inside effects that have several parts. */
 const INSIDE = ['apply proxy swapped', 'remove proxy swapped', 'apply certificate challenge-set'] as const
 
-/** A renewal has no journal of its own: receipts and the order book tell how far it came. */
+/** A renewal has no journal: receipts and orders show how far it came. */
 export const RENEWAL_POINTS = [
   'renew run begun',
   'renew certificate challenge-set',
@@ -41,16 +41,15 @@ export const CRASH_POINTS: readonly string[] = [
   ...RENEWAL_POINTS,
 ]
 
-/** Called at each point with its name. */
+/** Called at each point with the name of the point. */
 export type CrashPoint = (point: string) => void
 
-/** Ends the program at the named point as a power loss would. */
+/** Kills this process at the named point, as a power loss would. */
 export function crashAt(point: string | undefined): CrashPoint {
   if (point === undefined) return () => undefined
-  if (!CRASH_POINTS.includes(point)) throw new Error(`DRAWBRIDGE_CRASH_AT names no crash point: ${point}`)
+  if (!CRASH_POINTS.includes(point)) throw new Error(`DRAWBRIDGE_CRASH_AT is not the name of a crash point: ${point}`)
   return (reached) => {
-    if (!CRASH_POINTS.includes(reached))
-      throw new Error(`A crash point that is not in the table was reached: ${reached}`)
+    if (!CRASH_POINTS.includes(reached)) throw new Error(`Crash point ${reached} is not in the table.`)
     if (reached === point) process.kill(process.pid, 'SIGKILL')
   }
 }

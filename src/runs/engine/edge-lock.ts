@@ -7,22 +7,22 @@ import { StepFault } from './step.ts'
 
 const PATIENCE = { firstMs: 20, withinMs: 120_000 }
 
-/** A place in an edge's order of edgeLock: the next, while nobody had a turn or waited for one. */
+/** A mark in the sequence of turns of an edge. It says which turn would be the next if no other caller asks before. */
 export interface LockMark {
-  /** EdgeLock that were asked for so far. */
+  /** The number of turns that were asked for. */
   readonly asked: number
-  /** Of this instance's last turn. */
+  /** The fence of this instance's last turn. */
   readonly fence: number
 }
 
 export interface LockTurn {
-  /** Whether nobody, of this or another instance, had a turn between the mark and this one. */
+  /** Whether no other caller, in any instance, had a turn between the mark and this one. */
   isNextAfter(mark: LockMark): boolean
 }
 
 /**
- * Applies of different hosts are never refused because of each other: they wait for their turn at the edge, or at the
- * certificate that they share, here and across instances.
+ * One lock per edge, and one per set of certificate names, across all instances. Callers wait for the lock instead of being
+ * refused: applies of different hosts never refuse each other.
  */
 export class EdgeLock {
   readonly #store: LeaseStore
@@ -41,7 +41,7 @@ export class EdgeLock {
     return this.#inTurn(placeOf(edge), work)
   }
 
-  /** Nobody else orders a certificate for these names meanwhile. */
+  /** Holds the lock for ordering a certificate with these names. */
   holdOrder<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
     return this.#inTurn(`certificate:${names.join(',')}`, work)
   }
@@ -57,7 +57,7 @@ export class EdgeLock {
     })
   }
 
-  /** The next place, for the first who asks for it: of any number only one can be next. Undefined for all others. */
+  /** The next turn, for the first caller that asks for it. Undefined for all others: only one caller can be next. */
   markNext(edge: Edge): LockMark | undefined {
     const queue = this.#queueAt(placeOf(edge))
     const { asked, waiting, fence } = queue
@@ -81,11 +81,11 @@ export class EdgeLock {
     const lease = await this.#take(place)
     queue.fence = lease.fence
     const held = new HeldLease(this.#store, lease, this.#leaseMs, Date.now)
-    // The fence counts the edgeLock of all instances: one more than our last is nobody's in between.
+    // The fence counts the turns of all instances: if it grew by one, no other turn lies between.
     const isNextAfter = ({ asked, fence }: LockMark) => number === asked + 1 && lease.fence === fence + 1
     return work({ isNextAfter }).finally(async () => {
       held.stop()
-      // One that cannot be released runs out; that is no reason to call the work a failure.
+      // A lease that cannot be released runs out. The work itself did not fail.
       await this.#store.releaseLease(lease).catch(() => undefined)
     })
   }
@@ -109,6 +109,6 @@ interface Queue {
   asked: number
   waiting: number
   fence: number | undefined
-  /** The place that was marked last. */
+  /** The turn that was marked last. */
   marked: number | undefined
 }

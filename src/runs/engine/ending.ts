@@ -5,7 +5,7 @@ import type { Plan, PlanState } from '../../model/exposure.ts'
 import { CONSOLE, ITSELF, type Run, type RunAction, type RunState } from '../../model/run.ts'
 import type { SagaOutcome } from './saga.ts'
 
-/** What an outcome means for the books. `exposure`: the state it goes on in, or null when the name is free again. */
+/** What an outcome means for the store. `exposure`: its state after the run, or null if the name is free again. */
 export interface Ending {
   readonly run: Exclude<RunState, 'running'>
   readonly plan: PlanState
@@ -28,23 +28,23 @@ const ENDINGS: Record<RunAction, Record<SagaOutcome['kind'], Ending>> = {
 
 export const endingOf = (action: RunAction, outcome: SagaOutcome): Ending => ENDINGS[action][outcome.kind]
 
-/** What the audit calls a run: an exposure whose life is over and a blocked plan that is resolved have names of their own. */
+/** The audit action of a run. The expiry of an exposure and the resolving of a blocked plan have names of their own. */
 export function auditActionOf({ action, actor }: Run): AuditAction {
   if (actor === CONSOLE) return 'resolve'
   return actor === ITSELF && action === 'remove' ? 'expire' : action
 }
 
-/** Runs of the first version, in which only callers inside were expected, tell no network. */
+/** Runs stored by schema versions below 8 have no network: only internal callers could begin them. */
 export const networkOf = ({ actor, network }: Run): AuditEntry['network'] =>
   network ?? (actor === ITSELF || actor === CONSOLE ? 'self' : 'internal')
 
-/** By what right a run went, and whether recovery brought it to its end. */
+/** The right that the run was allowed by, and whether recovery finished it. */
 export function factsOf({ right }: Run, recovered: boolean): AuditEntry['facts'] {
   if (right === undefined && !recovered) return undefined
   return { ...(right !== undefined && { right }), ...(recovered && { recovered }) }
 }
 
-/** What is told of a run's end to whoever listens. */
+/** The event for the end of a run. */
 export function eventOf({ url, request }: Plan, run: Run, outcome: SagaOutcome, at: number): NewEvent {
   const { planId, host, action, actor } = run
   const about = { at, host, planId }
@@ -62,7 +62,7 @@ export function eventOf({ url, request }: Plan, run: Run, outcome: SagaOutcome, 
   return { ...about, type: 'exposure.applied', facts: { url, server, port, tls, expiresAt, actor } }
 }
 
-/** What the caller is told of a run that did not succeed: the check's own code, or that a step failed, with every step and every undo. */
+/** The problem for the caller of a run that did not succeed: the code of the failed check or step, with every step and every undo. */
 export function problemOf(
   action: RunAction,
   host: string,
@@ -74,7 +74,7 @@ export function problemOf(
     const stuck = rollback.at(-1)
     return new Problem(
       'rollback_blocked',
-      `${reason} Putting back failed too, at ${stuck?.name}: ${stuck?.detail} ${host} is frozen.`,
+      `${reason} Undoing step ${stuck?.name} failed as well: ${stuck?.detail} No run can change ${host} until the plan is resolved.`,
       { steps, rollback },
     )
   }

@@ -10,15 +10,15 @@ export interface JournalParts {
   readonly store: Transactions<RunStore>
   readonly run: Pick<Run, 'runId' | 'fence'>
   readonly now: () => number
-  /** Called with each entry once it is durable. */
-  readonly tell: (entry: JournalEntry) => void
-  /** Throws when the run's lease may be somebody else's: who cannot write down what comes next does not do it either. */
+  /** Called with each entry after it is durable. */
+  readonly onWritten: (entry: JournalEntry) => void
+  /** Throws if another instance may hold the run's lease. A step that cannot journal its intent does not act. */
   readonly assertHeld: () => void
-  /** What was written before a crash. */
+  /** The entries that were written before a crash. */
   readonly entries?: readonly JournalEntry[]
 }
 
-/** A run's journal: durable before anyone goes on, heard by whoever follows the run. */
+/** The journal of a run. Every write is durable when it resolves, and is then reported to whoever follows the run. */
 export class Journal {
   readonly #parts: JournalParts
   readonly #entries: JournalEntry[]
@@ -34,7 +34,7 @@ export class Journal {
 
   /** All of them or none. */
   async writeAll(entries: readonly NewEntry[]): Promise<void> {
-    const { store, run, now, tell, assertHeld } = this.#parts
+    const { store, run, now, onWritten, assertHeld } = this.#parts
     assertHeld()
     const at = now()
     const written = await store.transaction(async (session) => {
@@ -44,7 +44,7 @@ export class Journal {
       return appended
     })
     this.#entries.push(...written)
-    for (const entry of written) tell(entry)
+    for (const entry of written) onWritten(entry)
   }
 
   /** The newest entry of a step with one of these marks. */

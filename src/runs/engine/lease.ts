@@ -1,20 +1,16 @@
 import { Problem } from '../../model/errors.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
 
-/** Somebody else may hold the lease by now. Whoever gets this stops at once and undoes nothing: another look brings the run to its end. */
+/** Another instance may hold the lease by now. Whoever catches this stops at once and undoes nothing: recovery finishes the run. */
 export class LeaseLost extends Problem {
   constructor(name: string) {
-    super(
-      'unavailable',
-      `The hold on ${name} was lost meanwhile; what was begun there is brought to its end without us.`,
-      {
-        nextAction: 'Follow the plan with GET /api/deploy/plans/{planId}.',
-      },
-    )
+    super('unavailable', `The lease of ${name} was lost. Recovery will finish the run.`, {
+      nextAction: 'Follow the plan with GET /api/deploy/plans/{planId}.',
+    })
   }
 }
 
-/** Leases that are renewed together while their holder works, and that know when they may have become somebody else's. */
+/** Leases that are renewed together while their holder works. Knows when another instance may have taken one. */
 export class HeldLeases {
   readonly #leases: readonly Lease[]
   readonly #store: Pick<LeaseStore, 'renewLeases'>
@@ -36,12 +32,12 @@ export class HeldLeases {
     if (this.#now() >= (this.#heldUntil.get(name) ?? 0)) throw new LeaseLost(name)
   }
 
-  /** Ends the renewal; the leases themselves are left to whoever releases them. */
+  /** Stops renewing. Does not release the leases. */
   stop(): void {
     clearInterval(this.#beat)
   }
 
-  /** A store that does not answer is asked again at the next beat. Counted from before the question: it may have waited. */
+  /** Retried at the next beat if the store does not answer. The life is counted from before the call, which may have waited. */
   async #renew(): Promise<void> {
     const asked = this.#now()
     const held = this.#leases.filter(({ name }) => this.#heldUntil.get(name) !== 0)
@@ -50,7 +46,7 @@ export class HeldLeases {
   }
 }
 
-/** One lease, held in the same way. */
+/** A single held lease. */
 export class HeldLease {
   readonly lease: Lease
   readonly #all: HeldLeases

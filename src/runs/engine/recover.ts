@@ -15,14 +15,14 @@ interface RecoverParts {
 }
 
 /**
- * Brings every run that began before then, and that nobody carries out any more, to its end, all at the same time: one
- * that cannot end yet keeps no other one waiting. Another instance's is left alone while its lease lives.
+ * Finishes every unfinished run that began before `begunBefore` and that no instance executes. All run at the same time, so
+ * one that cannot finish yet delays no other. The run of another instance is not touched while its lease lives.
  */
 export async function recover(parts: RecoverParts, begunBefore = Number.POSITIVE_INFINITY): Promise<void> {
   const left = (await parts.store.unfinishedRuns()).filter(
     ({ runId, startedAt }) => startedAt < begunBefore && !parts.runs.isUnderWay(runId),
   )
-  await Promise.all(left.map((run) => recoverRun(run, parts).catch((error: unknown) => tell(error, run, parts.log))))
+  await Promise.all(left.map((run) => recoverRun(run, parts).catch((error: unknown) => report(error, run, parts.log))))
 }
 
 async function recoverRun(run: Run, { store, runs, instance, log, now }: RecoverParts): Promise<RunResult | undefined> {
@@ -33,12 +33,15 @@ async function recoverRun(run: Run, { store, runs, instance, log, now }: Recover
     await store.releaseLease(lease)
     return undefined
   }
-  log.warn({ runId: run.runId, host: run.host, action: run.action }, 'A run was left behind; it is brought to its end')
+  log.warn(
+    { event: 'run_recovered', runId: run.runId, host: run.host, action: run.action },
+    'Run was interrupted; finishing it',
+  )
   const entries = await store.readJournal(run.runId, 0)
   return runs.resume({ plan, run: { ...run, holder: instance, fence: lease.fence }, lease, entries, patient: true })
 }
 
-function tell(error: unknown, { runId, host, action }: Run, log: Log): void {
-  const sentence = error instanceof RetryLater ? error.message : 'A run that was left behind could not be taken up'
-  log.error({ err: error, runId, host, action }, `${sentence} It is tried again.`)
+function report(error: unknown, { runId, host, action }: Run, log: Log): void {
+  const sentence = error instanceof RetryLater ? error.message : 'Recovery of an interrupted run failed.'
+  log.error({ event: 'recovery_failed', err: error, runId, host, action }, `${sentence} Retrying automatically.`)
 }

@@ -11,7 +11,7 @@ export interface ResolveParts {
   readonly now: () => number
 }
 
-/** What a blocked plan's run left standing: steps that were begun and not undone, newest first. */
+/** The steps of a blocked plan's run that were begun and not undone, newest first. */
 export async function leftOvers(store: Store, planId: string): Promise<readonly JournalEntry[]> {
   const run = await blockedRun(store, planId)
   const entries = await store.readJournal(run.runId, 0)
@@ -22,10 +22,10 @@ export async function leftOvers(store: Store, planId: string): Promise<readonly 
     .flatMap((step) => entries.findLast((entry) => entry.step === step) ?? [])
 }
 
-/** Puts back what could not be put back before, under a run of its own. */
+/** Undoes what the blocked run could not undo, in a run of its own. */
 export async function resolve(planId: string, { store, runs, instance, now }: ResolveParts): Promise<RunResult> {
   const runId = `run_${randomBytes(13).toString('hex')}`
-  // All of it is read in the transaction that begins the run: somebody else may resolve the same plan at this moment.
+  // Everything is read in the transaction that begins the run: another process may resolve the same plan at this moment.
   const begin = async (session: StoreSession) => {
     const blocked = await blockedRun(session, planId)
     const plan = await session.findPlan(planId)
@@ -46,7 +46,7 @@ export async function resolve(planId: string, { store, runs, instance, now }: Re
       startedAt: now(),
     }
     await session.insertRun(run)
-    // The new run knows what the old one did from its own journal: a crash now would leave nothing else.
+    // The new run's journal takes over the old entries: after a crash it is all that recovery reads.
     const inherited: JournalEntry[] = []
     for (const entry of entries) inherited.push(await session.appendJournal({ ...entry, runId }, lease.fence))
     return { plan, run, lease, entries: inherited }
@@ -58,5 +58,5 @@ export async function resolve(planId: string, { store, runs, instance, now }: Re
 async function blockedRun(store: StoreSession, planId: string): Promise<Run> {
   const run = (await store.runsOf(planId)).at(-1)
   if (run?.state === 'blocked') return run
-  throw new Problem('plan_busy', `The plan ${planId} is not blocked: there is nothing to resolve.`)
+  throw new Problem('plan_busy', `Plan ${planId} is not blocked: there is nothing to resolve.`)
 }

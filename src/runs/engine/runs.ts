@@ -23,17 +23,17 @@ export interface RunsParts {
   /** The steps of a run, the same every time it is asked for. */
   readonly stepsFor: (plan: Plan, run: Run) => Promise<readonly Step[]>
   readonly instance: string
-  /** How long a run's hold on its host outlives a sign of life: after it another instance may take the run up. */
+  /** The lease of a run lives this long after its last renewal. Then another instance may take the run over. */
   readonly leaseMs: number
   readonly crashPoint: CrashPoint
   readonly publish: Publish
   readonly now: () => number
 }
 
-/** Hears of each entry of a run's journal once it is durable. */
+/** Called with each journal entry of a run after it is durable. */
 export type RunListener = (entry: JournalEntry, run: Run) => void
 
-/** A run that somebody left behind, and what its journal holds. */
+/** An unfinished run that no instance executes, and its journal. */
 export interface Left {
   readonly plan: Plan
   readonly run: Run
@@ -49,16 +49,16 @@ export interface RunResult {
   readonly finishedAt: number
 }
 
-/** A run in the hands of this instance. */
+/** A run that this instance executes. */
 interface Carried {
   readonly plan: Plan
   readonly run: Run
   readonly lease: Lease
-  /** Another life of this instance, or another instance, began it. */
+  /** An earlier process or another instance began it. */
   readonly recovered: boolean
 }
 
-/** Carries out runs: each under its host's lease, journalled, brought to an end whatever happens. Callers may hang up. */
+/** Executes runs, each under the lease of its host, with a journal. A caller that hangs up does not stop a run. */
 export class Runs {
   readonly #parts: RunsParts
   readonly #underWay = new Map<string, Promise<RunResult>>()
@@ -71,7 +71,7 @@ export class Runs {
     this.leaseMs = parts.leaseMs
   }
 
-  /** Begins a run whose first transaction is done. */
+  /** Executes a run whose first transaction (`begin`) is committed. */
   start(plan: Plan, run: Run, lease: Lease): Promise<RunResult> {
     const { crashPoint, stepsFor } = this.#parts
     const { action } = run
@@ -82,8 +82,8 @@ export class Runs {
   }
 
   /**
-   * Takes up a run that a crash left behind. An apply without a verdict goes back, everything else forward: a half-raised
-   * bridge is raised, so that never a name stands without a server behind it. `patient`: see Saga.
+   * Continues a run that a crash interrupted. An apply without a verdict goes back, everything else goes forward, so that
+   * no name ever points at an edge that does not serve it. `patient`: see Saga.
    */
   resume({ plan, run, lease, entries, patient }: Left): Promise<RunResult> {
     const { crashPoint, stepsFor } = this.#parts
@@ -93,7 +93,7 @@ export class Runs {
       const decided = entries.some(({ mark }) => mark === 'verdict')
       const turnedRound = entries.some(({ mark }) => mark === 'failed' || mark === 'undo_intent')
       if (decided || (action === 'remove' && !turnedRound)) return saga.forward()
-      const fault = new Error('the service ended while the run was under way')
+      const fault = new Error('The service ended while the run was in progress.')
       return { ...(await saga.backward()), steps: [], fault }
     }
     return this.#track({ plan, run, lease, recovered: patient }, goOn, entries)
@@ -101,18 +101,18 @@ export class Runs {
 
   isUnderWay = (runId: string): boolean => this.#underWay.has(runId)
 
-  /** How many runs of this instance have not ended. */
+  /** The number of unfinished runs of this instance. */
   get underWay(): number {
     return this.#underWay.size
   }
 
-  /** Hears every journal entry of every run of this instance. */
+  /** Calls the listener with every journal entry of every run of this instance. */
   listen(listener: RunListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Waits for the runs under way, at most so long. */
+  /** Waits until all runs have ended, at most `limitMs`. */
   async drain(limitMs: number): Promise<void> {
     const all = Promise.allSettled(this.#underWay.values())
     await Promise.race([all, sleep(limitMs, undefined, { ref: false })])
@@ -127,7 +127,14 @@ export class Runs {
     const { store, now, leaseMs, log } = this.#parts
     const held = new HeldLease(store, lease, leaseMs, now)
     const assertHeld = () => held.assertHeld()
-    const journal = new Journal({ store, run, now, tell: (entry) => this.#tell(entry, run), assertHeld, entries })
+    const journal = new Journal({
+      store,
+      run,
+      now,
+      onWritten: (entry) => this.#notify(entry, run),
+      assertHeld,
+      entries,
+    })
     const result = work(journal)
       .then((outcome) => this.#finish(carried, outcome, journal))
       .catch((error: unknown) => {
@@ -138,11 +145,16 @@ export class Runs {
         this.#underWay.delete(run.runId)
       })
     this.#underWay.set(run.runId, result)
-    result.catch((error: unknown) => log.error({ err: error, runId: run.runId }, 'A run has no end yet'))
+    result.catch((error: unknown) =>
+      log.error(
+        { event: 'run_unfinished', err: error, runId: run.runId },
+        'Run failed to finish; recovery will retry it',
+      ),
+    )
     return result
   }
 
-  #tell(entry: JournalEntry, run: Run): void {
+  #notify(entry: JournalEntry, run: Run): void {
     for (const listener of this.#listeners) listener(entry, run)
   }
 
@@ -152,16 +164,19 @@ export class Runs {
     const finishedAt = now()
     const afters = journal.afters()
     if (outcome.kind !== 'succeeded')
-      log.error({ err: outcome.fault, runId: run.runId, outcome: outcome.kind }, 'A run did not succeed')
+      log.error(
+        { event: 'run_failed', err: outcome.fault, runId: run.runId, outcome: outcome.kind },
+        'Run did not succeed',
+      )
     crashPoint(`${run.action} run before-finish`)
     const book = () => this.#book(carried, outcome, afters, finishedAt)
     const last = await publish(run.host, () => untilStored(book))
-    if (last) this.#tell(last, run)
+    if (last) this.#notify(last, run)
     crashPoint(`${run.action} run after-finish`)
     return { run, outcome, afters, finishedAt }
   }
 
-  /** All that a run's end changes in the books, at once. */
+  /** Stores everything that the end of a run changes, in one transaction. */
   async #book(
     { plan, run, lease, recovered }: Carried,
     outcome: SagaOutcome,
@@ -172,7 +187,7 @@ export class Runs {
     const { planId, host, action, fence, runId } = run
     const ending = endingOf(action, outcome)
     return store.transaction(async (session) => {
-      // An attempt whose answer was lost may have booked it all.
+      // An earlier attempt, whose answer was lost, may have stored everything.
       if (!(await session.finishRun(runId, ending.run, at, fence))) return undefined
       const image = { state: ending.plan }
       const last = await session.appendJournal({ runId, at, step: 'run', mark: 'done', image }, fence)

@@ -15,30 +15,30 @@ export type SagaOutcome =
       readonly kind: 'rolled_back' | 'blocked'
       readonly steps: readonly StepReport[]
       readonly rollback: readonly StepReport[]
-      /** What made it turn round. */
+      /** The fault that made the run turn back. */
       readonly fault: unknown
     }
 
-/** The store did not say whether it has the verdict, so nobody knows the direction: whoever reads the journal later does. */
+/** The store did not confirm the verdict, so the direction of the run is unknown here. Recovery reads it from the journal. */
 export class Undecided extends StoreUnavailable {}
 
-/** A run that was taken up cannot go on while the world is as it is. Nothing was turned round; try again later. */
+/** A recovered run met a transient fault. It did not turn back; recovery tries again later. */
 export class RetryLater extends Error {
   constructor(step: string, fault: unknown) {
-    super(`${step} cannot be brought to its end yet: ${sentenceOf(fault)}`, { cause: fault })
+    super(`Step ${step} cannot finish yet: ${sentenceOf(fault)}`, { cause: fault })
   }
 }
 
-/** How long one step may take at most, its waiting for others included; longer than the limits of all its parts. */
+/** The limit of one step, waiting for locks included. It is longer than the limits of all parts of a step. */
 const LONGEST_STEP_MS = 15 * 60_000
 
 /**
- * A step has not ended long after everything in it should have. Nobody knows what it did and may still do, so nothing is
- * undone beside it: recovery looks, under a fence of its own that what hangs here no longer passes.
+ * A step did not end within its limit. What it did, and what it may still do, is unknown, so this run undoes nothing beside
+ * it. Recovery takes the run over under a higher fence, which the step that hangs does not pass.
  */
 export class Overdue extends Problem {
   constructor(step: string, limitMs: number) {
-    const detail = `The step ${step} did not end within ${Math.round(limitMs / 1000)} s. It is put back by recovery.`
+    const detail = `Step ${step} did not end within ${Math.round(limitMs / 1000)} s. Recovery will undo it.`
     super('unavailable', detail, { nextAction: 'Follow the plan with GET /api/deploy/plans/{planId}.' })
   }
 }
@@ -48,19 +48,19 @@ export interface SagaParts {
   readonly steps: readonly Step[]
   readonly journal: Journal
   readonly crashPoint: CrashPoint
-  /** Nobody waits for the outcome: what may pass by itself is waited for (RetryLater) instead of turned round or given up. */
+  /** No caller waits for the outcome: a transient fault ends the attempt with RetryLater instead of turning the run back. */
   readonly patient?: boolean
-  /** For one step. */
+  /** The limit of one step. */
   readonly limitMs?: number
 }
 
-/** Runs steps in order and, when one fails, undoes those that may have changed something, in reverse. Knows only `Step`. */
+/** Runs steps in order. When one fails, undoes the steps that may have changed something, in reverse. Knows only `Step`. */
 export class Saga {
   readonly #parts: SagaParts
   readonly #journal: Journal
-  /** Whether a run without a verdict goes back after a crash. If not, turning round must be in the journal before anything is undone. */
+  /** Whether a run without a verdict goes back after a crash. If not, the journal must say that it turned back before anything is undone. */
   readonly #backByDefault: boolean
-  /** Steps that somebody may have begun before a crash. */
+  /** Steps whose intent was journalled before a crash. */
   readonly #begunBefore: ReadonlySet<Step>
 
   constructor(parts: SagaParts) {
@@ -70,7 +70,7 @@ export class Saga {
     this.#begunBefore = new Set(parts.steps.filter(({ name }) => parts.journal.last(name, 'intent')))
   }
 
-  /** Forward from the first step that is not done; steps that are done, as the journal knows, are not done again. */
+  /** Runs forward from the first step that the journal does not show as done. */
   async forward(): Promise<SagaOutcome> {
     const reports: StepReport[] = []
     for (const [i, step] of this.#parts.steps.entries()) {
@@ -82,7 +82,7 @@ export class Saga {
         reports.push({ name: step.name, status: 'done', ms: since(started) })
       } catch (fault) {
         await this.#stopOrWait(step, 'intent', fault)
-        // That this attempt touched nothing says nothing about one before a crash.
+        // An attempt before a crash may have changed something even if this one did not.
         await this.#turnRound(step, isFirst && fault instanceof StepFault && fault.untouched, sentenceOf(fault))
         reports.push({ name: step.name, status: 'failed', ms: since(started), detail: sentenceOf(fault) })
         return { ...(await this.backward()), steps: reports, fault }
@@ -91,7 +91,7 @@ export class Saga {
     return { kind: 'succeeded', steps: reports }
   }
 
-  /** Undoes whatever may have happened, newest first. Stops at the first that cannot be undone: what it rests on must stay. */
+  /** Undoes every step that may have changed something, newest first. Stops at the first that cannot be undone: earlier steps must stay below it. */
   async backward(): Promise<{ kind: 'rolled_back' | 'blocked'; rollback: StepReport[] }> {
     const rollback: StepReport[] = []
     for (const step of this.#parts.steps.toReversed()) {
@@ -124,7 +124,7 @@ export class Saga {
     at('after-done')
   }
 
-  /** Together with the next one's intent: to write down two things lasts no longer than one. */
+  /** Writes the next step's intent in the same transaction: two entries cost one fsync. */
   async #done(step: Step, after: unknown, next: Step | undefined): Promise<void> {
     const done: NewEntry = { step: step.name, mark: 'done', image: after }
     const afters = new Map(this.#journal.afters()).set(step.name, after)
@@ -147,17 +147,17 @@ export class Saga {
     const { limitMs = LONGEST_STEP_MS } = this.#parts
     const { promise: overdue, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => reject(new Overdue(step.name, limitMs)), limitMs)
-    // What ends after that tells nobody any more.
+    // A rejection after the limit has no listener.
     work.catch(() => undefined)
     await Promise.race([work, overdue]).finally(() => clearTimeout(timer))
   }
 
-  /** Once is enough, however often a step is tried. */
+  /** Writes the intent once, however often a step is tried. */
   async #intend(step: Step, mark: 'intent' | 'undo_intent', image?: unknown): Promise<void> {
     if (this.#journal.newest(step.name)?.mark !== mark) await this.#journal.write(step.name, mark, image)
   }
 
-  /** The point of no return. A store that may or may not have it leaves no right to go back. */
+  /** Writes the verdict, the point of no return. If the store may have it, the run must not go back. */
   async #decide(step: Step, after: unknown): Promise<void> {
     await untilStored(() => this.#journal.write(step.name, 'verdict', after)).catch((error: unknown) => {
       throw error instanceof StoreUnavailable ? new Undecided(error) : error
@@ -169,17 +169,17 @@ export class Saga {
     await (this.#backByDefault ? tolerating(write) : write())
   }
 
-  /** Throws what neither edgeLock a run round nor ends it: a lost hold, an open verdict, a step that hangs, and for the patient whatever may pass. */
+  /** Throws faults that neither turn a run back nor end it: a lost lease, an unconfirmed verdict, an overdue step and, with `patient`, a transient fault. */
   async #stopOrWait(step: Step, mark: 'intent' | 'undo_intent', fault: unknown): Promise<void> {
     if (FOR_RECOVERY.some((kind) => fault instanceof kind)) throw fault
     if (!this.#parts.patient || !isTransient(fault)) return
-    const detail = `${sentenceOf(fault)} It is tried again.`
+    const detail = `${sentenceOf(fault)} Retrying automatically.`
     const { image, detail: told } = this.#journal.last(step.name, mark) ?? {}
     if (told !== detail) await this.#note(step, mark, image, detail)
     throw new RetryLater(step.name, fault)
   }
 
-  /** On the way back a store that cannot write stops nobody: the intent that stands tells recovery enough, and undo may be repeated. */
+  /** On the way back a failed write is tolerated: the intent in the journal is enough for recovery, and undo may be repeated. */
   async #note(step: Step, mark: JournalMark, image?: unknown, detail?: string): Promise<void> {
     await tolerating(() => this.#journal.write(step.name, mark, image, detail))
   }
@@ -192,7 +192,7 @@ export class Saga {
 
 const FOR_RECOVERY = [StaleFence, LeaseLost, Undecided, Overdue]
 
-/** Undefined where what is there now cannot be seen: that is for the step itself to say, in its turn. */
+/** Undefined if `before` fails. The step then reports that fault itself when it runs. */
 const intentOf = (step: Step, afters: Afters): Promise<NewEntry | undefined> =>
   step.before(afters).then(
     (image) => ({ step: step.name, mark: 'intent', image }),
@@ -216,8 +216,8 @@ const TRANSIENT: readonly EdgeFault['kind'][] = [
 ]
 
 /**
- * Whether looking again later may find it gone: a server that does not answer, an nginx that does not run or must not be
- * reloaded. What somebody else changed meanwhile does not pass.
+ * Whether a later attempt may succeed: a server does not answer, nginx does not run or must not be reloaded. A change made
+ * outside Drawbridge is not transient.
  */
 function isTransient(fault: unknown): boolean {
   if (fault instanceof StepFault) return fault.transient || isTransient(fault.cause)

@@ -1,30 +1,30 @@
 import { Fault } from '../../model/errors.ts'
 
-/** What earlier steps of the same run left, by name: their after-images, also after a crash. */
+/** After-images of the earlier steps of the same run, by step name. They survive a crash. */
 export type Afters = ReadonlyMap<string, unknown>
 
-/** Replaces the before-image in the journal, for what only becomes known on the way and must be undone. */
+/** Replaces the before-image in the journal, for facts that become known during `do` and that `undo` needs. */
 export type Note = (image: unknown) => Promise<void>
 
 /**
- * One reversible part of a run. `before` only looks. `do` and `undo` may be called twice, and after a crash without
- * anybody knowing how far they came: both look at the world first. Images are JSON and never hold a secret.
+ * One reversible part of a run. `before` only reads. `do` and `undo` must be repeatable: after a crash they are called again
+ * without knowing how far they came, so both read the present state first. Images are JSON and never hold a secret.
  */
 export interface Step {
   readonly name: string
-  /** What is there now. Journalled before anything changes. */
+  /** Reads the present state. It is journalled before anything changes. */
   before(afters: Afters): Promise<unknown>
-  /** Makes the change, or sees that it is made already; gives the after-image. */
+  /** Makes the change, or finds it made already. Resolves with the after-image. */
   do(before: unknown, afters: Afters, note: Note): Promise<unknown>
-  /** Puts `before` back where the world is still what `do` left; rejects when somebody else changed it since. */
+  /** Restores `before` if the present state is still what `do` left. Rejects if it was changed outside Drawbridge. */
   undo(before: unknown, afters: Afters): Promise<void>
-  /** Passing this step is the verdict: from here a run only goes forward. */
+  /** When this step is done the verdict is in: from then on the run only goes forward. */
   readonly decides?: boolean
 }
 
 /**
- * A step that failed. `untouched`: it is certain that nothing was changed, so there is nothing to undo. `transient`: what
- * hindered it may be gone when it is looked at again. `code`: what the caller is told, where the step knows better.
+ * A step that failed. `untouched`: nothing was changed, so there is nothing to undo. `transient`: a later attempt may
+ * succeed. `code`: the error code for the caller, if the step knows a better one than the run.
  */
 export class StepFault extends Fault {
   readonly untouched: boolean

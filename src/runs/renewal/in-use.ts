@@ -2,7 +2,7 @@ import type { InstalledCertificate } from '../../certificates/contract.ts'
 import type { FileHash } from '../../edge/contract.ts'
 import type { Exposure } from '../../store/ports/exposures.ts'
 import type { ChosenCertificate } from '../steps/certificate.ts'
-import { appliedFiles, type Receipt, withFiles } from '../steps/steps.ts'
+import { appliedFiles, type Receipt, withFiles } from '../steps/receipt.ts'
 
 /** An applied host that is served with a certificate, as far as one must know to tell whether there is something to do. */
 export interface Use {

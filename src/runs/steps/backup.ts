@@ -8,20 +8,20 @@ interface BackupParts {
   readonly edge: Edge
   readonly assertSound: () => Promise<void>
   readonly shelf: BackupShelf
-  /** What an apply wrote, where one did. */
+  /** The files that the apply wrote. Empty before the first apply. */
   readonly applied: readonly FileHash[]
 }
 
 export interface BackupStep extends Step {
-  /** Begins to keep the files ahead of the step, beside what comes before it. */
+  /** Starts to copy the files before the step runs, in parallel with earlier steps. */
   begin(): void
-  /** What was begun is taken away again, unless the step came to its turn. */
+  /** Removes a copy that was started, unless the step took it over. */
   abandon(): Promise<void>
 }
 
 /**
- * The edge must be sound before it is touched, and what was applied must stand as it was applied: a file that somebody
- * edited since is theirs. Then what will be touched is kept, with its hashes.
+ * Copies the files that the run will change, with their hashes. The edge's configuration must be valid, and the applied files
+ * must be unchanged: a file that was edited outside Drawbridge is not touched.
  */
 export function backupStep({ runId, host, edge, assertSound, shelf, applied }: BackupParts): BackupStep {
   const keep = async () => {
@@ -34,11 +34,11 @@ export function backupStep({ runId, host, edge, assertSound, shelf, applied }: B
     const edited = applied.filter(({ path, hash }) => now.some((file) => file.path === path && file.hash !== hash))
     if (edited.length === 0) return
     const paths = edited.map(({ path }) => path).join(', ')
-    throw new StepFault(`Somebody changed ${paths} since it was applied; put it back, then try again.`, {
+    throw new StepFault(`${paths} was changed outside Drawbridge since it was applied. Restore it, then try again.`, {
       untouched: true,
     })
   }
-  /** What is still being written could not be taken away. A run that changed nothing takes no other one's place on the shelf. */
+  /** A file that is still being written cannot be removed, so this waits. A run that changed nothing keeps no backup. */
   const discardWritten = async (written: Promise<unknown>) => {
     await written.catch(() => undefined)
     await shelf.discard(runId).catch(() => undefined)
@@ -56,11 +56,11 @@ export function backupStep({ runId, host, edge, assertSound, shelf, applied }: B
       })
       return manifest
     },
-    // Undone last: everything stands as it stood, and nobody needs the copy. One that cannot be taken away freezes no host.
+    // Undone last: by now every file is as it was. A backup that cannot be removed does not block the host.
     undo: () => shelf.discard(runId).catch(() => undefined),
     begin() {
       ahead = keep()
-      // Whoever takes it over is told.
+      // The step that takes it over handles the rejection.
       ahead.catch(() => undefined)
     },
     async abandon() {

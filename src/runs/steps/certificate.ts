@@ -85,7 +85,7 @@ export function chosen(certificate: InstalledCertificate | undefined, source: Ch
   }
 }
 
-/** Writes each challenge down before it is set, so that one left by a crash is found and taken away. */
+/** Journals each challenge before it is published, so that undo finds one that a crash left. */
 function noting(responder: ChallengeResponder, note: Note, challengeSet: () => void): ChallengeResponder {
   const set: Challenge[] = []
   return {
@@ -103,15 +103,15 @@ function noting(responder: ChallengeResponder, note: Note, challengeSet: () => v
 interface ResponderParts {
   readonly edge: Edge
   readonly hold: <T>(edge: Edge, work: () => Promise<T>) => Promise<T>
-  /** The files that change for a challenge, with it and (undefined) without. */
+  /** The files with the challenge or, for undefined, without one. */
   readonly rendered: (challenges: Site['challenges']) => Promise<readonly EdgeFile[]>
-  /** What an earlier version of this service may have written in place of those without a challenge. */
+  /** Hashes that an earlier version may have written for the files without a challenge. */
   readonly written?: readonly FileHash[]
 }
 
 /**
- * http-01: an edge itself answers the authority, beside what it serves for the host. Files are replaced only where they are
- * ours: without a challenge, or with the one that is withdrawn. A file that is gone holds no challenge.
+ * http-01: the edge answers the authority beside its service of the host. A file is replaced only if Drawbridge wrote it,
+ * with the challenge or without. A missing file holds no challenge.
  */
 export function edgeResponder({ edge, hold, rendered, written = [] }: ResponderParts): ChallengeResponder {
   const publish = async (wanted: Site['challenges'], shown: Site['challenges']): Promise<void> => {

@@ -8,9 +8,9 @@ interface Tested {
 }
 
 /**
- * Tests what is to stand on an edge ahead of our turn there, while other things are still looked at. At the turn the test
- * counts if the files are the same and nobody had a turn since it began; otherwise it is simply made again. Only for whom
- * it can count it is made: dozens of tests at once would take the processor away from everything else.
+ * Runs `nginx -t` on the files of a change before the run holds the edge lock, while the checks still run. Under the lock
+ * the result counts if the files are the same and no other caller held the lock since; otherwise the test is repeated. Only
+ * the caller that can be next tests early: dozens of tests at once would take the processor from everything else.
  */
 export class EarlyValidation {
   readonly #edgeLock: EdgeLock
@@ -20,7 +20,7 @@ export class EarlyValidation {
     this.#edgeLock = edgeLock
   }
 
-  /** Resolves as soon as the test is under way: what is done meanwhile costs it nothing. */
+  /** Resolves when the test has started. */
   begin(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>): Promise<void> {
     const since = this.#edgeLock.markNext(edge)
     if (!since) return Promise.resolve()
@@ -31,14 +31,14 @@ export class EarlyValidation {
     })
   }
 
-  /** False also when the test failed: made again in its place, it tells why. */
+  /** False if the test failed, too: repeated under the lock it reports why. */
   async covers(edge: Edge, files: readonly FileHash[], turn: LockTurn): Promise<boolean> {
     const tested = this.#tested.get(edge)
     const hashes = await tested?.hashes.catch(() => undefined)
     return tested !== undefined && hashes !== undefined && turn.isNextAfter(tested.since) && isSame(hashes, files)
   }
 
-  /** No test is under way any more, and nothing of one is left. */
+  /** Resolves when no test runs any more. */
   async ended(): Promise<void> {
     await Promise.allSettled([...this.#tested.values()].map(({ hashes }) => hashes))
   }

@@ -24,11 +24,11 @@ export interface VerifyParts {
   readonly primary: Edge
   readonly secondary: Edge | undefined
   readonly judge: EdgeJudge
-  /** What the Primary answered already, if it was asked since it runs what it shall. */
+  /** The Primary's answer, if it was asked after its reload. */
   readonly first: () => Promise<EdgeVerdict> | undefined
-  /** What the Secondary answers, or why it could not be given what the Primary has. */
+  /** The Secondary's answer, or why it does not have the Primary's files. */
   readonly second: () => Promise<SecondaryReport> | undefined
-  readonly look: (records: readonly ZoneRecord[]) => Promise<Held>
+  readonly readBack: (records: readonly ZoneRecord[]) => Promise<Held>
 }
 
 export type EdgeJudge = (edge: Edge, afters: Afters) => Promise<EdgeVerdict>
@@ -37,11 +37,11 @@ interface Judged {
   readonly host: string
   readonly health: string
   readonly tls: boolean
-  /** Of the plan; without it only what is answered counts, not by whom. */
+  /** The secret of the plan. Plans of the first version have none: then any 2xx answer counts. */
   readonly proof: string | undefined
 }
 
-/** Asks an edge for the host as a visitor would, and whether it is our entry that answers, wherever the edge listens for it. */
+/** Asks an edge for the host as a visitor does, and checks on every listen address that the plan's own entry answers. */
 export const edgeJudge =
   ({ host, health: path, tls, proof }: Judged): EdgeJudge =>
   async (edge, afters) => {
@@ -57,20 +57,20 @@ export const edgeJudge =
 const ATTEMPTS = 3
 const PAUSE_MS = 150
 
-/** The verdict: the name answers with our record and the Primary serves the host. The Secondary is asked too and never decides. */
+/** The verdict: DNS serves the plan's records and the Primary serves the host. The Secondary is reported and never decides. */
 export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): Step {
-  const { primary, secondary, judge, first, second, look } = parts
+  const { primary, secondary, judge, first, second, readBack } = parts
   return {
     name: 'verify',
     decides: true,
     before: async () => null,
     async do(_before, afters): Promise<Verification> {
       const [held, verdict, other] = await Promise.all([
-        look(records),
+        readBack(records),
         confirmed((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters)),
         secondary && (second() ?? judge(secondary, afters)),
       ])
-      if (held !== 'yes') throw new StepFault(`The DNS server does not answer with our record (${held}).`)
+      if (held !== 'yes') throw new StepFault(`The DNS server does not serve the records of this plan (${held}).`)
       if (!verdict.ok) throw new StepFault(verdict.detail)
       return {
         primary: verdict,
@@ -85,9 +85,9 @@ export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): 
 const confirmed = (judge: (attempt: number) => Promise<EdgeVerdict>): Promise<EdgeVerdict> =>
   poll(judge, ({ ok }) => ok, { firstMs: PAUSE_MS, tries: ATTEMPTS })
 
-const FOREIGN = 'Another server block than the entry of this plan answers'
+const FOREIGN = 'A server block that is not part of this plan answers'
 
-/** `elsewhere`: a place where another server block than ours answers. */
+/** `elsewhere`: a listen address where another server block than the plan's answers. */
 function verdictOn(
   answer: EdgeAnswer,
   elsewhere: string | undefined,
@@ -103,7 +103,7 @@ function verdictOn(
     return { ok: false, detail: `Through the edge the health path answered HTTP ${httpStatus}.`, ...measured }
   }
   if (expectedFingerprint !== undefined && certificate?.fingerprint !== expectedFingerprint) {
-    return { ok: false, detail: 'The edge serves another certificate than the one installed.', ...measured }
+    return { ok: false, detail: 'The edge serves another certificate than the installed one.', ...measured }
   }
   return { ok: true, detail: `Through the edge the health path answered HTTP ${httpStatus}.`, ...measured }
 }

@@ -32,7 +32,7 @@ function expiryOf(endOf: (host: string) => Promise<RunResult> | undefined) {
   })
   const look = async () => {
     state.tried = []
-    await expiry.look()
+    await expiry.removeDue()
     await turn()
     return state.tried
   }
