@@ -67,7 +67,7 @@ test('one run that cannot be taken up keeps no other one from its end, nor the c
   await recover(instance('me', new Map([[fine.runId, world]])))
   expect([await stateOf(hopeless), await stateOf(fine)]).toEqual(['running', 'succeeded'])
   expect(world.standing()).toEqual(STEPS)
-  expect(lines.join('')).toContain('could not be taken up')
+  expect(lines.join('')).toContain('Recovery of an interrupted run failed')
   await recover(instance('me', new Map([[hopeless.runId, new FakeWorld(STEPS, {})]])))
   expect(await stateOf(hopeless)).toBe('succeeded')
 })

@@ -40,5 +40,5 @@ test('a backup whose file is gone is a fault that names it', async () => {
   const shelf = backupShelf(folder.path, 2, Date.now, async () => new Set())
   await shelf.keep({ runId: 'run_0000', host: 'app.lab.test', server: '23' }, [file])
   rmSync(join(folder.path, 'run_0000', '0'))
-  await expect(shelf.load('run_0000')).rejects.toThrow('The backup of hosts/app.lab.test.conf in run_0000 is gone.')
+  await expect(shelf.load('run_0000')).rejects.toThrow('The backup of hosts/app.lab.test.conf in run_0000 is missing.')
 })
