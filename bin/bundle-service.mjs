@@ -1,10 +1,10 @@
-// Puts the command line and the service, with the packages that consist of hundreds of small files, into a few files:
-// opening a thousand of them was three fifths of what it cost to start. The other packages stay where npm put them.
+// Bundles the command line and the service, with the packages that consist of hundreds of small files, into a few files.
+// Opening a thousand small files took three fifths of the start time. The other packages are loaded from node_modules.
 import { join, resolve } from 'node:path'
 import { build } from 'vite'
 
-const HOUSE = resolve(import.meta.dirname, '..')
-const SOURCES = join(HOUSE, 'src')
+const ROOT = resolve(import.meta.dirname, '..')
+const SOURCES = join(ROOT, 'src')
 
 await build({
   root: SOURCES,
@@ -13,7 +13,7 @@ await build({
   publicDir: false,
   build: {
     ssr: true,
-    outDir: join(HOUSE, 'dist/service'),
+    outDir: join(ROOT, 'dist/service'),
     emptyOutDir: true,
     target: 'node22',
     sourcemap: true,
@@ -22,7 +22,7 @@ await build({
         'command-line': join(SOURCES, 'compose/command-line.ts'),
         'nginx-thread': join(SOURCES, 'edge/process/nginx-thread.ts'),
       },
-      // All in one folder: the thread is found beside whoever starts it.
+      // All files in one folder: the thread file is loaded from the folder of the file that starts it.
       output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     },
   },

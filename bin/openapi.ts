@@ -1,4 +1,5 @@
-// Writes docs/openapi.json from the routes and src/client/schema.ts from that: `npm run openapi` after every change of a route.
+// Writes docs/openapi.json from the routes, and src/client/schema.ts from that file. Run `npm run openapi` after every change
+// of a route.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -7,11 +8,11 @@ import { assemble } from '../src/compose/assemble.ts'
 import { readConfig } from '../src/config/config.ts'
 import { createLog } from '../src/runtime/log.ts'
 
-const HOUSE = resolve(import.meta.dirname, '..')
-export const DOCUMENT_FILE = join(HOUSE, 'docs', 'openapi.json')
-export const TYPES_FILE = join(HOUSE, 'src', 'client', 'schema.ts')
+const ROOT = resolve(import.meta.dirname, '..')
+export const DOCUMENT_FILE = join(ROOT, 'docs', 'openapi.json')
+export const TYPES_FILE = join(ROOT, 'src', 'client', 'schema.ts')
 
-/** The document that the service answers `GET /api/openapi.json` with. */
+/** The body of `GET /api/openapi.json`. */
 export async function apiDocument(): Promise<OpenAPI3> {
   const folder = mkdtempSync(join(tmpdir(), 'drawbridge-openapi-'))
   const settings = `stateDir: ${join(folder, 'state')}\nzones: { example.test: { primary: 127.0.0.1 } }\n`
@@ -28,10 +29,9 @@ export async function apiDocument(): Promise<OpenAPI3> {
 
 export const documentText = (document: OpenAPI3): string => `${JSON.stringify(document, null, 2)}\n`
 
-/** The client's types, as the document has them. */
 export async function typesText(document: OpenAPI3): Promise<string> {
   const types = astToString(await openapiTypescript(document))
-  return `// Written by \`npm run openapi\` from docs/openapi.json. Not to be edited.\n${types}`
+  return `// Written by \`npm run openapi\` from docs/openapi.json. Do not edit.\n${types}`
 }
 
 export const readCommitted = (): { document: string; types: string } => ({

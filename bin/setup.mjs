@@ -1,17 +1,17 @@
-// Brings a fresh clone to the point where `npm start` or `npm test` can run, and does nothing that is done already.
-// It runs before anything is installed, on any Node from 20 up: plain JavaScript, no dependency.
+// Prepares a fresh clone for `npm start` or `npm test`, and skips what is already done.
+// It runs before anything is installed, on Node 20 or newer, so it is plain JavaScript without dependencies.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 
-const HOUSE = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..')
-const MODULES = join(HOUSE, 'node_modules')
-const BUILD = join(HOUSE, 'dist')
+const ROOT = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..')
+const MODULES = join(ROOT, 'node_modules')
+const BUILD = join(ROOT, 'dist')
 const BUILD_MARK = join(BUILD, '.built-from.json')
 const SHOWN_ON_FAILURE = 15
 
-/** Debian package -> a program, or another file of it, that proves it is there. */
+/** Debian package -> a program or another file that exists only when the package is installed. */
 const LAB_PACKAGES = {
   nginx: 'nginx',
   bind9: 'named',
@@ -44,38 +44,40 @@ async function main(goal) {
 function missingPackages(packages) {
   const postgres = '/usr/lib/postgresql'
   const versions = existsSync(postgres) ? readdirSync(postgres).map((version) => join(postgres, version, 'bin')) : []
-  const elsewhere = ['/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/share/pdns-backend-sqlite3/schema', ...versions]
-  const folders = [...(process.env.PATH ?? '').split(delimiter), ...elsewhere]
-  const isThere = (program) => folders.some((folder) => existsSync(join(folder, program)))
-  return Object.keys(packages).filter((name) => !isThere(packages[name]))
+  const otherFolders = ['/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/share/pdns-backend-sqlite3/schema', ...versions]
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...otherFolders]
+  const isInstalled = (program) => folders.some((folder) => existsSync(join(folder, program)))
+  return Object.keys(packages).filter((name) => !isInstalled(packages[name]))
 }
 
 async function installPackages(names) {
   if (names.length === 0) return
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
     const command = `apt-get install --no-install-recommends ${names.join(' ')}`
-    throw new Failure(`These system packages are missing: ${names.join(', ')}; install them as root (\`${command}\`).`)
+    throw new Failure(
+      `These system packages are missing: ${names.join(', ')}. Install them as root with \`${command}\`.`,
+    )
   }
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const patience = ['-o', 'DPkg::Lock::Timeout=120']
-  await step('Refreshing the package lists', 'apt-get', ['-q', ...patience, 'update'], environment)
-  const install = ['-q', '-y', ...patience, 'install', '--no-install-recommends', ...names]
+  const waitForLock = ['-o', 'DPkg::Lock::Timeout=120']
+  await step('Refreshing the package lists', 'apt-get', ['-q', ...waitForLock, 'update'], environment)
+  const install = ['-q', '-y', ...waitForLock, 'install', '--no-install-recommends', ...names]
   await step(`Installing system packages: ${names.join(', ')}`, 'apt-get', install, environment)
 }
 
 // --- npm packages
 
-/** npm writes node_modules/.package-lock.json as its last act: what it lists was installed to the end. */
+/** npm writes node_modules/.package-lock.json last, so every package that it lists is completely installed. */
 function areModulesCurrent() {
-  const wanted = readJson(join(HOUSE, 'package-lock.json'))?.packages
+  const wanted = readJson(join(ROOT, 'package-lock.json'))?.packages
   const present = readJson(join(MODULES, '.package-lock.json'))?.packages
-  if (!wanted) throw new Failure('package-lock.json cannot be read: restore it from git.')
+  if (!wanted) throw new Failure('package-lock.json cannot be read. Restore it from git.')
   if (!present || !existsSync(join(MODULES, 'node/bin/node'))) return false
   const isInstalled = ([path, entry]) => (path in present ? isSame(present[path], entry) : entry.optional === true)
   return (
     Object.entries(wanted).every(([path, entry]) => path === '' || isInstalled([path, entry])) &&
     Object.keys(present).every((path) => path in wanted) &&
-    isLockOf(wanted[''], readJson(join(HOUSE, 'package.json')))
+    isLockOf(wanted[''], readJson(join(ROOT, 'package.json')))
   )
 }
 
@@ -86,9 +88,9 @@ const isLockOf = (root, manifest) =>
     (kind) => JSON.stringify(root[kind] ?? {}) === JSON.stringify(manifest[kind] ?? {}),
   )
 
-/** npm itself must not run on the Node that it is about to delete. */
+/** npm must not run on the Node in node_modules, because it deletes that folder. */
 async function installModules() {
-  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.startsWith(`${HOUSE}/node_modules`))
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.startsWith(`${ROOT}/node_modules`))
   const environment = { ...process.env, PATH: path.join(delimiter) }
   await step('Installing npm packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], environment)
 }
@@ -109,7 +111,7 @@ async function build() {
   for (const file of inputs)
     hash
       .update(`${file}\0`)
-      .update(readFileSync(join(HOUSE, file)))
+      .update(readFileSync(join(ROOT, file)))
       .update('\0')
   const digest = hash.digest('hex')
   const before = readJson(BUILD_MARK)
@@ -123,8 +125,8 @@ async function build() {
 }
 
 function filesUnder(folder) {
-  if (!existsSync(join(HOUSE, folder))) return []
-  const entries = readdirSync(join(HOUSE, folder), { withFileTypes: true })
+  if (!existsSync(join(ROOT, folder))) return []
+  const entries = readdirSync(join(ROOT, folder), { withFileTypes: true })
   return entries
     .flatMap((entry) => (entry.isDirectory() ? filesUnder(join(folder, entry.name)) : [join(folder, entry.name)]))
     .sort()
@@ -138,7 +140,7 @@ function readJson(file) {
   }
 }
 
-// --- one step: one line, with the time it took
+// --- one step: one line with its duration
 
 async function step(label, program, args, environment) {
   const startedAt = performance.now()
@@ -152,7 +154,7 @@ async function step(label, program, args, environment) {
   process.stdout.write(`${isTerminal ? `\r${label} ... ` : ''}${code === 0 ? seconds() : 'failed'}\n`)
   if (code === 0) return
   process.stderr.write(`${output.trimEnd().split('\n').slice(-SHOWN_ON_FAILURE).join('\n')}\n`)
-  throw new Failure(`Set-up stopped: \`${program} ${args.join(' ')}\` failed (${code}); its last lines stand above.`)
+  throw new Failure(`Setup stopped: \`${program} ${args.join(' ')}\` failed (${code}). Its last output is above.`)
 }
 
 let running
@@ -161,7 +163,7 @@ function run(program, args, environment) {
   return new Promise((settle) => {
     let output = ''
     const stdio = ['ignore', 'pipe', 'pipe']
-    const child = spawn(program, args, { cwd: HOUSE, env: environment, stdio, detached: true })
+    const child = spawn(program, args, { cwd: ROOT, env: environment, stdio, detached: true })
     running = { child, program }
     child.stdout.on('data', (text) => (output += text))
     child.stderr.on('data', (text) => (output += text))
@@ -171,8 +173,9 @@ function run(program, args, environment) {
 }
 
 /**
- * A signal to `npm start` ends the shell between npm and us, and would leave us at work for nobody. npm is cut off: its
- * own tidying would run into the next set-up, which begins from nothing anyway. apt-get is asked, and its lock waited for.
+ * A signal to `npm start` ends the shell between npm and this process, but not this process: it must watch its parent. npm is
+ * killed, because its own cleanup would disturb the next setup, which starts from nothing anyway. apt-get is interrupted,
+ * because it must not leave a half-installed package; the next setup waits for its lock.
  */
 function endWithParent() {
   const parent = process.ppid
@@ -188,11 +191,11 @@ function stopGroup(leader, signal) {
   try {
     process.kill(-leader.pid, signal)
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
 main(process.argv[2]).catch((error) => {
-  process.stderr.write(`${error instanceof Failure ? error.message : `Set-up stopped: ${error.message}`}\n`)
+  process.stderr.write(`${error instanceof Failure ? error.message : `Setup stopped: ${error.message}`}\n`)
   process.exit(1)
 })

@@ -5,35 +5,38 @@ import type { Command } from 'commander'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { UsageError, withJson } from '../terminal/declare.ts'
 
-/** What every command that goes through the API takes. */
-export interface Connected {
+/** The options of every command that calls the API. */
+export interface ApiOptions {
   readonly url?: string
   readonly json?: boolean
 }
 
-export const atUrl = (command: Command): Command =>
-  command.option('--url <address>', 'the service; else DRAWBRIDGE_URL, else url in ~/.config/drawbridge/config.yaml')
+export const withUrl = (command: Command): Command =>
+  command.option(
+    '--url <address>',
+    'address of the service (default: DRAWBRIDGE_URL, then url in ~/.config/drawbridge/config.yaml)',
+  )
 
-export const throughApi = (command: Command): Command => withJson(atUrl(command))
+export const withApiOptions = (command: Command): Command => withJson(withUrl(command))
 
-/** Loaded only when it is needed: help and completion know no network. */
-export async function reach({ url }: Connected): Promise<DrawbridgeClient> {
+/** Imports the client only when a command calls the API: help and completion start faster without it. */
+export async function apiClient({ url }: ApiOptions): Promise<DrawbridgeClient> {
   const { createClient } = await import('../client/client.ts')
   return createClient(await serviceUrl(url, process.env))
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-const USUAL = 'http://127.0.0.1:8045'
+const DEFAULT_URL = 'http://127.0.0.1:8045'
 
-/** Where the service is: `--url`, DRAWBRIDGE_URL, the `url` of the person's own file, or this machine. */
+/** The address of the service: `--url`, then DRAWBRIDGE_URL, then `url` in the user's own file, then this machine. */
 export async function serviceUrl(option: string | undefined, environment: Environment): Promise<string> {
   if (option !== undefined) return checked(option, '--url')
   const variable = environment.DRAWBRIDGE_URL
   if (variable) return checked(variable, 'DRAWBRIDGE_URL')
   const file = configFile(environment)
   const own = await urlIn(file)
-  return own === undefined ? USUAL : checked(own, `url in ${file}`)
+  return own === undefined ? DEFAULT_URL : checked(own, `url in ${file}`)
 }
 
 const configFile = ({ XDG_CONFIG_HOME, HOME }: Environment): string =>
@@ -42,7 +45,7 @@ const configFile = ({ XDG_CONFIG_HOME, HOME }: Environment): string =>
 async function urlIn(file: string): Promise<string | undefined> {
   const text = textOf(file)
   if (text === undefined) return undefined
-  // YAML is a language of its own to load: most calls have no such file.
+  // The YAML parser is slow to load, and most users have no such file.
   const [{ ConfigDocument }, { Type }] = await Promise.all([import('../config/document.ts'), import('typebox')])
   return new ConfigDocument(text, file).read(
     Type.Object({ url: Type.Optional(Type.String({ allowed: 'an address' })) }),
@@ -55,17 +58,19 @@ function textOf(file: string): string | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    throw new UsageError(`${file} cannot be read (${code ?? 'unknown reason'})`)
+    throw new UsageError(`${file} cannot be read (${code ?? 'unknown reason'}). Check its permissions.`)
   }
 }
 
 function checked(text: string, source: string): string {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`${source} is no address; say it like http://192.168.45.23:8045`)
+    throw new UsageError(`${source} is not an HTTP address. Use a form such as http://192.168.45.23:8045.`)
   }
   if (url.username || url.password) {
-    throw new UsageError(`${source} holds a user name or password: the service knows its callers by their address`)
+    throw new UsageError(
+      `${source} contains a user name or password. Remove it: the service identifies callers by their address.`,
+    )
   }
   return url.origin
 }

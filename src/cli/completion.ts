@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** A command's words: its path below `drawbridge`, what it is for, and what may follow. */
+/** One command: its path below `drawbridge`, its description, and the words that may follow it. */
 interface Entry {
   readonly path: readonly string[]
   readonly description: string
@@ -9,7 +9,7 @@ interface Entry {
   readonly choices: readonly string[]
 }
 
-/** Every command as it is declared: completion can never lag behind. */
+/** Reads the declared commands, so completion always matches them. */
 export function vocabularyOf(command: Command, path: readonly string[] = []): Entry[] {
   const children = command.commands.filter((child) => child.name() !== 'help')
   const entry: Entry = {
@@ -34,7 +34,7 @@ export const completionFor = (shell: 'bash' | 'zsh' | 'fish', entries: readonly 
 const wordsOf = ({ commands, options, choices }: Entry): string =>
   [...commands.map(({ name }) => name), ...choices, ...options.map(({ flag }) => flag)].join(' ')
 
-/** The words so far that are commands make the command (not `path`: in zsh that is PATH); the words that may follow it are offered. */
+/** The variable is named `command` because `path` is PATH in zsh. */
 const bash = (entries: readonly Entry[]): string =>
   `_drawbridge() {
   local word command="" current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
@@ -44,7 +44,7 @@ const bash = (entries: readonly Entry[]): string =>
   fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$command $word" in
-${stepsDown(entries)}
+${commandCases(entries)}
     esac
   done
   case "$command" in
@@ -60,7 +60,7 @@ _drawbridge() {
   local -a offered
   for word in \${words[2,CURRENT-1]}; do
     case "$command $word" in
-${stepsDown(entries)}
+${commandCases(entries)}
     esac
   done
   if [[ \${words[CURRENT-1]} == --config ]]; then _files; return; fi
@@ -112,8 +112,8 @@ function fishCondition(path: readonly string[], children: readonly string[]): st
 
 const quoted = (text: string): string => `'${text.replaceAll("'", '’')}'`
 
-/** Bash and zsh follow the words typed so far from command to command in the same way. */
-const stepsDown = (entries: readonly Entry[]): string =>
+/** The `case` lines, the same in bash and zsh, that find the command in the words typed so far. */
+const commandCases = (entries: readonly Entry[]): string =>
   entries
     .filter(({ path }) => path.length > 0)
     .map(({ path }) => `      "${path.slice(0, -1).join('-')} ${path.at(-1)}") command="${path.join('-')}" ;;`)

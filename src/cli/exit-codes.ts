@@ -1,26 +1,26 @@
-/** What a script can tell an ending by. Stable: `docs/cli.md` documents the table and a test holds the two together. */
+/** Stable: scripts depend on these codes. A test compares them with the table in `docs/cli.md`. */
 export const EXIT = {
-  /** Done, and well. */
+  /** Success. */
   ok: 0,
-  /** What was looked at is not well, or something failed that has no code of its own. */
+  /** The inspected host has a problem, or the command failed in a way that has no code of its own. */
   notWell: 1,
-  /** The command was not understood. */
+  /** The command line is invalid. */
   usage: 2,
-  /** The service said no, and will say no again to the same. */
+  /** The service refused the request; the same request will be refused again. */
   refused: 3,
-  /** The service said no for now: the same may work later. */
+  /** The service refused the request; the same request may succeed later. */
   notNow: 4,
-  /** A run failed and everything was put back. */
+  /** A run failed and its changes were undone. */
   putBack: 5,
-  /** Putting back failed too: the host is frozen until `drawbridge resolve`. */
+  /** A run failed and undoing it failed too: the host is blocked until `drawbridge resolve`. */
   blocked: 6,
-  /** No service answers at that address. */
+  /** No Drawbridge service answers at the address. */
   unreachable: 7,
-  /** You said no. */
+  /** The person answered no. */
   declined: 8,
 } as const
 
-const OWN: Readonly<Record<string, number>> = {
+const BY_ERROR_CODE: Readonly<Record<string, number>> = {
   apply_failed: EXIT.putBack,
   remove_failed: EXIT.putBack,
   renew_failed: EXIT.putBack,
@@ -28,4 +28,4 @@ const OWN: Readonly<Record<string, number>> = {
 }
 
 export const exitCodeOf = ({ code, retryable }: { readonly code: string; readonly retryable: boolean }): number =>
-  OWN[code] ?? (retryable ? EXIT.notNow : EXIT.refused)
+  BY_ERROR_CODE[code] ?? (retryable ? EXIT.notNow : EXIT.refused)

@@ -2,10 +2,10 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { ExposureRequest } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { UsageError } from '../terminal/declare.ts'
-import type { Connected } from './api-client.ts'
+import type { ApiOptions } from './api-client.ts'
 
-/** What is to be exposed, as `plan` and `up` take it. */
-export interface ExposureOptions extends Connected {
+/** The exposure, as the options of `plan` and `up` describe it. */
+export interface ExposureOptions extends ApiOptions {
   readonly server: string
   readonly port: number
   readonly health: string
@@ -15,13 +15,12 @@ export interface ExposureOptions extends Connected {
 
 export const withExposure = (command: Command): Command =>
   command
-    .requiredOption('--server <id>', 'the server that the backend runs on, such as 25')
-    .requiredOption('--port <port>', "the backend's port on it", wholeNumber)
+    .requiredOption('--server <id>', 'the server on which the backend runs, such as 25')
+    .requiredOption('--port <port>', 'the port of the backend on that server', wholeNumber)
     .option('--health <path>', 'the path that must answer with HTTP 2xx', '/healthz')
-    .option('--no-tls', 'without HTTPS')
-    .option('--expires-in <duration>', 'let it remove itself after that time, such as 30m, 2h or 7d')
+    .option('--no-tls', 'do not set up HTTPS')
+    .option('--expires-in <duration>', 'remove the exposure automatically after this time, such as 30m, 2h or 7d')
 
-/** Plans; nothing is changed by that. */
 export async function planFor(api: DrawbridgeClient, host: string, options: ExposureOptions) {
   const { server, port, health, tls, expiresIn } = options
   const lifetime = expiresIn === undefined ? {} : { expiresIn: parseDuration(expiresIn, '--expires-in') }
@@ -31,18 +30,18 @@ export async function planFor(api: DrawbridgeClient, host: string, options: Expo
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Use a whole number.')
   return Number(text)
 }
 
-/** A host as a plan names it: the longest zone of the policy that it lies in, and the label before it. */
+/** Splits a host into the longest zone of the policy that contains it and the label before that zone. */
 export function splitHost(host: string, zones: readonly string[]): { zone: string; subdomain: string } {
   const name = host.toLowerCase().replace(/\.$/, '')
   const [only, ...others] = zones
-  // One zone and a bare label: there is nothing to choose from.
+  // A bare label needs no zone when there is only one.
   if (!name.includes('.') && only !== undefined && others.length === 0) return { zone: only, subdomain: name }
   const zone = zones.filter((candidate) => name.endsWith(`.${candidate}`)).toSorted((a, b) => b.length - a.length)[0]
-  // A zone that is not managed is for the service to refuse: it says which there are.
+  // The service refuses a zone that it does not manage and lists the zones that it manages.
   const cut = zone === undefined ? name.indexOf('.') : name.length - zone.length - 1
   return cut < 0
     ? { zone: only ?? name, subdomain: name }
@@ -54,6 +53,7 @@ const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 }
 /** `90s`, `30m`, `2h`, `7d` or bare seconds, as seconds. */
 export function parseDuration(text: string, option: string): number {
   const [, count, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? []
-  if (count === undefined) throw new UsageError(`${option} ${text} is no duration; say it like 30m, 2h or 7d`)
+  if (count === undefined)
+    throw new UsageError(`${option} ${text} is not a duration. Use a form such as 30m, 2h or 7d.`)
   return Number(count) * (UNITS[unit] ?? 1)
 }

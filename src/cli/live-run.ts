@@ -1,41 +1,37 @@
 import type { DrawbridgeClient } from '../client/client.ts'
-import { standardOutput, tell } from '../terminal/escape-text.ts'
-import { liveSteps, noSteps, plainSteps, type StepsDisplay } from './steps-display.ts'
+import { print, standardOutput } from '../terminal/print.ts'
+import { type StepsDisplay, stepsDisplay } from './steps-display.ts'
 
-/** Gets the right to apply and uses it at once; the steps are shown as they go. */
+/** Applies the plan and shows its steps as they run. */
 export async function applyLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {
-  const done = await shown(planId, json, (onProgress) => client.applyPlan(planId, { onProgress }))
+  const done = await withSteps(planId, json, (onProgress) => client.applyPlan(planId, { onProgress }))
   const warnings = done.warnings.map((warning) => `Warning: ${warning}`)
-  tell({ body: done, lines: () => [...warnings, `On the air: ${done.url}`] }, json)
+  print({ body: done, lines: () => [...warnings, `Exposed: ${done.url}`] }, json)
 }
 
+/** Removes what the plan exposed and shows the steps as they run. */
 export async function removeLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {
-  const done = await shown(planId, json, (onProgress) => client.removePlan(planId, { onProgress }))
-  tell({ body: done, lines: () => [`Off the air: ${done.host}`] }, json)
+  const done = await withSteps(planId, json, (onProgress) => client.removePlan(planId, { onProgress }))
+  print({ body: done, lines: () => [`Removed: ${done.host}`] }, json)
 }
 
-/** A run with its steps on the screen. Whoever hangs up does not stop it: that is said before leaving. */
-async function shown<T>(
+/** Ctrl-C ends this command but not the run, which belongs to the service; a line says so. */
+async function withSteps<T>(
   planId: string,
   json: boolean | undefined,
   run: (onProgress: StepsDisplay['show'] | undefined) => Promise<T>,
 ): Promise<T> {
-  const display = await displayFor(json)
+  const display = json ? undefined : stepsDisplay(standardOutput())
   const leave = () => {
-    process.stderr.write(`\nThe run goes on without you; \`drawbridge plans\` shows how ${planId} ended.\n`)
+    display?.finish()
+    process.stderr.write(`The run continues on the service. \`drawbridge plans\` shows the result of ${planId}.\n`)
     process.exit(130)
   }
   process.once('SIGINT', leave)
   try {
-    return await run(json ? undefined : display.show)
+    return await run(display?.show)
   } finally {
-    await display.finish()
+    display?.finish()
     process.off('SIGINT', leave)
   }
-}
-
-async function displayFor(json: boolean | undefined): Promise<StepsDisplay> {
-  if (json) return noSteps
-  const screen = standardOutput()
-  return screen.isTerminal ? liveSteps() : plainSteps(screen)
 }

@@ -2,7 +2,7 @@ import type { DrawbridgeClient } from '../client/client.ts'
 import { Refusal } from '../client/refusal.ts'
 import { UsageError } from '../terminal/declare.ts'
 
-/** The plan that is meant: by its id, or by the host that it put on the air. */
+/** Returns a plan id unchanged; for a host, returns the plan that exposed it. */
 export async function planIdOf(api: DrawbridgeClient, planOrHost: string): Promise<string> {
   if (planOrHost.startsWith('plan_')) return planOrHost
   try {
@@ -10,18 +10,18 @@ export async function planIdOf(api: DrawbridgeClient, planOrHost: string): Promi
     if (planId !== undefined) return planId
     throw new UsageError(
       managed
-        ? `the plan of ${host} is told inside only: call from the internal network`
-        : `${host} was not put on the air by Drawbridge, which therefore does not take it off`,
+        ? `Only callers in the internal network can read the plan of ${host}. Run the command there.`
+        : `${host} was not exposed by Drawbridge, so Drawbridge does not change it. Edit its configuration on the edge.`,
     )
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'host_not_found') throw error
-    const fresh = await newestApplied(api, planOrHost)
-    if (fresh === undefined) throw error
-    return fresh
+    const planId = await newestApplied(api, planOrHost)
+    if (planId === undefined) throw error
+    return planId
   }
 }
 
-/** What went on the air a moment ago has not been watched yet, but its plan is known. */
+/** The monitor does not know a host that was exposed a moment ago, but its plan is already stored. */
 async function newestApplied(api: DrawbridgeClient, host: string): Promise<string | undefined> {
   const { plans } = await api.listPlans({ limit: '200' }).catch(() => ({ plans: [] }))
   return plans.find((plan) => plan.state === 'applied' && plan.host === host.toLowerCase())?.planId

@@ -1,7 +1,7 @@
 import type { Screen } from '../terminal/screen.ts'
-import { stepLine, titleOf } from './views/steps.ts'
+import { stepLines, titleOf } from './views/steps.ts'
 
-/** One thing that happened in a run, as the plan's stream tells it. */
+/** One event of a run, as the plan's event stream reports it. */
 interface StepEvent {
   readonly name: string
   readonly step: string
@@ -9,65 +9,48 @@ interface StepEvent {
   readonly detail?: string | undefined
 }
 
-/** Shows a run's steps as they start and end. */
+/** Shows the steps of a run as they start and end. */
 export interface StepsDisplay {
   readonly show: (event: StepEvent) => void
-  /** Resolves when everything shown so far stands on the screen. */
-  finish(): Promise<void>
+  /** Erases the line of a step that did not end. Must be called before anything else is printed. */
+  finish(): void
 }
 
-const BEGINS = ['started', 'undoing']
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const FRAME_MS = 80
+
+const STARTS = ['started', 'undoing']
 const ENDS = ['done', 'failed', 'undone', 'undo_failed']
 
-/** For files and pipes: one line when a step has ended. */
-export function plainSteps(screen: Screen): StepsDisplay {
-  const begun = new Map<string, number>()
+/** Prints one line per step that has ended. A terminal also shows the running step, with a spinner. */
+export function stepsDisplay(screen: Screen): StepsDisplay {
+  const running = new Map<string, { readonly title: string; readonly since: number }>()
+  let frame = 0
+  const draw = () => {
+    const [step] = running.values()
+    screen.showProgress(step ? `  ${FRAMES[frame % FRAMES.length]} ${step.title} …` : '')
+  }
+  const spinner = setInterval(() => {
+    frame += 1
+    draw()
+  }, FRAME_MS)
   return {
     show({ name: event, step, at, detail }) {
       if (step === 'run') return
-      if (BEGINS.includes(event) && !begun.has(step)) begun.set(step, Date.parse(at))
-      if (!ENDS.includes(event)) return
-      const ms = Date.parse(at) - (begun.get(step) ?? Date.parse(at))
-      begun.delete(step)
-      screen.say(stepLine({ name: step, status: event, ms, detail }, screen))
+      const now = Date.parse(at)
+      // A step can report `started` more than once, with more detail.
+      if (STARTS.includes(event) && !running.has(step)) {
+        running.set(step, { title: event === 'undoing' ? `undo: ${titleOf(step)}` : titleOf(step), since: now })
+      } else if (ENDS.includes(event)) {
+        const ms = now - (running.get(step)?.since ?? now)
+        running.delete(step)
+        screen.print(...stepLines({ name: step, status: event, ms, detail }, screen))
+      }
+      draw()
     },
-    finish: async () => undefined,
-  }
-}
-
-/** For a terminal: the step under way turns, those that ended stay. */
-export async function liveSteps(): Promise<StepsDisplay> {
-  const { Listr } = await import('listr2')
-  const underWay = new Map<string, PromiseWithResolvers<void>>()
-  let drawn: Promise<unknown> = Promise.resolve()
-  const begin = (step: string, title: string): void => {
-    // A step that learns more on its way says again that it has begun.
-    if (underWay.has(step)) return
-    const ending = Promise.withResolvers<void>()
-    ending.promise.catch(() => undefined)
-    underWay.set(step, ending)
-    const list = new Listr([{ title, task: () => ending.promise }], { exitOnError: false })
-    drawn = drawn.then(() => list.run()).catch(() => undefined)
-  }
-  const end = (step: string, fault?: Error): void => {
-    if (fault) underWay.get(step)?.reject(fault)
-    else underWay.get(step)?.resolve()
-    underWay.delete(step)
-  }
-  return {
-    show({ name: event, step, detail }) {
-      if (step === 'run') return
-      if (event === 'started') begin(step, titleOf(step))
-      else if (event === 'undoing') begin(step, `put back: ${titleOf(step)}`)
-      else if (event === 'done' || event === 'undone') end(step)
-      else if (event === 'failed' || event === 'undo_failed') end(step, new Error(detail ?? 'it failed'))
-    },
-    async finish() {
-      for (const step of [...underWay.keys()]) end(step)
-      await drawn
+    finish() {
+      clearInterval(spinner)
+      screen.showProgress('')
     },
   }
 }
-
-/** For scripts that take JSON. */
-export const noSteps: StepsDisplay = { show: () => undefined, finish: async () => undefined }

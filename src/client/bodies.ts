@@ -1,6 +1,6 @@
 import type { components, operations } from './schema.ts'
 
-/** The bodies of the API by name, as the document has them. */
+/** The request and response bodies of the API, named as in the OpenAPI document. */
 type Schemas = components['schemas']
 export type Policy = Schemas['Policy']
 export type ExposureRequest = Schemas['ExposureRequest']
@@ -24,7 +24,7 @@ export type EventsQuery = NonNullable<operations['followEvents']['parameters']['
 export type PlansQuery = NonNullable<operations['listPlans']['parameters']['query']>
 export type AuditQuery = NonNullable<operations['readAudit']['parameters']['query']>
 
-/** One event of a run: `name` says what happened to the step. */
+/** One event of a run. `name` says what happened to the step. */
 export interface ProgressEvent extends Progress {
   readonly id: string
   readonly name: string

@@ -7,53 +7,53 @@ import type { paths } from './schema.ts'
 import { type StreamedEvent, type StreamOptions, stream } from './stream.ts'
 
 export interface ClientOptions {
-  /** In place of the platform's own. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch
 }
 
-/** Every method resolves with the answer's body or rejects with a `Refusal` or `Unreachable`. */
+/** Every method resolves with the response body or rejects with a `Refusal` or `Unreachable`. */
 export interface DrawbridgeClient {
   readonly baseUrl: string
-  /** Every route, typed, for what has no method of its own here. */
+  /** Every route, typed, for routes that have no method here. */
   readonly api: Client<paths>
   policy(): Promise<body.Policy>
   plan(request: body.ExposureRequest): Promise<body.Plan>
   getPlan(planId: string): Promise<body.Plan>
   listPlans(query?: body.PlansQuery): Promise<body.PlanPage>
-  /** Gets the right to apply and uses it at once; nobody else ever sees it. */
+  /** Gets a capability and spends it at once. The capability is never part of an answer. */
   applyPlan(planId: string, options?: RunOptions): Promise<body.Applied>
   removePlan(planId: string, options?: RunOptions): Promise<body.Removed>
-  /** The same, resolved as soon as the run has begun: it goes on by itself and can be followed. */
+  /** Resolves as soon as the run has started. The run continues on the service; `followPlan` reports its steps. */
   beginRun(planId: string, action: 'apply' | 'remove'): Promise<body.Accepted>
   extendPlan(planId: string, expiresIn: number): Promise<body.Extended>
-  /** Renews the certificate of the plan's host now; resolves when it is served. */
+  /** Renews the certificate of the plan's host now. Resolves when the edge serves the new certificate. */
   renewPlan(planId: string): Promise<body.Renewed>
-  /** The steps of a plan's newest run, until it has ended. */
+  /** The events of the plan's newest run, until the run ends. */
   followPlan(planId: string, options?: StreamOptions): AsyncGenerator<body.ProgressEvent, void>
-  /** One page: at most 500 hosts, `nextCursor` says where the next begins. */
+  /** One page of at most 500 hosts. Pass `nextCursor` as `cursor` to get the next page. */
   hosts(query?: body.HostsQuery): Promise<body.Hosts>
-  /** As many pages as it takes: every host that fits, or `limit` of them. */
+  /** Reads all pages: every host that matches, or the first `limit` of them. */
   allHosts(query?: body.HostsQuery): Promise<body.Hosts>
   health(host: string): Promise<body.Health>
-  /** Looks now, link by link. */
+  /** Checks every link from the DNS name to the backend now. */
   diagnose(host: string): Promise<body.Diagnosis>
-  /** Badges as they change (`badge`, with the host's row) and that the hosts are others now (`hosts`), for ever. */
+  /** `badge` events carry the row of a changed host; `hosts` events say that the list of hosts changed. Never ends: reconnects. */
   hostEvents(options?: StreamOptions): AsyncGenerator<StreamedEvent, void>
-  /** One page: at most 500 lines, `nextAfter` says where the next begins. */
+  /** One page of at most 500 lines. Pass `nextAfter` as `after` to get the next page. */
   audit(query?: body.AuditQuery): Promise<body.AuditPage>
-  /** As many pages as it takes for `limit` lines. */
+  /** Reads as many pages as `limit` lines need. */
   allAudit(query?: body.AuditQuery): Promise<body.AuditPage>
-  /** Everything that happens, for ever: a lost connection is taken up again where it was. */
+  /** All events. Never ends: after a lost connection it continues from the last event. */
   events(query?: body.EventsQuery, options?: StreamOptions): AsyncGenerator<body.DrawbridgeEvent, void>
 }
 
-const UNATTENDED = { prefer: 'respond-async' }
+const RESPOND_ASYNC = { prefer: 'respond-async' }
 
 export function createClient(baseUrl: string, options: ClientOptions = {}): DrawbridgeClient {
-  const ask = options.fetch ?? fetch
-  const api = createApi<paths>({ baseUrl: baseUrl.replace(/\/+$/, ''), fetch: ask })
+  const fetchUsed = options.fetch ?? fetch
+  const api = createApi<paths>({ baseUrl: baseUrl.replace(/\/+$/, ''), fetch: fetchUsed })
   const answered = <T>(call: Promise<Answer<T>>): Promise<T> => bodyOf(call, baseUrl)
-  const source = { baseUrl, fetch: ask }
+  const source = { baseUrl, fetch: fetchUsed }
 
   async function* followPlan(planId: string, options?: StreamOptions): AsyncGenerator<body.ProgressEvent, void> {
     const path = `/api/deploy/plans/${encodeURIComponent(planId)}/events`
@@ -87,7 +87,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
       ) as Promise<body.Removed>,
     beginRun: (planId, action) =>
       runPlan(runner, planId, action, {}, (headers) =>
-        answered(api.POST(`/api/deploy/${action}`, { body: { planId }, headers: { ...headers, ...UNATTENDED } })),
+        answered(api.POST(`/api/deploy/${action}`, { body: { planId }, headers: { ...headers, ...RESPOND_ASYNC } })),
       ) as Promise<body.Accepted>,
     extendPlan: (planId, expiresIn) =>
       runPlan(runner, planId, 'apply', {}, (headers) =>

@@ -1,4 +1,4 @@
-/** `drawbridge/client`: the API as typed functions, for Node and for browsers. */
+/** The package `drawbridge/client`: the API as typed functions, for Node and for browsers. */
 export type * from './bodies.ts'
 export { type ClientOptions, createClient, type DrawbridgeClient } from './client.ts'
 export { type ProblemBody, Refusal, Unreachable } from './refusal.ts'

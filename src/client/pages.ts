@@ -1,14 +1,14 @@
 import type * as body from './bodies.ts'
 
-/** The most rows that the service gives in one answer. */
+/** The largest page that the service returns. */
 const PAGE = 500
 
 type HostsPage = (query: body.HostsQuery) => Promise<body.Hosts>
 type AuditPage = (query: body.AuditQuery) => Promise<body.AuditPage>
 
-/** Hosts of as many pages as it takes: all that fit the query, or `limit` of them. A host that moves meanwhile is told once. */
+/** Reads all pages: every host that matches the query, or the first `limit`. A host that moves between pages is listed once. */
 export async function allHosts(page: HostsPage, query: body.HostsQuery): Promise<body.Hosts> {
-  const most = wanted(query.limit)
+  const most = rowsWanted(query.limit)
   if (Number.isNaN(most)) return page(query)
   const rows = new Map<string, body.HostRow>()
   for (let cursor = query.cursor; ; ) {
@@ -20,9 +20,9 @@ export async function allHosts(page: HostsPage, query: body.HostsQuery): Promise
   }
 }
 
-/** Lines of as many pages as it takes: those after a place, else the newest. */
+/** Reads as many pages as `limit` lines need: the lines after `after`, or else the newest lines. */
 export async function allAuditLines(page: AuditPage, query: body.AuditQuery): Promise<body.AuditPage> {
-  const most = wanted(query.limit)
+  const most = rowsWanted(query.limit)
   if (!(most > PAGE)) return page(query)
   const newest = async () => String(Math.max(0, (await page({ limit: '1' })).head - most))
   const lines: body.AuditPage['lines'] = []
@@ -34,6 +34,6 @@ export async function allAuditLines(page: AuditPage, query: body.AuditQuery): Pr
   }
 }
 
-/** What is no number is left to the service to refuse. */
-const wanted = (limit: string | undefined): number =>
+/** NaN for an invalid limit: the request is sent as it is, and the service refuses it. */
+const rowsWanted = (limit: string | undefined): number =>
   limit === undefined ? Number.POSITIVE_INFINITY : /^[1-9][0-9]*$/.test(limit) ? Number(limit) : Number.NaN

@@ -2,13 +2,13 @@ import type { components } from './schema.ts'
 
 export type ProblemBody = components['schemas']['Problem']
 
-/** The service said no. `code` is stable; `nextAction` says in one sentence what can be done about it. */
+/** The service refused the request. `code` is stable. `nextAction` says in one sentence what to do next. */
 export class Refusal extends Error {
   readonly status: number
   readonly code: string
   readonly retryable: boolean
   readonly nextAction: string
-  /** Seconds, where waiting helps. */
+  /** Seconds to wait, if waiting helps. */
   readonly retryAfter: number | undefined
   readonly problem: ProblemBody
 
@@ -24,10 +24,10 @@ export class Refusal extends Error {
   }
 }
 
-/** Nobody answered, or somebody who is not Drawbridge. */
+/** No server answered, or the server is not Drawbridge. */
 export class Unreachable extends Error {
   constructor(baseUrl: string, cause?: unknown) {
-    super(`${baseUrl} does not answer as Drawbridge does.`, { cause })
+    super(`No Drawbridge service answers at ${baseUrl}.`, { cause })
     this.name = 'Unreachable'
   }
 }

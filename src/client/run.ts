@@ -5,7 +5,7 @@ import type { paths } from './schema.ts'
 import type { StreamOptions } from './stream.ts'
 
 export interface RunOptions {
-  /** Hears every step of the run as it starts and ends. */
+  /** Called when a step of the run starts or ends. */
   readonly onProgress?: ((event: ProgressEvent) => void) | undefined
 }
 
@@ -17,11 +17,11 @@ interface Runner {
 
 type Headers = Record<string, string>
 
-/** How long the last events of a run may come after its answer. */
-const LAST_WORDS_MS = 2_000
-const LOOK_AGAIN_MS = 100
+/** How long to wait for the last events after the response of the run. */
+const LAST_EVENTS_MS = 2_000
+const RECONNECT_MS = 100
 
-/** Gets the one-time right, spends it in the same breath and forgets it. */
+/** Gets a capability and spends it at once; nothing keeps it. */
 export async function runPlan<T>(
   { api, answered, followPlan }: Runner,
   planId: string,
@@ -34,29 +34,29 @@ export async function runPlan<T>(
   const running = spend({ [header]: capability })
   if (!onProgress) return running
   const over = new AbortController()
-  const told = tellProgress(followPlan, planId, earlier, onProgress, over.signal)
+  const reported = reportProgress(followPlan, planId, earlier, onProgress, over.signal)
   try {
     const done = await running
-    await Promise.race([told, sleep(LAST_WORDS_MS, over.signal)])
+    await Promise.race([reported, sleep(LAST_EVENTS_MS, over.signal)])
     return done
   } catch (error) {
-    if (hasBegun(error)) await Promise.race([told, sleep(LAST_WORDS_MS, over.signal)])
+    if (hasStarted(error)) await Promise.race([reported, sleep(LAST_EVENTS_MS, over.signal)])
     throw error
   } finally {
     over.abort()
   }
 }
 
-/** What was refused before it began has nothing more to tell. */
-const hasBegun = (error: unknown): boolean => error instanceof Refusal && 'steps' in error.problem
+/** A request that was refused before the run started causes no events. */
+const hasStarted = (error: unknown): boolean => error instanceof Refusal && 'steps' in error.problem
 
 const planCall = (api: Client<paths>, planId: string) =>
   api.GET('/api/deploy/plans/{planId}', { params: { path: { planId } } })
 
-/** Where the stream of an earlier run of this plan ends: what comes after it belongs to the new one. */
+/** The last event of the plan's earlier run. Events after it belong to the new run. */
 const lastEventOf = async ({ runs = [] }: Plan): Promise<string | undefined> => runs.at(-1)?.events.at(-1)?.id
 
-async function tellProgress(
+async function reportProgress(
   followPlan: Runner['followPlan'],
   planId: string,
   lastEventId: string | undefined,
@@ -64,18 +64,18 @@ async function tellProgress(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    let heard = false
+    let hasEvents = false
     try {
       for await (const event of followPlan(planId, { lastEventId, signal })) {
-        heard = true
+        hasEvents = true
         onProgress(event)
       }
     } catch {
-      // The answer of the run itself says what is wrong; progress is only told where it can be.
+      // The response of the run reports the failure. Progress is optional.
     }
-    // Until the new run has begun, the stream of the earlier one ends at once.
-    if (heard) return
-    await sleep(LOOK_AGAIN_MS, signal)
+    // Until the new run starts, the service sends the finished stream of the earlier run.
+    if (hasEvents) return
+    await sleep(RECONNECT_MS, signal)
   }
 }
 

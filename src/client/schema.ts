@@ -1,4 +1,4 @@
-// Written by `npm run openapi` from docs/openapi.json. Not to be edited.
+// Written by `npm run openapi` from docs/openapi.json. Do not edit.
 export interface paths {
     "/api/policy": {
         parameters: {

@@ -1,7 +1,7 @@
 import { refusalOf, Unreachable } from './refusal.ts'
 
 export interface StreamOptions {
-  /** Goes on after this event. */
+  /** Continue after this event. */
   readonly lastEventId?: string | undefined
   /** Ends the stream. */
   readonly signal?: AbortSignal | undefined
@@ -11,17 +11,16 @@ interface Source {
   readonly baseUrl: string
   readonly fetch: typeof fetch
   readonly path: string
-  /** Whether the stream never ends by itself: a lost connection is then taken up again from the last event. */
+  /** An endless stream reconnects after a lost connection and continues from the last event. */
   readonly endless: boolean
 }
 
-const PAUSE_MS = 1_000
+const RECONNECT_MS = 1_000
 
-/** Follows a stream of the service. */
 export async function* stream(source: Source, options: StreamOptions = {}): AsyncGenerator<StreamedEvent, void> {
   const { signal } = options
   let lastEventId = options.lastEventId
-  for (let pauseMs = 0; !signal?.aborted; pauseMs = PAUSE_MS) {
+  for (let pauseMs = 0; !signal?.aborted; pauseMs = RECONNECT_MS) {
     await pause(pauseMs, signal)
     try {
       for await (const event of await open(source, lastEventId, signal)) {
@@ -66,7 +65,7 @@ export interface StreamedEvent {
   readonly data: unknown
 }
 
-/** Reads server-sent events off an answer's body until it ends. Comments, such as heartbeats, are passed over. */
+/** Reads server-sent events from a response body until it ends. Skips comments, such as heartbeats. */
 async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent, void> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

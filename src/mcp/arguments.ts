@@ -4,31 +4,31 @@ import { BADGE_GRAMMAR } from '../model/badge.ts'
 import type { FieldError } from '../model/errors.ts'
 import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desire.ts'
 
-/** What tools take. Every object is strict: an argument that is dropped is a wish that is not granted. */
+/** The arguments of the tools. Every object is strict: an unknown argument is an error, never ignored. */
 export const NoArguments = z.strictObject({})
 
 export const HostArgument = z.strictObject({
   host: z.string().min(1).max(1024).describe('A fully qualified name, such as hello.example.test'),
 })
 
-/** The API answers `plan_not_found` to a malformed id, too: so no pattern says what an id looks like. */
+/** Without a pattern: the API answers `plan_not_found` to a malformed id. */
 export const PlanArgument = z.strictObject({ planId: z.string().min(1).max(128).describe('plan_…') })
 
 export const HostsArguments = z.strictObject({
-  search: z.string().max(253).optional().describe('Part of a host or server'),
+  search: z.string().max(253).optional().describe('Part of the name of a host or server'),
   badge: z
     .string()
     .max(200)
     .regex(new RegExp(`^${BADGE_GRAMMAR}(?:, ?${BADGE_GRAMMAR})*$`))
     .optional()
-    .describe('One badge, or several with a comma between: RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT, PENDING'),
+    .describe('One badge or several, separated by commas: RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT, PENDING'),
   server: z.string().max(64).optional().describe('The id of a server'),
   limit: z.number().int().min(1).max(500).default(100),
   cursor: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,1024}$/)
     .optional()
-    .describe('nextCursor of the page before'),
+    .describe('nextCursor of the previous page'),
 })
 
 const Zone = z.string().min(1).max(254)
@@ -47,29 +47,29 @@ export const ExposureArguments = z.strictObject({
     .max(LONGEST_HEALTH)
     .regex(new RegExp(HEALTH_GRAMMAR))
     .describe('The path that must answer with HTTP 2xx, beginning with /'),
-  tls: z.boolean().describe('Whether HTTPS is to be set up'),
+  tls: z.boolean().describe('Whether to set up HTTPS'),
   expiresIn: z
     .number()
     .int()
     .min(300)
     .max(2_592_000)
     .optional()
-    .describe('Seconds after which the exposure removes itself; it stays when this is left out'),
+    .describe('Seconds until the exposure is removed automatically. Without it, the exposure does not expire'),
 })
 
 /**
- * The same, with the zones and servers of this installation. For agents to read only: what is sent is held against the
- * grammar above, and the service refuses by a code of its own what its policy does not allow.
+ * `ExposureArguments` with the zones and servers of this installation, for the list of tools only. Calls are checked against
+ * `ExposureArguments`, so that the service refuses a forbidden zone or server with its own error code.
  */
 export const exposureArgumentsUnder = ({ zones, servers }: Policy) =>
   ExposureArguments.extend({
-    ...(zones.length > 0 && { zone: z.enum(zones).describe('The zone under which the name is made') }),
+    ...(zones.length > 0 && { zone: z.enum(zones).describe('The zone in which to create the name') }),
     ...(servers.targets.length > 0 && {
       server: z.enum(servers.targets).describe('The server on which the backend runs'),
     }),
   })
 
-/** One entry per bad argument, in the words that the API uses for fields. */
+/** One entry per invalid argument, with the same messages as the API. */
 export function argumentErrors({ issues }: z.ZodError, given: Readonly<Record<string, unknown>>): FieldError[] {
   const errors = issues.flatMap((issue): FieldError[] => {
     if (issue.code === 'unrecognized_keys')
@@ -86,7 +86,7 @@ const MOST_ERRORS = 20
 function messageOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      // Every number that a tool takes is a whole one.
+      // Every numeric argument is an integer.
       return `must be ${issue.expected === 'number' || issue.expected === 'int' ? 'integer' : issue.expected}`
     case 'too_small':
       return issue.origin === 'string' ? 'must not be empty' : `must be >= ${issue.minimum}`

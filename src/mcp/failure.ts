@@ -3,13 +3,13 @@ import { Refusal, Unreachable } from '../client/refusal.ts'
 import type { ErrorCode, FieldError } from '../model/errors.ts'
 import { badFields } from '../plan/desire.ts'
 
-/** An answer: for programs as it is, for models that only read text the same as text. */
+/** The body as structured content, and as text for clients that read only text. */
 export const answer = (body: object): CallToolResult => ({
   structuredContent: { ...body },
   content: [{ type: 'text', text: JSON.stringify(body) }],
 })
 
-/** Every error of a tool: the code to go by, whether the same call may work later, and which tool to call next. */
+/** `retryable`: whether the same call can succeed later. `nextAction` names the tool to call next. */
 interface ToolProblem {
   readonly code: string
   readonly detail: string
@@ -18,26 +18,26 @@ interface ToolProblem {
   readonly [member: string]: unknown
 }
 
-const told = (problem: ToolProblem): CallToolResult => ({
+const errorResult = (problem: ToolProblem): CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: JSON.stringify(problem) }],
 })
 
-export const failure = (error: unknown): CallToolResult => told(problemOf(error))
+export const failure = (error: unknown): CallToolResult => errorResult(problemOf(error))
 
 export const badArguments = (tool: string, errors: readonly FieldError[]): CallToolResult =>
-  told({
+  errorResult({
     code: 'invalid_request',
     detail: badFields(errors),
     errors,
     retryable: false,
-    nextAction: `Correct the arguments listed in errors by the inputSchema of ${tool} and call ${tool} again.`,
+    nextAction: `Correct the arguments listed in errors to match the inputSchema of ${tool}, then call ${tool} again.`,
   })
 
 export const unknownTool = (offered: readonly string[]): CallToolResult =>
-  told({
+  errorResult({
     code: 'invalid_request',
-    detail: 'There is no such tool here.',
+    detail: 'This server has no tool of that name.',
     errors: [{ field: 'name', message: 'is not one of the allowed values' }],
     retryable: false,
     nextAction: `Call one of ${offered.join(', ')}.`,
@@ -45,69 +45,70 @@ export const unknownTool = (offered: readonly string[]): CallToolResult =>
 
 function problemOf(error: unknown): ToolProblem {
   if (error instanceof Refusal) {
-    const { code, detail, retryable, nextAction: _byHttp, ...more } = error.problem
+    const { code, detail, retryable, nextAction: _forHttp, ...more } = error.problem
     const { type: _type, title: _title, status: _status, ...helpful } = more
     return { code, detail, retryable, nextAction: nextActionFor(code), ...helpful }
   }
   if (error instanceof Unreachable) {
     const nextAction =
-      'See that the service runs and that --url or DRAWBRIDGE_URL of drawbridge mcp names it, then call get_policy.'
+      'Check that the service runs and that --url or DRAWBRIDGE_URL of drawbridge mcp is its address, then call get_policy.'
     return { code: 'unreachable', detail: error.message, retryable: true, nextAction }
   }
-  const nextAction = 'Report this: it is a fault of the MCP server.'
-  return { code: 'internal_error', detail: 'The call could not be made.', retryable: false, nextAction }
+  const nextAction = 'Report this error: it is a bug in the MCP server.'
+  return { code: 'internal_error', detail: 'The MCP server could not call the service.', retryable: false, nextAction }
 }
 
-const AGAIN_BY_ITSELF = 'Call this tool again: it gets a new capability by itself.'
+const CALL_AGAIN = 'Call this tool again. Each call gets a new capability automatically.'
 const FROM_INSIDE =
-  'Ask a person inside the internal network to do this, or run drawbridge mcp there; get_policy tells which networks are internal.'
-const OTHER_VERSION = 'Ask a person to bring the service and this MCP server to the same version.'
+  'Ask a person in the internal network to do this, or run drawbridge mcp there. get_policy lists the internal networks.'
+const OTHER_VERSION = 'Ask a person to install the same version of the service and of this MCP server.'
 
-/** What an agent can do about each refusal: the API's own nextAction speaks of HTTP calls, which an agent cannot make here. */
+/** What an agent can do about each error, in terms of tools: the `nextAction` of the API names HTTP calls. */
 const NEXT: Readonly<Record<ErrorCode, string>> = {
-  invalid_request: "Correct the arguments listed in errors by the tool's inputSchema and call this tool again.",
+  invalid_request: 'Correct the arguments listed in errors to match the inputSchema, then call this tool again.',
   server_not_allowed: 'Call get_policy, then plan_exposure with one of servers.targets.',
   zone_not_managed: 'Call get_policy, then plan_exposure with one of zones.',
   port_not_allowed:
-    'Call get_policy, then plan_exposure with a port that ports.allowed includes and neither ports.denied nor ports.deniedOn names.',
-  backend_unhealthy: 'Make the health path answer with HTTP 2xx on that server and port, then call this tool again.',
+    'Call get_policy, then plan_exposure with a port in ports.allowed that is in neither ports.denied nor ports.deniedOn.',
+  backend_unhealthy: 'Make the health path answer HTTP 2xx on that server and port, then call this tool again.',
   dns_name_taken: 'Call plan_exposure with another subdomain.',
-  dns_unavailable: 'Wait a minute, then call this tool again; if it persists, tell the person who runs the DNS server.',
-  certificate_unavailable: 'Remove the reason named in detail, or call plan_exposure with tls: false.',
+  dns_unavailable:
+    'Wait a minute, then call this tool again. If the error persists, tell the person who runs the DNS server.',
+  certificate_unavailable: 'Fix the problem named in detail, or call plan_exposure with tls: false.',
   internal_network_required: FROM_INSIDE,
-  capability_required: AGAIN_BY_ITSELF,
-  capability_invalid: AGAIN_BY_ITSELF,
-  capability_expired: AGAIN_BY_ITSELF,
-  capability_used: 'Call check_host to see what was done; call this tool again if there is still something to do.',
+  capability_required: CALL_AGAIN,
+  capability_invalid: CALL_AGAIN,
+  capability_expired: CALL_AGAIN,
+  capability_used: 'Call check_host to see the result. Call this tool again if the result is not what you want.',
   admin_token_invalid: FROM_INSIDE,
-  host_not_allowed: 'Ask a person to start drawbridge mcp with --url and an address that the service calls its own.',
-  origin_not_allowed: 'Ask a person to start drawbridge mcp with --url and an address that the service calls its own.',
-  plan_not_found: 'Call plan_exposure to make a plan; list_hosts tells the planId of every exposure.',
-  host_not_found: 'Call list_hosts to see every host; a host that is not exposed may be planned with plan_exposure.',
+  host_not_allowed: 'Ask a person to start drawbridge mcp with --url and an address that the service accepts.',
+  origin_not_allowed: 'Ask a person to start drawbridge mcp with --url and an address that the service accepts.',
+  plan_not_found: 'Call plan_exposure to make a plan. list_hosts shows the planId of every exposure.',
+  host_not_found: 'Call list_hosts to see every host. Plan a host that is not exposed with plan_exposure.',
   plan_expired: 'Call plan_exposure to make a new plan.',
-  plan_not_applied: 'Call list_hosts to see the planId of every exposure; only an applied plan can be removed.',
-  plan_already_applied: 'Nothing is left to do; call check_host to see how the host does.',
-  plan_busy: 'Wait for the other run to end; call check_host to see what it left, then this tool again if need be.',
+  plan_not_applied: 'Only an applied plan can be removed. Call list_hosts to see the planId of every exposure.',
+  plan_already_applied: 'The plan is already applied. Call check_host to see the state of the host.',
+  plan_busy: 'Wait for the other run to end. Call check_host to see its result, then call this tool again if needed.',
   plan_stale: 'Call plan_exposure to make a new plan, then apply_plan with its planId.',
   proxy_name_taken:
     'Choose another subdomain, or ask a person who administers the edge about the server block that serves this name.',
-  lease_not_longer: 'Nothing is left to do: the exposure lives at least as long; check_host tells until when.',
+  lease_not_longer: 'The exposure already lasts at least that long. check_host shows when it expires.',
   proxy_config_broken: 'Ask a person to repair the configuration of nginx, then call this tool again.',
-  apply_failed: 'Mend what failed by steps (rollback tells what was put back), then call apply_plan again.',
-  renew_failed: 'Tell a person: the certificate was not renewed, and the former one is still served.',
-  remove_failed: 'Mend what failed by steps, then call remove_exposure again; the exposure is applied as before.',
+  apply_failed: 'Fix the step that failed in steps, then call apply_plan again. rollback lists what was undone.',
+  renew_failed: 'Tell a person that the certificate was not renewed. The edge still serves the previous one.',
+  remove_failed: 'Fix the step that failed in steps, then call remove_exposure again. The exposure is still applied.',
   rollback_blocked: 'Stop, and ask a person to run drawbridge resolve with the plan id on the server.',
-  rate_limited: 'Wait for the seconds given in retryAfter, then call this tool again.',
+  rate_limited: 'Wait for retryAfter seconds, then call this tool again.',
   not_found: OTHER_VERSION,
   method_not_allowed: OTHER_VERSION,
   payload_too_large: 'Call this tool again with shorter arguments.',
   unavailable:
-    'Wait for the seconds given in retryAfter, or a minute, then call this tool again; if it persists, tell a person what detail says.',
-  internal_error: 'Tell a person the requestId: the log of the service has the reason under it.',
+    'Wait for retryAfter seconds, or for a minute, then call this tool again. If the error persists, tell a person the detail.',
+  internal_error: 'Tell a person the requestId. The log of the service has the reason under this id.',
 }
 
-/** A service that is newer than this program may have codes that are not known here. */
-const UNKNOWN_CODE = 'Tell a person what detail says; call get_policy to see what is allowed here.'
+/** A newer service can have codes that this program does not know. */
+const UNKNOWN_CODE = 'Tell a person the detail. Call get_policy to see what is allowed.'
 
 const nextActionFor = (code: string): string => (isKnown(code) ? NEXT[code] : UNKNOWN_CODE)
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * What tools answer with. Every object is loose: clients hold answers against these schemas, and what the API answers has more
- * members than are named here, and will have others later.
+ * The answers of the tools. Every object is loose: clients validate answers against these schemas, and answers of the API have
+ * members that are not listed here.
  */
 const Step = z.looseObject({ name: z.string(), status: z.string(), ms: z.number() })
 const Check = z.looseObject({ name: z.string(), status: z.string(), detail: z.string() })
@@ -12,13 +12,16 @@ const HOST_ROW = {
   host: z.string(),
   badge: z.string().describe('RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT or PENDING'),
   server: z.string().nullable(),
-  managed: z.boolean().describe('False: it was not put on the air by Drawbridge, and cannot be removed by it'),
+  managed: z.boolean().describe('False: Drawbridge did not expose the host and cannot remove it'),
   tls: z.boolean(),
-  since: z.string().nullable().describe('Since when it has this badge'),
+  since: z.string().nullable().describe('When the host got this badge'),
   latencyMs: z.number().nullable(),
   uptime24h: z.number().nullable(),
-  expiresAt: z.string().nullable().describe('When it removes itself'),
-  planId: z.string().optional().describe('What remove_exposure takes; told to callers inside'),
+  expiresAt: z.string().nullable().describe('When the exposure is removed automatically'),
+  planId: z
+    .string()
+    .optional()
+    .describe('The argument of remove_exposure. Present for callers in the internal network'),
 }
 
 export const PolicyShape = z.looseObject({
@@ -26,7 +29,9 @@ export const PolicyShape = z.looseObject({
   servers: z.looseObject({ targets: z.array(z.string()), primary: z.string(), secondary: z.string().nullable() }),
   zones: z.array(z.string()),
   ports: z.looseObject({ allowed: z.array(z.array(z.number())), denied: z.array(z.number()) }),
-  caller: z.looseObject({ network: z.string(), may: z.array(z.string()) }).describe('What calls from here may do'),
+  caller: z
+    .looseObject({ network: z.string(), may: z.array(z.string()) })
+    .describe('What calls from this machine may do'),
   version: z.string(),
 })
 
@@ -54,13 +59,13 @@ export const DiagnosisShape = z.looseObject({
 })
 
 export const PlanShape = z.looseObject({
-  planId: z.string().describe('What apply_plan takes'),
+  planId: z.string().describe('The argument of apply_plan'),
   state: z.string(),
   host: z.string(),
   url: z.string(),
   checks: z.array(Check),
-  changes: z.array(Change).describe('What an apply would do, in order'),
-  expiresAt: z.string().describe('Until when it may be applied'),
+  changes: z.array(Change).describe('The changes that an apply makes, in order'),
+  expiresAt: z.string().describe('The plan can be applied until then'),
 })
 
 export const AppliedShape = z.looseObject({

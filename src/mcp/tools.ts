@@ -8,11 +8,11 @@ import * as shape from './shapes.ts'
 
 export interface Tool {
   readonly name: string
-  /** Changes the world: DNS, the proxy, certificates. */
+  /** True for tools that change DNS, the proxy or certificates. */
   readonly changes: boolean
-  /** As agents are told of it, with the zones and servers of the policy where it is known. */
+  /** The entry in the list of tools, with the zones and servers of the policy if it is known. */
   list(policy: Policy | undefined): ListedTool
-  /** Never rejects: what goes wrong is a result with `isError`. */
+  /** Never rejects: a failure is a result with `isError`. */
   call(given: Readonly<Record<string, unknown>>): Promise<CallToolResult>
 }
 
@@ -23,67 +23,67 @@ interface Declared<T> {
   readonly annotations: ListedTool['annotations']
   readonly changes?: boolean
   readonly input: z.ZodType<T>
-  /** What is listed in place of `input`, where the policy says more. */
+  /** Listed in place of `input` when the policy is known. */
   readonly inputUnder?: (policy: Policy) => z.ZodType
   readonly output: z.ZodType
   readonly run: (given: T) => Promise<object>
 }
 
-const LOOKS = { readOnlyHint: true, openWorldHint: false } as const
+const READ_ONLY = { readOnlyHint: true, openWorldHint: false } as const
 
-/** The API as tools for agents. Credentials are got and spent inside one call and are never part of an answer. */
+/** The API as tools for agents. A call gets and spends its own capability, which is never part of an answer. */
 export const toolsOf = (client: DrawbridgeClient): readonly Tool[] => [
-  ...looks(client),
-  planning(client),
-  ...changes(client),
+  ...readTools(client),
+  planTool(client),
+  ...changeTools(client),
 ]
 
-const looks = (client: DrawbridgeClient): Tool[] => [
+const readTools = (client: DrawbridgeClient): Tool[] => [
   tool({
     name: 'get_policy',
-    title: 'What is allowed here',
-    description: 'The zones, servers and ports that may be used, and what calls from this machine may do.',
-    annotations: LOOKS,
+    title: 'Get the policy',
+    description: 'Returns the zones, servers and ports that may be used, and what calls from this machine may do.',
+    annotations: READ_ONLY,
     input: take.NoArguments,
     output: shape.PolicyShape,
     run: () => client.policy(),
   }),
   tool({
     name: 'list_hosts',
-    title: 'Every host and how it does',
-    description: 'The hosts that the edge serves, with their badges, as they were seen last.',
-    annotations: LOOKS,
+    title: 'List the hosts',
+    description: 'Lists the hosts that the edge serves, with the badge of their last check.',
+    annotations: READ_ONLY,
     input: take.HostsArguments,
     output: shape.HostsShape,
     run: ({ limit, ...query }) => client.hosts({ ...defined(query), limit: String(limit) }),
   }),
   tool({
     name: 'check_host',
-    title: "A host's last check",
-    description: 'How one host does: last check, server, path of its configuration file, plan.',
-    annotations: LOOKS,
+    title: 'Get the last check of a host',
+    description: 'Returns the state of one host: last check, server, path of its configuration file, plan.',
+    annotations: READ_ONLY,
     input: take.HostArgument,
     output: shape.HealthShape,
     run: ({ host }) => client.health(host),
   }),
   tool({
     name: 'diagnose_host',
-    title: 'Why a host does not do well',
+    title: 'Diagnose a host',
     description:
-      'Looks now, link by link from the name to the backend, and names one cause with advice. Changes nothing.',
-    annotations: LOOKS,
+      'Checks every link from the DNS name to the backend now and names one cause with advice. Changes nothing.',
+    annotations: READ_ONLY,
     input: take.HostArgument,
     output: shape.DiagnosisShape,
     run: ({ host }) => client.diagnose(host),
   }),
 ]
 
-const planning = (client: DrawbridgeClient): Tool =>
+const planTool = (client: DrawbridgeClient): Tool =>
   tool({
     name: 'plan_exposure',
     title: 'Plan an exposure',
     description:
-      'Checks backend health, DNS name and certificate and tells what an apply would do. Changes no system; the plan itself is kept until it expires.',
+      'Checks backend health, DNS name and certificate, and lists what an apply would change. Changes nothing; the plan is stored until it expires.',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     input: take.ExposureArguments,
     inputUnder: take.exposureArgumentsUnder,
@@ -91,13 +91,13 @@ const planning = (client: DrawbridgeClient): Tool =>
     run: ({ expiresIn, ...request }) => client.plan(expiresIn === undefined ? request : { ...request, expiresIn }),
   })
 
-const changes = (client: DrawbridgeClient): Tool[] => [
+const changeTools = (client: DrawbridgeClient): Tool[] => [
   tool({
     name: 'apply_plan',
-    title: 'Put a plan on the air',
+    title: 'Apply a plan',
     description:
-      'Makes exactly what the plan says: certificate, proxy and DNS together, verified on the Primary, or everything is put back. Only from the internal network.',
-    // It only adds, and a plan that is applied already is refused.
+      'Makes exactly the changes of the plan: certificate, proxy and DNS together, verified on the Primary. Undoes all changes if one fails. Works only from the internal network.',
+    // Idempotent: the service refuses a plan that is already applied.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     changes: true,
     input: take.PlanArgument,
@@ -106,9 +106,9 @@ const changes = (client: DrawbridgeClient): Tool[] => [
   }),
   tool({
     name: 'remove_exposure',
-    title: 'Take an exposure off the air',
+    title: 'Remove an exposure',
     description:
-      'Takes away what the plan put on the air: DNS first, then the proxy. Visitors lose the name at once. Only from the internal network.',
+      'Removes what the plan exposed: DNS first, then the proxy. Visitors lose the name at once. Works only from the internal network.',
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     changes: true,
     input: take.PlanArgument,
@@ -117,13 +117,13 @@ const changes = (client: DrawbridgeClient): Tool[] => [
   }),
 ]
 
-function tool<T>({ input, inputUnder, output, run, changes = false, ...told }: Declared<T>): Tool {
-  const { name } = told
+function tool<T>({ input, inputUnder, output, run, changes = false, ...listed }: Declared<T>): Tool {
+  const { name } = listed
   return {
     name,
     changes,
     list: (policy) => ({
-      ...told,
+      ...listed,
       inputSchema: jsonSchema(policy && inputUnder ? inputUnder(policy) : input, 'input'),
       outputSchema: jsonSchema(output, 'output'),
     }),
@@ -137,7 +137,7 @@ function tool<T>({ input, inputUnder, output, run, changes = false, ...told }: D
 const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') =>
   ({ ...z.toJSONSchema(schema, { target: 'draft-7', io }), type: 'object' }) as ListedTool['inputSchema']
 
-/** Without the members that were left out. */
+/** A copy without undefined members. */
 const defined = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>

@@ -4,8 +4,8 @@ import type { WebhookReport } from '../notify/webhook-report.ts'
 import type { Hook } from '../notify/webhook-request.ts'
 import type { ResolveParts } from '../runs/engine/resolve.ts'
 import type { Store } from '../store/ports/store.ts'
-import { type Configured, insistOn, onThisMachine, UsageError, withExample, withJson } from '../terminal/declare.ts'
-import { standardOutput, tell } from '../terminal/escape-text.ts'
+import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../terminal/declare.ts'
+import { print, standardOutput } from '../terminal/print.ts'
 import type { RestoreParts } from './backups.ts'
 import type { DoctorParts } from './doctor/doctor.ts'
 
@@ -43,7 +43,7 @@ export function addServe(program: Command, machine: Machine): void {
     .option('--check', 'only read the configuration and say whether it is right')
     .action(async ({ config: file, check }: Configured & { check?: boolean }) => {
       const config = await configIn(file)
-      if (check) return standardOutput().say(`${file} is right.`)
+      if (check) return standardOutput().print(`${file} is right.`)
       await machine.serve(config)
     })
   withExample(command, 'drawbridge serve --config /etc/drawbridge/drawbridge.yaml')
@@ -55,7 +55,7 @@ export function addDoctor(program: Command, machine: Machine): void {
     .option('--fix', 'do what is safe: make folders of ours, take rights away from others')
     .action(async ({ config, fix, json }: Configured & { fix?: boolean }) => {
       const { doctor } = await import('./doctor/command.ts')
-      tell(await doctor(config, fix === true, machine.doctorParts), json)
+      print(await doctor(config, fix === true, machine.doctorParts), json)
     })
   withExample(withJson(command), 'drawbridge doctor --config /etc/drawbridge/drawbridge.yaml --fix')
 }
@@ -74,7 +74,7 @@ export function addBackups(program: Command, machine: Machine): void {
       machine.withParts(await configIn(config), async ({ shelf }) => {
         const { backupLines } = await import('./backups.ts')
         const manifests = await shelf.list()
-        tell({ body: { backups: manifests }, lines: () => backupLines(manifests) }, json)
+        print({ body: { backups: manifests }, lines: () => backupLines(manifests) }, json)
       }),
     )
   withExample(withJson(list), 'drawbridge backups list --config /etc/drawbridge/drawbridge.yaml')
@@ -100,13 +100,14 @@ async function restore(runId: string, options: RestoreOptions, machine: Machine)
     const body = { runId, server: preview.server, differences: preview.differences, offAir: preview.offAir }
     const nothingToDo = preview.differences.length === 0
     if (show || nothingToDo) {
-      return tell({ body: { ...body, restored: false }, lines: () => previewLines(preview) }, json)
+      return print({ body: { ...body, restored: false }, lines: () => previewLines(preview) }, json)
     }
     if (preview.offAir !== null && offAir !== preview.offAir) throw new UsageError(offAirSentence(preview.offAir))
-    if (!json) standardOutput().say(...previewLines(preview))
-    await insistOn(`Restore ${preview.differences.length} files on ${preview.server}?`, yes)
+    if (!json) standardOutput().print(...previewLines(preview))
+    const question = `Restore ${preview.differences.length} files on ${preview.server}?`
+    await confirm({ question, action: 'restore', yes })
     const sentence = await restoreBackup(preview, parts)
-    tell({ body: { ...body, restored: true }, lines: () => [sentence] }, json)
+    print({ body: { ...body, restored: true }, lines: () => [sentence] }, json)
   })
 }
 
@@ -122,12 +123,12 @@ export function addResolve(program: Command, machine: Machine): void {
           detail: detail ?? null,
         }))
         const standing = left.map(({ step, detail }) => `Left standing: ${step}${detail ? ` (${detail})` : ''}`)
-        if (show) return tell({ body: { planId, left, resolved: false }, lines: () => standing }, json)
+        if (show) return print({ body: { planId, left, resolved: false }, lines: () => standing }, json)
         const { outcome, run } = await resolve(planId, parts)
         const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
         if (stuck) throw new Error(`still blocked at ${stuck.name}: ${stuck.detail}`)
         const sentence = `${run.host} is in order again: everything was put back.`
-        tell({ body: { planId, left, resolved: true }, lines: () => [...standing, sentence] }, json)
+        print({ body: { planId, left, resolved: true }, lines: () => [...standing, sentence] }, json)
       }),
     )
   withExample(withJson(command), 'drawbridge resolve plan_4c7p… --config /etc/drawbridge/drawbridge.yaml --show')
@@ -143,7 +144,7 @@ export function addAcme(program: Command, machine: Machine): void {
       const { directory } = config.acme
       await machine.exportAccountKey(config, to)
       const sentence = `${to} holds the key of the account at ${directory}. Whoever has it orders in its name: keep it safe.`
-      tell({ body: { directory, file: to }, lines: () => [sentence] }, json)
+      print({ body: { directory, file: to }, lines: () => [sentence] }, json)
     })
   withExample(withJson(exporting), 'drawbridge acme export-account --config FILE --to account.key')
 }
@@ -156,7 +157,7 @@ export function addWebhooks(program: Command, machine: Machine): void {
       machine.withParts(await configIn(config), async ({ webhookReport }) => {
         const { webhookLines } = await import('./webhooks.ts')
         const reports = await webhookReport()
-        tell({ body: { webhooks: reports }, lines: () => webhookLines(reports) }, json)
+        print({ body: { webhooks: reports }, lines: () => webhookLines(reports) }, json)
       }),
     )
   withExample(withJson(list), 'drawbridge webhooks list --config /etc/drawbridge/drawbridge.yaml')
@@ -166,7 +167,7 @@ export function addWebhooks(program: Command, machine: Machine): void {
       machine.withParts(await configIn(config), async ({ hooks, store, now }) => {
         const { retryWebhook } = await import('./webhooks.ts')
         const sentence = await retryWebhook(name, hooks, store, now())
-        tell({ body: { name, done: sentence }, lines: () => [sentence] }, json)
+        print({ body: { name, done: sentence }, lines: () => [sentence] }, json)
       }),
     )
   withExample(withJson(retry), 'drawbridge webhooks retry chat --config /etc/drawbridge/drawbridge.yaml')
@@ -180,7 +181,7 @@ export function addAuditVerify(audit: Command, machine: Machine): void {
       const { auditReport, verifyAudit } = await import('./audit-verify.ts')
       const store = await machine.openStore(await configIn(config))
       const verdict = await verifyAudit(store).finally(() => store.close())
-      tell({ body: verdict, lines: () => [auditReport(verdict)], exitCode: verdict.ok ? 0 : 1 }, json)
+      print({ body: verdict, lines: () => [auditReport(verdict)], exitCode: verdict.ok ? 0 : 1 }, json)
     })
   withExample(withJson(command), 'drawbridge audit verify --config /etc/drawbridge/drawbridge.yaml')
 }

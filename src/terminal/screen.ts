@@ -1,4 +1,4 @@
-/** What a piece of text means. A screen without colour shows the bare text: nothing is told by colour alone. */
+/** The meaning of a text. Colour is never the only carrier of a meaning: a screen without colour shows the bare text. */
 export type Tone = 'good' | 'careful' | 'bad' | 'dim' | 'strong'
 
 const CODES: Readonly<Record<Tone, readonly [number, number]>> = {
@@ -9,21 +9,30 @@ const CODES: Readonly<Record<Tone, readonly [number, number]>> = {
   strong: [1, 22],
 }
 
+const ERASE_LINE = '\r\u001b[K'
+
 /** Where a command writes. */
 export interface Screen {
-  /** Endless where nobody looks: a file or a pipe gets whole lines. */
+  /** Infinite for a file or a pipe, so that lines are not broken there. */
   readonly columns: number
   readonly isTerminal: boolean
   paint(tone: Tone, text: string): string
-  say(...lines: readonly string[]): void
+  print(...lines: readonly string[]): void
+  /**
+   * Shows one line below the printed lines, in place of the one shown before; an empty text erases it. Does nothing
+   * without a terminal that can erase a line. The line must be shorter than the screen is wide.
+   */
+  showProgress(line: string): void
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Colour only on a terminal that knows it, and never against NO_COLOR. */
+/** Colour is used only on a terminal that supports it, and never when NO_COLOR is set. */
 export function screenOn(stream: NodeJS.WriteStream, environment: Environment): Screen {
   const isTerminal = stream.isTTY === true
-  const colours = isTerminal && !environment.NO_COLOR && environment.TERM !== 'dumb'
+  const isSmart = isTerminal && environment.TERM !== 'dumb'
+  const colours = isSmart && !environment.NO_COLOR
+  let progress = ''
   return {
     columns: isTerminal ? Math.max(stream.columns || 80, 40) : Number.POSITIVE_INFINITY,
     isTerminal,
@@ -31,6 +40,15 @@ export function screenOn(stream: NodeJS.WriteStream, environment: Environment): 
       const [on, off] = CODES[tone]
       return colours ? `\u001b[${on}m${text}\u001b[${off}m` : text
     },
-    say: (...lines) => void stream.write(lines.map((line) => `${line}\n`).join('')),
+    print(...lines) {
+      const erased = progress === '' ? '' : ERASE_LINE
+      progress = ''
+      stream.write(erased + lines.map((line) => `${line}\n`).join(''))
+    },
+    showProgress(line) {
+      if (!isSmart || line === progress) return
+      progress = line
+      stream.write(ERASE_LINE + line)
+    },
   }
 }

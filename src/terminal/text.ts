@@ -1,7 +1,7 @@
-/** Breaks a text at spaces so that no line is longer than `width`; what has no space is left whole: it may be copied. */
+/** Breaks a text at spaces so that lines fit in `width`. A longer word stays whole, so that it can be copied. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = []
-  for (const word of visible(text).split(' ')) {
+  for (const word of escapeText(text).split(' ')) {
     const last = lines.at(-1)
     if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)
@@ -9,32 +9,32 @@ function wrap(text: string, width: number): string[] {
   return lines
 }
 
-/** `head` and, beside it, the text: further lines stand below the first. `headWidth` is what one sees of the head. */
+/** `head` with the text beside it; further lines are indented to the text. `headWidth` counts the visible characters of `head`. */
 export function hanging(head: string, headWidth: number, text: string, columns: number): string[] {
   const indent = ' '.repeat(headWidth)
   return wrap(text, columns - headWidth).map((line, index) => (index === 0 ? head : indent) + line)
 }
 
-/** At most `width` characters, with an ellipsis where something is missing. */
+/** At most `width` characters, with an ellipsis where text was cut off. */
 const clip = (text: string, width: number): string =>
-  text.length <= width ? visible(text) : `${visible(text).slice(0, Math.max(0, width - 1))}…`
+  text.length <= width ? escapeText(text) : `${escapeText(text).slice(0, Math.max(0, width - 1))}…`
 
-/** What others wrote can hold what a terminal would obey. It is shown, not obeyed. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones
-const visible = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '�')
+/** Replaces control characters: text from other people must not control the terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+const escapeText = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '�')
 
-/** `[name, text]` pairs below each other, the texts in one column. */
+/** One `[name, text]` pair per line, the texts in one column. */
 export function pairs(rows: readonly (readonly [name: string, text: string])[], columns: number): string[] {
   const width = Math.max(...rows.map(([name]) => name.length)) + 2
   return rows.flatMap(([name, text]) => hanging(name.padEnd(width), width, text, columns))
 }
 
-/** One column. `paint` sees the text padded, so that colour never moves a column. */
+/** One column. `paint` gets the padded text, so that colour codes do not change the width. */
 export interface Column<Row> {
   readonly title: string
   readonly text: (row: Row) => string
   readonly align?: 'right'
-  /** Takes what the others leave, and is clipped when that is too little. */
+  /** Gets the width that the other columns leave, and is clipped to it. */
   readonly flexible?: true
   readonly paint?: (padded: string, row: Row) => string
 }
@@ -42,7 +42,7 @@ export interface Column<Row> {
 const GAP = 2
 const NARROWEST = 12
 
-/** Rows below their titles. No line is wider than `columns`. */
+/** Titles and rows. No line is wider than `width`, unless the flexible column would be too narrow. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
   const cells = rows.map((row) => columns.map((column) => column.text(row)))
   const widest = columns.map(({ title }, at) =>
@@ -75,7 +75,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** A span in its largest whole unit: `45s`, `12m`, `3h`, `9d`. */
+/** A duration in its largest whole unit: `45s`, `12m`, `3h`, `9d`. */
 export function span(ms: number): string {
   const length = Math.max(0, ms)
   if (length < MINUTE) return `${Math.floor(length / 1000)}s`
@@ -84,13 +84,13 @@ export function span(ms: number): string {
   return `${Math.floor(length / DAY)}d`
 }
 
-/** `2026-01-31 12:00:00`, in UTC as everything here. */
+/** `2026-01-31 12:00:00`, in UTC. */
 export const moment = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
 
-/** The same where room is short: a person at a terminal knows the year. */
+/** The same without year and seconds, for narrow tables. */
 export const shortMoment = (iso: string): string => moment(iso).slice(5, 16)
 
-/** A moment, and how far away it is. */
+/** A time, and the duration from now to it. */
 export function until(iso: string, now: number): string {
   const left = Date.parse(iso) - now
   return `${moment(iso)} UTC (${left >= 0 ? `in ${span(left)}` : `${span(-left)} ago`})`

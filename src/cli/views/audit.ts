@@ -16,9 +16,8 @@ export interface AuditView {
 
 const TONES: Readonly<Record<string, Tone>> = { ok: 'good', refused: 'careful', rolled_back: 'careful' }
 
-/** Who did what, to which host, with which outcome. */
 export function auditLines({ lines, nextAfter }: AuditView, screen: Screen): string[] {
-  if (lines.length === 0) return ['There are no such lines.']
+  if (lines.length === 0) return ['No audit lines match.']
   const rows = table(
     [
       { title: 'LINE', text: ({ seq }) => String(seq), align: 'right' },

@@ -14,7 +14,7 @@ export interface DiagnosisView {
   readonly tookMs: number
 }
 
-/** What each link is called on the way from the visitor to the backend. */
+/** The names of the links, in order from the visitor to the backend. */
 const NAMES: Readonly<Record<string, string>> = {
   dns: 'DNS name',
   edge: 'edge',
@@ -27,21 +27,21 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 const NAME_WIDTH = Math.max(...Object.values(NAMES).map((name) => name.length)) + 2
 
-/** The chain from visitor to backend, drawn; then the one cause and what to do about it. */
+/** Draws the chain from the visitor to the backend, then prints the cause and the advice. */
 export function diagnosisLines(diagnosis: DiagnosisView, screen: Screen): string[] {
   const { host, badge, chain, cause, configPath, configLine, proxyPass, server, tookMs } = diagnosis
   const place = configPath === null ? [] : [`${configPath}${configLine === null ? '' : `:${configLine}`}`]
   const target = proxyPass ?? (server === null ? undefined : `server ${server}`)
   return [
     `${screen.paint('strong', host)}  ${screen.paint(badgeTone(badge), badge)}`,
-    ...[...place, ...(target === undefined ? [] : [`passes on to ${target}`])].map((line) => `  ${line}`),
+    ...[...place, ...(target === undefined ? [] : [`proxies to ${target}`])].map((line) => `  ${line}`),
     '',
     '  visitor',
     ...chain.flatMap((link) => ['  │', ...linkLines(link, screen)]),
     '',
     ...hanging('Cause:  ', 8, `${cause.sentence} (${cause.code})`, screen.columns),
     ...hanging('Advice: ', 8, cause.advice, screen.columns),
-    screen.paint('dim', `Looked at in ${tookMs} ms; nothing was changed.`),
+    screen.paint('dim', `Diagnosed in ${tookMs} ms. Nothing was changed.`),
   ]
 }
 

@@ -24,7 +24,7 @@ export interface PlanView {
   readonly expiresAt: string
 }
 
-/** What was looked at, and what an apply would do. */
+/** The checks of a plan, and the changes that an apply would make. */
 export function planLines(plan: PlanView, screen: Screen, now: number): string[] {
   const lifetime = plan.request.expiresIn
   return [
@@ -33,15 +33,15 @@ export function planLines(plan: PlanView, screen: Screen, now: number): string[]
     'Checks',
     ...checkLines(plan.checks, screen),
     '',
-    'An apply would',
+    'Changes on apply',
     ...plan.changes.flatMap((change) => {
       const [verb, text] = changeText(change)
       return hanging(`  ${verb.padEnd(12)}`, 14, text, screen.columns)
     }),
     '',
-    `On the air as: ${plan.url}`,
-    ...(lifetime === undefined ? [] : [`It removes itself ${span(lifetime * 1000)} after the apply.`]),
-    `The plan may be applied until ${until(plan.expiresAt, now)}.`,
+    `URL: ${plan.url}`,
+    ...(lifetime === undefined ? [] : [`The exposure expires ${span(lifetime * 1000)} after the apply.`]),
+    `The plan can be applied until ${until(plan.expiresAt, now)}.`,
   ]
 }
 
@@ -59,18 +59,18 @@ export const checkLines = (checks: readonly CheckView[], screen: Screen): string
     return hanging(head, 25, detail, screen.columns)
   })
 
-/** A change as a verb and what it is done to. */
+/** A change as a verb and its object. */
 function changeText(change: ChangeView): [verb: string, text: string] {
   const { kind, action } = change
-  const told = (member: string): string => String(change[member] ?? '')
+  const member = (name: string): string => String(change[name] ?? '')
   if (kind === 'certificate') {
     const names = Array.isArray(change.names) ? change.names.join(', ') : ''
     return action === 'reuse'
-      ? ['use', `the certificate for ${names}, valid until ${told('notAfter').slice(0, 10)}`]
+      ? ['use', `the certificate for ${names}, valid until ${member('notAfter').slice(0, 10)}`]
       : ['order', `a certificate for ${names}`]
   }
-  if (kind === 'proxy') return ['serve', `${told('serverName')} from ${told('target')}`]
-  if (kind === 'dns') return ['publish', `${told('name')} ${told('type')} ${told('value')}`]
+  if (kind === 'proxy') return ['serve', `${member('serverName')} from ${member('target')}`]
+  if (kind === 'dns') return ['publish', `${member('name')} ${member('type')} ${member('value')}`]
   return [action, kind]
 }
 

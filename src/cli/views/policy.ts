@@ -18,15 +18,15 @@ export function policyLines(policy: PolicyView, url: string, screen: Screen): st
   return pairs(
     [
       ['service', `Drawbridge ${policy.version} at ${url}, ${policy.flow} flow`],
-      ['you', `come from the ${caller.network} network and may ${caller.may.join(', ')}`],
+      ['you', `call from the ${caller.network} network and may ${caller.may.join(', ')}`],
       ['zones', policy.zones.join(', ') || 'none'],
       [
         'servers',
         `${servers.targets.join(', ')}; the Primary is ${servers.primary}, the Secondary ${servers.secondary ?? 'none'}`,
       ],
       ['ports', `${ranges}${ports.denied.length > 0 ? `, but not ${ports.denied.join(', ')}` : ''}`],
-      ['inside', policy.internalNetworks.join(', ') || 'nobody'],
-      ['plans', `live ${span(policy.plan.ttlSeconds * 1000)} until they are applied`],
+      ['internal', policy.internalNetworks.join(', ') || 'none'],
+      ['plans', `can be applied for ${span(policy.plan.ttlSeconds * 1000)}`],
     ],
     screen.columns,
   )

@@ -23,9 +23,11 @@ export interface HostsView {
 
 export function statusLines(body: HostsView, screen: Screen): string[] {
   const { hosts, matched } = body
-  if (matched === 0) return [body.total === 0 ? 'No host is served yet.' : 'No host fits.', ...totals(body)]
+  if (matched === 0) return [body.total === 0 ? 'The edge serves no host yet.' : 'No host matches.', ...totals(body)]
   const more =
-    matched > hosts.length ? [`… and ${matched - hosts.length} more; --search finds, --limit shows them.`] : []
+    matched > hosts.length
+      ? [`… and ${matched - hosts.length} more. Use --search to filter or --limit to show more.`]
+      : []
   return [...table(columnsAt(Date.parse(body.at), screen), hosts, screen.columns), ...more, '', ...totals(body)]
 }
 
@@ -42,19 +44,19 @@ function columnsAt(now: number, screen: Screen): Column<HostView>[] {
     { title: 'ANSWER', text: ({ latencyMs }) => (latencyMs === null ? '-' : `${latencyMs} ms`), align: 'right' },
     { title: 'UP 24H', text: ({ uptime24h }) => share(uptime24h), align: 'right' },
     { title: 'CERT', text: ({ certificate }) => untilEnd(certificate?.notAfter ?? null, now), align: 'right' },
-    { title: 'ENDS', text: ({ expiresAt }) => untilEnd(expiresAt, now), align: 'right' },
+    { title: 'EXPIRES', text: ({ expiresAt }) => untilEnd(expiresAt, now), align: 'right' },
   ]
 }
 
-/** Never rounded up to a whole that it is not. */
+/** Rounded down, so that 100% means no failed check. */
 const share = (part: number | null): string => (part === null ? '-' : `${Math.floor(part * 1000) / 10}%`)
 
 const untilEnd = (iso: string | null, now: number): string => (iso === null ? '-' : span(Date.parse(iso) - now))
 
 function totals({ total, counts }: HostsView): string[] {
   const parts = Object.entries(counts).filter(([, count]) => count > 0)
-  const told = parts.map(([badge, count]) => `${count} ${badge}`).join(', ')
-  return [`${total} ${total === 1 ? 'host' : 'hosts'}${told ? `: ${told}` : ''}`]
+  const summary = parts.map(([badge, count]) => `${count} ${badge}`).join(', ')
+  return [`${total} ${total === 1 ? 'host' : 'hosts'}${summary ? `: ${summary}` : ''}`]
 }
 
 export interface HealthView extends HostView {
@@ -76,11 +78,11 @@ export function healthLines(health: HealthView, screen: Screen, now: number): st
     ...pairs(
       [
         ['last check', lastCheck === null ? 'none yet' : checkText(lastCheck)],
-        ['server', health.server ?? 'not told'],
-        ['made here', health.managed ? `yes${planId === undefined ? '' : `, by ${planId}`}` : 'no'],
+        ['server', health.server ?? 'unknown'],
+        ['managed', health.managed ? `yes${planId === undefined ? '' : `, by ${planId}`}` : 'no'],
         ['file', health.configPath ?? 'none'],
         ...(certificate ? ([['certificate', `valid until ${until(certificate.notAfter, now)}`]] as const) : []),
-        ...(expiresAt === null ? [] : ([['removes itself', until(expiresAt, now)]] as const)),
+        ...(expiresAt === null ? [] : ([['expires', until(expiresAt, now)]] as const)),
       ],
       screen.columns,
     ),
@@ -92,7 +94,6 @@ function checkText({ at, httpStatus, latencyMs, reason }: NonNullable<HealthView
   return `${answer}${latencyMs === null ? '' : ` in ${latencyMs} ms`}, ${moment(at)} UTC`
 }
 
-/** A badge's meaning in colour, beside its word. */
 export function badgeTone(badge: string): Tone {
   if (badge === 'RUNNING') return 'good'
   if (badge === 'PENDING') return 'dim'

@@ -9,14 +9,13 @@ export interface StepView {
   readonly detail?: string | undefined
 }
 
-/** What a step does, by its name in a run. */
 const TITLES: Readonly<Record<string, string>> = {
-  check: 'look again at backend, name, certificate and edge',
-  backup: "keep the edge's files as they stand",
-  certificate: 'certificate',
-  proxy: 'nginx, tested and reloaded',
-  'proxy-tls': 'nginx with HTTPS, tested and reloaded',
-  dns: 'DNS name',
+  check: 'check backend, name, certificate and edge again',
+  backup: 'back up the files of the edge',
+  certificate: 'get the certificate',
+  proxy: 'test and reload nginx',
+  'proxy-tls': 'test and reload nginx with HTTPS',
+  dns: 'change DNS',
   verify: 'verify on the Primary',
 }
 
@@ -29,11 +28,13 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, tone: Tone]>> = {
   undo_failed: ['✖', 'bad'],
 }
 
-export function stepLine({ name, status, ms, detail }: StepView, screen: Screen): string {
+/** One step that has ended: its sign, its title, its duration, and the reason where it failed. */
+export function stepLines({ name, status, ms, detail }: StepView, screen: Screen): string[] {
   const [sign, tone] = SIGNS[status] ?? ['·', 'dim']
-  const undone = status.startsWith('undo') ? ', put back' : ''
-  const time = ms === undefined ? '' : screen.paint('dim', ` ${Math.round(ms)} ms`)
-  return `  ${screen.paint(tone, sign)} ${titleOf(name)}${undone}${time}${detail === undefined ? '' : `: ${detail}`}`
+  const undo = status.startsWith('undo') ? 'undo: ' : ''
+  const time = ms === undefined ? '' : ` ${Math.round(ms)} ms`
+  const text = `${undo}${titleOf(name)}${time}${detail === undefined ? '' : `: ${detail}`}`
+  return hanging(`  ${screen.paint(tone, sign)} `, 4, text, screen.columns)
 }
 
 export interface ProblemView {
@@ -50,7 +51,6 @@ export interface ProblemView {
   readonly rollback?: readonly StepView[] | undefined
 }
 
-/** What, why, and what next. */
 export function refusalLines(problem: ProblemView, screen: Screen): string[] {
   const { title, code, detail, nextAction, retryAfter, requestId, errors = [], checks = [] } = problem
   const part = (name: string, text: string) => hanging(`  ${name.padEnd(6)}`, 8, text, screen.columns)
@@ -59,7 +59,7 @@ export function refusalLines(problem: ProblemView, screen: Screen): string[] {
     ...part('why', detail),
     ...errors.flatMap(({ field, message }) => part('', `${field} ${message}`)),
     ...checkLines(checks, screen),
-    ...[...(problem.steps ?? []), ...(problem.rollback ?? [])].map((step) => stepLine(step, screen)),
+    ...[...(problem.steps ?? []), ...(problem.rollback ?? [])].flatMap((step) => stepLines(step, screen)),
     ...part('next', nextAction),
     ...(retryAfter === undefined ? [] : part('', `Try again in ${retryAfter} s.`)),
     ...(code === 'internal_error' && requestId !== undefined ? part('id', requestId) : []),

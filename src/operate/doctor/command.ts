@@ -1,6 +1,6 @@
 import { type Config, loadConfig } from '../../config/config.ts'
 import { ConfigError } from '../../config/document.ts'
-import type { Told } from '../../terminal/escape-text.ts'
+import type { Output } from '../../terminal/print.ts'
 import type { Screen, Tone } from '../../terminal/screen.ts'
 import { hanging } from '../../terminal/text.ts'
 import { type DoctorParts, examine, repair } from './doctor.ts'
@@ -11,7 +11,7 @@ export async function doctor(
   file: string,
   fix: boolean,
   parts: (config: Config) => DoctorParts | Promise<DoctorParts>,
-): Promise<Told> {
+): Promise<Output> {
   const config = configOrFindings(file)
   if (Array.isArray(config)) return told(config, [])
   const readable = ok('configuration', `${file} is right.`)
@@ -22,7 +22,7 @@ export async function doctor(
   return told(done.length > 0 ? await look(await parts(config)) : found, done)
 }
 
-const told = (findings: readonly Finding[], done: readonly string[]): Told => ({
+const told = (findings: readonly Finding[], done: readonly string[]): Output => ({
   body: doctorBody(findings, done),
   lines: (screen) => [...done, ...doctorLines(findings, screen)],
   exitCode: isWell(findings) ? 0 : 1,

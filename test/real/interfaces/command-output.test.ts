@@ -12,9 +12,10 @@ beforeAll(async () => {
 
 afterAll(() => api?.close())
 
-/** Moments and addresses as wide as they are, but the same every time. */
+/** Replaces times, durations and addresses by fixed ones of the same width. */
 const steady = (text: string): string =>
   text
+    .replaceAll(/ \d+ ms$/gm, ' N ms')
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-01-31 12:00:00')
     .replaceAll(/\b\d\d-\d\d \d\d:\d\d\b(?!:)/g, '01-31 12:00')
     .replaceAll(api.url, 'http://127.0.0.1:8045')
@@ -38,7 +39,7 @@ const quoted = (line: string) => `${launcher()} ${line} --url ${api.url}`
 
 describe('for a person at 80 columns', () => {
   test('every command shows what it has to say, and no line is longer', async () => {
-    // One terminal for all: a mark on a line of its own stands between them.
+    // One terminal for all commands: an `@` line separates them.
     const output = await onTerminal(SHOWN.map((line) => `echo '@ ${line}'; ${quoted(line)} 2>&1`).join('; '))
     const screen = finalScreen(output)
     expect(steady(screen.join('\n'))).toMatchSnapshot()
@@ -53,13 +54,13 @@ describe('for a person at 80 columns', () => {
     expect(output).toContain('RUNNING')
   })
 
-  test('up asks, and no means no', async () => {
+  test('up asks, and the answer no changes nothing', async () => {
     const line = quoted('up hello --server 25 --port 3000')
     const declined = await onTerminal(`${line}; echo "code $?"`, { input: 'n\n' })
-    expect(declined).toContain('Put hello.example.test on the air? [y/N]')
+    expect(declined).toContain('Expose hello.example.test? [y/N]')
     expect(declined).toContain('Nothing was changed.')
     expect(declined).toContain('code 8')
-    expect(await onTerminal(line, { input: 'y\n' })).toContain('On the air: ')
+    expect(await onTerminal(line, { input: 'y\n' })).toContain('Exposed: ')
   })
 })
 
@@ -68,7 +69,7 @@ describe('without a terminal', () => {
     const shown: string[] = []
     for (const line of SHOWN) {
       const { code, stdout, stderr } = await drawbridge([...line.split(' '), '--url', api.url])
-      shown.push(`@ ${line}`, stdout.replaceAll(/ \d+ ms$/gm, ' N ms') + stderr, `@ code ${code}`)
+      shown.push(`@ ${line}`, stdout + stderr, `@ code ${code}`)
     }
     expect(steady(shown.join('\n'))).toMatchSnapshot()
     expect(shown.join('')).not.toContain('\u001b')
@@ -84,9 +85,12 @@ describe('without a terminal', () => {
     )
   })
 
-  test('nobody can be asked: --yes must have been said', async () => {
+  test('up refuses to run without --yes', async () => {
     const { code, stderr } = await drawbridge(['up', 'hello', '--server', '25', '--port', '3000', '--url', api.url])
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Not a terminal: pass --yes to apply without a prompt.'),
+    })
   })
 
   test.each([

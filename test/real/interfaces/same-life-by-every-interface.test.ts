@@ -175,8 +175,8 @@ test('no capability is seen by anyone but the service: not on screen, in history
       transcript: transcript.join('\n'),
       log: readFileSync(lab.description.log, 'utf8'),
     }
-    expect(screen).toContain('On the air: ')
-    expect(screen).toContain('Off the air: ')
+    expect(screen).toContain('Exposed: ')
+    expect(screen).toContain('Removed: ')
     expect(places.history).toContain('drawbridge up canary')
     expect(places.processes).toContain('canary')
     expect(transcript.join('')).toContain('"applied"')

@@ -92,7 +92,7 @@ describe('the address of the service', () => {
       /config\.yaml:1: token is not a setting/,
     )
     await expect(serviceUrl('ftp://x', {})).rejects.toThrow('--url')
-    await expect(serviceUrl('http://me:secret@x', {})).rejects.toThrow(/^--url holds a user name or password/)
+    await expect(serviceUrl('http://me:secret@x', {})).rejects.toThrow(/^--url contains a user name or password/)
   })
 })
 
