@@ -84,7 +84,7 @@ export interface OrderBook {
 }
 
 /** A certificate that somebody would order. */
-export interface OrderWish {
+export interface OrderRequest {
   readonly names: readonly string[]
   /** The certificate that it renews, by the name that RFC 9773 gives it. An authority may exempt such orders from its limits. */
   readonly replaces?: string | undefined
@@ -116,18 +116,18 @@ export type BudgetVerdict =
     }
 
 /** What may still be asked of one authority. Looking spends nothing. */
-export interface BudgetLook {
-  look(wish: OrderWish): Promise<BudgetVerdict>
+export interface BudgetReader {
+  check(wish: OrderRequest): Promise<BudgetVerdict>
 }
 
 /** Keeps to what an authority allows, together with every other instance on the same store, and across restarts. */
-export interface OrderBudget extends BudgetLook {
+export interface OrderBudget extends BudgetReader {
   /** Before an order is placed: it counts from now on. Rejects with IssueFault, and counts nothing, when none may be placed. */
-  spend(wish: OrderWish): Promise<void>
+  spend(wish: OrderRequest): Promise<void>
   /** A certificate was issued: what failed before is forgotten. */
   issued(names: readonly string[]): Promise<void>
   /** A try has failed. Gives the same fault with the seconds after which another may be made. */
-  failed(wish: OrderWish, fault: IssueFault): Promise<IssueFault>
+  failed(wish: OrderRequest, fault: IssueFault): Promise<IssueFault>
 }
 
 /** The lines that budgets are judged by: the store's, or a part of it. Each method is durable when it resolves. */

@@ -5,7 +5,7 @@ import { CallerRules } from '../authorize/caller.ts'
 import { acmeDirectory } from '../certificates/acme/directory.ts'
 import { renewalAdvisor } from '../certificates/acme/renewal-info.ts'
 import { orderBudget } from '../certificates/budget/order-budget.ts'
-import type { BudgetLook, CertificateInventory, OrderBudget } from '../certificates/contract.ts'
+import type { BudgetReader, CertificateInventory, OrderBudget } from '../certificates/contract.ts'
 import { certificateInventory } from '../certificates/stock/inventory.ts'
 import { issuedFolder } from '../certificates/stock/issued-files.ts'
 import type { Config } from '../config/config.ts'
@@ -260,7 +260,7 @@ function renewalsOf(
 interface ObserverSources {
   readonly store: Store
   readonly inventory: CertificateInventory
-  readonly budget: BudgetLook
+  readonly budget: BudgetReader
   readonly edge: EdgePreflight | undefined
   readonly now: () => number
 }
@@ -278,9 +278,9 @@ function observerOf(config: Config, { store, inventory, budget, edge, now }: Obs
     probe: (target) => probeFairly(target, HEALTH_TIMEOUT_SECONDS * 1000),
     inventory,
     // Nothing of it can change a file or a process.
-    edge: edge && { look: (host, tls) => edge.look(host, tls) },
+    edge: edge && { check: (host, tls) => edge.check(host, tls) },
     // Nothing but the look: what plans cannot spend.
-    budget: { look: (wish) => budget.look(wish) },
+    budget: { check: (wish) => budget.check(wish) },
     directory: acmeDirectory({ url: config.acme.directory, caFile: config.acme.caFile }),
     aliasIn: (zone) => config.zones.get(zone)?.publish?.find(({ type }) => type === 'CNAME')?.value,
     caaIdentities: config.acme.caaIdentities,

@@ -120,7 +120,7 @@ export interface Edge {
   /** The removal of pairs that no host's entry names. */
   unusedCertificates(): Promise<readonly EdgeFile[]>
   filesWithout(host: string): Promise<readonly EdgeFile[]>
-  look(paths: readonly string[]): Promise<readonly FileHash[]>
+  hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
   /** For backups and put-backs. */
   read(paths: readonly string[]): Promise<readonly EdgeFile[]>
   /**
@@ -146,7 +146,7 @@ export interface Edge {
 
 export interface EdgeVisit extends EdgeQuestion {
   /** Where the edge listens for this host. */
-  readonly door: Endpoint
+  readonly listenAddress: Endpoint
   /** With a whole TLS handshake: only then the answer tells of the certificate. */
   readonly full: boolean
 }
@@ -187,7 +187,7 @@ export interface LoadState {
  */
 export interface EdgePreflight {
   /** `tls`: whether the host would be served with a certificate. */
-  look(host: string, tls: boolean): Promise<ProxyFact>
+  check(host: string, tls: boolean): Promise<ProxyFact>
 }
 
 /**
@@ -201,7 +201,7 @@ export interface EdgeView {
   hostPath(host: string): string
   /** What this machine's own table of hosts says, as nginx would have it; undefined when it says nothing. */
   localAddress(name: string): Promise<string | undefined>
-  look(paths: readonly string[]): Promise<readonly FileHash[]>
+  hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
   visit(question: EdgeQuestion & { readonly door: Endpoint }, limitMs: number): Promise<EdgeAnswer>
   handshake(door: Endpoint, host: string, limitMs: number): Promise<Handshake>
   loadState(paths: readonly string[]): Promise<LoadState>

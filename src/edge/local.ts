@@ -4,7 +4,7 @@ import { renderCertificate } from './config/render-certificate.ts'
 import { renderSite } from './config/render-site.ts'
 import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
 import { certificateOf, sparingUsed, unusedCertificates } from './files/certificates-in-use.ts'
-import { lookAt, readEdgeFile } from './files/files.ts'
+import { hashFile, readEdgeFile } from './files/files.ts'
 import { replaceFiles } from './files/replace.ts'
 import { type DebugLog, debugLogs } from './process/debug-logs.ts'
 import { testConfiguration } from './process/nginx-program.ts'
@@ -59,7 +59,7 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
     certificateFiles: renderCertificate,
     isOfCertificate,
     unusedCertificates: () => unusedCertificates(folder),
-    look: async (paths) => Promise.all(paths.map((path) => lookAt(folder, known(path)))),
+    hashFiles: async (paths) => Promise.all(paths.map((path) => hashFile(folder, known(path)))),
     read: async (paths) => Promise.all(paths.map((path) => readEdgeFile(folder, known(path)))),
     async filesFor(site) {
       const files = renderSite(site, settings)

@@ -28,7 +28,7 @@ export function edgePreflight(
   const soundness = new Soundness(test)
   const debugging = debugLogOf(settings)
   return {
-    async look(host, tls) {
+    async check(host, tls) {
       try {
         const map = await reader.read()
         const refusal = (await soundness.refusal(map)) ?? (tls ? debugging(map) : undefined)

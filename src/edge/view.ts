@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseAddress } from '../model/address.ts'
 import { hostFile, parsePath } from './config/layout.ts'
 import type { EdgeView } from './contract.ts'
-import { lookAt } from './files/files.ts'
+import { hashFile } from './files/files.ts'
 import { loadState } from './process/loaded.ts'
 import type { EdgeSettings } from './settings.ts'
 import { askEdge } from './visit/ask.ts'
@@ -17,11 +17,11 @@ export function edgeView(settings: EdgeSettings): EdgeView {
     ports,
     hostPath: (host) => join(folder, hostFile(host)),
     localAddress,
-    look: (paths) =>
+    hashFiles: (paths) =>
       Promise.all(
         paths.map((path) => {
           parsePath(path)
-          return lookAt(folder, path)
+          return hashFile(folder, path)
         }),
       ),
     visit: ({ door, ...question }, limitMs) =>

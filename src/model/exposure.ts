@@ -24,6 +24,9 @@ export const PLAN_STATES = [
 ] as const
 export type PlanState = (typeof PLAN_STATES)[number]
 
+/** The one pattern of a plan id. */
+export const PLAN_ID = /^plan_[0-9a-z]{26}$/
+
 export interface Plan {
   readonly planId: string
   readonly state: PlanState

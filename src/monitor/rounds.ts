@@ -66,7 +66,7 @@ export class Rounds {
     const { host, path, tls, door } = status
     const look = isLookDue(host, status.sightings.at, isWrongByLook(status), now(), everyMs)
     const [answer, compared] = await Promise.all([
-      visitor.visit({ host, path, tls, door, full: look, proof: roll.proofOf(host) }),
+      visitor.visit({ host, path, tls, listenAddress: door, full: look, proof: roll.proofOf(host) }),
       look ? this.#look(status) : undefined,
     ])
     const present = board.find(host)

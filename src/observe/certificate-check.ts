@@ -1,7 +1,7 @@
 import { type CaaVerdict, evaluateCaa } from '../certificates/budget/caa.ts'
 import type {
   AcmeDirectory,
-  BudgetLook,
+  BudgetReader,
   CertificateInventory,
   ChallengeType,
   CoveringCertificate,
@@ -14,7 +14,7 @@ export interface CertificateSources extends CaaSources {
   readonly inventory: Pick<CertificateInventory, 'covering'>
   /** Without one nothing can be issued. */
   readonly directory?: AcmeDirectory | undefined
-  readonly budget: BudgetLook
+  readonly budget: BudgetReader
   /** What a host in the zone is published as an alias of, if it is. */
   readonly aliasIn: (zone: string) => string | undefined
   /** The CA's names in CAA records, for when its directory does not tell them. */
@@ -40,7 +40,7 @@ async function checkIssuance(sources: CertificateSources, zone: string, host: st
   const { directory, caaIdentities, budget } = sources
   if (!directory) return unavailable('directory_unavailable', 'No certificate authority is configured.')
   const names = sources.certificateNames(zone, host)
-  const spending = await budget.look({ names })
+  const spending = await budget.check({ names })
   if (spending.kind === 'refused') {
     const { because, retryAfter } = spending
     return { ...unavailable('budget', budgetSentence(directory.url, because)), retryAfter }

@@ -42,4 +42,4 @@ async function lookAtCertificate(parts: ObserveParts, reader: DnsReader, desired
 }
 
 const lookAtProxy = async ({ edge }: ObserveParts, host: string, tls: boolean): Promise<ProxyFact> =>
-  edge ? edge.look(host, tls) : { kind: 'not_required' }
+  edge ? edge.check(host, tls) : { kind: 'not_required' }

@@ -43,7 +43,7 @@ export async function previewRestore(runId: string, { shelf, primary, store }: R
   if (!primary) throw new Fault('No edge is configured for the Primary.')
   const files = await shelf.load(runId)
   const host = (await shelf.list()).find((manifest) => manifest.runId === runId)?.host ?? ''
-  const now = await primary.look(files.map(({ path }) => path))
+  const now = await primary.hashFiles(files.map(({ path }) => path))
   const moved = files.filter((file) => hashOf(file).hash !== hashIn(now, file.path))
   const differences = moved.map(({ path, content }): Difference => {
     if (content === null) return { path, change: 'vanishes' }

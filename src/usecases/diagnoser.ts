@@ -8,13 +8,13 @@ import type { BadgeFacts } from '../model/badge.ts'
 import { Problem } from '../model/errors.ts'
 import type { Evidence } from '../model/evidence.ts'
 import { Deadline } from '../observe/deadline.ts'
-import { type HostLookParts, lookAtHost } from '../observe/host/inspect-host.ts'
+import { type InspectHostParts, inspectHost } from '../observe/host/inspect-host.ts'
 import type { Subject } from '../observe/host/subject.ts'
 import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
 
 /** What a diagnosis stands on. Nothing of it can write. */
-export interface DiagnoserParts extends HostLookParts {
+export interface DiagnoserParts extends InspectHostParts {
   readonly reader: EdgeReader | undefined
   readonly store: Pick<ExposureStore, 'findExposure'> & Pick<PlanStore, 'findPlan'>
   /** What was applied, and may be compared with what stands. */
@@ -72,7 +72,7 @@ export class Diagnoser {
     if (subject === 'late')
       throw new Problem('unavailable', 'The store or the disk does not answer.', { retryAfter: 5 })
     if (!subject) throw notFound()
-    const evidence = await lookAtHost(this.#parts, subject, deadline, since)
+    const evidence = await inspectHost(this.#parts, subject, deadline, since)
     return { ...evidence, known: this.#parts.known(host, subject.managed?.plan.planId ?? null) }
   }
 

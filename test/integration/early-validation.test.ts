@@ -10,7 +10,7 @@ import { tempFolder } from '../support/temp-folder.ts'
 class CountingEdge {
   readonly server = '23'
   tests = 0
-  look = async () => []
+  hashFiles = async () => []
   validate = async () => {
     this.tests += 1
   }

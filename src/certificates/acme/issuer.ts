@@ -8,7 +8,7 @@ import {
   type IssueProgress,
   type OrderBook,
   type OrderBudget,
-  type OrderWish,
+  type OrderRequest,
 } from '../contract.ts'
 import { makeProofsFolder, orderFiles, proofsFile } from '../stock/issued-files.ts'
 import { type AccountKeySource, acmeAccount, type ExternalAccount } from './account.ts'
@@ -47,11 +47,11 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   const recorded = new WeakSet<IssueFault>()
   const running = new Map<string, Promise<InstalledCertificate>>()
 
-  const issue = async (wish: OrderWish, responder: ChallengeResponder): Promise<InstalledCertificate> => {
+  const issue = async (wish: OrderRequest, responder: ChallengeResponder): Promise<InstalledCertificate> => {
     const names = canonical(wish.names)
     const order = { ...wish, names }
     // Whether a new order may be placed is checked when it is placed: this call may resume one that is already counted.
-    assertFree(await budget.look({ ...order, resumes: true }), directory)
+    assertFree(await budget.check({ ...order, resumes: true }), directory)
     await makeProofsFolder(stateDir, directory)
     const proofs = proofsIn(proofsFile(stateDir, directory, names.join(',')), responder)
     const files = await orderFiles(stateDir, directory, names.join(','))
@@ -72,7 +72,7 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     }
   }
   /** Each fault is recorded once, although it passes here both inside and outside of the order lock. */
-  const recordFailure = async (wish: OrderWish, fault: unknown): Promise<unknown> => {
+  const recordFailure = async (wish: OrderRequest, fault: unknown): Promise<unknown> => {
     if (!(fault instanceof IssueFault) || LOCAL_FAULTS.includes(fault.kind) || recorded.has(fault)) return fault
     const failure = await budget.failed(wish, fault)
     recorded.add(failure)

@@ -1,6 +1,6 @@
 import { type AuthorityPause, type LedgerLine, nameSet } from '../../model/ledger.ts'
 import { pauseAfter } from '../../primitives/retry.ts'
-import type { BudgetVerdict, LimitLeft, OrderWish } from '../contract.ts'
+import type { BudgetVerdict, LimitLeft, OrderRequest } from '../contract.ts'
 
 /** What an authority allows of each. Where one is left out there is no such limit. */
 export interface AcmeLimits {
@@ -45,7 +45,7 @@ const WORDS: Record<LimitName, (subject: string) => string> = {
 }
 
 /** Whether an order may be placed now. First what the authority said, then what went wrong before, then what it allows. */
-export function judgeOrder(wish: OrderWish, rules: BudgetRules, ledger: Ledger, now: number): BudgetVerdict {
+export function judgeOrder(wish: OrderRequest, rules: BudgetRules, ledger: Ledger, now: number): BudgetVerdict {
   const { limits, backoff } = rules
   const isExempt = limits.renewalsExempt && wish.replaces !== undefined
   const pausedUntil = isExempt ? ledger.pause.everything : Math.max(ledger.pause.newOrders, ledger.pause.everything)
@@ -86,7 +86,7 @@ const limitsOf = (limits: AcmeLimits): Limit[] =>
     (limit) => limit !== undefined,
   )
 
-function failuresInARow({ names }: OrderWish, lines: readonly LedgerLine[]): { count: number; lastAt: number } {
+function failuresInARow({ names }: OrderRequest, lines: readonly LedgerLine[]): { count: number; lastAt: number } {
   const set = nameSet(names)
   const own = lines.filter((line) => line.names === set)
   const failed = own
@@ -99,7 +99,7 @@ interface Counted extends LimitLeft {
   readonly waitMs: number
 }
 
-function limitsFor(wish: OrderWish, rules: BudgetRules, lines: readonly LedgerLine[], now: number): Counted[] {
+function limitsFor(wish: OrderRequest, rules: BudgetRules, lines: readonly LedgerLine[], now: number): Counted[] {
   const { limits, domainOf } = rules
   const set = nameSet(wish.names)
   const count = (limit: LimitName, subject: string, spent: readonly LedgerLine[]): Counted[] => {

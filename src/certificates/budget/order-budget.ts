@@ -5,7 +5,7 @@ import {
   IssueFault,
   type LedgerBook,
   type OrderBudget,
-  type OrderWish,
+  type OrderRequest,
 } from '../contract.ts'
 import { type BudgetRules, backoffSeconds, hasLimits, judgeOrder, ledgerSince } from './budget.ts'
 
@@ -21,7 +21,7 @@ type Session = Pick<LedgerBook, 'readLedger' | 'authorityPause'>
 /** The budget of one directory, as the store's ledger has it: every directory has its own. */
 export function orderBudget(options: OrderBudgetOptions): OrderBudget {
   const { directory, ledger, now, backoff, limits } = options
-  const judge = async (wish: OrderWish, session: Session): Promise<BudgetVerdict> => {
+  const judge = async (wish: OrderRequest, session: Session): Promise<BudgetVerdict> => {
     const at = now()
     const names = hasLimits(options) ? undefined : nameSet(wish.names)
     const [lines, pause] = await Promise.all([
@@ -32,7 +32,7 @@ export function orderBudget(options: OrderBudgetOptions): OrderBudget {
   }
   const line = (names: readonly string[]) => ({ directory, names: nameSet(names), at: now(), unproven: [] })
   return {
-    look: (wish) => judge(wish, ledger),
+    check: (wish) => judge(wish, ledger),
     spend: (wish) =>
       ledger.transaction(async (session) => {
         await session.holdLedger(directory)

@@ -1,11 +1,11 @@
 import { formatEndpoint, parseEndpoint } from '../../model/address.ts'
+import { PLAN_ID } from '../../model/exposure.ts'
 import type { EdgeFile, Site } from '../contract.ts'
 import { hostFile, isHost } from './layout.ts'
 import { ANSWER, entryProof, QUESTION } from './proof.ts'
 import { type Listening, listenLines, UNKNOWN_HOST } from './render-base.ts'
 import { renderCertificate } from './render-certificate.ts'
 
-const PLAN_ID = /^plan_[0-9a-z]{26,64}$/
 const TOKEN = /^[A-Za-z0-9_-]{1,256}$/
 const KEY_AUTHORIZATION = /^[A-Za-z0-9_-]{1,256}\.[A-Za-z0-9_-]{1,256}$/
 

@@ -13,7 +13,7 @@ export const NO_FILE = 'not a regular file'
 export const hashOf = (content: string | Buffer | null): string | null =>
   content === null ? null : createHash('sha256').update(content).digest('hex')
 
-export async function lookAt(folder: string, path: string): Promise<FileHash> {
+export async function hashFile(folder: string, path: string): Promise<FileHash> {
   const content = await contentOf(folder, path)
   return { path, hash: content === NO_FILE ? NO_FILE : hashOf(content) }
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { createFile, syncFolder } from '../../primitives/durable-file.ts'
 import { byOrder, isSecret, STAGING } from '../config/layout.ts'
 import { type EdgeChange, EdgeFault, type EdgeFile } from '../contract.ts'
-import { assertStaging, hashOf, lookAt, NO_FILE, reporting, standsInTheWay } from './files.ts'
+import { assertStaging, hashFile, hashOf, NO_FILE, reporting, standsInTheWay } from './files.ts'
 
 /**
  * Puts files in place and takes others away: all of it or, unless the program dies meanwhile, nothing. Looks at
@@ -31,7 +31,7 @@ export async function replaceFiles(folder: string, change: EdgeChange): Promise<
 }
 
 async function compare(folder: string, { files, expected }: EdgeChange) {
-  const looks = await Promise.all(files.map(({ path }) => lookAt(folder, path)))
+  const looks = await Promise.all(files.map(({ path }) => hashFile(folder, path)))
   const standing = new Map(looks.map(({ path, hash }) => [path, hash]))
   const open = files.filter(({ path, content }) => {
     const hash = standing.get(path)
@@ -89,7 +89,7 @@ function takeAway(folder: string, path: string, expected: string | null | undefi
   return reporting(path, async () => {
     await rename(place, join(folder, aside))
     try {
-      if ((await lookAt(folder, aside)).hash !== expected) throw changedMeanwhile(path)
+      if ((await hashFile(folder, aside)).hash !== expected) throw changedMeanwhile(path)
     } catch (error) {
       // A link overwrites nothing: where somebody has just put another file, the one that was moved aside is kept.
       await link(join(folder, aside), place)

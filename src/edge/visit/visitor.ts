@@ -22,7 +22,7 @@ export function edgeVisitor(limitMs: number): EdgeVisitor {
   const idle = new Idle()
   const sessions = new Sessions()
   const visit = (question: EdgeVisit): Promise<EdgeAnswer> => {
-    const socket = question.tls ? undefined : idle.take(question.door)
+    const socket = question.tls ? undefined : idle.take(question.listenAddress)
     if (!socket) return new Exchange(question, opened(question, sessions), limitMs, idle).answer
     // The edge may have closed it in this very moment: that says nothing about the host.
     return new Exchange(question, socket, limitMs, idle).answer.then((answer) =>
@@ -43,7 +43,7 @@ export function edgeVisitor(limitMs: number): EdgeVisitor {
 }
 
 function opened(question: EdgeVisit, sessions: Sessions): Socket {
-  const { address, port } = question.door
+  const { address, port } = question.listenAddress
   return question.tls ? sessions.connect(question) : connect({ host: address, port, noDelay: true })
 }
 
@@ -107,7 +107,7 @@ class Exchange {
     const isUnknown = header(UNKNOWN_HOST.header.toLowerCase()) === UNKNOWN_HOST.value
     const entry = entryIn(this.#proof, header(ANSWER.toLowerCase()))
     this.#leave()
-    if (isReusable) this.#idle.put(this.#question.door, this.#socket)
+    if (isReusable) this.#idle.put(this.#question.listenAddress, this.#socket)
     else this.#socket.destroy()
     this.#settle(
       isUnknown
@@ -182,7 +182,7 @@ class Sessions {
   readonly #modern = createSecureContext({ minVersion: 'TLSv1.2' })
   readonly #frugal = createSecureContext({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })
 
-  connect({ host, door, full }: EdgeVisit): TLSSocket {
+  connect({ host, listenAddress: door, full }: EdgeVisit): TLSSocket {
     const modern = full || this.#modernOnly.has(host)
     const session = full ? undefined : this.#sessions.get(host)
     const socket = connectSecurely({

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { CAPABILITY_ACTIONS } from '../../model/capability.ts'
 import { ERRORS, type ErrorCode } from '../../model/errors.ts'
-import { PLAN_STATES } from '../../model/exposure.ts'
+import { PLAN_ID, PLAN_STATES } from '../../model/exposure.ts'
 import { CONFLICTING_TYPES } from '../../model/finding.ts'
 import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../../plan/desire.ts'
 import { LastRunBody, RunBody } from './run-schemas.ts'
@@ -58,7 +58,7 @@ const ChangeBody = Type.Object(
 
 export const PlanBody = Type.Object(
   {
-    planId: Type.String({ pattern: '^plan_[0-9a-z]{26,}$', examples: ['plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'] }),
+    planId: Type.String({ pattern: PLAN_ID.source, examples: ['plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'] }),
     state: oneOf(PLAN_STATES),
     host: Type.String({ examples: ['hello.lab.test'] }),
     url: Type.String({ examples: ['https://hello.lab.test/'] }),
@@ -89,7 +89,9 @@ const PlanSummaryBody = Type.Pick(
 export const PlanPageQuery = Type.Object(
   {
     limit: Type.Optional(Type.String({ pattern: '^(?:[1-9][0-9]?|1[0-9][0-9]|200)$', description: '1 to 200; 50.' })),
-    cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}\\.plan_[0-9a-z]{26}$', description: 'nextCursor.' })),
+    cursor: Type.Optional(
+      Type.String({ pattern: `^[0-9]{1,15}\\.${PLAN_ID.source.slice(1)}`, description: 'nextCursor.' }),
+    ),
   },
   closed,
 )

@@ -4,7 +4,7 @@ import type { HealthFact } from '../../model/finding.ts'
 import type { Deadline, Patience } from '../deadline.ts'
 import { type HealthTarget, probeHealth, reach, speaksTls } from '../health-probe.ts'
 
-export const NOT_LOOKED_AT: BackendEvidence = {
+export const NOT_INSPECTED: BackendEvidence = {
   tcp: 'unknown',
   health: null,
   speaksTls: false,
@@ -25,7 +25,7 @@ interface BackendQuestion {
 }
 
 /** Asks the backend itself, past the edge; and where that fails in a telling way, once more. */
-export async function lookAtBackend(
+export async function inspectBackend(
   question: BackendQuestion,
   deadline: Deadline,
   patience: Patience,
@@ -43,7 +43,7 @@ export async function lookAtBackend(
   ])
   if (tcp !== 'open') {
     const answering = tcp === 'refused' ? await answeringAmong(neighbours(), asked, deadline) : []
-    return { ...NOT_LOOKED_AT, tcp, answeringNeighbours: answering }
+    return { ...NOT_INSPECTED, tcp, answeringNeighbours: answering }
   }
   const isTls =
     isTelling(health) && target.protocol === 'http'

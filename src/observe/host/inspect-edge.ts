@@ -33,7 +33,7 @@ export const EDGE_NOT_HERE: EdgeEvidence = {
 }
 
 /** Everything that the edge shows of a host, from its door to its files. */
-export async function lookAtEdge(
+export async function inspectEdge(
   view: EdgeView,
   subject: Subject,
   deadline: Deadline,
@@ -60,7 +60,7 @@ export async function lookAtEdge(
       : ({ kind: 'not_used' } as const),
     ask(door, tls),
     tls && hasPlainBlock(subject, view) ? ask({ ...door, port: view.ports.http }, false) : undefined,
-    deadline.attempt(FILES_MS, () => lookAtFiles(view, subject), FILES_NOT_SEEN),
+    deadline.attempt(FILES_MS, () => inspectFiles(view, subject), FILES_NOT_SEEN),
   ])
   return {
     edge,
@@ -74,7 +74,7 @@ export async function lookAtEdge(
 
 const isTimeout = (reached: Reach): boolean => reached === 'timeout'
 
-async function lookAtFiles(view: EdgeView, subject: Subject): Promise<Pick<Evidence, 'configuration' | 'file'>> {
+async function inspectFiles(view: EdgeView, subject: Subject): Promise<Pick<Evidence, 'configuration' | 'file'>> {
   const file = subject.managed ? await fileState(view, subject.managed.files) : 'not_ours'
   return { file, configuration: await configurationOf(view, subject, file) }
 }
@@ -103,9 +103,9 @@ function blockOf(subject: Subject, view: EdgeView, place: Endpoint & { readonly 
 const placeOf = ({ block }: ServerMatch) => ({ path: block.configPath, line: block.line })
 
 /** Compares files with what was applied. */
-export async function fileState(view: Pick<EdgeView, 'look'>, applied: readonly FileHash[]): Promise<FileState> {
+export async function fileState(view: Pick<EdgeView, 'hashFiles'>, applied: readonly FileHash[]): Promise<FileState> {
   // What cannot be read any more is not what was applied.
-  const now = await view.look(applied.map(({ path }) => path)).catch(() => undefined)
+  const now = await view.hashFiles(applied.map(({ path }) => path)).catch(() => undefined)
   if (!now) return 'edited'
   const changed = applied.filter(({ hash }, i) => now[i]?.hash !== hash)
   if (changed.length === 0) return 'unchanged'

@@ -3,14 +3,14 @@ import type { ErrorClass, Evidence, TargetEvidence } from '../../model/evidence.
 import type { Plan } from '../../model/exposure.ts'
 import type { PortPolicy } from '../../plan/settings.ts'
 import { type Deadline, Patience } from '../deadline.ts'
-import { lookAtBackend, NOT_LOOKED_AT } from './inspect-backend.ts'
-import { EDGE_NOT_HERE, lookAtEdge } from './inspect-edge.ts'
+import { inspectBackend, NOT_INSPECTED } from './inspect-backend.ts'
+import { EDGE_NOT_HERE, inspectEdge } from './inspect-edge.ts'
 import { type Destination, judgeForeign, type NameStanding } from './inspect-name.ts'
-import { lookAtTarget, neighbourPorts, type Resolve } from './inspect-target.ts'
+import { inspectTarget, neighbourPorts, type Resolve } from './inspect-target.ts'
 import { pathOf, type Subject } from './subject.ts'
 
 /** Everything that looking at a host takes, and nothing that could change what it looks at. */
-export interface HostLookParts {
+export interface InspectHostParts {
   /** Undefined where the Primary's edge is not on this machine. */
   readonly view: EdgeView | undefined
   readonly resolve: Resolve
@@ -32,17 +32,17 @@ const NAME_MS = 2_700
 const LOG_MS = 1_000
 
 /** Looks at every link at the same time. `since` is when the question came, by `performance.now()`. */
-export async function lookAtHost(
-  parts: HostLookParts,
+export async function inspectHost(
+  parts: InspectHostParts,
   subject: Subject,
   deadline: Deadline,
   since: number,
 ): Promise<Omit<Evidence, 'known'>> {
   const patience = new Patience(parts.patienceMs, deadline)
   const [name, edge, { target, backend }] = await Promise.all([
-    lookAtName(parts, subject, deadline),
-    lookAtFront(parts, subject, deadline, patience),
-    lookBehind(parts, subject, deadline, patience),
+    inspectName(parts, subject, deadline),
+    inspectFront(parts, subject, deadline, patience),
+    inspectBehindEdge(parts, subject, deadline, patience),
   ])
   return {
     host: subject.host,
@@ -58,19 +58,19 @@ export async function lookAtHost(
 }
 
 /** The log is read last: our own visit may have left the line that tells why. */
-async function lookAtFront(
-  { view, newestErrorClass }: HostLookParts,
+async function inspectFront(
+  { view, newestErrorClass }: InspectHostParts,
   subject: Subject,
   deadline: Deadline,
   patience: Patience,
 ) {
   if (!view) return { ...EDGE_NOT_HERE, errorClass: null }
-  const edge = await lookAtEdge(view, subject, deadline, patience)
+  const edge = await inspectEdge(view, subject, deadline, patience)
   return { ...edge, errorClass: await deadline.attempt(LOG_MS, () => newestErrorClass(subject.host), null) }
 }
 
-async function lookAtName(
-  { resolve, standingOf, destinationOf }: HostLookParts,
+async function inspectName(
+  { resolve, standingOf, destinationOf }: InspectHostParts,
   { host, managed }: Subject,
   deadline: Deadline,
 ): Promise<NameStanding> {
@@ -89,8 +89,8 @@ async function lookAtName(
   )
 }
 
-async function lookBehind(
-  { view, resolve, serverAt, ports }: HostLookParts,
+async function inspectBehindEdge(
+  { view, resolve, serverAt, ports }: InspectHostParts,
   subject: Subject,
   deadline: Deadline,
   patience: Patience,
@@ -99,9 +99,9 @@ async function lookBehind(
     const local = await view?.localAddress(name)
     return local === undefined ? resolve(name) : { kind: 'found', own: [local], final: [local] }
   }
-  const evidence = await lookAtTarget(subject, resolveAsEdge, deadline)
+  const evidence = await inspectTarget(subject, resolveAsEdge, deadline)
   const { target, address } = evidence
-  if (!target || address === null) return { target: evidence, backend: NOT_LOOKED_AT }
+  if (!target || address === null) return { target: evidence, backend: NOT_INSPECTED }
   const endpoint = { address, port: target.port }
   const question = {
     target,
@@ -110,5 +110,5 @@ async function lookBehind(
     host: subject.host,
     neighbours: () => neighbourPorts(endpoint, serverAt(address), ports, subject.map ?? { hosts: [] }),
   }
-  return { target: evidence, backend: await lookAtBackend(question, deadline, patience) }
+  return { target: evidence, backend: await inspectBackend(question, deadline, patience) }
 }

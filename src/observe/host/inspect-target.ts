@@ -12,7 +12,7 @@ const RESOLVE_MS = 1_000
 export type Resolve = (name: string) => Promise<AddressAnswer | undefined>
 
 /** Where requests for the host are passed on to, by the block on disk; by the plan where there is none. */
-export async function lookAtTarget(subject: Subject, resolve: Resolve, deadline: Deadline): Promise<TargetEvidence> {
+export async function inspectTarget(subject: Subject, resolve: Resolve, deadline: Deadline): Promise<TargetEvidence> {
   const { served, managed } = subject
   const planned = managed && plannedTarget(managed)
   const common = { proxyPass: served?.proxyPass ?? null, furtherTargets: served?.furtherTargets ?? 0, moved: false }

@@ -111,7 +111,7 @@ async function unedited(edge: Edge, held: readonly HeldHost[], pair: SiteCertifi
   const sound: HeldHost[] = []
   for (const host of held) {
     const { path, hash } = hashOf(entryOf(edge, host, pair))
-    const stands = hashIn(await edge.look([path]), path)
+    const stands = hashIn(await edge.hashFiles([path]), path)
     const known = [hash, hashIn(appliedFiles(host.inUse.receipt), path), hashIn(host.inUse.intent?.files ?? [], path)]
     if (stands !== null && known.includes(stands)) sound.push(host)
     else
@@ -153,7 +153,7 @@ async function place(
   swapped: () => void,
 ): Promise<void> {
   const files = byPath(hosts.flatMap(({ inUse: { host } }) => edge.certificateFiles(host, pair)))
-  const expected = await edge.look(files.map(({ path }) => path))
+  const expected = await edge.hashFiles(files.map(({ path }) => path))
   await edge.validate({ files, expected })
   for (const host of hosts) host.assertHeld()
   await edge.swap({ files, expected })
@@ -169,13 +169,13 @@ async function putBack({ primary, store, crashPoint }: ReplaceParts, hosts: read
     const before = appliedFiles(host.receipt).filter(
       ({ path }) => primary.isOfCertificate(path) && path !== former?.path,
     )
-    const stands = await primary.look(before.map(({ path }) => path))
+    const stands = await primary.hashFiles(before.map(({ path }) => path))
     if (!former || before.some(({ path, hash }) => hashIn(stands, path) !== hash))
       throw new Fault(`The certificate that ${host.host} had is gone from the edge; it goes on with the new one.`)
     files.push({ ...former, secret: false })
   }
   crashPoint('renew proxy before-undo')
-  const now = await primary.look(files.map(({ path }) => path))
+  const now = await primary.hashFiles(files.map(({ path }) => path))
   const changed = files.filter((file) => hashOf(file).hash !== hashIn(now, file.path))
   if (changed.length > 0) {
     await primary.swap({ files: changed, expected: now })
@@ -210,7 +210,7 @@ async function onSecondary(
     const there: HeldHost[] = []
     for (const host of hosts) {
       const { path } = entryOf(secondary, host, pair)
-      if (hashIn(await secondary.look([path]), path) !== null) there.push(host)
+      if (hashIn(await secondary.hashFiles([path]), path) !== null) there.push(host)
     }
     if (there.length > 0) await place(secondary, there, pair, () => crashPoint('renew secondary swapped'))
     await prove(secondary, namesOf(there), certificate.fingerprint, certificate.serial)
@@ -229,7 +229,7 @@ async function onSecondary(
 
 async function removeUnused(edge: Edge): Promise<void> {
   const files = await edge.unusedCertificates()
-  if (files.length > 0) await edge.swap({ files, expected: await edge.look(files.map(({ path }) => path)) })
+  if (files.length > 0) await edge.swap({ files, expected: await edge.hashFiles(files.map(({ path }) => path)) })
 }
 
 /** The one file of the certificate's that is the host's own. */

@@ -30,7 +30,7 @@ export function backupStep({ runId, host, edge, assertSound, shelf, applied }: B
     return shelf.keep({ runId, host, server: edge.server }, files)
   }
   const assertUnedited = async () => {
-    const now = await edge.look(applied.map(({ path }) => path))
+    const now = await edge.hashFiles(applied.map(({ path }) => path))
     const edited = applied.filter(({ path, hash }) => now.some((file) => file.path === path && file.hash !== hash))
     if (edited.length === 0) return
     const paths = edited.map(({ path }) => path).join(', ')

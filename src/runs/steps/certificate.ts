@@ -127,7 +127,7 @@ export function edgeResponder({ edge, hold, rendered, written = [] }: ResponderP
     withdraw: (_host, token, keyAuthorization) =>
       hold(edge, async () => {
         const files = (await rendered(undefined)).filter(({ content }) => content !== null)
-        const now = await edge.look(files.map(({ path }) => path))
+        const now = await edge.hashFiles(files.map(({ path }) => path))
         if (files.some(({ path }) => hashIn(now, path) !== null))
           await publish(undefined, { [token]: keyAuthorization })
       }),

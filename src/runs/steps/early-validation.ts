@@ -45,7 +45,7 @@ export class EarlyValidation {
 
   async #test(edge: Edge, wanted: () => Promise<readonly EdgeFile[]>, begun: () => void): Promise<readonly FileHash[]> {
     const files = await wanted()
-    await edge.validate({ files, expected: await edge.look(files.map(({ path }) => path)) }, begun)
+    await edge.validate({ files, expected: await edge.hashFiles(files.map(({ path }) => path)) }, begun)
     return files.map(hashOf)
   }
 }

@@ -65,7 +65,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
   const place = (edge: Edge, afters: Afters, { note, placed }: Placing) =>
     hold(edge, async (turn) => {
       const files = await target.wanted(edge, afters)
-      const expected = await edge.look(files.map(({ path }) => path))
+      const expected = await edge.hashFiles(files.map(({ path }) => path))
       const after = files.map(hashOf)
       const ours = await target.ours(edge, afters)
       // A file that is gone is nobody's edit.
@@ -87,7 +87,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
   const putBack = (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) =>
     hold(edge, async () => {
       const { before, after } = await image()
-      const now = await edge.look(before.map(({ path }) => path))
+      const now = await edge.hashFiles(before.map(({ path }) => path))
       refuseForeign(now, before, after)
       const moved = before.filter(({ path, hash }) => hash !== hashIn(now, path))
       const files = await filesAt(moved, edge, afters)

@@ -71,7 +71,7 @@ const check = (host: string, zone: string, more: Partial<CertificateSources> = {
       reader: dnsReader(server),
       inventory: certificateInventory([]),
       directory,
-      budget: { look: async () => ({ kind: 'free', failures: 0, limits: [] }) },
+      budget: { check: async () => ({ kind: 'free', failures: 0, limits: [] }) },
       aliasIn: () => undefined,
       caaIdentities: IDENTITIES,
       challenge: 'dns-01',
@@ -289,7 +289,7 @@ describe('the budget', () => {
 
   test('refuses before anything is asked, and tells when to come again', async () => {
     const nowhere = acmeDirectory({ url: `https://127.0.0.1:${await freePort()}/dir` })
-    const more = { directory: nowhere, budget: { look: spent } }
+    const more = { directory: nowhere, budget: { check: spent } }
     expect(await check('app.ours.test', 'ours.test', more)).toEqual({
       ...unavailable(
         'budget',
@@ -303,8 +303,8 @@ describe('the budget', () => {
     const limits = [
       { limit: 'certificatesPerDomain', subject: 'ours.test', left: 49, count: 50, perSeconds: 604_800 } as const,
     ]
-    const look = async () => ({ kind: 'free', failures: 2, limits }) as const
-    expect(await check('app.ours.test', 'ours.test', { budget: { look } })).toMatchObject({
+    const free = async () => ({ kind: 'free', failures: 2, limits }) as const
+    expect(await check('app.ours.test', 'ours.test', { budget: { check: free } })).toMatchObject({
       kind: 'issuable',
       budget: { failures: 2, limits },
     })
@@ -316,8 +316,8 @@ describe('an installed certificate', () => {
     using installed = tempFolder()
     const at = (file: string) => join(installed.path, file)
     await makeCertificate({ certificate: at('wild.pem'), key: at('wild.key'), names: ['DNS:*.nobody.test'], days: 30 })
-    const look = async () => Promise.reject(new Error('nothing is to be ordered'))
-    const more = { inventory: certificateInventory([installed.path]), budget: { look } }
+    const refuse = async () => Promise.reject(new Error('nothing is to be ordered'))
+    const more = { inventory: certificateInventory([installed.path]), budget: { check: refuse } }
     const fact = await check('app.nobody.test', 'nobody.test', more)
     expect(fact).toEqual({
       kind: 'installed',

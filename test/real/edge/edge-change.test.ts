@@ -31,7 +31,7 @@ const path = (name: string) => join(at.folder, name)
 const hosts = () => readdirSync(path('hosts'))
 
 async function changeTo(files: readonly EdgeFile[]): Promise<EdgeChange> {
-  return { files, expected: await at.edge.look(files.map((file) => file.path)) }
+  return { files, expected: await at.edge.hashFiles(files.map((file) => file.path)) }
 }
 const newHost = async (host: string, more = {}) => changeTo(await at.edge.filesFor(site(host, more)))
 
@@ -135,7 +135,7 @@ describe('a swap', () => {
     const expected = [{ path: '../nginx.conf', hash: hash(readFileSync(at.config, 'utf8')) }]
     await expect(at.edge.swap({ files, expected })).rejects.toThrow('not a path')
     await expect(at.edge.validate({ files, expected: [] })).rejects.toThrow('not a path')
-    await expect(at.edge.look(['hosts/../../nginx.conf'])).rejects.toThrow('not a path')
+    await expect(at.edge.hashFiles(['hosts/../../nginx.conf'])).rejects.toThrow('not a path')
   })
 })
 

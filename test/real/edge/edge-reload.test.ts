@@ -39,7 +39,7 @@ const statusOf = async (host: string) => {
 }
 const newHost = async (host: string) => {
   const files = await at.edge.filesFor({ host, planId: PLAN_ID, target })
-  return { files, expected: await at.edge.look(files.map(({ path }) => path)) }
+  return { files, expected: await at.edge.hashFiles(files.map(({ path }) => path)) }
 }
 
 describe('a reload', () => {

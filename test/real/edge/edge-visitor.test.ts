@@ -22,7 +22,7 @@ function visiting(port: number, limitMs = 2_000) {
   const visitor = edgeVisitor(limitMs)
   onTestFinished(() => visitor.close())
   return (host: string, { tls = false, full = false } = {}) =>
-    visitor.visit({ host, path: '/up', tls, full, door: { address: '127.0.0.1', port } })
+    visitor.visit({ host, path: '/up', tls, full, listenAddress: { address: '127.0.0.1', port } })
 }
 
 async function listening(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {

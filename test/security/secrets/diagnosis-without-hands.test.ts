@@ -32,7 +32,7 @@ async function diagnosed(...hosts: string[]): Promise<string> {
     edges: { '23': { config, folder, prefix, pidFile, errorLog } },
     zones: { 'lab.test': { primary: '127.0.0.1:9' } },
   })
-  const files = await edge.edge.look(['hosts/made.lab.test.conf'])
+  const files = await edge.edge.hashFiles(['hosts/made.lab.test.conf'])
   const request = { zone: 'lab.test', subdomain: 'made', server: '23', port, health: '/', tls: false }
   const change = {
     kind: 'proxy',

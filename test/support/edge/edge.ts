@@ -37,7 +37,7 @@ export async function startTestEdge(): Promise<TestEdge> {
   const daemon = await startEdge(description)
   const edge = localEdge(settings)
   const change = async (files: readonly EdgeFile[]) => {
-    const expected = await edge.look(files.map(({ path }) => path))
+    const expected = await edge.hashFiles(files.map(({ path }) => path))
     await edge.validate({ files, expected })
     await edge.swap({ files, expected })
     await edge.reload()

@@ -8,7 +8,7 @@ import {
   judgeOrder,
   ledgerSince,
 } from '../../../src/certificates/budget/budget.ts'
-import type { OrderWish } from '../../../src/certificates/contract.ts'
+import type { OrderRequest } from '../../../src/certificates/contract.ts'
 import { type AuthorityPause, type LedgerLine, nameSet } from '../../../src/model/ledger.ts'
 
 const NOW = 1_800_000_000_000
@@ -31,7 +31,7 @@ const line = (kind: LedgerLine['kind'], ago: number, names = 'app.lab.test', unp
 const judge = (
   lines: readonly LedgerLine[],
   limits: Partial<AcmeLimits> = {},
-  wish: Partial<OrderWish> = {},
+  wish: Partial<OrderRequest> = {},
   pause = UNPAUSED,
 ) => judgeOrder({ names: ['app.lab.test'], ...wish }, rules(limits), { lines, pause }, NOW)
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))

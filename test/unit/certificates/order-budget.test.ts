@@ -45,31 +45,31 @@ describe('a budget', () => {
     expect(await fail()).toBe(5)
     await expect(budget.spend({ names })).rejects.toMatchObject({ kind: 'over_budget' })
     pass(5)
-    expect(await budget.look({ names })).toMatchObject({ kind: 'free', failures: 1 })
+    expect(await budget.check({ names })).toMatchObject({ kind: 'free', failures: 1 })
     expect(await fail()).toBe(10)
     for (const _ of Array(9)) await fail()
     expect(await fail()).toBe(60)
     await budget.issued(names)
-    expect(await budget.look({ names })).toMatchObject({ kind: 'free', failures: 0 })
+    expect(await budget.check({ names })).toMatchObject({ kind: 'free', failures: 0 })
   })
 
   test('obeys what the authority says, for every name at that directory and for no other directory', async () => {
     const { budget, budgetAt, pass } = bench()
     const told = await budget.failed({ names }, new IssueFault('rate_limited', 'Too many.', 3_600))
     expect(told).toMatchObject({ kind: 'rate_limited', message: 'Too many.', retryAfter: 3_600 })
-    expect(await budget.look({ names: ['www.lab.test'] })).toMatchObject({ reason: 'paused', retryAfter: 3_600 })
-    expect(await budgetAt('https://other.test/dir').look({ names })).toMatchObject({ kind: 'free', failures: 0 })
+    expect(await budget.check({ names: ['www.lab.test'] })).toMatchObject({ reason: 'paused', retryAfter: 3_600 })
+    expect(await budgetAt('https://other.test/dir').check({ names })).toMatchObject({ kind: 'free', failures: 0 })
     pass(3_600)
-    expect(await budget.look({ names: ['www.lab.test'] })).toMatchObject({ kind: 'free' })
+    expect(await budget.check({ names: ['www.lab.test'] })).toMatchObject({ kind: 'free' })
   })
 
   test('lets a renewal pass that the authority exempts, until a renewal itself is told to wait', async () => {
     const { budget } = bench()
     const renewal = { names: ['old.lab.test'], replaces: 'aki.serial' }
     await budget.failed({ names }, new IssueFault('rate_limited', 'Too many.', 3_600))
-    expect(await budget.look(renewal)).toMatchObject({ kind: 'free' })
+    expect(await budget.check(renewal)).toMatchObject({ kind: 'free' })
     await budget.failed({ names: ['older.lab.test'], replaces: 'aki.other' }, new IssueFault('rate_limited', 'No.', 60))
-    expect(await budget.look(renewal)).toMatchObject({ reason: 'paused', retryAfter: 60 })
+    expect(await budget.check(renewal)).toMatchObject({ reason: 'paused', retryAfter: 60 })
   })
 })
 

@@ -23,7 +23,7 @@ const settingsOf = ({ folder, config }: NginxFiles, listen: readonly string[]): 
 /** What a plan for the host would see, with an nginx that finds nothing wrong. */
 async function seen(blocks: string, listen: readonly string[] = ['192.168.45.23'], more: Record<string, string> = {}) {
   using files = nginxFiles({ 'nginx.conf': `http { include drawbridge/hosts/*.conf; ${blocks} }`, ...more })
-  return await edgePreflight(settingsOf(files, listen), files.reader, async () => undefined).look(HOST, false)
+  return await edgePreflight(settingsOf(files, listen), files.reader, async () => undefined).check(HOST, false)
 }
 
 const served = (listen: string, name: string) => `server { listen ${listen}; server_name ${name}; return 204; }`
@@ -97,12 +97,12 @@ describe('nginx is asked whether its configuration is valid', () => {
   test('once while no file changes, however many look; and again after a change', async () => {
     using files = nginxFiles({ 'nginx.conf': 'http { include own/*.conf; }', 'own/a.conf': '' })
     const { state, preflight } = asked(files)
-    await Promise.all(Array.from({ length: 20 }, () => preflight.look(HOST, false)))
-    expect(await preflight.look(HOST, false)).toEqual(FREE)
+    await Promise.all(Array.from({ length: 20 }, () => preflight.check(HOST, false)))
+    expect(await preflight.check(HOST, false)).toEqual(FREE)
     expect(state.times).toBe(1)
     files.write({ 'own/b.conf': '' })
-    await preflight.look(HOST, false)
-    await preflight.look(HOST, false)
+    await preflight.check(HOST, false)
+    await preflight.check(HOST, false)
     expect(state.times).toBe(2)
   })
 
@@ -110,10 +110,10 @@ describe('nginx is asked whether its configuration is valid', () => {
     using files = nginxFiles({ 'nginx.conf': 'http { }' })
     const { state, preflight } = asked(files)
     state.refusal = REFUSAL
-    expect(await preflight.look(HOST, false)).toEqual({ kind: 'broken', ...REFUSAL })
-    expect((await preflight.look(HOST, false)).kind).toBe('broken')
+    expect(await preflight.check(HOST, false)).toEqual({ kind: 'broken', ...REFUSAL })
+    expect((await preflight.check(HOST, false)).kind).toBe('broken')
     state.refusal = undefined
-    expect(await preflight.look(HOST, false)).toEqual(FREE)
+    expect(await preflight.check(HOST, false)).toEqual(FREE)
     expect(state.times).toBe(3)
   })
 
@@ -122,26 +122,26 @@ describe('nginx is asked whether its configuration is valid', () => {
     const { state, preflight } = asked(files)
     const loadedAt = Date.now()
     preflight.loaded(loadedAt)
-    await preflight.look(HOST, false)
+    await preflight.check(HOST, false)
     expect(state.times).toBe(0)
     // The clock of files goes in steps.
     await until('a step of the clock', () => Date.now() > loadedAt + 20)
     files.write({ 'one.conf': '# changed' })
-    await preflight.look(HOST, false)
+    await preflight.check(HOST, false)
     expect(state.times).toBe(1)
     files.remove('one.conf')
     preflight.loaded(Date.now())
-    await preflight.look(HOST, false)
+    await preflight.check(HOST, false)
     expect(state.times).toBe(2)
   })
 
   test('and with TLS whether it would write keys into a log', async () => {
     using files = nginxFiles({ 'nginx.conf': '# first line\nerror_log x debug;\nhttp { }' })
     const { preflight } = asked(files)
-    expect(await preflight.look(HOST, true)).toMatchObject({ kind: 'broken', file: files.config, line: 2 })
-    expect(await preflight.look(HOST, false)).toEqual(FREE)
+    expect(await preflight.check(HOST, true)).toMatchObject({ kind: 'broken', file: files.config, line: 2 })
+    expect(await preflight.check(HOST, false)).toEqual(FREE)
     files.write({ 'nginx.conf': 'error_log x notice;\nhttp { }' })
-    expect(await preflight.look(HOST, true)).toEqual(FREE)
+    expect(await preflight.check(HOST, true)).toEqual(FREE)
   })
 
   test('one that cannot be asked is not known to be valid', async () => {
@@ -149,6 +149,6 @@ describe('nginx is asked whether its configuration is valid', () => {
     const preflight = edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, () =>
       Promise.reject(new Error('it cannot be run')),
     )
-    expect(await preflight.look(HOST, false)).toEqual({ kind: 'unknown' })
+    expect(await preflight.check(HOST, false)).toEqual({ kind: 'unknown' })
   })
 })

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { FileHash } from '../../../src/edge/contract.ts'
-import { lookAt } from '../../../src/edge/files/files.ts'
+import { hashFile } from '../../../src/edge/files/files.ts'
 import { replaceFiles } from '../../../src/edge/files/replace.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -27,7 +27,7 @@ const followedBy = (seen: FileHash, edit: () => void): FileHash[] =>
   })
 
 test('a file that is edited while it is taken away is put back, and none stays aside', async () => {
-  const seen = await lookAt(folder.path, PATH)
+  const seen = await hashFile(folder.path, PATH)
   const expected = followedBy(seen, () => writeFileSync(place(), 'by hand'))
   const change = { files: [{ path: PATH, content: null, secret: false }], expected }
   await expect(replaceFiles(folder.path, change)).rejects.toMatchObject({ kind: 'changed_meanwhile' })

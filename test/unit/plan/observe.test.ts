@@ -39,13 +39,13 @@ const parts = (more: Partial<ObserveParts> = {}): ObserveParts => ({
   probe: async () => HEALTHY,
   inventory: { covering: async () => undefined },
   directory: { url: 'https://ca.test/dir', read: async () => ({ kind: 'available', caaIdentities: [] }) },
-  budget: { look: async () => ({ kind: 'free', failures: 0, limits: [] }) },
+  budget: { check: async () => ({ kind: 'free', failures: 0, limits: [] }) },
   aliasIn: () => undefined,
   challenge: 'dns-01',
   certificateNames: (_zone, host) => [host],
   caaIdentities: [],
   holder: async () => undefined,
-  edge: { look: async () => ({ kind: 'free' }) },
+  edge: { check: async () => ({ kind: 'free' }) },
   ...more,
 })
 
@@ -82,7 +82,7 @@ test('none of them waits for another', async () => {
       holder: never('holder'),
       readerFor: () => ({ server: 'the mock', ask: never('dns') }),
       inventory: { covering: never('inventory') },
-      edge: { look: never('edge') },
+      edge: { check: never('edge') },
     }),
     DESIRED,
   )
