@@ -7,7 +7,7 @@ import type { LabDescription } from '../lab/description.ts'
 import type { Lab } from '../lab/lab.ts'
 import type { ServiceConfig } from '../lab/service-config.ts'
 import { rfc2136Provider } from '../src/dns/rfc2136.ts'
-import { isIdle, isServing, masterIn, servingWorkers } from '../src/edge/process/nginx-workers.ts'
+import { isIdle, isServing, masterPid, servingWorkers } from '../src/edge/process/nginx-workers.ts'
 import { Caller } from './caller.ts'
 import { formatMs, type Samples, summarize, timed } from './measure.ts'
 import { makeWildcard } from './wildcard.ts'
@@ -107,7 +107,7 @@ async function atRest({ edges }: LabDescription): Promise<void> {
 }
 
 function masterOf({ pidFile }: LabDescription['edges']['primary']): number {
-  const master = masterIn(pidFile)
+  const master = masterPid(pidFile)
   if (master === undefined) throw new Error("the lab's nginx does not run")
   return master
 }

@@ -10,7 +10,7 @@ import type { Hosts } from '../src/client/bodies.ts'
 import { allHosts } from '../src/client/pages.ts'
 import { renderSite } from '../src/edge/config/render-site.ts'
 import type { EdgeFile } from '../src/edge/contract.ts'
-import { masterIn } from '../src/edge/process/nginx-workers.ts'
+import { masterPid } from '../src/edge/process/nginx-workers.ts'
 import type { Plan } from '../src/model/exposure.ts'
 import type { ChosenCertificate } from '../src/runs/steps/certificate.ts'
 import { openStore } from '../src/store/open.ts'
@@ -116,7 +116,7 @@ async function exposeAll(lab: Lab): Promise<void> {
     }
   })
   await store.close()
-  const master = masterIn(primary.pidFile)
+  const master = masterPid(primary.pidFile)
   if (master !== undefined) process.kill(master, 'SIGHUP')
 }
 

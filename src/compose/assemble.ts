@@ -13,7 +13,7 @@ import { Secret } from '../config/secret.ts'
 import { namesToOrder, zoneOf } from '../config/zones.ts'
 import { dnsReader } from '../dns/reader.ts'
 import type { EdgePreflight } from '../edge/contract.ts'
-import { edgePreflight, type ProvingPreflight } from '../edge/preflight.ts'
+import { edgePreflight, type LocalPreflight } from '../edge/preflight.ts'
 import type { EdgeReader } from '../edge/reading/contract.ts'
 import { edgeReader } from '../edge/reading/edge-reader.ts'
 import { readTlsFiles } from '../http/certificate-reload.ts'
@@ -89,7 +89,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const budget = budgetOf(config, store, now)
   const reader = primaryReader(config)
   const preflight = reader && preflightOf(config, reader)
-  const loaded = (since: number) => preflight?.loaded(since)
+  const loaded = (since: number) => preflight?.markLoaded(since)
   const equipment = equip({ config, store, inventory, budget, instance, crashPoint, loaded, log, now })
   const steps = { ...equipment, recheck: (plan: Plan) => exposer.recheck(plan) }
   const publish: Publish = (host, commit) =>
@@ -196,7 +196,7 @@ function primaryReader({ edges, servers }: Config): EdgeReader | undefined {
   return primary && edgeReader(primary)
 }
 
-function preflightOf({ edges, servers, edge }: Config, reader: EdgeReader): ProvingPreflight | undefined {
+function preflightOf({ edges, servers, edge }: Config, reader: EdgeReader): LocalPreflight | undefined {
   const primary = edges[servers.primary]
   return primary && edgePreflight({ ...primary, server: servers.primary, ports: edge }, reader)
 }

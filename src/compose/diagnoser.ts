@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { zoneOf } from '../config/zones.ts'
 import { addressesOf } from '../dns/addresses.ts'
 import { dnsReader } from '../dns/reader.ts'
-import { isOfCertificate } from '../edge/config/layout.ts'
+import { isCertificateFile } from '../edge/config/layout.ts'
 import type { EdgeReader } from '../edge/reading/contract.ts'
 import { newestErrorClass } from '../edge/reading/error-lines.ts'
 import type { EdgeSettings } from '../edge/settings.ts'
@@ -46,7 +46,7 @@ export function diagnoserOf(
       findExposure: (host) => store.findExposure(host),
       findPlan: (planId) => store.findPlan(planId),
     },
-    filesToCompare: (exposure) => filesToCompare(exposure, isOfCertificate),
+    filesToCompare: (exposure) => filesToCompare(exposure, isCertificateFile),
     known: (host, planId) => {
       const status = board.find(host)
       return status && status.planId === planId ? factsOf(status, now()) : null

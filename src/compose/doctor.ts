@@ -7,7 +7,7 @@ import { dnsReader } from '../dns/reader.ts'
 import { rfc2136Provider } from '../dns/rfc2136.ts'
 import { FOLDERS } from '../edge/config/layout.ts'
 import { localEdge } from '../edge/local.ts'
-import { masterIn } from '../edge/process/nginx-workers.ts'
+import { masterPid } from '../edge/process/nginx-workers.ts'
 import { readMainFile } from '../edge/reading/main-file.ts'
 import type { EdgeSettings } from '../edge/settings.ts'
 import { formatEndpoint } from '../model/address.ts'
@@ -58,7 +58,7 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
     binary,
     pidFile,
     folders: FOLDERS,
-    master: () => masterIn(pidFile),
+    master: () => masterPid(pidFile),
     assertIncluded: () => readMainFile(settings),
   }
 }
@@ -84,7 +84,7 @@ const edgeListeners = ({ server, listen, ports, pidFile }: EdgeSettings): Listen
       address,
       port,
       isOurs: async (owners: readonly number[]) => {
-        const master = masterIn(pidFile)
+        const master = masterPid(pidFile)
         return master !== undefined && owners.includes(master)
       },
     })),

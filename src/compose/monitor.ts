@@ -61,7 +61,7 @@ function comparer({ store, primary }: Pick<MonitorSurroundings, 'store' | 'prima
       ? fileFact(
           await fileState(
             primary,
-            filesToCompare(exposure, (path) => primary.isOfCertificate(path)),
+            filesToCompare(exposure, (path) => primary.isCertificateFile(path)),
           ),
         )
       : null

@@ -101,5 +101,5 @@ export interface DnsProvider {
    * A signed update that changes nothing because its prerequisite cannot hold: proves key, clock and rights. Tells by how
    * many seconds our clock is ahead of the server's.
    */
-  rehearse(): Promise<{ readonly aheadSeconds: number }>
+  checkAccess(): Promise<{ readonly aheadSeconds: number }>
 }

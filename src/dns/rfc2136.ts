@@ -7,9 +7,9 @@ import { type SignedRequest, signRequest, TsigKey, type TsigKeySettings } from '
 import { judgeUpdate } from './update-verdict.ts'
 import { UnaskableName } from './wire/name.ts'
 import { UnwritableValue } from './wire/rdata.ts'
-import { adds, encodeUpdate, isNotInUse, isWithout, stands, takesAway, type Update } from './wire/update.ts'
+import { adds, deletes, encodeUpdate, nameNotInUse, rrsetAbsent, rrsetIs, type Update } from './wire/update.ts'
 
-const LONGEST_MESSAGE = 0xffff
+const MAX_MESSAGE_LENGTH = 0xffff
 
 export interface Rfc2136Options {
   readonly zone: string
@@ -23,31 +23,31 @@ export interface Rfc2136Options {
 /** Changes one zone by signed UPDATE messages (RFC 2136, RFC 8945). */
 export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
   const { zone } = options
-  const update = updaterOf(options)
+  const update = createUpdater(options)
   return {
     async create(records) {
       const names = [...new Set(records.map(({ name }) => name))]
-      const request = () => ({ zone, prerequisites: names.map(isNotInUse), changes: records.map(adds) })
+      const request = () => ({ zone, prerequisites: names.map(nameNotInUse), changes: records.map(adds) })
       return (await update(request, 'YXDOMAIN')).made ? 'created' : 'in_use'
     },
     async remove(records) {
-      const request = () => ({ zone, prerequisites: records.map(stands), changes: records.map(takesAway) })
+      const request = () => ({ zone, prerequisites: records.map(rrsetIs), changes: records.map(deletes) })
       return (await update(request, 'NXRRSET')).made ? 'removed' : 'changed'
     },
     async addValue(record) {
       // A server says NOERROR to an addition beside a CNAME and ignores it (RFC 2136 section 3.4.2.2).
-      const request = () => ({ zone, prerequisites: [isWithout(record.name, 'CNAME')], changes: [adds(record)] })
+      const request = () => ({ zone, prerequisites: [rrsetAbsent(record.name, 'CNAME')], changes: [adds(record)] })
       if ((await update(request, 'YXRRSET')).made) return
       throw new DnsWriteFault('refused', `a CNAME stands at ${record.name}, and no ${record.type} can stand beside it`)
     },
     async removeValue(record) {
-      await update(() => ({ zone, prerequisites: [], changes: [takesAway(record)] }))
+      await update(() => ({ zone, prerequisites: [], changes: [deletes(record)] }))
     },
-    async rehearse() {
+    async checkAccess() {
       // The zone's own name is always in use. The change is there for servers that judge rights by it; were it made after
       // all, it would take away what nobody has.
-      const nobodys = { name: `_drawbridge-rehearsal.${zone}`, type: 'TXT', ttl: 0, value: 'rehearsal' } as const
-      const request = () => ({ zone, prerequisites: [isNotInUse(zone)], changes: [takesAway(nobodys)] })
+      const unusedRecord = { name: `_drawbridge-rehearsal.${zone}`, type: 'TXT', ttl: 0, value: 'rehearsal' } as const
+      const request = () => ({ zone, prerequisites: [nameNotInUse(zone)], changes: [deletes(unusedRecord)] })
       const { made, aheadSeconds } = await update(request, 'YXDOMAIN')
       if (!made) return { aheadSeconds }
       throw new DnsWriteFault(
@@ -67,13 +67,13 @@ type Updater = (
   unmet?: string,
 ) => Promise<{ readonly made: boolean; readonly aheadSeconds: number }>
 
-function updaterOf({ zone, primary, key: settings, limitMs = 5_000, now = Date.now }: Rfc2136Options): Updater {
+function createUpdater({ zone, primary, key: settings, limitMs = 5_000, now = Date.now }: Rfc2136Options): Updater {
   const key = new TsigKey(settings)
   const server = formatEndpoint(primary)
   const seconds = () => Math.floor(now() / 1000)
   return async (update, unmet) => {
     const id = randomInt(0x10000)
-    const { wire, mac } = writable(zone, () => signRequest(encodeUpdate(id, update()), key, seconds()))
+    const { wire, mac } = encodeOrRefuse(zone, () => signRequest(encodeUpdate(id, update()), key, seconds()))
     using clock = new FairClock()
     const outcome = await exchangeOverTcp(primary, wire, { clock, limitMs })
     const at = seconds()
@@ -86,10 +86,10 @@ function updaterOf({ zone, primary, key: settings, limitMs = 5_000, now = Date.n
 }
 
 /** What no message can carry is refused before anything is sent. */
-function writable(zone: string, write: () => SignedRequest): SignedRequest {
+function encodeOrRefuse(zone: string, write: () => SignedRequest): SignedRequest {
   try {
     const request = write()
-    if (request.wire.length > LONGEST_MESSAGE) throw new UnwritableValue('too much for one message')
+    if (request.wire.length > MAX_MESSAGE_LENGTH) throw new UnwritableValue('too much for one message')
     return request
   } catch (error) {
     if (!(error instanceof UnaskableName || error instanceof UnwritableValue)) throw error

@@ -24,20 +24,20 @@ export function makeQuery(question: DnsQuestion, recursive: boolean, taken: Set<
 }
 
 /** What a message means to a query: its answer, a reason to ask over TCP, broken, or nothing at all. */
-type Heard = DnsAnswer | 'truncated' | 'malformed' | 'foreign'
+type ParsedAnswer = DnsAnswer | 'truncated' | 'malformed' | 'foreign'
 
-function hear(query: Query, bytes: Buffer): Heard {
+function parseAnswer(query: Query, bytes: Buffer): ParsedAnswer {
   if (bytes.length < 2 || bytes.readUInt16BE(0) !== query.id) return 'foreign'
   const message = decodeMessageOrUndefined(bytes)
   if (!message) return 'malformed'
-  if (!message.response || message.opcode !== 0 || !echoes(message, query.question)) return 'foreign'
+  if (!message.response || message.opcode !== 0 || !repeatsQuestion(message, query.question)) return 'foreign'
   if (message.truncated) return 'truncated'
   const { rcode, authoritative, recursionAvailable, answers, authority } = message
   if ([...answers, ...authority].some((record) => record.class !== CLASS_IN)) return 'malformed'
   return { kind: 'answer', rcode, authoritative, recursionAvailable, answers, authority }
 }
 
-function echoes({ questions: [echo, ...more] }: Message, asked: DnsQuestion): boolean {
+function repeatsQuestion({ questions: [echo, ...more] }: Message, asked: DnsQuestion): boolean {
   const sameName = echo?.name === asked.name.toLowerCase()
   return sameName && echo?.type === asked.type && echo.class === CLASS_IN && more.length === 0
 }
@@ -88,7 +88,7 @@ export function askOverUdp(server: Endpoint, queries: readonly Query[], limits: 
   socket.on('message', (bytes) => {
     const asked = bytes.length >= 2 ? waiting.get(bytes.readUInt16BE(0)) : undefined
     if (!asked) return
-    const heard = hear(asked.query, bytes)
+    const heard = parseAnswer(asked.query, bytes)
     if (heard === 'malformed') malformed.add(asked.query.id)
     else if (heard !== 'foreign') settle(asked.query.id, heard)
   })
@@ -111,7 +111,7 @@ export interface TcpLimit {
 export async function askOverTcp(server: Endpoint, query: Query, limit: TcpLimit): Promise<DnsOutcome> {
   const outcome = await exchangeOverTcp(server, query.wire, limit)
   if (outcome.kind === 'no_message') return noAnswer(outcome.reason)
-  const heard = hear(query, outcome.bytes)
+  const heard = parseAnswer(query, outcome.bytes)
   return typeof heard === 'string' ? noAnswer('malformed') : heard
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { MalformedMessage, u16 } from './wire/bytes.ts'
-import { appendTsig, type TakenApart, type Tsig, takeOffTsig, tsigVariables } from './wire/tsig.ts'
+import { appendTsig, type SplitMessage, splitTsig, type Tsig, tsigVariables } from './wire/tsig.ts'
 
 /** How far the two clocks may be apart, in seconds: what RFC 8945 section 10 recommends. */
 const FUDGE = 300
@@ -59,7 +59,7 @@ export type Authenticity =
 
 /** Judges the answer to a request whose MAC is given (RFC 8945 section 5.3). Never throws. */
 export function authenticate(answer: Buffer, requestMac: Buffer, key: TsigKey, seconds: number): Authenticity {
-  const parts = takeOffOrReason(answer)
+  const parts = splitOrReason(answer)
   if (typeof parts === 'string') return unproven(parts)
   const { message, tsig } = parts
   const error = tsig.error === 0 ? undefined : (ERRORS[tsig.error] ?? `TSIG error ${tsig.error}`)
@@ -77,9 +77,9 @@ export function authenticate(answer: Buffer, requestMac: Buffer, key: TsigKey, s
 const serverClock = ({ time, error, other }: Tsig): number =>
   error === BADTIME && other.length === 6 ? other.readUIntBE(0, 6) : time
 
-function takeOffOrReason(answer: Buffer): TakenApart | string {
+function splitOrReason(answer: Buffer): SplitMessage | string {
   try {
-    return takeOffTsig(answer) ?? 'is not signed'
+    return splitTsig(answer) ?? 'is not signed'
   } catch (error) {
     if (error instanceof MalformedMessage) return 'cannot be read'
     throw error

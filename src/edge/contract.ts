@@ -116,7 +116,7 @@ export interface Edge {
   /** Of these, those that give a host its certificate: the pair, which may stand beside others, and the entry that names it. */
   certificateFiles(host: string, certificate: SiteCertificate): readonly EdgeFile[]
   /** Whether a file is one of those. All others stay as they are when a certificate is replaced. */
-  isOfCertificate(path: string): boolean
+  isCertificateFile(path: string): boolean
   /** The removal of pairs that no host's entry names. */
   unusedCertificates(): Promise<readonly EdgeFile[]>
   filesWithout(host: string): Promise<readonly EdgeFile[]>
@@ -139,7 +139,7 @@ export interface Edge {
    * Asks in the same way wherever else the edge listens for the host: the places, as `address:port`, where another server
    * block answers than the entry of the question's proof. A place that gives no answer at all is not among them.
    */
-  othersElsewhere(question: EdgeQuestion): Promise<readonly string[]>
+  foreignListeners(question: EdgeQuestion): Promise<readonly string[]>
   /** Asks for the certificate alone, so that a backend that is slow or gone does not matter. */
   handshake(host: string): Promise<Handshake>
 }
@@ -176,7 +176,7 @@ export type Handshake =
 
 export interface LoadState {
   /** Which of the paths that were asked about changed after nginx loaded its configuration; null when that cannot be told. */
-  readonly younger: readonly string[] | null
+  readonly changedSinceLoad: readonly string[] | null
   /** Why nginx refused its configuration since it loaded the one that runs, or when it was last started; in our words. */
   readonly refusal: string | null
 }

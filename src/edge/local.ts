@@ -1,9 +1,9 @@
 import { shown } from '../model/foreign-text.ts'
-import { hostEntry, hostFile, isHost, isOfCertificate, isSecret, parsePath } from './config/layout.ts'
+import { hostEntry, hostFile, isCertificateFile, isHost, isSecret, parsePath } from './config/layout.ts'
 import { renderCertificate } from './config/render-certificate.ts'
 import { renderSite } from './config/render-site.ts'
 import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
-import { certificateOf, sparingUsed, unusedCertificates } from './files/certificates-in-use.ts'
+import { certificateRemovals, keepUsedCertificates, unusedCertificates } from './files/certificates-in-use.ts'
 import { hashFile, readEdgeFile } from './files/files.ts'
 import { replaceFiles } from './files/replace.ts'
 import { type DebugLog, debugLogs } from './process/debug-logs.ts'
@@ -13,8 +13,8 @@ import { reloadNginx } from './process/reload.ts'
 import { testShadow } from './process/shadow.ts'
 import { refusalSentence } from './reading/refusal.ts'
 import type { EdgeSettings } from './settings.ts'
-import { askEdge, othersElsewhere } from './visit/ask.ts'
-import { shakeHands } from './visit/handshake.ts'
+import { askEdge, foreignListeners } from './visit/ask.ts'
+import { tlsHandshake } from './visit/handshake.ts'
 
 const HANDSHAKE_MS = 5_000
 
@@ -33,13 +33,13 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
   }
   const validate = async ({ files }: EdgeChange, begun?: () => void): Promise<void> => {
     if (files.some(({ path, content }) => content !== null && isSecret(path))) await assertNoDebugLog()
-    const refusal = await testShadow(settings, await sparingUsed(folder, ours(files)), begun)
+    const refusal = await testShadow(settings, await keepUsedCertificates(folder, assertOwnPaths(files)), begun)
     if (!refusal) return
     await assertValid()
     throw new EdgeFault('change_invalid', `nginx on ${server} refuses the change: ${refusalSentence(refusal)}.`)
   }
   const swap = async ({ files, expected }: EdgeChange): Promise<void> =>
-    replaceFiles(folder, { files: await sparingUsed(folder, ours(files)), expected })
+    replaceFiles(folder, { files: await keepUsedCertificates(folder, assertOwnPaths(files)), expected })
 
   return {
     server,
@@ -54,23 +54,23 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
       loaded?.(since)
     },
     ask: (question) => askEdge(settings, question),
-    othersElsewhere: (question) => othersElsewhere(settings, question),
-    handshake: (host) => shakeHands({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS),
+    foreignListeners: (question) => foreignListeners(settings, question),
+    handshake: (host) => tlsHandshake({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS),
     certificateFiles: renderCertificate,
-    isOfCertificate,
+    isCertificateFile,
     unusedCertificates: () => unusedCertificates(folder),
-    hashFiles: async (paths) => Promise.all(paths.map((path) => hashFile(folder, known(path)))),
-    read: async (paths) => Promise.all(paths.map((path) => readEdgeFile(folder, known(path)))),
+    hashFiles: async (paths) => Promise.all(paths.map((path) => hashFile(folder, ownPath(path)))),
+    read: async (paths) => Promise.all(paths.map((path) => readEdgeFile(folder, ownPath(path)))),
     async filesFor(site) {
       const files = renderSite(site, settings)
       const wanted = new Set(files.map(({ path }) => path))
-      const former = [...(await certificateOf(folder, site.host)), absent(hostEntry(site.host))]
-      return sparingUsed(folder, [...files, ...former.filter(({ path }) => !wanted.has(path))])
+      const former = [...(await certificateRemovals(folder, site.host)), absent(hostEntry(site.host))]
+      return keepUsedCertificates(folder, [...files, ...former.filter(({ path }) => !wanted.has(path))])
     },
     async filesWithout(host) {
       if (!isHost(host)) throw new Error('not the name of a host')
-      const certificate = await certificateOf(folder, host)
-      return sparingUsed(folder, [absent(hostFile(host)), absent(hostEntry(host)), ...certificate])
+      const certificate = await certificateRemovals(folder, host)
+      return keepUsedCertificates(folder, [absent(hostFile(host)), absent(hostEntry(host)), ...certificate])
     },
   }
 }
@@ -85,12 +85,12 @@ const logsKeys = (server: string, { path, line }: DebugLog): EdgeFault =>
   )
 
 /** A change may come from a journal or a backup: no path in it leads out of the folder. */
-function ours(files: readonly EdgeFile[]): readonly EdgeFile[] {
+function assertOwnPaths(files: readonly EdgeFile[]): readonly EdgeFile[] {
   for (const { path } of files) parsePath(path)
   return files
 }
 
-function known(path: string): string {
+function ownPath(path: string): string {
   parsePath(path)
   return path
 }

@@ -12,11 +12,11 @@ import type { EdgeSettings } from './settings.ts'
  * How long a passed test counts while no file of the configuration changes. What nginx reads beside it (certificates of
  * others, names that must resolve) may change unnoticed until then; an apply tests in any case.
  */
-const COUNTS_MS = 5 * 60_000
+const PASSED_TEST_TTL_MS = 5 * 60_000
 
-export interface ProvingPreflight extends EdgePreflight {
+export interface LocalPreflight extends EdgePreflight {
   /** nginx has loaded what stood on disk at `since`, in milliseconds, and runs it: while that stands it needs no test. */
-  loaded(since: number): void
+  markLoaded(since: number): void
 }
 
 /** Looks at an nginx for a plan. `test` runs `nginx -t` on what is on disk. */
@@ -24,8 +24,8 @@ export function edgePreflight(
   settings: EdgeSettings,
   reader: EdgeReader,
   test: () => Promise<Refusal | undefined> = () => testConfiguration(settings, settings.config),
-): ProvingPreflight {
-  const soundness = new Soundness(test)
+): LocalPreflight {
+  const soundness = new ConfigTestCache(test)
   const debugging = debugLogOf(settings)
   return {
     async check(host, tls) {
@@ -37,7 +37,7 @@ export function edgePreflight(
         return { kind: 'unknown' }
       }
     },
-    loaded: (since) => soundness.loaded(since),
+    markLoaded: (since) => soundness.loaded(since),
   }
 }
 
@@ -78,7 +78,7 @@ function rivalOf(host: string, map: EdgeMap, { folder, address, listen, ports }:
 }
 
 /** Remembers which files nginx has loaded or found good. A failed one is made again each time: its cause may lie outside of them. */
-class Soundness {
+class ConfigTestCache {
   readonly #test: () => Promise<Refusal | undefined>
   #passed: { readonly fingerprint: string; readonly at: number } | undefined
   #loadedSince = Number.NEGATIVE_INFINITY
@@ -94,7 +94,8 @@ class Soundness {
 
   async refusal({ fingerprint, changedAt }: EdgeMap): Promise<Refusal | undefined> {
     if (changedAt <= this.#loadedSince) return undefined
-    if (this.#passed?.fingerprint === fingerprint && performance.now() - this.#passed.at < COUNTS_MS) return undefined
+    if (this.#passed?.fingerprint === fingerprint && performance.now() - this.#passed.at < PASSED_TEST_TTL_MS)
+      return undefined
     if (this.#underWay?.fingerprint !== fingerprint) this.#underWay = { fingerprint, refusal: this.#run(fingerprint) }
     return this.#underWay.refusal
   }

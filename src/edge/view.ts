@@ -7,7 +7,7 @@ import { hashFile } from './files/files.ts'
 import { loadState } from './process/loaded.ts'
 import type { EdgeSettings } from './settings.ts'
 import { askEdge } from './visit/ask.ts'
-import { shakeHands } from './visit/handshake.ts'
+import { tlsHandshake } from './visit/handshake.ts'
 
 /** The eyes of an edge on this machine, without hands. */
 export function edgeView(settings: EdgeSettings): EdgeView {
@@ -26,7 +26,7 @@ export function edgeView(settings: EdgeSettings): EdgeView {
       ),
     visit: ({ door, ...question }, limitMs) =>
       askEdge({ address: door.address, ports: { http: door.port, https: door.port } }, question, limitMs),
-    handshake: (door, host, limitMs) => shakeHands(door, host, limitMs),
+    handshake: (door, host, limitMs) => tlsHandshake(door, host, limitMs),
     loadState: (paths) => loadState(settings, paths),
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CaaProperty, DnsOutcome, DnsQuestion, DnsReader, DnsRecord } from '../dns/contract.ts'
 import { isInZone, selfAndAncestors } from '../model/dns-name.ts'
-import { comesFromWildcard, nameBelow, type Reading, readOutcome, silence } from './reading.ts'
+import { comesFromWildcard, nameBelow, noAnswerText, type Reading, readOutcome } from './reading.ts'
 
 /** The first non-empty CAA set from a name upwards (RFC 8659 section 3). */
 export type CaaLookup = CaaAtName | { readonly kind: 'unknown'; readonly reason: string } | { readonly kind: 'none' }
@@ -50,12 +50,12 @@ export async function lookUpCaa(sources: CaaSources, { zone, name, alias }: CaaS
 }
 
 const NONE = { kind: 'none' } as const
-const MOST_ALIASES = 8
+const MAX_ALIASES = 8
 
 /** Only the target itself is asked: on the way up it is the alias' own parents that count. */
 async function follow(sources: CaaSources, zone: string, alias: Alias): Promise<CaaLookup> {
   let { owner, target } = alias
-  for (let hops = 0; hops < MOST_ALIASES; hops += 1) {
+  for (let hops = 0; hops < MAX_ALIASES; hops += 1) {
     if (!isInZone(target, zone)) return askBeyond(sources, zone, owner, target)
     const question = caaQuestion(target)
     const [outcome] = await sources.reader.ask([question])
@@ -64,7 +64,7 @@ async function follow(sources: CaaSources, zone: string, alias: Alias): Promise<
     if (next.kind !== 'alias') return next
     ;({ owner, target } = next)
   }
-  return unknown(`${alias.owner} leads through more than ${MOST_ALIASES} aliases`)
+  return unknown(`${alias.owner} leads through more than ${MAX_ALIASES} aliases`)
 }
 
 async function askBeyond({ resolver }: CaaSources, zone: string, owner: string, target: string): Promise<CaaLookup> {
@@ -113,7 +113,7 @@ async function askResolver(resolver: DnsReader, names: readonly string[]): Promi
   const outcomes = await resolver.ask(questions)
   return questions.map((question, i) => {
     const outcome = outcomeAt(outcomes, i)
-    if (outcome.kind === 'no_answer') return unknown(silence(resolver.server, question, outcome.reason))
+    if (outcome.kind === 'no_answer') return unknown(noAnswerText(resolver.server, question, outcome.reason))
     const resolved = outcome.recursionAvailable && ['NOERROR', 'NXDOMAIN'].includes(outcome.rcode)
     return resolved
       ? found(question.name, outcome.answers)

@@ -16,9 +16,9 @@ export interface HealthTarget extends Endpoint {
 }
 
 /** Room for the status line and headers. Nothing behind them is wanted. */
-const LARGEST_HEAD = 64 * 1024
+const MAX_HEAD_BYTES = 64 * 1024
 /** Answers before the final one (102, 103). More are a flood. */
-const MOST_INTERIM_ANSWERS = 16
+const MAX_INTERIM_ANSWERS = 16
 
 /** A probe that is repeated once when it failed beside a time in which this process was late. */
 export async function probeFairly(target: HealthTarget, limitMs: number): Promise<HealthFact> {
@@ -47,28 +47,28 @@ function statusOf(
   clock: FairClock,
 ): Promise<number> {
   const headers = { host, 'user-agent': 'drawbridge', accept: '*/*', 'accept-encoding': 'identity' }
-  const options = { host: address, port, path, headers, agent: false, maxHeaderSize: LARGEST_HEAD }
+  const options = { host: address, port, path, headers, agent: false, maxHeaderSize: MAX_HEAD_BYTES }
   const asking = tls
     ? requestSecurely({ ...options, servername: '', rejectUnauthorized: false })
     : requestPlainly(options)
-  clock.limit(limitMs, () => asking.destroy(new TimeIsUp()))
+  clock.limit(limitMs, () => asking.destroy(new ProbeTimeout()))
   return new Promise<number>((resolve, reject) => {
     asking.once('response', ({ statusCode = 0 }) => resolve(statusCode))
     asking.once('upgrade', () => reject(new Error('switched to another protocol')))
     asking.once('close', () => reject(new Error('closed without an answer')))
     asking.on('error', reject)
-    refuseFlood(asking)
+    limitInterimAnswers(asking)
     asking.end()
   }).finally(() => asking.destroy())
 }
 
-class TimeIsUp extends Error {}
+class ProbeTimeout extends Error {}
 
-function refuseFlood(asking: ClientRequest): void {
+function limitInterimAnswers(asking: ClientRequest): void {
   let interimAnswers = 0
   asking.on('information', () => {
     interimAnswers += 1
-    if (interimAnswers > MOST_INTERIM_ANSWERS) asking.destroy(new Error('interim answers without end'))
+    if (interimAnswers > MAX_INTERIM_ANSWERS) asking.destroy(new Error('interim answers without end'))
   })
 }
 
@@ -90,12 +90,12 @@ const REASONS: Readonly<Record<string, Reason>> = {
 /** Once a connection stands, everything that is neither silence nor a status is something else than HTTP. */
 function reasonOf(error: unknown): Reason {
   if (!(error instanceof Error)) return 'not_http'
-  if (error instanceof TimeIsUp) return 'timeout'
+  if (error instanceof ProbeTimeout) return 'timeout'
   return REASONS['code' in error ? String(error.code) : ''] ?? 'not_http'
 }
 
 /** One TCP connection, closed as soon as it stands. */
-export function reach({ address, port }: Endpoint, limitMs: number): Promise<Reach> {
+export function probeTcp({ address, port }: Endpoint, limitMs: number): Promise<Reach> {
   const socket = connect({ host: address, port })
   return new Promise<Reach>((resolve) => {
     socket.setTimeout(limitMs, () => resolve('timeout'))

@@ -4,7 +4,7 @@ import { CONFLICTING_TYPES, type NameFact } from '../model/finding.ts'
 import { comesFromWildcard, nameBelow, type Reading } from './reading.ts'
 
 /** One look at a name: canonical names, and a label that nobody else uses. */
-export interface Look {
+export interface NameQuery {
   readonly zone: string
   readonly host: string
   readonly randomLabel: string
@@ -32,7 +32,7 @@ export interface MoreToAsk {
 }
 
 /** Decides from the evidence, or names the questions whose answers are still needed. */
-export function judgeName(look: Look, evidence: Evidence): NameFact | MoreToAsk {
+export function judgeName(look: NameQuery, evidence: Evidence): NameFact | MoreToAsk {
   const { zone, host } = look
   const mark = `_drawbridge.${host}`
   const missing = firstQuestions(look, mark).filter((question) => !evidence.of(question))
@@ -56,7 +56,7 @@ export function judgeName(look: Look, evidence: Evidence): NameFact | MoreToAsk 
   }
 }
 
-function firstQuestions({ zone, host }: Look, mark: string): DnsQuestion[] {
+function firstQuestions({ zone, host }: NameQuery, mark: string): DnsQuestion[] {
   return [
     { name: zone, type: 'SOA' },
     ...CONFLICTING_TYPES.map((type) => ({ name: host, type })),
@@ -74,7 +74,7 @@ function questionsAbove(zone: string, host: string): DnsQuestion[] {
 }
 
 /** What makes the zone's own records moot: an answer to doubt, another zone, a redirection. */
-function unknownOrElsewhere({ zone, host }: Look, evidence: Evidence): NameFact | undefined {
+function unknownOrElsewhere({ zone, host }: NameQuery, evidence: Evidence): NameFact | undefined {
   const readings = evidence.all()
   const doubt = readings.find((reading) => reading.kind === 'uncertain')
   if (doubt?.kind === 'uncertain') return unknown(doubt.reason)
@@ -99,7 +99,7 @@ type NameState =
   | { readonly kind: 'contradictory'; readonly name: string }
 
 /** What stands at one name, given its answers to `types`; other types are asked for where the name exists without them. */
-function stateOf(name: string, types: readonly string[], look: Look, evidence: Evidence): NameState {
+function stateOf(name: string, types: readonly string[], look: NameQuery, evidence: Evidence): NameState {
   const readings = types.flatMap((type) => evidence.of({ name, type }) ?? [])
   const any: DnsQuestion = { name, type: 'ANY', over: 'tcp' }
   if (readings.every(({ kind }) => kind === 'no_name')) return { kind: 'absent' }
@@ -112,7 +112,7 @@ function stateOf(name: string, types: readonly string[], look: Look, evidence: E
 }
 
 /** Whether the records read at a name are its own or a wildcard's. */
-function originOf(name: string, readings: readonly Reading[], look: Look, evidence: Evidence): NameState {
+function originOf(name: string, readings: readonly Reading[], look: NameQuery, evidence: Evidence): NameState {
   const atName = merged(readings)
   const types = [...new Set(atName.records.map(({ type }) => type))]
   const below = types.map((type) => ({ name: nameBelow(name, look.randomLabel), type }))

@@ -23,23 +23,23 @@ export async function observe(parts: ObserveParts, desired: Desired): Promise<Ob
   const reader = parts.readerFor(request.zone)
   const [health, name, certificate, proxy] = await Promise.all([
     parts.probe({ ...backend, path: request.health, host }),
-    lookAtName(parts, reader, request.zone, host),
-    lookAtCertificate(parts, reader, desired),
-    lookAtProxy(parts, host, request.tls),
+    checkName(parts, reader, request.zone, host),
+    certificateFact(parts, reader, desired),
+    checkProxy(parts, host, request.tls),
   ])
   return { health, name, certificate, proxy }
 }
 
 /** What we hold ourselves is taken for certain, whatever DNS says or fails to say. */
-async function lookAtName(parts: ObserveParts, reader: DnsReader, zone: string, host: string): Promise<NameFact> {
+async function checkName(parts: ObserveParts, reader: DnsReader, zone: string, host: string): Promise<NameFact> {
   const [fact, held] = await Promise.all([nameInUse(reader, zone, host), parts.holder(host)])
   return held ? { kind: 'taken', by: held.by, types: [], at: host } : fact
 }
 
-async function lookAtCertificate(parts: ObserveParts, reader: DnsReader, desired: Desired): Promise<CertificateFact> {
+async function certificateFact(parts: ObserveParts, reader: DnsReader, desired: Desired): Promise<CertificateFact> {
   const { host, request } = desired
   return request.tls ? checkCertificate({ ...parts, reader }, request.zone, host) : { kind: 'not_required' }
 }
 
-const lookAtProxy = async ({ edge }: ObserveParts, host: string, tls: boolean): Promise<ProxyFact> =>
+const checkProxy = async ({ edge }: ObserveParts, host: string, tls: boolean): Promise<ProxyFact> =>
   edge ? edge.check(host, tls) : { kind: 'not_required' }

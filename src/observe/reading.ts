@@ -20,15 +20,15 @@ const RCODES_WITH_ANSWER = new Set(['NOERROR', 'NXDOMAIN', 'YXDOMAIN'])
 
 /** Reads the outcome of `question`, asked of `server` for a name inside `zone`. */
 export function readOutcome(server: string, zone: string, question: DnsQuestion, outcome: DnsOutcome): Reading {
-  if (outcome.kind === 'no_answer') return uncertain(silence(server, question, outcome.reason))
+  if (outcome.kind === 'no_answer') return uncertain(noAnswerText(server, question, outcome.reason))
   if (outcome.answers.length > 0) return readAnswers(server, zone, question, outcome)
   if (outcome.rcode === 'NOERROR' && !outcome.authoritative) return readReferral(server, zone, question, outcome)
   return readNegative(server, zone, question, outcome)
 }
 
 function readAnswers(server: string, zone: string, question: DnsQuestion, answer: DnsAnswer): Reading {
-  if (!RCODES_WITH_ANSWER.has(answer.rcode)) return uncertain(said(server, question, answer.rcode))
-  if (!answer.authoritative) return uncertain(`${said(server, question, answer.rcode)} without authority`)
+  if (!RCODES_WITH_ANSWER.has(answer.rcode)) return uncertain(answeredText(server, question, answer.rcode))
+  if (!answer.authoritative) return uncertain(`${answeredText(server, question, answer.rcode)} without authority`)
   const redirect = answer.answers.find(
     ({ type, owner }) => type === 'DNAME' && owner !== question.name && isBetween(question.name, owner, zone),
   )
@@ -42,12 +42,13 @@ function readAnswers(server: string, zone: string, question: DnsQuestion, answer
 function readReferral(server: string, zone: string, question: DnsQuestion, answer: DnsAnswer): Reading {
   const cut = answer.authority.find(({ type, owner }) => type === 'NS' && isBetween(question.name, owner, zone))
   if (cut && cut.owner !== zone) return { kind: 'delegated', at: cut.owner }
-  return uncertain(`${said(server, question, answer.rcode)} without authority`)
+  return uncertain(`${answeredText(server, question, answer.rcode)} without authority`)
 }
 
 function readNegative(server: string, zone: string, question: DnsQuestion, answer: DnsAnswer): Reading {
-  if (answer.rcode !== 'NOERROR' && answer.rcode !== 'NXDOMAIN') return uncertain(said(server, question, answer.rcode))
-  if (!answer.authoritative) return uncertain(`${said(server, question, answer.rcode)} without authority`)
+  if (answer.rcode !== 'NOERROR' && answer.rcode !== 'NXDOMAIN')
+    return uncertain(answeredText(server, question, answer.rcode))
+  if (!answer.authoritative) return uncertain(`${answeredText(server, question, answer.rcode)} without authority`)
   const zoneOfAnswer = answer.authority.find(({ type }) => type === 'SOA')?.owner ?? zone
   if (zoneOfAnswer !== zone) {
     // A child zone on the same server: there is no referral, but the negative answer names the zone it comes from.
@@ -67,13 +68,13 @@ const isAnyRefusal = ({ type, rdata }: DnsRecord): boolean =>
 
 const uncertain = (reason: string): Reading => ({ kind: 'uncertain', reason })
 
-const said = (server: string, question: DnsQuestion, rcode: string): string =>
+const answeredText = (server: string, question: DnsQuestion, rcode: string): string =>
   `${server} answered ${rcode} to ${text(question)}`
 
 const text = ({ name, type }: DnsQuestion): string => `${name} ${type}`
 
 /** A sentence for an outcome that is no answer. */
-export function silence(server: string, question: DnsQuestion, reason: NoAnswer['reason']): string {
+export function noAnswerText(server: string, question: DnsQuestion, reason: NoAnswer['reason']): string {
   switch (reason) {
     case 'timeout':
       return `${server} did not answer ${text(question)} in time`

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { EdgeDescription } from '../../lab/description.ts'
-import { masterIn } from '../../src/edge/process/nginx-workers.ts'
+import { masterPid } from '../../src/edge/process/nginx-workers.ts'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { visit } from '../support/edge/visitor.ts'
 import { applied, planned, planOf, planRequest, removed, run, world } from '../support/lab/exposure.ts'
@@ -39,7 +39,7 @@ function place(edge: EdgeDescription, where: keyof typeof FILES, text: string): 
 const block = (edge: EdgeDescription, name: string) =>
   `server { listen ${edge.address}:${edge.http}; server_name ${name}; return 200 "foreign\\n"; }\n`
 
-const reload = ({ pidFile }: EdgeDescription) => process.kill(masterIn(pidFile) ?? 0, 'SIGHUP')
+const reload = ({ pidFile }: EdgeDescription) => process.kill(masterPid(pidFile) ?? 0, 'SIGHUP')
 
 const plan = (overrides: Record<string, unknown>, from = 'internal') =>
   lab.call({ path: '/api/deploy/plan', body: planRequest(lab, overrides), from })

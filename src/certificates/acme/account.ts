@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { IssueFault } from '../contract.ts'
 import { accountKeyFile, accountKeyPath } from '../stock/issued-files.ts'
-import { checkedKey, createPrivateFile, keyIn } from '../stock/private-file.ts'
+import { checkedKey, createPrivateFile, readOrCreateKey } from '../stock/private-file.ts'
 import { type AcmeClient, acmeClient, type Identity, isProblem } from './client.ts'
 import type { HttpResponse, Send } from './connection.ts'
 import { accountSigner, type Signer, signWithHmac } from './jws.ts'
@@ -102,7 +102,7 @@ const binding = ({ externalAccount }: AccountOptions, { jwk }: Signer, url: stri
 async function accountKeyOf({ stateDir, directory, accountKey }: AccountKeySource): Promise<string> {
   if (accountKey !== undefined)
     return checkedKey(accountKey, 'The file named by acme.accountKeyFile does not hold a private key.')
-  return keyIn(await accountKeyFile(stateDir, directory))
+  return readOrCreateKey(await accountKeyFile(stateDir, directory))
 }
 
 /** Writes the key to a new file that only its owner can read. Creates no key and replaces no file. */

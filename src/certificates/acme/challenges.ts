@@ -4,7 +4,7 @@ import type { DnsProvider, ZoneRecord } from '../../dns/contract.ts'
 import { isInZone } from '../../model/dns-name.ts'
 import { sentenceOf } from '../../model/errors.ts'
 import { type ChallengeResponder, IssueFault } from '../contract.ts'
-import { readIfThere, writePrivateFile } from '../stock/private-file.ts'
+import { readIfExists, writePrivateFile } from '../stock/private-file.ts'
 
 /** Shows the authority that we control a host. It is not secret: it is published. */
 interface Proof {
@@ -22,7 +22,7 @@ export interface Proofs {
 }
 
 export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
-  const recorded = async (): Promise<readonly Proof[]> => parse(await readIfThere(file))
+  const recorded = async (): Promise<readonly Proof[]> => parse(await readIfExists(file))
   const record = (all: readonly Proof[]): Promise<void> =>
     all.length > 0 ? writePrivateFile(file, JSON.stringify(all)) : rm(file, { force: true })
   return {

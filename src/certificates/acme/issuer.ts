@@ -1,5 +1,5 @@
 import { parseName } from '../../model/dns-name.ts'
-import { assertFree } from '../budget/order-budget.ts'
+import { assertAllowed } from '../budget/order-budget.ts'
 import {
   type CertificateIssuer,
   type ChallengeResponder,
@@ -51,7 +51,7 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     const names = canonical(wish.names)
     const order = { ...wish, names }
     // Whether a new order may be placed is checked when it is placed: this call may resume one that is already counted.
-    assertFree(await budget.check({ ...order, resumes: true }), directory)
+    assertAllowed(await budget.check({ ...order, resumes: true }), directory)
     await makeProofsFolder(stateDir, directory)
     const proofs = proofsIn(proofsFile(stateDir, directory, names.join(',')), responder)
     const files = await orderFiles(stateDir, directory, names.join(','))

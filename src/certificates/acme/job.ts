@@ -13,7 +13,7 @@ import {
 import { installPair, type OrderFiles } from '../stock/issued-files.ts'
 import { checkIssued } from '../stock/pair.ts'
 import { UnusablePemFile } from '../stock/pem-file.ts'
-import { keyIn } from '../stock/private-file.ts'
+import { readOrCreateKey } from '../stock/private-file.ts'
 import {
   authorizeOrder,
   downloadChain,
@@ -44,7 +44,7 @@ interface Job extends OrderContext {
 export async function issueCertificate(job: Job, challenge: ChallengeResponder['type']): Promise<InstalledCertificate> {
   const { files } = job
   const resumed = await resume(job)
-  const keyPem = await keyIn(files.key)
+  const keyPem = await readOrCreateKey(files.key)
   const order = resumed ?? (await place(job))
   const authorized = await authorizeOrder(job, order, challenge)
   const ended = await finalizeOrder(job, authorized, keyPem)

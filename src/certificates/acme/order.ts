@@ -6,7 +6,7 @@ import { certificateRequest } from './csr.ts'
 import { AcmeProblem, problemType } from './problem.ts'
 import { type Authorization, isToken, notAcme, type Order, readAuthorization, readOrder } from './resources.ts'
 
-const LONGEST_POLL_MS = 5_000
+const MAX_POLL_PAUSE_MS = 5_000
 /** Reasons for which an authority refuses a name without a look at the challenge. */
 const REFUSALS = new Set(['caa', 'rejectedIdentifier'])
 
@@ -122,7 +122,7 @@ async function waitForDecision({ session, polling }: OrderContext, order: Order)
     {
       firstMs: pollMs,
       factor: 2,
-      longestMs: LONGEST_POLL_MS,
+      longestMs: MAX_POLL_PAUSE_MS,
       withinMs: decisionMs,
       atLeastMs: ({ retryAfter = 0 }) => retryAfter * 1000,
     },

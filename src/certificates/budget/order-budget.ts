@@ -36,7 +36,7 @@ export function orderBudget(options: OrderBudgetOptions): OrderBudget {
     spend: (wish) =>
       ledger.transaction(async (session) => {
         await session.holdLedger(directory)
-        assertFree(await judge(wish, session), directory)
+        assertAllowed(await judge(wish, session), directory)
         await session.appendLedger({ ...line(wish.names), kind: 'ordered' })
       }),
     issued: (names) => ledger.appendLedger({ ...line(names), kind: 'issued' }),
@@ -58,7 +58,7 @@ export function orderBudget(options: OrderBudgetOptions): OrderBudget {
 }
 
 /** Rejects with the reason and the seconds to wait. */
-export function assertFree(verdict: BudgetVerdict, directory: string): void {
+export function assertAllowed(verdict: BudgetVerdict, directory: string): void {
   if (verdict.kind === 'free') return
   const { because, retryAfter } = verdict
   throw new IssueFault('over_budget', budgetSentence(directory, because), retryAfter)

@@ -1,7 +1,7 @@
 import type { RenewalAdvice } from '../../model/renewal.ts'
 
 /** A certificate's life, in milliseconds since 1970. */
-interface Life {
+interface Validity {
   readonly fingerprint: string
   readonly notBefore: number
   readonly notAfter: number
@@ -16,7 +16,7 @@ const SPREAD = 0.04
  * gives, so that certificates issued together are not renewed together. What the authority suggests goes before that,
  * but not into the last sixth.
  */
-export function dueAt({ fingerprint, notBefore, notAfter }: Life, window?: RenewalAdvice['window']): number {
+export function dueAt({ fingerprint, notBefore, notAfter }: Validity, window?: RenewalAdvice['window']): number {
   const life = notAfter - notBefore
   const share = shareOf(fingerprint)
   if (window) return Math.min(window.start + share * (window.end - window.start), notAfter - life / 6)

@@ -54,7 +54,7 @@ function brokenChain(path: string, { certificates: [leaf] }: PemFile): Certifica
   return [{ kind: 'chain_broken', path, names, sentence }]
 }
 
-export const hangsTogether = ({ certificates }: PemFile): boolean =>
+export const isChainSound = ({ certificates }: PemFile): boolean =>
   certificates.every((certificate, i) => isIssuedBy(certificate, certificates[i + 1]))
 
 const isIssuedBy = (certificate: X509Certificate, issuer: X509Certificate | undefined): boolean =>

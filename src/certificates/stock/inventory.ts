@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { CertificateInventory, CoveringCertificate, InstalledCertificate } from '../contract.ts'
-import { type CheckedFile, findingsIn, hangsTogether } from './inventory-findings.ts'
-import { isPutAside } from './issued-files.ts'
+import { type CheckedFile, findingsIn, isChainSound } from './inventory-findings.ts'
+import { isPreviousPair } from './issued-files.ts'
 import { coveringName, describeLeaf } from './pair.ts'
 import { type FileStamp, listFiles, publicKeyDigest, readPemFile, UnusablePemFile } from './pem-file.ts'
 
@@ -74,7 +74,7 @@ async function reuseOrRead(file: FileStamp, before: ReadFile | undefined): Promi
   })
   return content instanceof UnusablePemFile
     ? { ...file, content, isChainSound: false }
-    : { ...file, content, isChainSound: hangsTogether(content) }
+    : { ...file, content, isChainSound: isChainSound(content) }
 }
 
 /** Every leaf with a key in any of the files, each once: in the file that holds the longest chain. */
@@ -125,7 +125,7 @@ function best(
     return name && inTime ? [{ ...withoutX509(candidate), byWildcard: name.startsWith('*.') }] : []
   })
   const rank = ({ byWildcard }: CoveringCertificate): number => Number(byWildcard !== wildcardFirst)
-  const age = ({ certificateFile }: CoveringCertificate): number => Number(isPutAside(certificateFile))
+  const age = ({ certificateFile }: CoveringCertificate): number => Number(isPreviousPair(certificateFile))
   return covering.toSorted(
     (a, b) => rank(a) - rank(b) || b.notAfter.getTime() - a.notAfter.getTime() || age(a) - age(b),
   )[0]

@@ -55,15 +55,15 @@ export async function installPair(
   await writePrivateFile(join(staged, 'privkey.pem'), pair.keyPem)
   const issued = await makePrivateFolder(stateDir, ISSUED)
   const live = join(issued, name.replace('*', '_wildcard'))
-  await replaceFolder(staged, live, join(issued, `${PUT_ASIDE}${digest(name)}`))
+  await replaceFolder(staged, live, join(issued, `${PREVIOUS}${digest(name)}`))
   await syncFolder(issued)
   return { certificateFile: join(live, 'fullchain.pem'), keyFile: join(live, 'privkey.pem') }
 }
 
-const PUT_ASIDE = '.previous-'
+const PREVIOUS = '.previous-'
 
 /** Whether a file belongs to the pair before the current one. */
-export const isPutAside = (path: string): boolean => basename(dirname(path)).startsWith(PUT_ASIDE)
+export const isPreviousPair = (path: string): boolean => basename(dirname(path)).startsWith(PREVIOUS)
 
 /** What stands there is put aside, where it is still found. */
 async function replaceFolder(from: string, to: string, aside: string): Promise<void> {

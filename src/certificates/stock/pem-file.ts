@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const LARGEST_FILE = 256 * 1024
+const MAX_FILE_BYTES = 256 * 1024
 const BLOCK = /-----BEGIN ([A-Z0-9 ]{1,64})-----(?:[^-]|-(?!----))*-----END \1-----/g
 
 /** What one file holds. Private keys are not kept: the digest of the public half is enough to find their certificate. */
@@ -59,7 +59,7 @@ async function readBounded(path: string): Promise<string> {
   })
   try {
     const { size } = await file.stat()
-    if (size > LARGEST_FILE) throw new UnusablePemFile(`is larger than ${LARGEST_FILE / 1024} KiB`)
+    if (size > MAX_FILE_BYTES) throw new UnusablePemFile(`is larger than ${MAX_FILE_BYTES / 1024} KiB`)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
     return buffer.toString('latin1', 0, bytesRead)
   } finally {
@@ -81,7 +81,7 @@ function parse<T>(what: string, read: () => T): T {
 }
 
 /** More files than this are not a folder of certificates. */
-const MOST_FILES = 10_000
+const MAX_FILES = 10_000
 
 export interface FileStamp {
   readonly path: string
@@ -93,19 +93,19 @@ export interface FileStamp {
 export async function listFiles(folder: string): Promise<FileStamp[]> {
   const { files, folders } = await listOne(folder)
   const deeper = await Promise.all(folders.map(listOne))
-  return [...files, ...deeper.flatMap((listing) => listing.files)].slice(0, MOST_FILES)
+  return [...files, ...deeper.flatMap((listing) => listing.files)].slice(0, MAX_FILES)
 }
 
 async function listOne(folder: string): Promise<{ files: FileStamp[]; folders: string[] }> {
   const names = await readdir(folder).catch(() => [])
-  const entries = await Promise.all(names.slice(0, MOST_FILES).map((name) => lookAt(join(folder, name))))
+  const entries = await Promise.all(names.slice(0, MAX_FILES).map((name) => statEntry(join(folder, name))))
   return {
     files: entries.flatMap((entry) => (entry?.kind === 'file' ? [{ path: entry.path, stamp: entry.stamp }] : [])),
     folders: entries.flatMap((entry) => (entry?.kind === 'folder' ? [entry.path] : [])),
   }
 }
 
-async function lookAt(path: string) {
+async function statEntry(path: string) {
   const entry = await stat(path, { bigint: true }).catch(() => undefined)
   if (entry?.isDirectory()) return { kind: 'folder' as const, path }
   if (!entry?.isFile()) return undefined

@@ -27,7 +27,7 @@ export async function createPrivateFile(path: string, text: string): Promise<voi
 }
 
 /** Its text, or undefined when there is no such file. */
-export const readIfThere = (path: string): Promise<string | undefined> =>
+export const readIfExists = (path: string): Promise<string | undefined> =>
   readFile(path, 'utf8').catch(unless('ENOENT', undefined))
 
 const unless =
@@ -38,8 +38,8 @@ const unless =
   }
 
 /** The key in the file, as PEM; a new one (ECDSA P-256) where there is none. */
-export async function keyIn(file: string): Promise<string> {
-  const standing = await readIfThere(file)
+export async function readOrCreateKey(file: string): Promise<string> {
+  const standing = await readIfExists(file)
   if (standing !== undefined)
     return checkedKey(standing, `The file ${file} holds no private key; move it away to have a new one made.`)
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -1,9 +1,9 @@
 import { type Cursor, MalformedMessage } from './bytes.ts'
 
-const LONGEST_LABEL = 63
-const LONGEST_NAME = 255
+const MAX_LABEL_LENGTH = 63
+const MAX_NAME_LENGTH = 255
 /** More pointers than this serve no honest message; chains of them would make decoding slow. */
-const MOST_POINTERS = 32
+const MAX_POINTERS = 32
 
 /** A name that DNS cannot carry: too long, an empty label, or a character that would need escaping. */
 export class UnaskableName extends Error {
@@ -19,7 +19,7 @@ export function encodeName(name: string): Buffer {
     return Buffer.concat([Buffer.from([label.length]), Buffer.from(label, 'latin1')])
   })
   const wire = Buffer.concat([...parts, Buffer.from([0])])
-  if (wire.length > LONGEST_NAME) throw new UnaskableName(`longer than ${LONGEST_NAME} octets: ${name}`)
+  if (wire.length > MAX_NAME_LENGTH) throw new UnaskableName(`longer than ${MAX_NAME_LENGTH} octets: ${name}`)
   return wire
 }
 
@@ -43,9 +43,9 @@ function readLabels(cursor: Cursor): Buffer[] {
     const start = cursor.offset
     const length = cursor.u8()
     if (length === 0) break
-    if (length <= LONGEST_LABEL) {
+    if (length <= MAX_LABEL_LENGTH) {
       octets += length + 1
-      if (octets > LONGEST_NAME) throw new MalformedMessage('a name is longer than 255 octets')
+      if (octets > MAX_NAME_LENGTH) throw new MalformedMessage('a name is longer than 255 octets')
       labels.push(cursor.bytes(length))
       continue
     }
@@ -53,7 +53,7 @@ function readLabels(cursor: Cursor): Buffer[] {
     const target = ((length & 0x3f) << 8) | cursor.u8()
     behind ??= cursor.offset
     pointers += 1
-    if (target >= start || pointers > MOST_POINTERS) throw new MalformedMessage('a compression pointer leads nowhere')
+    if (target >= start || pointers > MAX_POINTERS) throw new MalformedMessage('a compression pointer leads nowhere')
     cursor.offset = target
   }
   cursor.offset = behind ?? cursor.offset

@@ -4,8 +4,8 @@ import type { CaaProperty, ZoneRecord } from '../contract.ts'
 import { Cursor, MalformedMessage, u16 } from './bytes.ts'
 import { encodeName } from './name.ts'
 
-const LONGEST_STRING = 255
-const LONGEST_RDATA = 0xffff
+const MAX_STRING_LENGTH = 255
+const MAX_RDATA_LENGTH = 0xffff
 
 /** A value that its record type cannot hold, such as a name where an address belongs. */
 export class UnwritableValue extends Error {
@@ -60,13 +60,13 @@ function ipv6(value: string): Buffer {
 }
 
 function strings(text: Buffer): Buffer {
-  const count = Math.max(1, Math.ceil(text.length / LONGEST_STRING))
+  const count = Math.max(1, Math.ceil(text.length / MAX_STRING_LENGTH))
   const parts = Array.from({ length: count }, (_, i) => {
-    const part = text.subarray(i * LONGEST_STRING, (i + 1) * LONGEST_STRING)
+    const part = text.subarray(i * MAX_STRING_LENGTH, (i + 1) * MAX_STRING_LENGTH)
     return Buffer.concat([Buffer.from([part.length]), part])
   })
   const rdata = Buffer.concat(parts)
-  if (rdata.length > LONGEST_RDATA) throw new UnwritableValue(`a text of ${text.length} octets fits no record`)
+  if (rdata.length > MAX_RDATA_LENGTH) throw new UnwritableValue(`a text of ${text.length} octets fits no record`)
   return rdata
 }
 

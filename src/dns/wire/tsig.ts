@@ -54,7 +54,7 @@ export function appendTsig(message: Buffer, tsig: Tsig): Buffer {
 }
 
 /** A message taken apart: its TSIG record, and the message as it was before that was added. */
-export interface TakenApart {
+export interface SplitMessage {
   readonly message: Buffer
   readonly tsig: Tsig
 }
@@ -63,7 +63,7 @@ export interface TakenApart {
  * Undefined when the last record is no TSIG: the message is not signed. Throws `MalformedMessage`, and nothing else, for
  * bytes that are no message, or that go on behind it: nobody vouches for those.
  */
-export function takeOffTsig(bytes: Buffer): TakenApart | undefined {
+export function splitTsig(bytes: Buffer): SplitMessage | undefined {
   const cursor = new Cursor(bytes, 4)
   const [questions, answers, authority, additional] = [cursor.u16(), cursor.u16(), cursor.u16(), cursor.u16()]
   for (let i = 0; i < questions; i += 1) skipQuestion(cursor)

@@ -25,21 +25,21 @@ export function encodeUpdate(id: number, { zone, prerequisites, changes }: Updat
 }
 
 /** Prerequisites (section 2.4). */
-export const isWithout = (owner: string, type: string): OutgoingRecord => ({
+export const rrsetAbsent = (owner: string, type: string): OutgoingRecord => ({
   owner,
   type,
   class: CLASS_NONE,
   ttl: 0,
   rdata: Buffer.alloc(0),
 })
-export const isNotInUse = (owner: string): OutgoingRecord => isWithout(owner, 'ANY')
+export const nameNotInUse = (owner: string): OutgoingRecord => rrsetAbsent(owner, 'ANY')
 
 /** All of these for one name and type together: its set is exactly they. */
-export const stands = (record: ZoneRecord): OutgoingRecord => ({ ...outgoing(record), ttl: 0 })
+export const rrsetIs = (record: ZoneRecord): OutgoingRecord => ({ ...outgoing(record), ttl: 0 })
 
 /** Changes (section 2.5). */
 export const adds = (record: ZoneRecord): OutgoingRecord => outgoing(record)
-export const takesAway = (record: ZoneRecord): OutgoingRecord => ({ ...outgoing(record), class: CLASS_NONE, ttl: 0 })
+export const deletes = (record: ZoneRecord): OutgoingRecord => ({ ...outgoing(record), class: CLASS_NONE, ttl: 0 })
 
 const outgoing = (record: ZoneRecord): OutgoingRecord => ({
   owner: record.name,

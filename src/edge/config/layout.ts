@@ -22,10 +22,10 @@ export const FOLDERS: readonly { readonly path: string; readonly mode: number }[
 export type PemKind = 'certificate' | 'key'
 
 /** nginx takes 4,096 characters at most as one value: a long chain is spread over several. */
-export const MOST_PARTS: Readonly<Record<PemKind, number>> = { certificate: 4, key: 2 }
+export const MAX_PARTS: Readonly<Record<PemKind, number>> = { certificate: 4, key: 2 }
 
 /** No longer than a file name can be. */
-const LONGEST_HOST = 250
+const MAX_HOST_LENGTH = 250
 
 export const hostFile = (host: string): string => `hosts/${host}.conf`
 export const hostEntry = (host: string): string => `tls/hosts/${host}.map`
@@ -37,7 +37,7 @@ export const pemFile = (kind: PemKind, id: string, part: number): string =>
 /** The files that nginx includes for one part. */
 export const pemGlob = (kind: PemKind, part: number): string => pemFile(kind, '*', part)
 
-export const isHost = (host: string): boolean => parseName(host) === host && host.length <= LONGEST_HOST
+export const isHost = (host: string): boolean => parseName(host) === host && host.length <= MAX_HOST_LENGTH
 
 /** In the order in which files come; they go in the opposite order. No file ever stands without those it relies on. */
 const ORDER = ['certificate', 'host entry', 'host', 'base'] as const
@@ -63,7 +63,7 @@ export function parsePath(path: string): Path {
 }
 
 /** Whether a file gives a host its certificate: the pair, or the entry that names it. */
-export const isOfCertificate = (path: string): boolean => ['certificate', 'host entry'].includes(parsePath(path).kind)
+export const isCertificateFile = (path: string): boolean => ['certificate', 'host entry'].includes(parsePath(path).kind)
 
 export const isSecret = (path: string): boolean => {
   const parsed = parsePath(path)

@@ -1,6 +1,6 @@
 import { formatEndpoint } from '../../model/address.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { hostEntry, hostFile, MOST_PARTS, type PemKind, pemGlob } from './layout.ts'
+import { hostEntry, hostFile, MAX_PARTS, type PemKind, pemGlob } from './layout.ts'
 
 /** How the default server says that it answers for nobody: whoever asks the edge tells it from a backend's own 404. */
 export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host' }
@@ -69,7 +69,7 @@ const CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':')
 
-const parts = (kind: PemKind): number[] => Array.from({ length: MOST_PARTS[kind] }, (_, index) => index + 1)
+const parts = (kind: PemKind): number[] => Array.from({ length: MAX_PARTS[kind] }, (_, index) => index + 1)
 
 const pemVariable = (kind: PemKind, part: number): string => `$drawbridge_${kind}_${part}`
 

@@ -1,5 +1,5 @@
 import type { EdgeFile, SiteCertificate } from '../contract.ts'
-import { hostEntry, MOST_PARTS, type PemKind, pemFile } from './layout.ts'
+import { hostEntry, MAX_PARTS, type PemKind, pemFile } from './layout.ts'
 
 /** At most 65 characters a line: well below the 4,096 that nginx takes as one value. */
 const LINES_PER_PART = 48
@@ -31,7 +31,7 @@ function renderPem(kind: PemKind, id: string, pem: string): EdgeFile[] {
   const parts = Array.from({ length: Math.ceil(lines.length / LINES_PER_PART) }, (_, index) =>
     lines.slice(index * LINES_PER_PART, (index + 1) * LINES_PER_PART),
   )
-  if (parts.length > MOST_PARTS[kind]) throw new Error(`the ${kind} is too long`)
+  if (parts.length > MAX_PARTS[kind]) throw new Error(`the ${kind} is too long`)
   return parts.map((part, index) => ({
     path: pemFile(kind, id, index + 1),
     content: `${id} "${part.join('\n')}\n";\n`,

@@ -1,25 +1,25 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hostEntry, isSecret, MOST_PARTS, type PemKind, parsePath, pemFile } from '../config/layout.ts'
+import { hostEntry, isSecret, MAX_PARTS, type PemKind, parsePath, pemFile } from '../config/layout.ts'
 import { idInEntry } from '../config/render-certificate.ts'
 import type { EdgeFile } from '../contract.ts'
-import { reporting } from './files.ts'
+import { withEdgeFaults } from './files.ts'
 
 /** The removal of every file that holds the certificate that the host has now; none when it has none. */
-export async function certificateOf(folder: string, host: string): Promise<EdgeFile[]> {
+export async function certificateRemovals(folder: string, host: string): Promise<EdgeFile[]> {
   const id = idInEntry(await readFile(join(folder, hostEntry(host)), 'utf8').catch(() => ''))
   if (id === undefined) return []
-  const further = new Set(await reporting('tls/more', () => readdir(join(folder, 'tls/more'))))
+  const further = new Set(await withEdgeFaults('tls/more', () => readdir(join(folder, 'tls/more'))))
   const kinds: readonly PemKind[] = ['certificate', 'key']
   return kinds.flatMap((kind) =>
-    Array.from({ length: MOST_PARTS[kind] }, (_, index) => pemFile(kind, id, index + 1))
+    Array.from({ length: MAX_PARTS[kind] }, (_, index) => pemFile(kind, id, index + 1))
       .filter((path, index) => index === 0 || further.has(path.slice('tls/more/'.length)))
       .map((path) => ({ path, content: null, secret: kind === 'key' })),
   )
 }
 
 /** Without the removals of certificates that some host has, once these files stand. */
-export async function sparingUsed(folder: string, files: readonly EdgeFile[]): Promise<EdgeFile[]> {
+export async function keepUsedCertificates(folder: string, files: readonly EdgeFile[]): Promise<EdgeFile[]> {
   const going = files.filter(({ path, content }) => content === null && parsePath(path).kind === 'certificate')
   if (going.length === 0) return [...files]
   const used = await idsInUse(folder, files)
@@ -30,11 +30,11 @@ export async function sparingUsed(folder: string, files: readonly EdgeFile[]): P
 export async function unusedCertificates(folder: string): Promise<EdgeFile[]> {
   const lists = await Promise.all(
     ['tls/certificates', 'tls/keys', 'tls/more'].map(async (path) =>
-      (await reporting(path, () => readdir(join(folder, path)))).map((name) => join(path, name)),
+      (await withEdgeFaults(path, () => readdir(join(folder, path)))).map((name) => join(path, name)),
     ),
   )
   const pairs = lists.flat().filter(isPemFile)
-  return sparingUsed(
+  return keepUsedCertificates(
     folder,
     pairs.map((path) => ({ path, content: null, secret: isSecret(path) })),
   )
@@ -51,7 +51,7 @@ function isPemFile(path: string): boolean {
 
 async function idsInUse(folder: string, files: readonly EdgeFile[]): Promise<Set<string>> {
   const entries = dirname(hostEntry('*'))
-  const names = await reporting(entries, () => readdir(join(folder, entries)))
+  const names = await withEdgeFaults(entries, () => readdir(join(folder, entries)))
   const changed = new Map(files.map(({ path, content }) => [path, content]))
   const ids = new Set<string>()
   for (const path of new Set([...names.map((name) => join(entries, name)), ...changed.keys()])) {

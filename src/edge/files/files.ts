@@ -20,11 +20,11 @@ export async function hashFile(folder: string, path: string): Promise<FileHash> 
 
 export async function readEdgeFile(folder: string, path: string): Promise<EdgeFile> {
   const content = await contentOf(folder, path)
-  if (content === NO_FILE) throw standsInTheWay(path)
+  if (content === NO_FILE) throw notRegularFile(path)
   return { path, content: content === null ? null : content.toString(), secret: isSecret(path) }
 }
 
-export const standsInTheWay = (path: string): EdgeFault =>
+export const notRegularFile = (path: string): EdgeFault =>
   new EdgeFault('changed_meanwhile', `At ${path} stands something that is not a regular file; move it away.`)
 
 /**
@@ -55,12 +55,12 @@ function readOpened(descriptor: number): Buffer | typeof NO_FILE {
 /** Drafts hold keys, too: they are not written through a link to wherever it leads. */
 export async function assertStaging(folder: string): Promise<void> {
   const staging = join(folder, STAGING)
-  const found = await reporting(staging, async () => lstatSync(staging))
+  const found = await withEdgeFaults(staging, async () => lstatSync(staging))
   if (!found.isDirectory()) throw new EdgeFault('unavailable', `${staging} must be a folder and no link.`)
 }
 
 /** Failures of disk and rights become faults that name the file and the system's code, never content. */
-export async function reporting<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withEdgeFaults<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { createFile, syncFolder } from '../../primitives/durable-file.ts'
 import { byOrder, isSecret, STAGING } from '../config/layout.ts'
 import { type EdgeChange, EdgeFault, type EdgeFile } from '../contract.ts'
-import { assertStaging, hashFile, hashOf, NO_FILE, reporting, standsInTheWay } from './files.ts'
+import { assertStaging, hashFile, hashOf, NO_FILE, notRegularFile, withEdgeFaults } from './files.ts'
 
 /**
  * Puts files in place and takes others away: all of it or, unless the program dies meanwhile, nothing. Looks at
@@ -16,14 +16,14 @@ export async function replaceFiles(folder: string, change: EdgeChange): Promise<
   const drafts = coming.map(newDraft)
   const undo: (() => Promise<void>)[] = []
   try {
-    await allEnded(coming.map((file, index) => writeDraft(folder, file, drafts[index] ?? '')))
+    await allSettled(coming.map((file, index) => writeDraft(folder, file, drafts[index] ?? '')))
     for (const [index, { path }] of coming.entries()) {
-      undo.push(await putInPlace(folder, drafts[index] ?? '', path, standing.get(path) === null, drafts))
+      undo.push(await installFile(folder, drafts[index] ?? '', path, standing.get(path) === null, drafts))
     }
-    for (const { path } of going) undo.push(await takeAway(folder, path, standing.get(path), drafts))
+    for (const { path } of going) undo.push(await removeFile(folder, path, standing.get(path), drafts))
     await syncFolders(folder, change.files)
   } catch (error) {
-    await takeBack(undo.reverse())
+    await undoAll(undo.reverse())
     throw error
   } finally {
     await Promise.all(drafts.map((draft) => rm(join(folder, draft), { force: true })))
@@ -35,7 +35,7 @@ async function compare(folder: string, { files, expected }: EdgeChange) {
   const standing = new Map(looks.map(({ path, hash }) => [path, hash]))
   const open = files.filter(({ path, content }) => {
     const hash = standing.get(path)
-    if (hash === NO_FILE) throw standsInTheWay(path)
+    if (hash === NO_FILE) throw notRegularFile(path)
     if (hash === hashOf(content)) return false
     if (!expected.some((before) => before.path === path && before.hash === hash)) throw changedMeanwhile(path)
     return true
@@ -53,10 +53,10 @@ const changedMeanwhile = (path: string): EdgeFault =>
 const newDraft = (): string => join(STAGING, `draft-${randomBytes(8).toString('hex')}`)
 
 const writeDraft = (folder: string, { path, content }: EdgeFile, draft: string): Promise<void> =>
-  reporting(path, () => createFile(join(folder, draft), content ?? '', isSecret(path) ? 0o600 : 0o644))
+  withEdgeFaults(path, () => createFile(join(folder, draft), content ?? '', isSecret(path) ? 0o600 : 0o644))
 
 /** Waits for all of them even when one fails: a draft still being written could not be taken away. */
-async function allEnded(work: readonly Promise<void>[]): Promise<void> {
+async function allSettled(work: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected')
   if (failed) throw failed.reason
 }
@@ -67,9 +67,9 @@ type Undo = () => Promise<void>
  * Where nothing stood, a link is the way that cannot overwrite what somebody puts there at this very moment. Where
  * something stood, there is no such way: between the look and the rename somebody's edit could be lost.
  */
-function putInPlace(folder: string, draft: string, path: string, isNew: boolean, drafts: string[]): Promise<Undo> {
+function installFile(folder: string, draft: string, path: string, isNew: boolean, drafts: string[]): Promise<Undo> {
   const place = join(folder, path)
-  return reporting(path, async () => {
+  return withEdgeFaults(path, async () => {
     if (isNew) {
       await link(join(folder, draft), place)
       return () => rm(place)
@@ -83,10 +83,15 @@ function putInPlace(folder: string, draft: string, path: string, isNew: boolean,
 }
 
 /** Moved aside before it is looked at a last time: what somebody wrote at this very moment is put back. */
-function takeAway(folder: string, path: string, expected: string | null | undefined, drafts: string[]): Promise<Undo> {
+function removeFile(
+  folder: string,
+  path: string,
+  expected: string | null | undefined,
+  drafts: string[],
+): Promise<Undo> {
   const place = join(folder, path)
   const aside = newDraft()
-  return reporting(path, async () => {
+  return withEdgeFaults(path, async () => {
     await rename(place, join(folder, aside))
     try {
       if ((await hashFile(folder, aside)).hash !== expected) throw changedMeanwhile(path)
@@ -101,11 +106,11 @@ function takeAway(folder: string, path: string, expected: string | null | undefi
   })
 }
 
-async function takeBack(undo: readonly Undo[]): Promise<void> {
-  for (const step of undo) await reporting('What was written before a failure', step)
+async function undoAll(undo: readonly Undo[]): Promise<void> {
+  for (const step of undo) await withEdgeFaults('What was written before a failure', step)
 }
 
 async function syncFolders(folder: string, files: readonly EdgeFile[]): Promise<void> {
   const paths = new Set(files.map(({ path }) => dirname(path)))
-  await Promise.all([...paths].map((path) => reporting(path, () => syncFolder(join(folder, path)))))
+  await Promise.all([...paths].map((path) => withEdgeFaults(path, () => syncFolder(join(folder, path)))))
 }

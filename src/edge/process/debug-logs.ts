@@ -5,7 +5,7 @@ import { ConfigFiles, type Loaded } from '../reading/text/config-files.ts'
 import { Included, type Located } from '../reading/text/included.ts'
 import type { Content } from '../reading/text/statements.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { masterIn } from './nginx-workers.ts'
+import { masterPid } from './nginx-workers.ts'
 
 /** Where an nginx is told to log at debug level. `line` is null for its command line. */
 export interface DebugLog {
@@ -22,8 +22,8 @@ type Watched = Pick<EdgeSettings, 'config' | 'folder' | 'pidFile'>
  * left out: there may be thousands, and nothing that is rendered here has an `error_log`.
  */
 export function debugLogs({ config, folder, pidFile }: Watched): readonly DebugLog[] {
-  const included = new Included(new FilesOfOthers(folder), config)
-  return [...debugLogsIn(included), ...onCommandLine(pidFile)]
+  const included = new Included(new ForeignFiles(folder), config)
+  return [...debugLogsIn(included), ...commandLineDebugLogs(pidFile)]
 }
 
 function* debugLogsIn(included: Included): Generator<DebugLog> {
@@ -38,8 +38,8 @@ const isDebugLog = ({ name, args }: Located): boolean =>
   name === 'debug_connection' || (name === 'error_log' && args.slice(1).some((level) => level.startsWith('debug')))
 
 /** Directives given with `-g` stand in no file; nginx keeps its arguments in the title of its master. */
-function onCommandLine(pidFile: string): DebugLog[] {
-  const path = `/proc/${masterIn(pidFile)}/cmdline`
+function commandLineDebugLogs(pidFile: string): DebugLog[] {
+  const path = `/proc/${masterPid(pidFile)}/cmdline`
   return /\berror_log\s[^;]*\sdebug|\bdebug_connection\s/.test(textOf(path)) ? [{ path, line: null }] : []
 }
 
@@ -52,7 +52,7 @@ function textOf(path: string): string {
 }
 
 /** All files but those of our hosts, which are taken for empty. */
-class FilesOfOthers extends ConfigFiles {
+class ForeignFiles extends ConfigFiles {
   readonly #hosts: string
 
   constructor(folder: string) {

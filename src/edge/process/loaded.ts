@@ -3,7 +3,7 @@ import type { LoadState } from '../contract.ts'
 import { type LoggedRefusal, lastRefusal } from '../reading/error-log.ts'
 import { refusalSentence } from '../reading/refusal.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { masterIn, servingWorkers } from './nginx-workers.ts'
+import { masterPid, servingWorkers } from './nginx-workers.ts'
 
 /** The kernel counts in hundredths of a second. */
 const TICK_MS = 10
@@ -17,7 +17,7 @@ const SECOND_MS = 1000
  * there or changed later cannot be what they run.
  */
 export async function loadState(settings: EdgeSettings, paths: readonly string[]): Promise<LoadState> {
-  const master = masterIn(settings.pidFile)
+  const master = masterPid(settings.pidFile)
   const workers = master === undefined ? [] : servingWorkers(master)
   const starts = (await Promise.all(workers.map(startOf))).filter((at) => at !== undefined)
   const loadedAt = starts.length === 0 ? null : Math.max(...starts)
@@ -26,13 +26,14 @@ export async function loadState(settings: EdgeSettings, paths: readonly string[]
     lastRefusal(settings.errorLog, master),
   ])
   return {
-    younger: loadedAt === null ? null : changes.filter(({ at }) => at > loadedAt + SLACK_MS).map(({ path }) => path),
-    refusal: refusal && (await stillHolds(refusal, loadedAt)) ? refusalSentence(refusal) : null,
+    changedSinceLoad:
+      loadedAt === null ? null : changes.filter(({ at }) => at > loadedAt + SLACK_MS).map(({ path }) => path),
+    refusal: refusal && (await isCurrent(refusal, loadedAt)) ? refusalSentence(refusal) : null,
   }
 }
 
 /** Not once nginx has loaded something since, nor once the file that was at fault is another. */
-async function stillHolds({ at, file }: LoggedRefusal, loadedAt: number | null): Promise<boolean> {
+async function isCurrent({ at, file }: LoggedRefusal, loadedAt: number | null): Promise<boolean> {
   if (at + SECOND_MS <= (loadedAt ?? 0)) return false
   if (file === undefined) return at > (loadedAt ?? 0)
   const changed = await changedAt(file)

@@ -10,7 +10,7 @@ import { runNginx } from './nginx-program.ts'
  * nginx prefers a server that listens on one address to those that listen on all: ours would take every visitor of that
  * address away from an administrator's own servers. Rejects with `unavailable` before that can happen.
  */
-export async function assertNobodyShadowed(settings: EdgeSettings): Promise<void> {
+export async function assertNoServerShadowed(settings: EdgeSettings): Promise<void> {
   const { folder, server, listen, ports } = settings
   const { output } = await runNginx(settings, '-T', settings.config)
   const taken = new Set(listen.filter(isSingle).flatMap((address) => Object.values(ports).map(everywhere(address))))

@@ -3,13 +3,13 @@ import { Worker } from 'node:worker_threads'
 import { EdgeFault } from '../contract.ts'
 import { type Refusal, refusalIn } from '../reading/refusal.ts'
 import type { EdgeSettings } from '../settings.ts'
-import type { ProgramAnswer, ProgramQuestion } from './nginx-thread.ts'
+import type { RunRequest, RunResult } from './nginx-thread.ts'
 
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 /** The thread kills what takes too long; this is for a program or a thread that cannot even be killed. */
-const LAST_PATIENCE_MS = PATIENCE_MS + 5_000
+const HARD_TIMEOUT_MS = TIMEOUT_MS + 5_000
 /** A dump holds every file of the configuration. */
-const MOST_OUTPUT = 256 * 1024 * 1024
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 const IDLE_MS = 30_000
 
 export interface Ended {
@@ -25,7 +25,7 @@ export async function runNginx(
   config: string,
 ): Promise<Ended> {
   const args = [option, '-q', '-e', 'stderr', ...(prefix === undefined ? [] : ['-p', prefix]), '-c', config]
-  const { code, cause = 'it did not end by itself', output, errors } = await ask(binary, args)
+  const { code, cause = 'it did not end by itself', output, errors } = await runInThread(binary, args)
   if (code !== null) return { code, output, errors }
   throw new EdgeFault('unavailable', `nginx could not be asked about its configuration (${binary}: ${cause}).`)
 }
@@ -36,19 +36,19 @@ export async function runNginx(
  */
 let thread: Worker | undefined
 let idle: NodeJS.Timeout | undefined
-const waiting = new Map<number, (answer: ProgramAnswer) => void>()
-let asked = 0
+const waiting = new Map<number, (answer: RunResult) => void>()
+let lastId = 0
 
-function ask(binary: string, args: readonly string[]): Promise<ProgramAnswer> {
+function runInThread(binary: string, args: readonly string[]): Promise<RunResult> {
   clearTimeout(idle)
-  thread ??= begin()
+  thread ??= startThread()
   thread.ref()
-  asked += 1
-  const question: ProgramQuestion = { id: asked, binary, args, patienceMs: PATIENCE_MS, mostOutput: MOST_OUTPUT }
-  const { promise, resolve } = Promise.withResolvers<ProgramAnswer>()
+  lastId += 1
+  const question: RunRequest = { id: lastId, binary, args, timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES }
+  const { promise, resolve } = Promise.withResolvers<RunResult>()
   const overdue = setTimeout(
     () => settle({ id: question.id, code: null, cause: 'it could not be stopped', output: '', errors: '' }),
-    LAST_PATIENCE_MS,
+    HARD_TIMEOUT_MS,
   )
   waiting.set(question.id, (answer) => {
     clearTimeout(overdue)
@@ -58,20 +58,20 @@ function ask(binary: string, args: readonly string[]): Promise<ProgramAnswer> {
   return promise
 }
 
-function settle(answer: ProgramAnswer): void {
+function settle(answer: RunResult): void {
   waiting.get(answer.id)?.(answer)
   waiting.delete(answer.id)
 }
 
-function begin(): Worker {
+function startThread(): Worker {
   // How this program was started (from a text, say) is not how a thread of it can be.
   const worker = new Worker(new URL(`nginx-thread${extname(import.meta.url)}`, import.meta.url), { execArgv: [] })
-  worker.on('message', (answer: ProgramAnswer) => {
+  worker.on('message', (answer: RunResult) => {
     settle(answer)
     // It keeps the service alive only while somebody waits.
     if (waiting.size > 0) return
     worker.unref()
-    idle = setTimeout(end, IDLE_MS).unref()
+    idle = setTimeout(stopThread, IDLE_MS).unref()
   })
   worker.on('error', () => undefined)
   worker.once('exit', () => {
@@ -83,7 +83,7 @@ function begin(): Worker {
 }
 
 /** Nobody waits for it: the next question begins another. */
-function end(): void {
+function stopThread(): void {
   const ended = thread
   thread = undefined
   void ended?.terminate()

@@ -2,16 +2,16 @@ import { execFile } from 'node:child_process'
 import { parentPort } from 'node:worker_threads'
 
 /** What the thread is asked for. */
-export interface ProgramQuestion {
+export interface RunRequest {
   readonly id: number
   readonly binary: string
   readonly args: readonly string[]
-  readonly patienceMs: number
-  readonly mostOutput: number
+  readonly timeoutMs: number
+  readonly maxOutputBytes: number
 }
 
 /** `code` is null when the program could not be run to its end; then `cause` names the system's reason, if it gave one. */
-export interface ProgramAnswer {
+export interface RunResult {
   readonly id: number
   readonly code: number | null
   readonly cause?: string | undefined
@@ -20,18 +20,18 @@ export interface ProgramAnswer {
 }
 
 /** What nginx needs to be found, to load its libraries and to read its configuration as the running one did. */
-const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'OPENSSL_CONF', 'TZ']
+const INHERITED_VARIABLES = ['PATH', 'LD_LIBRARY_PATH', 'OPENSSL_CONF', 'TZ']
 
 /** Nothing else: secrets of ours may stand in the environment, and any program or module that nginx loads could read it. */
 const environment = Object.fromEntries(
-  PASSED_ON.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
+  INHERITED_VARIABLES.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
 )
 
-parentPort?.on('message', ({ id, binary, args, patienceMs, mostOutput }: ProgramQuestion) => {
-  const options = { timeout: patienceMs, killSignal: 'SIGKILL', maxBuffer: mostOutput, env: environment } as const
+parentPort?.on('message', ({ id, binary, args, timeoutMs, maxOutputBytes }: RunRequest) => {
+  const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: maxOutputBytes, env: environment } as const
   execFile(binary, args, options, (error, output, errors) => {
     const code = error ? (typeof error.code === 'number' ? error.code : null) : 0
     const cause = typeof error?.code === 'string' ? error.code : undefined
-    parentPort?.postMessage({ id, code, cause, output, errors } satisfies ProgramAnswer)
+    parentPort?.postMessage({ id, code, cause, output, errors } satisfies RunResult)
   })
 })

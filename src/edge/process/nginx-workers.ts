@@ -5,7 +5,7 @@ const SERVING = 'nginx: worker process'
 const MASTER = 'nginx: master process'
 
 /** The id in the file, if that process is an nginx master. */
-export function masterIn(pidFile: string): number | undefined {
+export function masterPid(pidFile: string): number | undefined {
   const pid = Number(textOf(pidFile))
   return Number.isSafeInteger(pid) && pid > 1 && titleOf(pid).startsWith(MASTER) ? pid : undefined
 }

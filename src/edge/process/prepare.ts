@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 import { BASE_FILE, FOLDERS, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
 import { ROOM_FOR_NAMES, renderBase } from '../config/render-base.ts'
 import { EdgeFault, type EdgeFile } from '../contract.ts'
-import { hashOf, readEdgeFile, reporting } from '../files/files.ts'
+import { hashOf, readEdgeFile, withEdgeFaults } from '../files/files.ts'
 import { replaceFiles } from '../files/replace.ts'
 import { readMainFile } from '../reading/main-file.ts'
 import { refusalSentence } from '../reading/refusal.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { defaultServerAnswers } from '../visit/ask.ts'
-import { assertNobodyShadowed } from './neighbours.ts'
-import { masterIn } from './nginx-workers.ts'
+import { assertNoServerShadowed } from './neighbours.ts'
+import { masterPid } from './nginx-workers.ts'
 import { reloadNginx } from './reload.ts'
 import { testShadow } from './shadow.ts'
 
@@ -24,9 +24,9 @@ export async function prepareEdge(settings: EdgeSettings): Promise<void> {
 }
 
 async function makeFolder(path: string, mode: number): Promise<void> {
-  const made = await reporting(path, () => mkdir(path, { recursive: true }))
-  if (made) await reporting(path, () => chmod(path, mode))
-  const found = await reporting(path, () => lstat(path))
+  const made = await withEdgeFaults(path, () => mkdir(path, { recursive: true }))
+  if (made) await withEdgeFaults(path, () => chmod(path, mode))
+  const found = await withEdgeFaults(path, () => lstat(path))
   if (!found.isDirectory()) throw new EdgeFault('unavailable', `${path} must be a folder and no link.`)
   const wider = found.mode & ~mode & 0o077
   if (wider === 0) return
@@ -38,13 +38,13 @@ async function makeFolder(path: string, mode: number): Promise<void> {
 
 /** What a crash in the middle of a test or a swap left. */
 async function removeLeftOvers({ config, folder }: EdgeSettings): Promise<void> {
-  const drafts = await reporting(STAGING, () => readdir(join(folder, STAGING)))
-  const beside = await reporting(dirname(config), () => readdir(dirname(config)))
+  const drafts = await withEdgeFaults(STAGING, () => readdir(join(folder, STAGING)))
+  const beside = await withEdgeFaults(dirname(config), () => readdir(dirname(config)))
   const leftOvers = [
     ...drafts.map((name) => join(folder, STAGING, name)),
     ...beside.filter((name) => name.startsWith(SHADOW_PREFIX)).map((name) => join(dirname(config), name)),
   ]
-  for (const path of leftOvers) await reporting(path, () => rm(path, { recursive: true, force: true }))
+  for (const path of leftOvers) await withEdgeFaults(path, () => rm(path, { recursive: true, force: true }))
 }
 
 async function replaceBase(settings: EdgeSettings): Promise<void> {
@@ -52,7 +52,7 @@ async function replaceBase(settings: EdgeSettings): Promise<void> {
   const former = await readEdgeFile(folder, BASE_FILE)
   const base = await acceptableBase(settings, former)
   if (former.content === base.content) return
-  await assertNobodyShadowed(settings)
+  await assertNoServerShadowed(settings)
   await replaceFiles(folder, { files: [base], expected: [{ path: BASE_FILE, hash: hashOf(former.content) }] })
   try {
     if (isRunning(settings)) await reloadNginx(settings)
@@ -84,4 +84,4 @@ async function acceptableBase(
   throw new EdgeFault('config_broken', sentence)
 }
 
-const isRunning = ({ pidFile }: EdgeSettings): boolean => masterIn(pidFile) !== undefined
+const isRunning = ({ pidFile }: EdgeSettings): boolean => masterPid(pidFile) !== undefined

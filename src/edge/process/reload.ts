@@ -3,12 +3,12 @@ import { EdgeFault } from '../contract.ts'
 import { endOfLog, refusalSince } from '../reading/error-log.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { defaultServerAnswers } from '../visit/ask.ts'
-import { isIdle, isServing, masterIn, servingWorkers } from './nginx-workers.ts'
+import { isIdle, isServing, masterPid, servingWorkers } from './nginx-workers.ts'
 
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 const POLL_MS = 1
 /** The log is the slower witness, and only needed when it goes wrong. */
-const POLLS_BETWEEN_LOOKS = 20
+const POLLS_PER_LOG_READ = 20
 
 /**
  * nginx accepts a reload and reports success before it knows: only workers that came, went and answer are proof. Those of
@@ -16,17 +16,17 @@ const POLLS_BETWEEN_LOOKS = 20
  */
 export async function reloadNginx(settings: EdgeSettings): Promise<void> {
   const { pidFile, errorLog } = settings
-  const master = masterIn(pidFile)
+  const master = masterPid(pidFile)
   if (master === undefined) throw notReloaded(`no nginx runs by ${pidFile}`)
-  const giveUpAt = performance.now() + PATIENCE_MS
+  const giveUpAt = performance.now() + TIMEOUT_MS
   const pause = async (inVain: string) => {
     if (performance.now() > giveUpAt) throw notReloaded(inVain)
     await sleep(POLL_MS)
   }
   const nginx = { master, errorLog, pause }
-  const before = await atRest(nginx)
+  const before = await waitUntilIdle(nginx)
   signal(master)
-  await replaced(nginx, before)
+  await waitForNewWorkers(nginx, before)
   if (!(await defaultServerAnswers(settings))) throw notReloaded('its new workers do not answer')
 }
 
@@ -42,7 +42,7 @@ interface Before {
 }
 
 /** The same workers before and after it was idle: one that died and was replaced in between would pass for a newcomer. */
-async function atRest({ master, errorLog, pause }: Nginx): Promise<Before> {
+async function waitUntilIdle({ master, errorLog, pause }: Nginx): Promise<Before> {
   for (;;) {
     const logEnd = await endOfLog(errorLog)
     const workers = servingWorkers(master)
@@ -52,18 +52,21 @@ async function atRest({ master, errorLog, pause }: Nginx): Promise<Before> {
 }
 
 /** Resolves when other workers serve instead of the former ones, and these are not replacements of such as died. */
-async function replaced({ master, errorLog, pause }: Nginx, { workers: former, logEnd }: Before): Promise<void> {
+async function waitForNewWorkers(
+  { master, errorLog, pause }: Nginx,
+  { workers: former, logEnd }: Before,
+): Promise<void> {
   let isNewGeneration = false
   for (let poll = 1; ; poll += 1) {
     const haveCome = servingWorkers(master).some((pid) => !former.includes(pid))
     if (haveCome && !isNewGeneration && former.every(isServing)) {
       isNewGeneration = true
-      retire(former)
+      quitWorkers(former)
     }
     const haveGone = haveCome && !former.some(isServing)
     if (haveGone && isNewGeneration) return
     const isOver = haveGone && isIdle(master)
-    const refusal = (isOver || poll % POLLS_BETWEEN_LOOKS === 0) && (await refusalSince(errorLog, logEnd, master))
+    const refusal = (isOver || poll % POLLS_PER_LOG_READ === 0) && (await refusalSince(errorLog, logEnd, master))
     if (refusal) throw notReloaded(`nginx goes on with what it had: ${refusal}`)
     if (isOver) return
     await pause('its former workers were not replaced in time')
@@ -74,7 +77,7 @@ async function replaced({ master, errorLog, pause }: Nginx, { workers: former, l
  * Lets the former workers go now that others serve. nginx would tell them the same, but sleeps a tenth of a second before
  * it does, lest the new ones are not there yet.
  */
-function retire(former: readonly number[]): void {
+function quitWorkers(former: readonly number[]): void {
   for (const pid of former) {
     try {
       process.kill(pid, 'SIGQUIT')

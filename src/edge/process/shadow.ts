@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { createFile } from '../../primitives/durable-file.ts'
 import { BASE_FILE, FOLDERS, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile } from '../contract.ts'
-import { assertStaging, readEdgeFile, reporting } from '../files/files.ts'
+import { assertStaging, readEdgeFile, withEdgeFaults } from '../files/files.ts'
 import { includePattern, includesOurs, readMainFile } from '../reading/main-file.ts'
 import type { Refusal } from '../reading/refusal.ts'
 import { rewrite } from '../reading/text/directives.ts'
@@ -27,12 +27,12 @@ export async function testShadow(
   const folder = join(settings.folder, STAGING, `shadow-${mark}`)
   const shadow = join(dirname(settings.config), `${SHADOW_PREFIX}${mark}`)
   try {
-    await reporting(folder, async () => mkdirSync(folder, { mode: 0o700 }))
+    await withEdgeFaults(folder, async () => mkdirSync(folder, { mode: 0o700 }))
     const overlay = await stage(settings, folder, files)
     const text = rewrite(main, (directive) =>
       includesOurs(directive, settings) ? overlay.writtenOut(includePattern(directive, settings) ?? '') : undefined,
     )
-    await reporting(shadow, () => createFile(shadow, text, 0o600, false))
+    await withEdgeFaults(shadow, () => createFile(shadow, text, 0o600, false))
     const testing = testConfiguration(settings, shadow)
     begun?.()
     const refusal = await testing
@@ -48,7 +48,7 @@ async function stage(settings: EdgeSettings, folder: string, files: readonly Edg
   const changed = new Map<string, string | null>()
   for (const [index, { path, content }] of files.entries()) {
     const draft = content === null ? null : join(folder, String(index))
-    if (draft) await reporting(path, () => createFile(draft, content ?? '', 0o600, false))
+    if (draft) await withEdgeFaults(path, () => createFile(draft, content ?? '', 0o600, false))
     changed.set(path, draft)
   }
   const base = join(folder, BASE_FILE)
@@ -59,7 +59,7 @@ async function stage(settings: EdgeSettings, folder: string, files: readonly Edg
     return pattern === undefined ? undefined : overlay.writtenOut(pattern)
   })
   assertAllSeen(overlay)
-  await reporting(BASE_FILE, () => createFile(base, writtenOut, 0o600, false))
+  await withEdgeFaults(BASE_FILE, () => createFile(base, writtenOut, 0o600, false))
   return overlay
 }
 
@@ -79,7 +79,7 @@ async function standing(folder: string): Promise<string[]> {
   const ours = FOLDERS.filter(({ path }) => path !== STAGING)
   const lists = await Promise.all(
     ours.map(async ({ path }) => {
-      const names = await reporting(path, async () => readdirSync(join(folder, path)))
+      const names = await withEdgeFaults(path, async () => readdirSync(join(folder, path)))
       return names.map((name) => join(path, name))
     }),
   )

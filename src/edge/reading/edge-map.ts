@@ -20,7 +20,7 @@ export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean, tr
   const blockFor = (server: ServerDraft, host: string): ServerBlock =>
     blockOf(server, sockets.placesOf(server, listening(server)), http, host)
   // Whatever a lookup would need of the files behind a variable is read now.
-  for (const server of http.servers) if (dependsOnRequest(server.passing)) blockFor(server, '')
+  for (const server of http.servers) if (dependsOnRequest(server.proxyPass)) blockFor(server, '')
   const hosts = servedHosts(sockets, blockFor)
   const byName = new Map(hosts.map((served) => [served.host, served]))
   return {
@@ -57,11 +57,11 @@ export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean, tr
 
 /** `host`: for whom it would work, where that makes a difference. */
 function blockOf(server: ServerDraft, listen: readonly ListenPlace[], http: HttpBlock, host: string): ServerBlock {
-  const { path, line, names, passing } = server
+  const { path, line, names, proxyPass: directive } = server
   const tls = listen.some((place) => place.tls)
   const scheme = !tls ? 'http' : listen.every((place) => place.tls) ? 'https' : undefined
   const { proxyPass, unresolved, target, furtherTargets } = proxying(
-    passing,
+    directive,
     { host, serverName: names[0] ?? '', scheme },
     http,
   )

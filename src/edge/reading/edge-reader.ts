@@ -18,11 +18,11 @@ export function edgeReader({ config, pidFile }: Pick<EdgeSettings, 'config' | 'p
     files.end()
     return latest
   }
-  return { read: inTurns(readAgain) }
+  return { read: shareNextRun(readAgain) }
 }
 
 /** Whoever asks while a reading is under way shares the next one: the current one may have passed by a change already. */
-function inTurns<T>(work: () => Promise<T>): () => Promise<T> {
+function shareNextRun<T>(work: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   let waiting: Promise<T> | undefined
   const begin = (): Promise<T> => {

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises'
 import { type Refusal, refusalIn, refusalSentence } from './refusal.ts'
 
 /** Enough for what a failing reload says. */
-const MOST = 256 * 1024
+const MAX_BYTES = 256 * 1024
 
 /** How long the log is now: what comes after this is news. Zero when there is none. */
 export const endOfLog = (file: string): Promise<number> =>
@@ -48,7 +48,7 @@ export const timeOf = (line: string): number => {
 
 /** The end of the log, however long it is. */
 export const newestText = async (file: string): Promise<string> =>
-  textSince(file, Math.max(0, (await endOfLog(file)) - MOST))
+  textSince(file, Math.max(0, (await endOfLog(file)) - MAX_BYTES))
 
 const isEmergency = (line: string, master: number): boolean => line.includes(` [emerg] ${master}#${master}: `)
 
@@ -58,7 +58,7 @@ async function textSince(path: string, from: number): Promise<string> {
   try {
     const { size } = await file.stat()
     const start = size < from ? 0 : from // a log that shrank was begun anew
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size - start, MOST)), 0, null, start)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size - start, MAX_BYTES)), 0, null, start)
     return buffer.toString('utf8', 0, bytesRead)
   } finally {
     await file.close()

@@ -11,7 +11,7 @@ import { UNKNOWN_HOST } from '../config/render-base.ts'
 import type { EdgeAnswer, EdgeQuestion } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 
 type Served = Extract<EdgeAnswer, { kind: 'answer' }>['certificate']
 
@@ -19,7 +19,7 @@ type Served = Extract<EdgeAnswer, { kind: 'answer' }>['certificate']
 export function askEdge(
   { address, ports }: Pick<EdgeSettings, 'address' | 'ports'>,
   question: EdgeQuestion,
-  limitMs = PATIENCE_MS,
+  limitMs = TIMEOUT_MS,
 ): Promise<EdgeAnswer> {
   const { host, path, tls } = question
   const proof = question.proof === undefined ? undefined : entryProof(question.proof, host)
@@ -32,7 +32,7 @@ export function askEdge(
     : requestPlainly({ ...options, port: ports.http })
   return new Promise<EdgeAnswer>((resolve) => {
     const fail = (error?: Error) => resolve({ kind: 'no_answer', reason: reasonOf(error, isHandshaking(asking)) })
-    clock.limit(limitMs, () => asking.destroy(new TimeIsUp()))
+    clock.limit(limitMs, () => asking.destroy(new RequestTimeout()))
     asking.once('response', (response) => {
       if (response.headers[UNKNOWN_HOST.header.toLowerCase()] === UNKNOWN_HOST.value) {
         resolve({ kind: 'no_answer', reason: 'unknown_host' })
@@ -59,7 +59,7 @@ export function askEdge(
 }
 
 /** Beside the place that `askEdge` asks: further addresses and, beside TLS, the port that redirects to it. */
-export async function othersElsewhere(
+export async function foreignListeners(
   { address, listen, ports }: Pick<EdgeSettings, 'address' | 'listen' | 'ports'>,
   question: EdgeQuestion,
 ): Promise<string[]> {
@@ -68,7 +68,7 @@ export async function othersElsewhere(
     .flatMap((one) => (question.tls ? [true, false] : [false]).map((tls) => ({ one, tls })))
     .filter(({ one, tls }) => one !== address || tls !== question.tls)
   const answers = await Promise.all(
-    places.map(({ one, tls }) => askEdge({ address: one, ports }, { ...question, tls }, PATIENCE_MS)),
+    places.map(({ one, tls }) => askEdge({ address: one, ports }, { ...question, tls }, TIMEOUT_MS)),
   )
   return places
     .filter((_, index) => isOther(answers[index]))
@@ -119,7 +119,7 @@ const UNREACHABLE = [
   'EPERM',
 ]
 
-class TimeIsUp extends Error {
+class RequestTimeout extends Error {
   readonly code = 'ETIMEDOUT'
 }
 

@@ -5,7 +5,7 @@ import type { Handshake } from '../contract.ts'
 import { isForHost } from './ask.ts'
 
 /** One TLS handshake under the host's name, and nothing behind it. */
-export function shakeHands({ address, port }: Endpoint, host: string, limitMs: number): Promise<Handshake> {
+export function tlsHandshake({ address, port }: Endpoint, host: string, limitMs: number): Promise<Handshake> {
   const socket = connect({ host: address, port, servername: host, rejectUnauthorized: false })
   return new Promise<Handshake>((resolve) => {
     const timer = setTimeout(() => resolve({ kind: 'unknown' }), limitMs)

@@ -9,9 +9,9 @@ import type { EdgeAnswer, EdgeVisit, EdgeVisitor } from '../contract.ts'
 import { certificateServed, noAnswerReason } from './ask.ts'
 
 /** A body of up to this size is read so that its connection can be used again; with a larger one it ends. */
-const LARGEST_BODY = 16 * 1024
-const MOST_IDLE = 64
-const MOST_SESSIONS = 20_000
+const MAX_BODY_BYTES = 16 * 1024
+const MAX_IDLE = 64
+const MAX_SESSIONS = 20_000
 
 /**
  * Asks an edge for many hosts again and again at little cost: plain connections are kept and carry any host; a TLS
@@ -19,15 +19,15 @@ const MOST_SESSIONS = 20_000
  * sees the certificate that is served now.
  */
 export function edgeVisitor(limitMs: number): EdgeVisitor {
-  const idle = new Idle()
+  const idle = new IdleConnections()
   const sessions = new Sessions()
   const visit = (question: EdgeVisit): Promise<EdgeAnswer> => {
     const socket = question.tls ? undefined : idle.take(question.listenAddress)
-    if (!socket) return new Exchange(question, opened(question, sessions), limitMs, idle).answer
+    if (!socket) return new Exchange(question, openSocket(question, sessions), limitMs, idle).answer
     // The edge may have closed it in this very moment: that says nothing about the host.
     return new Exchange(question, socket, limitMs, idle).answer.then((answer) =>
       answer.kind === 'no_answer' && answer.reason !== 'timeout' && answer.reason !== 'unknown_host'
-        ? new Exchange(question, opened(question, sessions), limitMs, idle).answer
+        ? new Exchange(question, openSocket(question, sessions), limitMs, idle).answer
         : answer,
     )
   }
@@ -35,14 +35,14 @@ export function edgeVisitor(limitMs: number): EdgeVisitor {
     async visit(question) {
       const answer = await visit(question)
       if (!question.tls || answer.kind === 'answer' || answer.reason !== 'handshake_refused') return answer
-      return sessions.insistOnModern(question) ? visit(question) : answer
+      return sessions.allowTls13(question) ? visit(question) : answer
     },
     forget: (host) => sessions.forget(host),
     close: () => idle.close(),
   }
 }
 
-function opened(question: EdgeVisit, sessions: Sessions): Socket {
+function openSocket(question: EdgeVisit, sessions: Sessions): Socket {
   const { address, port } = question.listenAddress
   return question.tls ? sessions.connect(question) : connect({ host: address, port, noDelay: true })
 }
@@ -53,14 +53,14 @@ class Exchange {
   readonly #question: EdgeVisit
   readonly #proof: EntryProof | undefined
   readonly #socket: Socket
-  readonly #idle: Idle
+  readonly #idle: IdleConnections
   readonly #clock = new FairClock()
   #received: Buffer = Buffer.alloc(0)
   #head: AnswerHead | undefined
   #isSecured = false
   #settle: (answer: EdgeAnswer) => void = () => undefined
 
-  constructor(question: EdgeVisit, socket: Socket, limitMs: number, idle: Idle) {
+  constructor(question: EdgeVisit, socket: Socket, limitMs: number, idle: IdleConnections) {
     this.#question = question
     this.#proof = question.proof === undefined ? undefined : entryProof(question.proof, question.host)
     this.#socket = socket
@@ -82,7 +82,7 @@ class Exchange {
     if (!this.#head) return
     const { bodyAt, bodyLength, keepsAlive } = this.#head
     const isWhole = bodyLength !== undefined && this.#received.length >= bodyAt + bodyLength
-    const isWorthReading = keepsAlive && !this.#question.tls && bodyLength !== undefined && bodyLength <= LARGEST_BODY
+    const isWorthReading = keepsAlive && !this.#question.tls && bodyLength !== undefined && bodyLength <= MAX_BODY_BYTES
     if (isWhole || !isWorthReading) this.#end(this.#head, isWhole && isWorthReading)
   }
 
@@ -106,7 +106,7 @@ class Exchange {
         : undefined
     const isUnknown = header(UNKNOWN_HOST.header.toLowerCase()) === UNKNOWN_HOST.value
     const entry = entryIn(this.#proof, header(ANSWER.toLowerCase()))
-    this.#leave()
+    this.#detach()
     if (isReusable) this.#idle.put(this.#question.listenAddress, this.#socket)
     else this.#socket.destroy()
     this.#settle(
@@ -117,13 +117,13 @@ class Exchange {
   }
 
   #fail(code: string | undefined): void {
-    this.#leave()
+    this.#detach()
     this.#socket.destroy()
     const handshaking = this.#question.tls && !this.#isSecured
     this.#settle({ kind: 'no_answer', reason: noAnswerReason(code, handshaking) })
   }
 
-  #leave(): void {
+  #detach(): void {
     this.#clock.stop()
     this.#socket.off('data', this.#onBytes)
     this.#socket.off('error', this.#onError)
@@ -138,7 +138,7 @@ const requestText = ({ host, path, tls }: EdgeVisit, proof: EntryProof | undefin
   }Connection: ${tls ? 'close' : 'keep-alive'}\r\n\r\n`
 
 /** Plain connections that wait for the next question. */
-class Idle {
+class IdleConnections {
   readonly #waiting = new Map<string, Socket[]>()
   #closed = false
 
@@ -151,7 +151,7 @@ class Idle {
   put(door: Endpoint, socket: Socket): void {
     const key = formatEndpoint(door)
     const waiting = this.#waiting.get(key) ?? []
-    if (this.#closed || waiting.length >= MOST_IDLE || socket.destroyed) {
+    if (this.#closed || waiting.length >= MAX_IDLE || socket.destroyed) {
       socket.destroy()
       return
     }
@@ -177,19 +177,19 @@ class Idle {
  */
 class Sessions {
   /** As text, a byte a character: a kept buffer would hold on to all of the pool that it was cut from. */
-  readonly #sessions = new LruCache<string, string>(MOST_SESSIONS)
-  readonly #modernOnly = new Set<string>()
-  readonly #modern = createSecureContext({ minVersion: 'TLSv1.2' })
-  readonly #frugal = createSecureContext({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })
+  readonly #sessions = new LruCache<string, string>(MAX_SESSIONS)
+  readonly #needTls13 = new Set<string>()
+  readonly #anyTls = createSecureContext({ minVersion: 'TLSv1.2' })
+  readonly #tls12 = createSecureContext({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })
 
   connect({ host, listenAddress: door, full }: EdgeVisit): TLSSocket {
-    const modern = full || this.#modernOnly.has(host)
+    const modern = full || this.#needTls13.has(host)
     const session = full ? undefined : this.#sessions.get(host)
     const socket = connectSecurely({
       host: door.address,
       port: door.port,
       servername: host,
-      secureContext: modern ? this.#modern : this.#frugal,
+      secureContext: modern ? this.#anyTls : this.#tls12,
       // Whom the certificate is from is not the question here, but whether it is served, for whom and until when.
       rejectUnauthorized: false,
       ...(session !== undefined && { session: Buffer.from(session, 'latin1') }),
@@ -199,16 +199,16 @@ class Sessions {
   }
 
   /** True when it was not insisted on before: then it is worth another try. */
-  insistOnModern({ host, full }: EdgeVisit): boolean {
-    if (full || this.#modernOnly.has(host)) return false
-    this.#modernOnly.add(host)
+  allowTls13({ host, full }: EdgeVisit): boolean {
+    if (full || this.#needTls13.has(host)) return false
+    this.#needTls13.add(host)
     this.#sessions.delete(host)
     return true
   }
 
   forget(host: string): void {
     this.#sessions.delete(host)
-    this.#modernOnly.delete(host)
+    this.#needTls13.delete(host)
   }
 
   #keep(host: string, session: Buffer): void {
@@ -228,13 +228,13 @@ interface AnswerHead {
   header(name: string): string | undefined
 }
 
-const LARGEST_HEAD = 64 * 1024
+const MAX_HEAD_BYTES = 64 * 1024
 
 /** The final head in what has arrived so far; undefined: not all of it yet; null: this is no HTTP/1. Interim answers are passed over. */
 function readHead(bytes: Buffer): AnswerHead | undefined | null {
   for (let from = 0; ; ) {
     const end = bytes.indexOf('\r\n\r\n', from)
-    if (end < 0) return bytes.length > LARGEST_HEAD || !couldBeHttp(bytes, from) ? null : undefined
+    if (end < 0) return bytes.length > MAX_HEAD_BYTES || !couldBeHttp(bytes, from) ? null : undefined
     const lines = bytes.toString('latin1', from, end).split('\r\n')
     const [, version, code] = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(lines[0] ?? '') ?? []
     if (code === undefined) return null

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../model/address.ts'
 import type { BackendEvidence, Reach, Target } from '../../model/evidence.ts'
 import type { HealthFact } from '../../model/finding.ts'
-import type { Deadline, Patience } from '../deadline.ts'
-import { type HealthTarget, probeHealth, reach, speaksTls } from '../health-probe.ts'
+import type { Deadline, ProbeLimit } from '../deadline.ts'
+import { type HealthTarget, probeHealth, probeTcp, speaksTls } from '../health-probe.ts'
 
 export const NOT_INSPECTED: BackendEvidence = {
   tcp: 'unknown',
@@ -11,7 +11,7 @@ export const NOT_INSPECTED: BackendEvidence = {
   answeringNeighbours: [],
 }
 
-const SECOND_LOOK_MS = 800
+const FOLLOW_UP_MS = 800
 
 interface BackendQuestion {
   readonly target: Target
@@ -28,14 +28,14 @@ interface BackendQuestion {
 export async function inspectBackend(
   question: BackendQuestion,
   deadline: Deadline,
-  patience: Patience,
+  patience: ProbeLimit,
 ): Promise<BackendEvidence> {
   const { target, address, path, host, neighbours } = question
   const endpoint: Endpoint = { address, port: target.port }
   const asked: HealthTarget = { ...endpoint, path, host, tls: target.protocol === 'https' }
   const [tcp, health] = await Promise.all([
     patience.wait<Reach>(
-      (limitMs) => reach(endpoint, limitMs),
+      (limitMs) => probeTcp(endpoint, limitMs),
       (reached) => reached === 'timeout',
       'unknown',
     ),
@@ -47,7 +47,7 @@ export async function inspectBackend(
   }
   const isTls =
     isTelling(health) && target.protocol === 'http'
-      ? await deadline.attempt(SECOND_LOOK_MS, (limitMs) => speaksTls(endpoint, limitMs), false)
+      ? await deadline.attempt(FOLLOW_UP_MS, (limitMs) => speaksTls(endpoint, limitMs), false)
       : false
   return { tcp, health, speaksTls: isTls, answeringNeighbours: [] }
 }
@@ -61,7 +61,7 @@ const isTelling = (health: HealthFact | null): boolean =>
 async function answeringAmong(ports: readonly number[], asked: HealthTarget, deadline: Deadline): Promise<number[]> {
   const answers = await Promise.all(
     ports.map((port) =>
-      deadline.attempt<HealthFact | null>(SECOND_LOOK_MS, (limitMs) => probeHealth({ ...asked, port }, limitMs), null),
+      deadline.attempt<HealthFact | null>(FOLLOW_UP_MS, (limitMs) => probeHealth({ ...asked, port }, limitMs), null),
     ),
   )
   return ports.filter((_, i) => answers[i]?.httpStatus !== undefined)

@@ -10,8 +10,8 @@ import type {
   TlsEvidence,
   VisitEvidence,
 } from '../../model/evidence.ts'
-import type { Deadline, Patience } from '../deadline.ts'
-import { reach } from '../health-probe.ts'
+import type { Deadline, ProbeLimit } from '../deadline.ts'
+import { probeTcp } from '../health-probe.ts'
 import { isTls, pathOf, type Subject } from './subject.ts'
 
 const FILES_MS = 1_500
@@ -37,7 +37,7 @@ export async function inspectEdge(
   view: EdgeView,
   subject: Subject,
   deadline: Deadline,
-  patience: Patience,
+  patience: ProbeLimit,
 ): Promise<EdgeEvidence> {
   const { host, managed, served } = subject
   const tls = isTls(subject)
@@ -50,7 +50,7 @@ export async function inspectEdge(
       { kind: 'unknown' },
     )
   const [edge, hand, visit, plain, files] = await Promise.all([
-    patience.wait<Reach>((limitMs) => reach(door, limitMs), isTimeout, 'unknown'),
+    patience.wait<Reach>((limitMs) => probeTcp(door, limitMs), isTimeout, 'unknown'),
     tls
       ? patience.wait<TlsEvidence>(
           (limitMs) => view.handshake(door, host, limitMs),
@@ -117,7 +117,7 @@ async function configurationOf(view: EdgeView, subject: Subject, file: FileState
   const ownPath = served?.configPath ?? (managed && file !== 'missing' ? view.hostPath(host) : undefined)
   const suspects = map?.broken ?? []
   const load = await view.loadState([...(ownPath === undefined ? [] : [ownPath]), ...suspects.map(({ path }) => path)])
-  const isYounger = (path: string) => load.younger?.includes(path) ?? false
+  const isYounger = (path: string) => load.changedSinceLoad?.includes(path) ?? false
   // A run proves that nginx has loaded what it wrote; while that stands unchanged, its date says nothing.
   const isProven = file === 'unchanged'
   return {
@@ -125,6 +125,6 @@ async function configurationOf(view: EdgeView, subject: Subject, file: FileState
     listen: served?.listen ?? [],
     broken: suspects.filter(({ path }) => isYounger(path)),
     refusal: load.refusal,
-    changedSinceLoad: ownPath === undefined || load.younger === null ? null : !isProven && isYounger(ownPath),
+    changedSinceLoad: ownPath === undefined || load.changedSinceLoad === null ? null : !isProven && isYounger(ownPath),
   }
 }

@@ -2,7 +2,7 @@ import type { EdgeView } from '../../edge/contract.ts'
 import type { ErrorClass, Evidence, TargetEvidence } from '../../model/evidence.ts'
 import type { Plan } from '../../model/exposure.ts'
 import type { PortPolicy } from '../../plan/settings.ts'
-import { type Deadline, Patience } from '../deadline.ts'
+import { type Deadline, ProbeLimit } from '../deadline.ts'
 import { inspectBackend, NOT_INSPECTED } from './inspect-backend.ts'
 import { EDGE_NOT_HERE, inspectEdge } from './inspect-edge.ts'
 import { type Destination, judgeForeign, type NameStanding } from './inspect-name.ts'
@@ -38,7 +38,7 @@ export async function inspectHost(
   deadline: Deadline,
   since: number,
 ): Promise<Omit<Evidence, 'known'>> {
-  const patience = new Patience(parts.patienceMs, deadline)
+  const patience = new ProbeLimit(parts.patienceMs, deadline)
   const [name, edge, { target, backend }] = await Promise.all([
     inspectName(parts, subject, deadline),
     inspectFront(parts, subject, deadline, patience),
@@ -62,7 +62,7 @@ async function inspectFront(
   { view, newestErrorClass }: InspectHostParts,
   subject: Subject,
   deadline: Deadline,
-  patience: Patience,
+  patience: ProbeLimit,
 ) {
   if (!view) return { ...EDGE_NOT_HERE, errorClass: null }
   const edge = await inspectEdge(view, subject, deadline, patience)
@@ -93,7 +93,7 @@ async function inspectBehindEdge(
   { view, resolve, serverAt, ports }: InspectHostParts,
   subject: Subject,
   deadline: Deadline,
-  patience: Patience,
+  patience: ProbeLimit,
 ): Promise<{ target: TargetEvidence; backend: Evidence['backend'] }> {
   const resolveAsEdge: Resolve = async (name) => {
     const local = await view?.localAddress(name)

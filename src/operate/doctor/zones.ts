@@ -69,7 +69,7 @@ async function examineKey(subject: string, zone: string, provider: DnsProvider |
     return [warning(subject, 'It has no key: names in it can be planned, but not applied.', `Set zones.${zone}.tsig.`)]
   }
   try {
-    const { aheadSeconds } = await provider.rehearse()
+    const { aheadSeconds } = await provider.checkAccess()
     const apart = Math.abs(aheadSeconds)
     const clock = `Our clock and the DNS server's are ${apart} s apart; 300 s are allowed.`
     return [

@@ -66,7 +66,7 @@ async function primaryResponder(
     edge: primary,
     hold: (edge, work) => edgeLock.hold(edge, work),
     rendered: async (challenges) =>
-      (await primary.filesFor({ ...site, challenges })).filter(({ path }) => !primary.isOfCertificate(path)),
+      (await primary.filesFor({ ...site, challenges })).filter(({ path }) => !primary.isCertificateFile(path)),
     written: appliedFiles(receipt),
   })
 }

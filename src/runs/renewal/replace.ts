@@ -92,7 +92,7 @@ async function onPrimary(
       host.inUse,
       chosen(certificate, 'installed'),
       primary.certificateFiles(host.inUse.host, pair).map(hashOf),
-      (path) => primary.isOfCertificate(path),
+      (path) => primary.isCertificateFile(path),
     ),
   }))
   await removeUnused(primary)
@@ -167,7 +167,7 @@ async function putBack({ primary, store, crashPoint }: ReplaceParts, hosts: read
   for (const { inUse: host } of hosts) {
     const { former } = host.intent ?? {}
     const before = appliedFiles(host.receipt).filter(
-      ({ path }) => primary.isOfCertificate(path) && path !== former?.path,
+      ({ path }) => primary.isCertificateFile(path) && path !== former?.path,
     )
     const stands = await primary.hashFiles(before.map(({ path }) => path))
     if (!former || before.some(({ path, hash }) => hashIn(stands, path) !== hash))

@@ -48,7 +48,7 @@ export const edgeJudge =
     const question = { host, path, tls, proof }
     const [answer, [elsewhere]] = await Promise.all([
       edge.ask(question),
-      proof === undefined ? [] : edge.othersElsewhere(question),
+      proof === undefined ? [] : edge.foreignListeners(question),
     ])
     const expected = tls ? (afters.get('certificate') as ChosenCertificate | undefined)?.fingerprint : undefined
     return { server: edge.server, ...verdictOn(answer, elsewhere, expected) }

@@ -131,7 +131,7 @@ export function changeSuite(on: () => Bench): void {
     const { provider, serial } = on()
     await provider.create(exposure(freshName()))
     const before = await serial()
-    await provider.rehearse()
+    await provider.checkAccess()
     expect(await serial()).toBe(before)
   })
 }

@@ -24,7 +24,7 @@ describe.each([
     test('changes are made and undone', async () => {
       const { provider, reader } = onLongHash()
       const records = exposure(freshName())
-      await provider.rehearse()
+      await provider.checkAccess()
       expect(await provider.create(records)).toBe('created')
       expect(await holdsExactly(reader, records)).toBe('yes')
       expect(await provider.remove(records)).toBe('removed')

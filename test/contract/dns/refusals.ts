@@ -39,7 +39,7 @@ export function refusalSuite(on: () => Bench, complains: boolean): void {
         provider.remove(standing),
         provider.addValue(address(standing[0].name, '127.0.45.99')),
         provider.removeValue(standing[0]),
-        provider.rehearse(),
+        provider.checkAccess(),
       ]
       for (const attempt of await Promise.allSettled(attempts)) {
         expect(attempt).toMatchObject({ status: 'rejected', reason: { kind } })

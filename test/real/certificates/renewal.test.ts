@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { EdgeDescription } from '../../../lab/description.ts'
 import { statePaths } from '../../../lab/state.ts'
-import { shakeHands } from '../../../src/edge/visit/handshake.ts'
+import { tlsHandshake } from '../../../src/edge/visit/handshake.ts'
 import { STEADY_PEBBLE } from '../../support/acme/pebble-again.ts'
 import { callForRenewal, EAGER, ordersAt, serials, untilReplaced } from '../../support/acme/renewal.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
@@ -29,7 +29,7 @@ const serviceLog = () => readFileSync(lab.description.log, 'utf8')
 
 /** Which certificate an edge shows, whoever it is from. */
 async function shownBy({ address, https }: EdgeDescription, host: string): Promise<string | undefined> {
-  const shown = await shakeHands({ address, port: https }, host, 5_000)
+  const shown = await tlsHandshake({ address, port: https }, host, 5_000)
   return shown.kind === 'certificate' ? shown.serial : undefined
 }
 

@@ -77,6 +77,6 @@ describe('nothing was changed after', () => {
 
 test('a server that ignores what an update requires fails the rehearsal', async () => {
   await using liar = await startLiar(honest, signed())
-  const rehearsal = rfc2136Provider({ zone: 'lab.test', primary: liar, key }).rehearse()
+  const rehearsal = rfc2136Provider({ zone: 'lab.test', primary: liar, key }).checkAccess()
   await expect(rehearsal).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('ignores') })
 })

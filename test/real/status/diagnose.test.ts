@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort, isPortFree } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
-import { masterIn, servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
+import { masterPid, servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
 import type { Endpoint } from '../../../src/model/address.ts'
 import { listenFrozen, listenMutely, listenSecurely, listenWeb } from '../../support/backends/listener.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
@@ -107,7 +107,7 @@ const linkOf = (body: { chain: { link: string; ok: boolean | null }[] }, link: s
   body.chain.find((one) => one.link === link)?.ok
 
 async function reloadEdge(): Promise<void> {
-  const master = masterIn(lab.description.edges.primary.pidFile) ?? 0
+  const master = masterPid(lab.description.edges.primary.pidFile) ?? 0
   const before = servingWorkers(master)
   process.kill(master, 'SIGHUP')
   await until('the workers are new', async () => {
@@ -301,7 +301,7 @@ describe("a host of the edge's own configuration", () => {
     const broken = join(ownFolder(), 'zz-broken.conf')
     writeFileSync(broken, 'no_such_directive_xyzzy on;\n')
     const { errorLog, pidFile } = lab.description.edges.primary
-    process.kill(masterIn(pidFile) ?? 0, 'SIGHUP')
+    process.kill(masterPid(pidFile) ?? 0, 'SIGHUP')
     await until('nginx refuses it', () => readFileSync(errorLog, 'utf8').includes('no_such_directive_xyzzy'))
     const body = await diagnosis('new.own.lab.test')
     expect(body.cause).toMatchObject({ code: 'edge_config_broken', sentence: expect.stringContaining(broken) })
@@ -338,7 +338,7 @@ describe('asking', () => {
       await world(lab),
       listing(ownFolder()),
       times(primary.prefix),
-      servingWorkers(masterIn(primary.pidFile) ?? 0),
+      servingWorkers(masterPid(primary.pidFile) ?? 0),
     ]
     const before = await state()
     for (const host of ['shop.lab.test', 'secure.lab.test', 'nameless.own.lab.test', 'expired.own.lab.test']) {

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { masterIn } from '../../../src/edge/process/nginx-workers.ts'
+import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import { applied } from '../../support/lab/exposure.ts'
@@ -80,7 +80,7 @@ describe('row 31: instructions to an agent', () => {
     )
     // nginx takes the first of two blocks with the same name: this host's own file comes second.
     writeFileSync(own('shadowed'), block('shadowed.lab.test', 'return 204;'))
-    process.kill(masterIn(primary.pidFile) ?? 0, 'SIGHUP')
+    process.kill(masterPid(primary.pidFile) ?? 0, 'SIGHUP')
     await until('it is served', async () => (await visit(primary, { host: 'ordered.lab.test' })).status === 204)
     await visit(primary, { host: 'sent.lab.test', path: `/${encodeURIComponent(ORDER)}` })
     await until('it is listed', async () => (await lab.call({ path: '/api/health?host=sent.lab.test' })).status === 200)
@@ -90,7 +90,7 @@ describe('row 31: instructions to an agent', () => {
     const { primary } = lab.description.edges
     rmSync(own(ORDER))
     rmSync(own('shadowed'))
-    process.kill(masterIn(primary.pidFile) ?? 0, 'SIGHUP')
+    process.kill(masterPid(primary.pidFile) ?? 0, 'SIGHUP')
     await until('it is not served', async () => (await visit(primary, { host: 'ordered.lab.test' })).status !== 204)
     await sleep(SECOND_OF_THE_LOG)
   })
@@ -138,7 +138,7 @@ describe('a word that stands', () => {
     const { errorLog, pidFile } = lab.description.edges.primary
     const already = readFileSync(errorLog, 'utf8').length
     writeFileSync(own('new'), text('new.lab.test'))
-    process.kill(masterIn(pidFile) ?? 0, 'SIGHUP')
+    process.kill(masterPid(pidFile) ?? 0, 'SIGHUP')
     await until(`nginx refuses ${name}`, () => readFileSync(errorLog, 'utf8').slice(already).includes('[emerg]'))
     expect(await nothingTold()).toContain('edge_config_broken')
   })

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { TsigKeySettings } from '../../../src/dns/tsig.ts'
 import { u16, u48 } from '../../../src/dns/wire/bytes.ts'
 import { encodeName } from '../../../src/dns/wire/name.ts'
-import { appendTsig, takeOffTsig } from '../../../src/dns/wire/tsig.ts'
+import { appendTsig, splitTsig } from '../../../src/dns/wire/tsig.ts'
 
 export const UPDATE_ANSWER = 0xa800
 
@@ -22,7 +22,7 @@ export interface AnswerTraits {
 export function signedAnswer(request: Buffer, key: TsigKeySettings, traits: AnswerTraits = {}): Buffer {
   const { flags = UPDATE_ANSWER, error = 0, other = Buffer.alloc(0), fudge = 300 } = traits
   const time = traits.seconds ?? Math.floor(Date.now() / 1000)
-  const requestMac = traits.requestMac ?? takeOffTsig(request)?.tsig.mac ?? Buffer.alloc(0)
+  const requestMac = traits.requestMac ?? splitTsig(request)?.tsig.mac ?? Buffer.alloc(0)
   const message = unsignedAnswer(request, flags)
   const mac = createHmac(key.algorithm.replace('hmac-', ''), Buffer.from(key.secret, 'base64'))
     .update(u16(requestMac.length))

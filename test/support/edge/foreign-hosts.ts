@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { masterIn } from '../../../src/edge/process/nginx-workers.ts'
+import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
 import type { TestLab } from '../lab/lab.ts'
 
 /** Server blocks that the Primary's administrator wrote, in its main file; nginx is told to load them. */
@@ -10,6 +10,6 @@ export async function addOwnHosts({ description }: TestLab, blocks: (address: st
     config,
     text.replace('  include drawbridge/*.conf;', (include) => `${include}\n${blocks(address)}`),
   )
-  const master = masterIn(pidFile)
+  const master = masterPid(pidFile)
   if (master !== undefined) process.kill(master, 'SIGHUP')
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { decodeMessage } from '../../../src/dns/wire/message.ts'
 import { UnaskableName } from '../../../src/dns/wire/name.ts'
 import { encodeRdata, textOf, UnwritableValue } from '../../../src/dns/wire/rdata.ts'
-import { adds, encodeUpdate, isNotInUse, isWithout, stands, takesAway } from '../../../src/dns/wire/update.ts'
+import { adds, deletes, encodeUpdate, nameNotInUse, rrsetAbsent, rrsetIs } from '../../../src/dns/wire/update.ts'
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(/\s/g, ''), 'hex')
 
@@ -52,8 +52,8 @@ describe('an update', () => {
   const record = { name: 'a.test', type: 'A', ttl: 60, value: '127.0.0.1' } as const
 
   test('has the octets that RFC 2136 says', () => {
-    const prerequisites = [isNotInUse('a.test'), isWithout('a.test', 'CNAME'), stands(record)]
-    const changes = [adds(record), takesAway(record)]
+    const prerequisites = [nameNotInUse('a.test'), rrsetAbsent('a.test', 'CNAME'), rrsetIs(record)]
+    const changes = [adds(record), deletes(record)]
     const name = '01 61 04 74657374 00'
     expect(encodeUpdate(0xabcd, { zone: 'test', prerequisites, changes })).toEqual(
       hex(`abcd 2800 0001 0003 0002 0000 04 74657374 00 0006 0001

@@ -121,7 +121,7 @@ describe('nginx is asked whether its configuration is valid', () => {
     using files = nginxFiles({ 'nginx.conf': 'http { include one.conf; }', 'one.conf': '' })
     const { state, preflight } = asked(files)
     const loadedAt = Date.now()
-    preflight.loaded(loadedAt)
+    preflight.markLoaded(loadedAt)
     await preflight.check(HOST, false)
     expect(state.times).toBe(0)
     // The clock of files goes in steps.
@@ -130,7 +130,7 @@ describe('nginx is asked whether its configuration is valid', () => {
     await preflight.check(HOST, false)
     expect(state.times).toBe(1)
     files.remove('one.conf')
-    preflight.loaded(Date.now())
+    preflight.markLoaded(Date.now())
     await preflight.check(HOST, false)
     expect(state.times).toBe(2)
   })

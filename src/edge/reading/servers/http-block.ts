@@ -1,22 +1,22 @@
 import type { Included, Located } from '../text/included.ts'
 import { draftServer, variableName } from '../text/server-draft.ts'
 import type { ServerDraft } from '../text/statements.ts'
-import type { Surroundings } from './proxying.ts'
+import type { HttpContext } from './proxying.ts'
 import { ValueMap } from './value-map.ts'
 
 /** All that the http block says about who serves what. */
-export interface HttpBlock extends Surroundings {
+export interface HttpBlock extends HttpContext {
   readonly servers: readonly ServerDraft[]
 }
 
 /** How long others wait at most for their turn while a large configuration is read. */
-const TURN_MS = 10
+const SLICE_MS = 10
 
 export async function readHttpBlock(included: Included): Promise<HttpBlock> {
   const servers: ServerDraft[] = []
   const upstreams = new Map<string, readonly string[]>()
   const maps = new Map<string, ValueMap>()
-  let turnEndsAt = performance.now() + TURN_MS
+  let sliceEndsAt = performance.now() + SLICE_MS
   for (const block of included.main()) {
     if (block.name !== 'http') continue
     for (const statement of included.in(block)) {
@@ -24,9 +24,9 @@ export async function readHttpBlock(included: Included): Promise<HttpBlock> {
       if (name === 'server') servers.push(...serverOf(statement, included))
       else if (name === 'upstream') upstreams.set((args[0] ?? '').toLowerCase(), upstreamServers(statement, included))
       else if (name === 'map') maps.set(variableName(args[1]), new ValueMap(statement, included))
-      if (performance.now() < turnEndsAt) continue
+      if (performance.now() < sliceEndsAt) continue
       await new Promise(setImmediate)
-      turnEndsAt = performance.now() + TURN_MS
+      sliceEndsAt = performance.now() + SLICE_MS
     }
   }
   return { servers, upstreams, maps, resolved: new Map() }

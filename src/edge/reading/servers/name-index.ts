@@ -19,7 +19,7 @@ export class NameIndex<T> {
   readonly #trailing = new Map<string, T>()
   readonly #patterns: { readonly pattern: Pattern; readonly value: T }[] = []
   /** Bare names of `.x` that came to nothing: nginx lets no later name have them all the same. */
-  readonly #barred = new Set<string>()
+  readonly #blocked = new Set<string>()
 
   /** A name or wildcard in lower case. False: there was one like it, or it is none. */
   add(name: string, value: T): boolean {
@@ -63,7 +63,7 @@ export class NameIndex<T> {
     const bare = name.slice(1)
     if (this.#isTaken(bare)) return false
     if (this.#addWildcard(this.#leading, name, value)) return this.addExact(bare, value)
-    this.#barred.add(bare)
+    this.#blocked.add(bare)
     return false
   }
 
@@ -74,6 +74,6 @@ export class NameIndex<T> {
   }
 
   #isTaken(name: string): boolean {
-    return this.#exact.has(name) || this.#barred.has(name)
+    return this.#exact.has(name) || this.#blocked.has(name)
   }
 }

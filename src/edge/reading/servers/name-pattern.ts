@@ -4,7 +4,7 @@ import { createContext, Script } from 'node:vm'
 export type Pattern = (text: string) => boolean
 
 /** What the two languages write alike and mean differently, or what only PCRE has: better not understood than wrong. */
-const FOREIGN = /\\[GKQEREhHXNpPoxgk]|\(\?(?:[>|#R&(+\d-]|P[=>])|\(\*|\[\[[.=]/
+const UNSUPPORTED = /\\[GKQEREhHXNpPoxgk]|\(\?(?:[>|#R&(+\d-]|P[=>])|\(\*|\[\[[.=]/
 
 /** For all that follows, so it can be told of the whole where it stands first. */
 const CASELESS = /^(\^?)\(\?i\)/
@@ -25,32 +25,32 @@ const ANCHORS: Readonly<Record<string, string>> = { A: '^', z: '$', Z: '$' }
 /** A regular expression of nginx's (PCRE) as one of ours; undefined when it has no sure equal here. */
 export function translatePattern(pcre: string, isCaseless: boolean): Pattern | undefined {
   const body = pcre.replace(CASELESS, '$1')
-  if (FOREIGN.test(body)) return undefined
+  if (UNSUPPORTED.test(body)) return undefined
   const source = body
     .replaceAll('(?P<', '(?<')
     .replaceAll(/\[:(\w+):\]/g, (whole, name: string) => POSIX_CLASSES[name] ?? whole)
     .replaceAll(/\\([\s\S])/g, (whole, escaped: string) => ANCHORS[escaped] ?? whole)
   try {
     const pattern = new RegExp(source, isCaseless || body !== pcre ? 'i' : '')
-    return mayTakeLong(source) ? (text) => matchesInTime(pattern, text) : (text) => pattern.test(text)
+    return mayBacktrack(source) ? (text) => matchesInTime(pattern, text) : (text) => pattern.test(text)
   } catch {
     return undefined
   }
 }
 
 /** Repeated groups, or many open repetitions, may try more ways than there is time for. */
-const mayTakeLong = (source: string): boolean => /\)[*+{]/.test(source) || (source.match(/[*+]|,\}/g) ?? []).length > 2
+const mayBacktrack = (source: string): boolean => /\)[*+{]/.test(source) || (source.match(/[*+]|,\}/g) ?? []).length > 2
 
 /** A good match takes microseconds; the rest is for a machine that has much else to do. */
-const PATIENCE_MS = 250
-const question = new Script('pattern.test(text)')
-const room = createContext({ pattern: /^/, text: '' })
+const MATCH_TIMEOUT_MS = 250
+const script = new Script('pattern.test(text)')
+const sandbox = createContext({ pattern: /^/, text: '' })
 
 /** Whoever may ask for a name chooses the text, so a pattern's time is limited; nginx limits its own, too. */
 function matchesInTime(pattern: RegExp, text: string): boolean {
-  Object.assign(room, { pattern, text })
+  Object.assign(sandbox, { pattern, text })
   try {
-    return question.runInContext(room, { timeout: PATIENCE_MS }) === true
+    return script.runInContext(sandbox, { timeout: MATCH_TIMEOUT_MS }) === true
   } catch {
     return false
   }

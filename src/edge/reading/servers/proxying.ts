@@ -1,11 +1,11 @@
 import { hostname } from 'node:os'
 import { parseAddress } from '../../../model/address.ts'
 import type { Proxying, ProxyTarget } from '../contract.ts'
-import type { Passing } from '../text/statements.ts'
+import type { ProxyPass } from '../text/statements.ts'
 import { filledIn, known, type Lookup, UNKNOWN, type ValueMap } from './value-map.ts'
 
 /** What the http block defines for all servers in it. */
-export interface Surroundings {
+export interface HttpContext {
   /** By name in lower case: the addresses of the servers that it would choose from. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** By the variable that they define. */
@@ -14,10 +14,10 @@ export interface Surroundings {
   readonly resolved: Map<string, Proxying>
 }
 
-const MOST_RESOLVED = 1000
+const MAX_RESOLVED = 1000
 
 /** What is known of a request before it is made. */
-export interface Circumstances {
+export interface RequestFacts {
   readonly host: string
   readonly serverName: string
   /** Undefined: the block serves both. */
@@ -28,24 +28,20 @@ const NOWHERE: Proxying = { proxyPass: null, unresolved: false, target: null, fu
 const UNRESOLVED: Proxying = { ...NOWHERE, unresolved: true }
 
 /** Whether there is a variable in it. */
-export const dependsOnRequest = (passing: Passing | undefined): boolean => passing?.to.includes('$') ?? false
+export const dependsOnRequest = (directive: ProxyPass | undefined): boolean => directive?.to.includes('$') ?? false
 
-/** Where a server sends what is asked of it under these circumstances. */
-export function proxying(
-  passing: Passing | undefined,
-  circumstances: Circumstances,
-  surroundings: Surroundings,
-): Proxying {
-  if (!passing) return NOWHERE
-  if (dependsOnRequest(passing))
-    return proxyingTo(filledIn(passing.to, lookupFor(passing, circumstances, surroundings)), surroundings)
-  const { resolved } = surroundings
-  const known = resolved.get(passing.to) ?? proxyingTo(passing.to, surroundings)
-  if (resolved.size < MOST_RESOLVED) resolved.set(passing.to, known)
+/** Where a server sends what is asked of it under these request. */
+export function proxying(directive: ProxyPass | undefined, request: RequestFacts, context: HttpContext): Proxying {
+  if (!directive) return NOWHERE
+  if (dependsOnRequest(directive))
+    return proxyingTo(filledIn(directive.to, lookupFor(directive, request, context)), context)
+  const { resolved } = context
+  const known = resolved.get(directive.to) ?? proxyingTo(directive.to, context)
+  if (resolved.size < MAX_RESOLVED) resolved.set(directive.to, known)
   return known
 }
 
-function proxyingTo(url: string, { upstreams }: Surroundings): Proxying {
+function proxyingTo(url: string, { upstreams }: HttpContext): Proxying {
   const [, protocol, authority] = /^(https?):\/\/(unix:[^:]+|[^/?]+)/i.exec(url) ?? []
   if (protocol === undefined || authority === undefined || authority.includes(UNKNOWN)) return UNRESOLVED
   const servers = upstreams.get(authority.toLowerCase())
@@ -60,10 +56,10 @@ function proxyingTo(url: string, { upstreams }: Surroundings): Proxying {
 }
 
 /** Assignments happen in their order, those of the server before those of the location; each may use what was before. */
-function lookupFor({ assignments }: Passing, circumstances: Circumstances, { maps }: Surroundings): Lookup {
+function lookupFor({ assignments }: ProxyPass, request: RequestFacts, { maps }: HttpContext): Lookup {
   const values = new Map<string, string | undefined>()
   const lookup: Lookup = (name) => {
-    const given = values.has(name) ? values.get(name) : ofRequest(name, circumstances)
+    const given = values.has(name) ? values.get(name) : ofRequest(name, request)
     if (given !== undefined || values.has(name)) return given
     values.set(name, undefined) // Whoever asks for it in order to know it never will.
     const value = maps.get(name)?.value(lookup)
@@ -77,7 +73,7 @@ function lookupFor({ assignments }: Passing, circumstances: Circumstances, { map
 }
 
 /** Of the variables that hold a path only the beginning is known, which is where the address ends. */
-function ofRequest(name: string, { host, serverName, scheme }: Circumstances): string | undefined {
+function ofRequest(name: string, { host, serverName, scheme }: RequestFacts): string | undefined {
   switch (name) {
     case 'host':
     case 'http_host':

@@ -53,12 +53,12 @@ export type Lookup = (name: string) => string | undefined
 export const UNKNOWN = '\0'
 
 /** nginx takes no longer values, and a text that doubles itself would have no end. */
-const LONGEST = 4096
+const MAX_LENGTH = 4096
 
 /** The text with `$name` and `${name}` replaced. */
 export function filledIn(text: string, lookup: Lookup): string {
   if (!text.includes('$')) return text
-  if (text.length > LONGEST) return UNKNOWN
+  if (text.length > MAX_LENGTH) return UNKNOWN
   return text.replaceAll(
     /\$(?:\{(\w+)\}|(\w+))/g,
     (_, braced?: string, bare?: string) => lookup((braced ?? bare ?? '').toLowerCase()) ?? UNKNOWN,
@@ -68,5 +68,5 @@ export function filledIn(text: string, lookup: Lookup): string {
 /** The same, or undefined when a part of it is not known. */
 export function known(text: string, lookup: Lookup): string | undefined {
   const result = filledIn(text, lookup)
-  return result.includes(UNKNOWN) || result.length > LONGEST ? undefined : result
+  return result.includes(UNKNOWN) || result.length > MAX_LENGTH ? undefined : result
 }

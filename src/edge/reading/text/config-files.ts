@@ -5,7 +5,7 @@ import type { Folders } from './glob.ts'
 import { draftServer } from './server-draft.ts'
 import { type Content, type ParsedText, parse, type Statement } from './statements.ts'
 
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024
 /** Two changes within one tick of the file system's clock leave the same times: what is younger is read again. */
 const SETTLED_AFTER_MS = 100
 const STATS_PER_TURN = 500
@@ -74,7 +74,7 @@ export class ConfigFiles implements Folders {
   load(path: string, content: Content): Loaded {
     const known = this.#files[content].get(path)
     if (known && this.#seen.has(path)) return known.loaded
-    const { stamp, stats } = this.#look(path)
+    const { stamp, stats } = this.#stat(path)
     if (known && isSame(known.stamp, stamp)) return known.loaded
     const loaded = stats ? read(path, content, stats) : { unreadable: `it cannot be found or read (${stamp.fault})` }
     this.#files[content].set(path, { stamp, loaded })
@@ -84,7 +84,7 @@ export class ConfigFiles implements Folders {
   list(folder: string): readonly string[] {
     const known = this.#folders.get(folder)
     if (known && this.#seen.has(folder)) return known.names
-    const { stamp } = this.#look(folder)
+    const { stamp } = this.#stat(folder)
     if (known && isSame(known.stamp, stamp)) return known.names
     const names = namesIn(folder)
     this.#folders.set(folder, { stamp, names })
@@ -92,10 +92,10 @@ export class ConfigFiles implements Folders {
   }
 
   exists(path: string): boolean {
-    return this.#look(path).stats !== undefined
+    return this.#stat(path).stats !== undefined
   }
 
-  #look(path: string): { stamp: Stamp; stats: Stats | undefined } {
+  #stat(path: string): { stamp: Stamp; stats: Stats | undefined } {
     const found = stampOf(path)
     this.#seen.set(path, found.stamp)
     return found
@@ -143,7 +143,7 @@ function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
 /** Only regular files are opened: a pipe would never end. */
 function read(path: string, content: Content, stats: Stats): Loaded {
   if (!stats.isFile()) return { unreadable: 'it is not a regular file' }
-  if (stats.size > MOST_BYTES) return { unreadable: 'it is too large' }
+  if (stats.size > MAX_BYTES) return { unreadable: 'it is too large' }
   try {
     return parseFile(readFileSync(path, 'utf8'), content, path)
   } catch (error) {

@@ -28,7 +28,7 @@ interface Visitor {
 }
 
 /** Whoever walks through blocks has a stack that ends. */
-const DEEPEST = 200
+const MAX_DEPTH = 200
 
 /** Tells a visitor what stands in the text, as far as it is well-formed; then throws UnreadableText. */
 export function visit(text: string, visitor: Visitor): void {
@@ -40,7 +40,7 @@ export function visit(text: string, visitor: Visitor): void {
       depth -= 1
       visitor.close()
     } else if (visitDirective(tokens, visitor) === '{') depth += 1
-    if (depth > DEEPEST) throw new UnreadableText('blocks are nested too deeply', tokens.line)
+    if (depth > MAX_DEPTH) throw new UnreadableText('blocks are nested too deeply', tokens.line)
   }
   if (depth > 0) throw new UnreadableText('it ends too early', tokens.line)
 }

@@ -10,9 +10,9 @@ export interface Located extends Statement {
   readonly trail: readonly string[]
 }
 
-const DEEPEST = 32
+const MAX_DEPTH = 32
 /** Files that include one another twice each would never come to an end. */
-const MOST_INCLUSIONS = 200_000
+const MAX_INCLUSIONS = 200_000
 
 /** The configuration as if it were one text: every `include` replaced by what it names. One per reading. */
 export class Included {
@@ -59,8 +59,8 @@ export class Included {
   *#include(file: string, content: Content, { path, line, trail }: Located): Generator<Located> {
     this.#inclusions += 1
     if (trail.includes(file)) this.report(path, line, 'a file includes itself here, directly or through others')
-    else if (trail.length > DEEPEST) this.report(path, line, 'files include one another too deeply here')
-    else if (this.#inclusions > MOST_INCLUSIONS)
+    else if (trail.length > MAX_DEPTH) this.report(path, line, 'files include one another too deeply here')
+    else if (this.#inclusions > MAX_INCLUSIONS)
       this.report(path, line, 'too many files are included; the rest was not read')
     else yield* this.#file(file, content, trail)
   }

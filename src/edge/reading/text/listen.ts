@@ -12,20 +12,20 @@ export interface Listening {
 }
 
 /** Without a port. */
-const USUAL_PORT = 80
+const DEFAULT_PORT = 80
 
 const PORT_ONLY = /^()(\d+)(?:-(\d+))?$/
 const ADDRESS = /^(\[[^\]]*\]|[^:[\]]+)(?::(\d+)(?:-(\d+))?)?$/
 
 /** Thousands of servers listen on the same few places. */
 const known = new Map<string, readonly Listening[]>()
-const MOST_KNOWN = 1000
+const MAX_KNOWN = 1000
 
 /** The places of all the `listen` of a server. */
 export function parseListens(listens: readonly (readonly string[])[], isTls: boolean): readonly Listening[] {
   const key = [isTls, ...listens.map((args) => args.join(' '))].join(';')
   const places = known.get(key) ?? listens.flatMap(placesIn).map((place) => (isTls ? { ...place, isTls } : place))
-  if (known.size < MOST_KNOWN) known.set(key, places)
+  if (known.size < MAX_KNOWN) known.set(key, places)
   return places
 }
 
@@ -40,7 +40,7 @@ function placesIn([place = '', ...options]: readonly string[]): Listening[] {
   if (place.startsWith('unix:')) return [{ address: place, port: null, ...traits }]
   const [, named = '', low, high] = PORT_ONLY.exec(place) ?? ADDRESS.exec(place) ?? []
   const address = canonicalAddress(named)
-  return portsBetween(Number(low ?? USUAL_PORT), Number(high ?? low ?? USUAL_PORT)).map((port) => ({
+  return portsBetween(Number(low ?? DEFAULT_PORT), Number(high ?? low ?? DEFAULT_PORT)).map((port) => ({
     address,
     port,
     ...traits,
@@ -50,7 +50,7 @@ function placesIn([place = '', ...options]: readonly string[]): Listening[] {
 /** What a server without `listen` does: only root may have the usual port. */
 export const impliedListening = (isRoot: boolean): Listening => ({
   address: '*',
-  port: isRoot ? USUAL_PORT : 8000,
+  port: isRoot ? DEFAULT_PORT : 8000,
   isTls: false,
   isDefault: false,
   isDual: false,

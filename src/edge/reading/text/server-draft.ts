@@ -1,12 +1,12 @@
 import { hostname } from 'node:os'
 import { parseListens } from './listen.ts'
-import type { Assignment, Passing, ServerDraft, Statement } from './statements.ts'
+import type { Assignment, ProxyPass, ServerDraft, Statement } from './statements.ts'
 
 /** How near a location is to `/`: what a visitor of the host alone would ask. */
 const RANK = { exactRoot: 0, root: 1, elsewhere: 2, conditional: 3 }
 
 /** `to` null: the location answers by itself. */
-interface RankedPassing extends Omit<Passing, 'to'> {
+interface RankedProxyPass extends Omit<ProxyPass, 'to'> {
   readonly to: string | null
   readonly rank: number
 }
@@ -18,7 +18,7 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
   const names: (readonly string[])[] = []
   const listens: (readonly string[])[] = []
   const assignments: Assignment[] = []
-  const passings: RankedPassing[] = []
+  const proxyPasses: RankedProxyPass[] = []
   let isTls = false
   let isAnswered = false
   for (const statement of inside(server)) {
@@ -27,7 +27,7 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
     else if (name === 'listen') listens.push(args)
     else if (name === 'ssl') isTls = args[0] === 'on'
     else if (name === 'return') isAnswered = true
-    else if (name === 'location') passings.push(...locationPassings(statement, inside))
+    else if (name === 'location') proxyPasses.push(...locationProxyPasses(statement, inside))
     else assignments.push(...assignmentsOf(statement, inside))
   }
   return {
@@ -36,7 +36,7 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
     // Without room left over for more: there may be thousands of them.
     names: names.flat().map(canonicalName),
     listen: parseListens(listens, isTls),
-    passing: isAnswered ? undefined : nearest(passings, assignments),
+    proxyPass: isAnswered ? undefined : nearest(proxyPasses, assignments),
   }
 }
 
@@ -47,8 +47,8 @@ const canonicalName = (name: string): string => {
 }
 
 /** The server's own assignments come before those of the location. */
-function nearest(passings: readonly RankedPassing[], before: readonly Assignment[]): Passing | undefined {
-  const [first] = passings.toSorted((a, b) => a.rank - b.rank)
+function nearest(candidates: readonly RankedProxyPass[], before: readonly Assignment[]): ProxyPass | undefined {
+  const [first] = candidates.toSorted((a, b) => a.rank - b.rank)
   if (!first || first.to === null) return undefined
   // Most name an address, and there may be thousands of them.
   return { to: first.to, assignments: first.to.includes('$') ? [...before, ...first.assignments] : NONE }
@@ -57,18 +57,18 @@ function nearest(passings: readonly RankedPassing[], before: readonly Assignment
 const NONE: readonly Assignment[] = []
 
 /** Of a location and of those within it, in the order of the text. */
-function locationPassings<S extends Statement>(location: S, inside: Inside<S>): RankedPassing[] {
+function locationProxyPasses<S extends Statement>(location: S, inside: Inside<S>): RankedProxyPass[] {
   const rank = rankOf(location.args)
   const assignments: Assignment[] = []
-  const within: RankedPassing[] = []
-  const own: RankedPassing[] = []
+  const within: RankedProxyPass[] = []
+  const own: RankedProxyPass[] = []
   for (const statement of inside(location)) {
     const { name, args } = statement
-    if (name === 'location') within.push(...locationPassings(statement, inside))
+    if (name === 'location') within.push(...locationProxyPasses(statement, inside))
     else if (name === 'return') own.unshift({ to: null, assignments, rank })
     else if (name === 'proxy_pass') own.push({ to: args[0] ?? '', assignments, rank })
     else if (name === 'if' || name === 'limit_except')
-      within.push(...conditionalPassings(statement, inside, assignments))
+      within.push(...conditionalProxyPasses(statement, inside, assignments))
     assignments.push(...assignmentsOf(statement, inside))
   }
   // A location that answers by itself counts only where it stands for the whole host.
@@ -76,11 +76,11 @@ function locationPassings<S extends Statement>(location: S, inside: Inside<S>): 
   return [...counted, ...within]
 }
 
-function conditionalPassings<S extends Statement>(
+function conditionalProxyPasses<S extends Statement>(
   condition: S,
   inside: Inside<S>,
   assignments: readonly Assignment[],
-): RankedPassing[] {
+): RankedProxyPass[] {
   return [...inside(condition)]
     .filter(({ name }) => name === 'proxy_pass')
     .map(({ args: [to = ''] }) => ({ to, assignments, rank: RANK.conditional }))

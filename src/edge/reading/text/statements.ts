@@ -107,7 +107,7 @@ export interface Assignment {
 }
 
 /** Where a location sends its requests, and what was set on the way there. */
-export interface Passing {
+export interface ProxyPass {
   readonly to: string
   readonly assignments: readonly Assignment[]
 }
@@ -119,5 +119,5 @@ export interface ServerDraft {
   readonly names: readonly string[]
   readonly listen: readonly Listening[]
   /** Undefined: it proxies nowhere. */
-  readonly passing: Passing | undefined
+  readonly proxyPass: ProxyPass | undefined
 }
