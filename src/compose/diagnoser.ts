@@ -14,25 +14,25 @@ import { filesToCompare } from '../runs/renewal/in-use.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import { Diagnoser } from '../usecases/diagnoser.ts'
-import { askStanding } from './name-standing.ts'
+import { dnsStandingReader } from './dns-standing.ts'
 
-/** What nginx wrote before that tells of other times. */
-const NEWS_MS = 15 * 60_000
+/** Older lines of the nginx error log say nothing about the present fault. */
+const RECENT_MS = 15 * 60_000
 
-interface DiagnoserSurroundings {
+interface DiagnoserSources {
   readonly store: Store
   readonly reader: EdgeReader | undefined
-  /** What the monitor saw. */
+  /** What the monitor knows of every host. */
   readonly board: Board
   readonly log: Log
   readonly now: () => number
 }
 
-/** The diagnosis of this installation's hosts. Everything that it is given can only look. */
-export function diagnoserOf(
+/** The diagnosis of this installation's hosts. Every part that it holds can only read. */
+export function composeDiagnoser(
   config: Config,
   settings: PlanSettings,
-  { store, reader, board, log, now }: DiagnoserSurroundings,
+  { store, reader, board, log, now }: DiagnoserSources,
 ): Diagnoser {
   const { servers, zones, resolver } = config
   const primary = primaryEdge(config)
@@ -51,7 +51,7 @@ export function diagnoserOf(
       const status = board.find(host)
       return status && status.planId === planId ? factsOf(status, now()) : null
     },
-    standingOf: askStanding(config),
+    standingOf: dnsStandingReader(config),
     patienceMs: config.monitor.timeoutSeconds * 1000,
     servers: servers.addresses,
     showsUnmanaged: config.status.showUnmanaged === 'public',
@@ -68,10 +68,14 @@ export function diagnoserOf(
       return { values, isOurZone: zone !== undefined }
     },
     newestErrorClass: async (host) => {
-      const newest = primary && (await newestErrorClass(primary, host, now() - NEWS_MS))
+      const newest = primary && (await newestErrorClass(primary, host, now() - RECENT_MS))
       return newest?.errorClass ?? null
     },
-    onFault: (error, host) => log.warn({ err: error, host }, 'A link could not be looked at'),
+    onFault: (error, host) =>
+      log.warn(
+        { event: 'diagnosis_check_failed', err: error, host },
+        'One check of a diagnosis failed; the diagnosis continues without it.',
+      ),
     now,
   })
 }

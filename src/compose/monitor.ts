@@ -15,10 +15,10 @@ import { verifiedAnswer } from '../runs/steps/receipt.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
-import { type AskStanding, askStanding } from './name-standing.ts'
-import type { RunEquipment } from './runs.ts'
+import { dnsStandingReader, type ReadDnsStanding } from './dns-standing.ts'
+import type { RunParts } from './runs.ts'
 
-interface MonitorSurroundings extends RunEquipment {
+interface MonitorSources extends RunParts {
   readonly store: Store
   readonly runs: Runs
   readonly board: Board
@@ -28,8 +28,8 @@ interface MonitorSurroundings extends RunEquipment {
   readonly log: Log
 }
 
-/** The monitor on what the configuration names: the Primary's edge as it is, and the books of what was applied. */
-export function monitorOf(config: Config, parts: MonitorSurroundings): Monitor {
+/** The monitor of the hosts that the Primary's nginx serves. It compares them with what the store says was applied. */
+export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
   const { servers, edge, edges, monitor, instances } = config
   const primary = edges[servers.primary]
   return new Monitor({
@@ -44,7 +44,7 @@ export function monitorOf(config: Config, parts: MonitorSurroundings): Monitor {
         },
       },
     visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
-    compare: comparer(parts, askStanding(config)),
+    compare: comparer(parts, dnsStandingReader(config)),
     firstAnswer: verifiedAnswer,
     listenToRuns: (listener) => parts.runs.listen(listener),
     onCheck: (status) => parts.metrics.check(status),
@@ -54,8 +54,8 @@ export function monitorOf(config: Config, parts: MonitorSurroundings): Monitor {
   })
 }
 
-/** Compares the exposure of a host with DNS and the Primary's files. */
-function comparer({ store, primary }: Pick<MonitorSurroundings, 'store' | 'primary'>, standingOf: AskStanding) {
+/** Compares what was applied for a host with DNS and with the Primary's files. */
+function comparer({ store, primary }: Pick<MonitorSources, 'store' | 'primary'>, readStanding: ReadDnsStanding) {
   const fileOf = async (exposure: Exposure): Promise<Sightings['file']> =>
     primary
       ? fileFact(
@@ -69,9 +69,9 @@ function comparer({ store, primary }: Pick<MonitorSurroundings, 'store' | 'prima
     const exposure = await store.findExposure(host)
     const plan = exposure && (await store.findPlan(exposure.planId))
     if (!plan) return { dns: null, file: null }
-    const [{ records }, file] = await Promise.all([standingOf(plan), fileOf(exposure)])
+    const [{ records }, file] = await Promise.all([readStanding(plan), fileOf(exposure)])
     if (file !== 'edited') return { dns: records, file }
-    // A run or a renewal may have written it since the books were read.
+    // A run or a renewal may have written the file after the store was read.
     const later = await store.findExposure(host)
     return { dns: records, file: later ? await fileOf(later) : null }
   }

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { dnsResponder } from '../certificates/acme/challenges.ts'
+import { acmeDirectory } from '../certificates/acme/directory.ts'
 import type { AcmeIssuerOptions } from '../certificates/acme/issuer.ts'
+import { renewalAdvisor } from '../certificates/acme/renewal-info.ts'
 import type { CertificateInventory, CertificateIssuer, IssueProgress, OrderBudget } from '../certificates/contract.ts'
 import { loadPair } from '../certificates/stock/pair.ts'
 import type { Config } from '../config/config.ts'
@@ -9,51 +11,41 @@ import type { DnsProvider, DnsReader, ZoneRecord } from '../dns/contract.ts'
 import { awaitPropagation, holdsExactly } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import { rfc2136Provider } from '../dns/rfc2136.ts'
+import type { Edge } from '../edge/contract.ts'
 import { localEdge } from '../edge/local.ts'
 import { Fault } from '../model/errors.ts'
 import { backupShelf } from '../runs/backup-shelf.ts'
 import type { CrashPoint } from '../runs/engine/crash-points.ts'
 import { EdgeLock } from '../runs/engine/edge-lock.ts'
-import type { StepParts } from '../runs/steps/steps.ts'
+import { Runs, type RunsParts } from '../runs/engine/runs.ts'
+import { type RenewalParts, Renewals } from '../runs/renewal/renewals.ts'
+import { type StepParts, stepsFor } from '../runs/steps/steps.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 
-/** Everything that can change the world, built from the configuration: edges, zones, certificates, backups. */
-export interface RunEquipment extends Omit<StepParts, 'recheck'> {}
+/** Everything with which a run changes edges, zones, certificates and backups. */
+export interface RunParts extends Omit<StepParts, 'recheck'> {}
 
-interface EquipmentParts {
+interface RunPartsSources {
   readonly config: Config
   readonly store: Store
   readonly inventory: CertificateInventory
   readonly budget: OrderBudget
   readonly instance: string
   readonly crashPoint: CrashPoint
-  /** Told when the Primary's nginx has loaded what stood on its disk at that time. */
-  readonly loaded: (since: number) => void
+  /** Called after the Primary's nginx has loaded the files as they were on its disk at the time `since`. */
+  readonly markLoaded: (since: number) => void
   readonly log: Log
   readonly now: () => number
 }
 
-export function equip(parts: EquipmentParts): RunEquipment {
-  const { config, store, inventory, budget, instance, crashPoint, loaded, log, now } = parts
-  const { servers, edges, zones, acme, stateDir } = config
-  const edgeOf = (server: string | undefined, told?: (since: number) => void) => {
-    const setting = server === undefined ? undefined : edges[server]
-    return server === undefined || !setting ? undefined : localEdge({ ...setting, server, ports: config.edge }, told)
-  }
-  const providers = new Map<string, DnsProvider>()
-  const readers = new Map<string, readonly DnsReader[]>()
-  for (const { name, primary, nameServers, tsig } of zones.values()) {
-    readers.set(
-      name,
-      [primary, ...nameServers].map((server) => dnsReader(server)),
-    )
-    if (tsig)
-      providers.set(name, rfc2136Provider({ zone: name, primary, key: { ...tsig, secret: tsig.secret.reveal() } }))
-  }
+export function runParts(sources: RunPartsSources): RunParts {
+  const { config, store, inventory, instance, crashPoint, markLoaded, now } = sources
+  const { servers, zones, acme, stateDir } = config
+  const { providers, readers } = zoneClients(config)
   return {
-    primary: edgeOf(servers.primary, loaded),
-    secondary: edgeOf(servers.secondary),
+    primary: edgeOf(config, servers.primary, markLoaded),
+    secondary: edgeOf(config, servers.secondary),
     edgeLock: new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000),
     shelf: backupShelf(
       join(stateDir, 'backups'),
@@ -67,22 +59,7 @@ export function equip(parts: EquipmentParts): RunEquipment {
       return primary ? holdsExactly(primary, records) : 'unknown'
     },
     inventory,
-    issuer: issuerWhenNeeded({
-      directory: acme.directory,
-      caFile: acme.caFile,
-      contact: acme.contact,
-      externalAccount: acme.externalAccount && {
-        keyId: acme.externalAccount.keyId,
-        hmacKey: acme.externalAccount.hmacKey.reveal(),
-      },
-      accountKey: acme.accountKey?.reveal(),
-      stateDir,
-      orders: store,
-      budget,
-      onProgress: (progress) => logProgress(log, progress),
-      limits: { requestMs: acme.timeoutSeconds * 1000 },
-      now,
-    }),
+    issuer: lazyIssuer(issuerOptions(sources)),
     loadPair: (chosen) => loadPairFrom(inventory, chosen),
     challenge: acme.challenge,
     certificateNames: namesToOrder(zones),
@@ -98,16 +75,64 @@ export function equip(parts: EquipmentParts): RunEquipment {
   }
 }
 
-function logProgress(log: Log, { kind, detail }: IssueProgress): void {
-  const isFailure = kind === 'failed' || kind === 'challenge_left'
-  log[isFailure ? 'warn' : 'info']({ progress: kind, detail }, 'Certificate order progress')
+/** Undefined when the configuration has no edge for this server. */
+function edgeOf(
+  { edges, edge }: Config,
+  server: string | undefined,
+  markLoaded?: (since: number) => void,
+): Edge | undefined {
+  const setting = server === undefined ? undefined : edges[server]
+  return server === undefined || !setting ? undefined : localEdge({ ...setting, server, ports: edge }, markLoaded)
 }
 
-/** A certificate that was replaced meanwhile lies somewhere else in the folders for a while. */
+/** By zone: the provider where the zone has a TSIG key, and a reader for each name server, the primary first. */
+function zoneClients({ zones }: Config) {
+  const providers = new Map<string, DnsProvider>()
+  const readers = new Map<string, readonly DnsReader[]>()
+  for (const { name, primary, nameServers, tsig } of zones.values()) {
+    readers.set(
+      name,
+      [primary, ...nameServers].map((server) => dnsReader(server)),
+    )
+    if (tsig)
+      providers.set(name, rfc2136Provider({ zone: name, primary, key: { ...tsig, secret: tsig.secret.reveal() } }))
+  }
+  return { providers, readers }
+}
+
+function issuerOptions({ config, store, budget, log, now }: RunPartsSources): AcmeIssuerOptions {
+  const { acme, stateDir } = config
+  return {
+    directory: acme.directory,
+    caFile: acme.caFile,
+    contact: acme.contact,
+    externalAccount: acme.externalAccount && {
+      keyId: acme.externalAccount.keyId,
+      hmacKey: acme.externalAccount.hmacKey.reveal(),
+    },
+    accountKey: acme.accountKey?.reveal(),
+    stateDir,
+    orders: store,
+    budget,
+    onProgress: (progress) => logProgress(log, progress),
+    limits: { requestMs: acme.timeoutSeconds * 1000 },
+    now,
+  }
+}
+
+function logProgress(log: Log, { kind, detail }: IssueProgress): void {
+  const isFailure = kind === 'failed' || kind === 'challenge_left'
+  log[isFailure ? 'warn' : 'info'](
+    { event: 'certificate_order_progress', progress: kind, detail },
+    'A certificate order reached its next stage.',
+  )
+}
+
+/** Loads the chosen pair. A pair that was replaced during the run may have moved: the inventory finds it by fingerprint. */
 async function loadPairFrom(inventory: CertificateInventory, chosen: Parameters<StepParts['loadPair']>[0]) {
-  return loadPair(chosen).catch(async (fault: unknown) => {
+  return loadPair(chosen).catch(async (error: unknown) => {
     const moved = await inventory.withFingerprint(chosen.fingerprint)
-    if (!moved) throw fault
+    if (!moved) throw error
     return loadPair(moved)
   })
 }
@@ -117,8 +142,8 @@ async function waitUntilServed(servers: readonly DnsReader[], record: ZoneRecord
   if (!arrived.ok) throw new Fault(`The challenge is not served by ${arrived.lagging.join(', ')} yet.`)
 }
 
-/** The ACME client is loaded with the first order: many a service never places one. */
-function issuerWhenNeeded(options: AcmeIssuerOptions): CertificateIssuer {
+/** Loads the ACME client with the first order, because many services never place one. */
+function lazyIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   let issuer: Promise<CertificateIssuer> | undefined
   const loaded = () => {
     issuer ??= import('../certificates/acme/issuer.ts').then(({ acmeIssuer }) => acmeIssuer(options))
@@ -128,4 +153,31 @@ function issuerWhenNeeded(options: AcmeIssuerOptions): CertificateIssuer {
     issue: async (...order) => (await loaded()).issue(...order),
     sweepChallenges: async (...left) => (await loaded()).sweepChallenges(...left),
   }
+}
+
+/** The engine of all runs. `steps` are the parts that the steps of each run act with. */
+export function composeRuns(steps: StepParts, { store, ...parts }: Omit<RunsParts, 'stepsFor'>): Runs {
+  return new Runs({
+    ...parts,
+    store,
+    stepsFor: async (plan, run) => stepsFor(steps, plan, run, (await store.findExposure(plan.host))?.receipt),
+  })
+}
+
+/** Undefined when the configuration has no edge for the Primary: then no certificate is in use. */
+export function composeRenewals(
+  { acme, renewal }: Config,
+  { primary, ...parts }: RunParts,
+  shared: Pick<RenewalParts, 'store' | 'instance' | 'leaseMs' | 'log'>,
+): Renewals | undefined {
+  if (!primary) return undefined
+  const { now } = parts
+  const directory = acmeDirectory({ url: acme.directory, caFile: acme.caFile })
+  return new Renewals({
+    ...parts,
+    ...shared,
+    primary,
+    advisor: renewalAdvisor({ directory, caFile: acme.caFile, now }),
+    retry: { firstMs: renewal.retryFirstSeconds * 1000, factor: 2, longestMs: renewal.retryCapSeconds * 1000 },
+  })
 }

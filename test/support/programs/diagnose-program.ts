@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { diagnoserOf } from '../../../src/compose/diagnoser.ts'
+import { composeDiagnoser } from '../../../src/compose/diagnoser.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { edgeReader } from '../../../src/edge/reading/edge-reader.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
@@ -26,7 +26,7 @@ const books: Pick<Store, 'findExposure' | 'findPlan'> = {
   findExposure: async (host) => (host === exposure.host ? exposure : undefined),
   findPlan: async () => plan,
 }
-const diagnoser = diagnoserOf(
+const diagnoser = composeDiagnoser(
   config,
   {
     targets: config.servers.targets,

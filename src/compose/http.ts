@@ -1,0 +1,80 @@
+import { join, sep } from 'node:path'
+import type { AuditTrail } from '../audit/trail.ts'
+import type { Admission } from '../authorize/admission.ts'
+import { CallerRules } from '../authorize/caller.ts'
+import type { Config } from '../config/config.ts'
+import type { App } from '../http/app.ts'
+import { readTlsFiles } from '../http/certificate-reload.ts'
+import { createServer } from '../http/server.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { Board } from '../monitor/board.ts'
+import type { DebugLogWatch } from '../monitor/debug-log-watch.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import { EventFeed } from '../notify/event-feed.ts'
+import type { WebhookReport } from '../notify/webhook-report.ts'
+import type { PlanSettings } from '../plan/settings.ts'
+import type { Runs } from '../runs/engine/runs.ts'
+import type { Log } from '../runtime/log.ts'
+import { VERSION } from '../runtime/version.ts'
+import type { Store } from '../store/ports/store.ts'
+import type { Diagnoser } from '../usecases/diagnoser.ts'
+import type { Exposer } from '../usecases/exposer.ts'
+import { describePolicy } from '../usecases/policy.ts'
+import { PlanProgress } from '../usecases/progress.ts'
+
+interface HttpParts {
+  readonly store: Store
+  readonly settings: PlanSettings
+  readonly admission: Admission
+  readonly trail: AuditTrail
+  readonly exposer: Exposer
+  readonly runs: Runs
+  readonly board: Board
+  readonly monitor: Monitor
+  readonly diagnoser: Diagnoser
+  readonly metrics: Metrics
+  readonly debugLogs: DebugLogWatch
+  readonly webhookReport: () => Promise<readonly WebhookReport[]>
+  readonly log: Log
+  readonly now: () => number
+}
+
+/** The HTTP server on its use cases. It does not listen yet. */
+export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
+  const { store, settings, admission, trail, exposer, runs, board, monitor, diagnoser, metrics, log, now } = parts
+  return createServer({
+    version: VERSION,
+    exposer,
+    progress: new PlanProgress(store, runs),
+    events: new EventFeed(store),
+    audit: store,
+    webhooks: parts.webhookReport,
+    board,
+    upToDate: (host) => monitor.upToDate(host),
+    showsUnmanaged: config.status.showUnmanaged === 'public',
+    diagnoser,
+    metrics,
+    policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
+    pageFolder: PAGE_FOLDER,
+    callers: new CallerRules(config.internalNetworks, config.trustedProxies),
+    admission,
+    trail,
+    publicUrls: config.publicUrls,
+    rateLimits: config.rateLimits,
+    isReady: () =>
+      store.ping().then(
+        () => true,
+        () => false,
+      ),
+    warnings: () => parts.debugLogs.warnings,
+    now,
+    log,
+    tls: config.listen.tls && readTlsFiles(config.listen.tls),
+  })
+}
+
+/** The folder of the built page. This file runs from src/compose/, from dist/src/compose/ and, bundled, from dist/service/. */
+const ANCESTORS = import.meta.dirname.split(sep)
+const PAGE_FOLDER = ANCESTORS.includes('dist')
+  ? join(ANCESTORS.slice(0, ANCESTORS.lastIndexOf('dist') + 1).join(sep), 'web')
+  : join(import.meta.dirname, '..', '..', 'dist', 'web')
