@@ -30,12 +30,12 @@ describe('the audit trail', () => {
     for (let i = 0; i < times; i++) await trail.record(REFUSAL)
   }
 
-  it('writes what it is told', async () => {
+  it('writes a line', async () => {
     await new AuditTrail(store).record({ ...REFUSAL, outcome: 'ok' })
     expect(await store.readAudit(0, 10)).toMatchObject([{ ...REFUSAL, outcome: 'ok' }])
   })
 
-  it('writes inside a transaction what stands or falls with it', async () => {
+  it('writes no line when its transaction fails', async () => {
     const trail = new AuditTrail(store)
     const failing = store.transaction(async (session) => {
       await trail.record({ ...REFUSAL, outcome: 'ok' }, session)
@@ -45,7 +45,7 @@ describe('the audit trail', () => {
     expect(await actions()).toStrictEqual([])
   })
 
-  it('counts a flood and tells of it when the minute is over', async () => {
+  it('counts a flood of refusals and writes the count after a minute', async () => {
     const trail = new AuditTrail(store)
     await recordTimes(trail, 50)
     expect(await actions()).toStrictEqual(Array(5).fill('plan'))
@@ -53,7 +53,7 @@ describe('the audit trail', () => {
     expect((await store.readAudit(5, 10)).map((line) => line.facts)).toStrictEqual([{ count: 45, since: NOW }])
   })
 
-  it('tells of a flood at the end of the service', async () => {
+  it('writes the count of a flood when the service ends', async () => {
     const trail = new AuditTrail(store)
     await recordTimes(trail, 6)
     await trail.finish(NOW + 1)
@@ -65,7 +65,7 @@ describe('the audit trail', () => {
     await expect(new AuditTrail(store).record(REFUSAL)).rejects.toThrow()
   })
 
-  it('does not lose a count that could not be written', async () => {
+  it('writes a count later when the store failed', async () => {
     let broken = true
     const breaking: Store = {
       ...store,
@@ -79,7 +79,7 @@ describe('the audit trail', () => {
     expect((await store.readAudit(5, 10)).map((line) => line.facts)).toStrictEqual([{ count: 3, since: NOW }])
   })
 
-  it('tells listeners of the refusals it writes, and of none that it only counts', async () => {
+  it('publishes an event for each refusal that it writes, and none for those that it only counts', async () => {
     const trail = new AuditTrail(store)
     const event = { at: NOW, type: 'plan.refused', host: 'shop.lab.test', facts: { code: 'invalid_request' } } as const
     for (let i = 0; i < 50; i++) await trail.recordAndTell(REFUSAL, event)

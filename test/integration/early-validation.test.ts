@@ -6,7 +6,7 @@ import { EarlyValidation } from '../../src/runs/steps/early-validation.ts'
 import { openStore } from '../../src/store/open.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
-/** Stands in for an edge: counts what it is asked to test. */
+/** A fake edge that counts its configuration tests. */
 class CountingEdge {
   readonly server = '23'
   tests = 0
@@ -16,7 +16,7 @@ class CountingEdge {
   }
 }
 
-test('of many who rehearse at once only the one who can be next does', async () => {
+test('of many validations at the same time only the first in the queue tests the configuration', async () => {
   using folder = tempFolder()
   const store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
   const edgeLock = new EdgeLock(store, 'test', 60_000)

@@ -31,7 +31,7 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-/** Everything that recovery works with, as the instance of that name. Each run has a world of its own. */
+/** The parts of recovery for one instance. Each run has its own world. */
 function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
   const log = createLog('trace', [], { write: (line) => void lines.push(line) })
   const trail = new AuditTrail(store)
@@ -61,7 +61,7 @@ async function leftBy(holder: string): Promise<Run> {
 
 const stateOf = async ({ runId }: Run) => (await store.findRun(runId))?.state
 
-test('one run that cannot be taken up keeps no other one from its end, nor the caller', async () => {
+test('a run that cannot be recovered does not stop the recovery of the others', async () => {
   const [hopeless, fine] = [await leftBy('me'), await leftBy('me')]
   const world = new FakeWorld(STEPS, {})
   await recover(instance('me', new Map([[fine.runId, world]])))
@@ -72,7 +72,7 @@ test('one run that cannot be taken up keeps no other one from its end, nor the c
   expect(await stateOf(hopeless)).toBe('succeeded')
 })
 
-test("another instance's run is left alone until its lease has run out, and then taken over", async () => {
+test('a run of another instance is taken over only after its lease has expired', async () => {
   const run = await leftBy('another')
   const parts = instance('me', new Map([[run.runId, new FakeWorld(STEPS, {})]]))
   now += LEASE_MS - 1
@@ -84,7 +84,7 @@ test("another instance's run is left alone until its lease has run out, and then
   expect(await store.findRun(run.runId)).toMatchObject({ state: 'succeeded', holder: 'me', fence: 2 })
 })
 
-test('a run that has just begun is not mistaken for one that was left behind', async () => {
+test('a run that has just started is not recovered', async () => {
   const run = await leftBy('me')
   const parts = instance('me', new Map([[run.runId, new FakeWorld(STEPS, {})]]))
   await recover(parts, 0)
@@ -93,7 +93,7 @@ test('a run that has just begun is not mistaken for one that was left behind', a
   expect(await stateOf(run)).toBe('succeeded')
 })
 
-test('what does not answer is waited for: the run stays under way, says why, and ends later', async () => {
+test('a transient fault keeps the run unfinished, with its reason in the journal, until the fault is gone', async () => {
   const run = await leftBy('me')
   const world = new FakeWorld(STEPS, {})
   world.hindrance = new StepFault('The DNS server gives no certain answer.', { transient: true })
@@ -108,7 +108,7 @@ test('what does not answer is waited for: the run stays under way, says why, and
   expect(world.standing()).toEqual(STEPS)
 })
 
-test('a run whose lease ran out while it worked stops, undoes nothing, and tells its caller where to look', async () => {
+test('a run whose lease expires stops, undoes nothing, and fails with unavailable', async () => {
   const run = await leftBy('me')
   const world = new FakeWorld(STEPS, {})
   const { runs } = instance('me', new Map([[run.runId, world]]))
@@ -124,7 +124,7 @@ test('a run whose lease ran out while it worked stops, undoes nothing, and tells
   expect(await stateOf(run)).toBe('running')
 })
 
-test('a resolve that dies is taken up from its own journal: what the blocked run left is not forgotten', async () => {
+test('a resolve that dies is recovered from its own journal, including the changes of the blocked run', async () => {
   const run = await leftBy('me')
   const world = new FakeWorld(STEPS, { fails: 2, undoFails: 1 })
   await recover(instance('me', new Map([[run.runId, world]])))
@@ -140,7 +140,7 @@ test('a resolve that dies is taken up from its own journal: what the blocked run
   expect(await store.findPlan(run.planId)).toMatchObject({ state: 'applied' })
 })
 
-test('a plan that was resolved in this very moment is not resolved again', async () => {
+test('a plan that another call has just resolved is not resolved again', async () => {
   const run = await leftBy('me')
   await recover(instance('me', new Map([[run.runId, new FakeWorld(STEPS, { fails: 2, undoFails: 1 })]])))
   const resolved: Run = {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/model/run.ts'
 import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
 import { Journal } from '../../src/runs/engine/journal.ts'
+import { continuesForward } from '../../src/runs/engine/runs.ts'
 import { Overdue, RetryLater, Saga, type SagaOutcome, type SagaParts, Undecided } from '../../src/runs/engine/saga.ts'
 import { StepFault } from '../../src/runs/engine/step.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -30,11 +31,11 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-interface Life {
+interface Process {
   readonly action: Action
   readonly world: FakeWorld
   readonly runId: string
-  /** Dies when so many points were reached; never if undefined. */
+  /** The process dies after this many crash points; never if undefined. */
   readonly diesAfter?: number | undefined
   readonly reached?: string[]
   readonly patient?: boolean
@@ -42,12 +43,12 @@ interface Life {
   readonly limitMs?: number
 }
 
-/** Runs that had a life already. */
+/** The runs that a process has already started. */
 const begun = new Set<string>()
 
-/** One life of the service: from the beginning, or from what the journal says, as runs do. */
-async function live(life: Life): Promise<SagaOutcome | 'died'> {
-  const { action, world, runId, diesAfter, reached = [], patient = false, limitMs } = life
+/** One process of the service: it starts the run, or resumes it from the journal. */
+async function runProcess(process: Process): Promise<SagaOutcome | 'died'> {
+  const { action, world, runId, diesAfter, reached = [], patient = false, limitMs } = process
   const entries = await store.readJournal(runId, 0)
   let points = 0
   const assertAlive = () => {
@@ -62,7 +63,7 @@ async function live(life: Life): Promise<SagaOutcome | 'died'> {
   const saga = new Saga({
     action,
     steps: world.steps(STEPS[action]),
-    journal: journalOf(life, entries, assertAlive),
+    journal: journalOf(process, entries, assertAlive),
     crashPoint,
     patient,
     ...(limitMs && { limitMs }),
@@ -70,17 +71,21 @@ async function live(life: Life): Promise<SagaOutcome | 'died'> {
   try {
     const isFirst = !begun.has(runId)
     begun.add(runId)
-    return await (isFirst ? saga.forward() : goOn(action, saga, entries))
+    return await (isFirst ? saga.forward() : resume(action, saga, entries))
   } catch (error) {
     if (error instanceof PowerLoss) return 'died'
     throw error
   }
 }
 
-/** The dead write nothing, and who cannot write does nothing. */
-const journalOf = ({ runId, ...life }: Life, entries: JournalEntry[], assertAlive: () => void): SagaParts['journal'] =>
+/** A journal that refuses to write after the process has died. */
+const journalOf = (
+  { runId, ...process }: Process,
+  entries: JournalEntry[],
+  assertAlive: () => void,
+): SagaParts['journal'] =>
   new Journal({
-    store: life.store ?? store,
+    store: process.store ?? store,
     run: { runId, fence: 1 },
     now: () => 0,
     onWritten: () => undefined,
@@ -88,24 +93,23 @@ const journalOf = ({ runId, ...life }: Life, entries: JournalEntry[], assertAliv
     entries,
   })
 
-/** The store, with somebody who hears of every entry before it is written. */
-const hearingOf = (hear: (entry: Pick<JournalEntry, 'step' | 'mark'>) => void): Pick<Store, 'transaction'> => ({
+/** The store, with a call of `onEntry` before each journal entry is written. */
+const storeWith = (onEntry: (entry: Pick<JournalEntry, 'step' | 'mark'>) => void): Pick<Store, 'transaction'> => ({
   transaction: (work) =>
     store.transaction((session) =>
       work({
         ...session,
         appendJournal: async (entry, fence) => {
-          hear(entry)
+          onEntry(entry)
           return session.appendJournal(entry, fence)
         },
       }),
     ),
 })
 
-async function goOn(action: Action, saga: Saga, entries: readonly JournalEntry[]): Promise<SagaOutcome> {
-  const marks = entries.map(({ mark }) => mark)
-  if (marks.includes('verdict')) return saga.forward()
-  if (action === 'remove' && !marks.includes('failed') && !marks.includes('undo_intent')) return saga.forward()
+/** Continues an interrupted run in the direction that `Runs.resume` takes. */
+async function resume(action: Action, saga: Saga, entries: readonly JournalEntry[]): Promise<SagaOutcome> {
+  if (continuesForward(action, entries)) return saga.forward()
   return { ...(await saga.backward()), steps: [], fault: undefined }
 }
 
@@ -116,18 +120,18 @@ const faults = fc.record({
   undoFails: fc.option(fc.nat(5), { nil: undefined, freq: 4 }),
 })
 
-describe('whatever fails and whenever it dies', () => {
-  test('all is done, or all is undone, or it is blocked and what it rests on stands', async () => {
+describe('for every failing step and every crash', () => {
+  test('a run ends with all steps done, with all steps undone, or blocked with the earlier steps kept', async () => {
     await fc.assert(
       fc.asyncProperty(actions, faults, fc.array(fc.nat(30), { maxLength: 6 }), async (action, fault, deaths) => {
         const world = new FakeWorld(STEPS[action], fault)
         const { runId } = await newRun(store, action)
         let outcome: SagaOutcome | 'died' = 'died'
         for (const diesAfter of deaths) {
-          outcome = await live({ action, world, runId, diesAfter })
+          outcome = await runProcess({ action, world, runId, diesAfter })
           if (outcome !== 'died') break
         }
-        if (outcome === 'died') outcome = await live({ action, world, runId })
+        if (outcome === 'died') outcome = await runProcess({ action, world, runId })
         expect(outcome).not.toBe('died')
         if (outcome === 'died') return
         if (outcome.kind === 'succeeded') expect(world.standing()).toEqual(STEPS[action])
@@ -140,14 +144,14 @@ describe('whatever fails and whenever it dies', () => {
     )
   })
 
-  test('a run that is decided never goes back', async () => {
+  test('a run with a verdict never goes back', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(40), async (diesAfter) => {
         const world = new FakeWorld(STEPS.apply, {})
         const { runId } = await newRun(store, 'apply')
-        await live({ action: 'apply', world, runId, diesAfter })
+        await runProcess({ action: 'apply', world, runId, diesAfter })
         const decided = (await store.readJournal(runId, 0)).some(({ mark }) => mark === 'verdict')
-        await live({ action: 'apply', world, runId })
+        await runProcess({ action: 'apply', world, runId })
         expect(world.standing()).toEqual(decided ? STEPS.apply : [])
       }),
       { numRuns: 40 },
@@ -155,143 +159,143 @@ describe('whatever fails and whenever it dies', () => {
   })
 })
 
-test('what a saga reaches is in the table of crash points', async () => {
+test('the table of crash points lists every point that a saga passes', async () => {
   const reached: string[] = []
   for (const action of ['apply', 'remove'] as const) {
     const { runId } = await newRun(store, action)
     const world = new FakeWorld(STEPS[action], { fails: STEPS[action].length - 1 })
-    await live({ action, world, runId, reached })
+    await runProcess({ action, world, runId, reached })
   }
   const points = new Set(reached.filter((point) => point !== 'effect'))
   expect([...points].filter((point) => !CRASH_POINTS.includes(point))).toEqual([])
   expect(points.size).toBeGreaterThan(60)
 })
 
-describe('what only stops a run', () => {
-  test('a lost hold: nothing is undone, here or later under that fence', async () => {
+describe('a run stops without undoing anything after', () => {
+  test('a lost lease', async () => {
     const { runId } = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, {})
     world.beforeEffect = async (step) => {
       if (step === 'dns') await store.adoptRun(runId, 'another', 2)
     }
-    await expect(live({ action: 'apply', world, runId })).rejects.toThrow(StaleFence)
+    await expect(runProcess({ action: 'apply', world, runId })).rejects.toThrow(StaleFence)
     expect(world.standing()).toEqual(['check', 'backup', 'certificate', 'proxy', 'dns'])
     expect(world.undone).toEqual([])
   })
 
-  test('a step that hangs: it has an end, nothing is undone beside it, and recovery puts all of it back', async () => {
+  test('a step that hangs until its time limit; recovery undoes all steps', async () => {
     const { runId } = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, {})
     const { promise: hanging, resolve: wake } = Promise.withResolvers<void>()
     world.beforeEffect = (step) => (step === 'dns' ? hanging : Promise.resolve())
-    await expect(live({ action: 'apply', world, runId, limitMs: 200 })).rejects.toThrow(Overdue)
+    await expect(runProcess({ action: 'apply', world, runId, limitMs: 200 })).rejects.toThrow(Overdue)
     expect(world.standing()).toEqual(['check', 'backup', 'certificate', 'proxy'])
     expect(world.undone).toEqual([])
-    expect(await live({ action: 'apply', world, runId })).toMatchObject({ kind: 'rolled_back' })
+    expect(await runProcess({ action: 'apply', world, runId })).toMatchObject({ kind: 'rolled_back' })
     expect(world.standing()).toEqual([])
     wake()
   })
 
-  test('a verdict that the store may or may not have: no step back is taken', { timeout: 20_000 }, async () => {
+  test('a verdict whose commit was not confirmed', { timeout: 20_000 }, async () => {
     const { runId } = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, {})
     let isLost = false
-    const hearing = hearingOf(({ mark }) => {
+    const watched = storeWith(({ mark }) => {
       isLost ||= mark === 'verdict'
     })
     const losing: Pick<Store, 'transaction'> = {
       transaction: async (work) => {
-        const result = await hearing.transaction(work)
+        const result = await watched.transaction(work)
         if (isLost) throw new StoreUnavailable(new Error('answer lost'))
         return result
       },
     }
-    await expect(live({ action: 'apply', world, runId, store: losing })).rejects.toThrow(Undecided)
+    await expect(runProcess({ action: 'apply', world, runId, store: losing })).rejects.toThrow(Undecided)
     expect(world.undone).toEqual([])
-    expect(await live({ action: 'apply', world, runId })).toMatchObject({ kind: 'succeeded' })
+    expect(await runProcess({ action: 'apply', world, runId })).toMatchObject({ kind: 'succeeded' })
   })
 
-  test('a removal that cannot write down that it edgeLock round', async () => {
+  test('a removal that cannot write the failure of a step to the journal', async () => {
     const { runId } = await newRun(store, 'remove')
     const world = new FakeWorld(STEPS.remove, { fails: 2 })
-    const mute = hearingOf(({ mark }) => {
+    const mute = storeWith(({ mark }) => {
       if (mark === 'failed') throw new StoreUnavailable(new Error('disk full'))
     })
-    await expect(live({ action: 'remove', world, runId, store: mute })).rejects.toThrow(StoreUnavailable)
+    await expect(runProcess({ action: 'remove', world, runId, store: mute })).rejects.toThrow(StoreUnavailable)
     expect(world.undone).toEqual([])
     world.heal()
-    expect(await live({ action: 'remove', world, runId })).toMatchObject({ kind: 'succeeded' })
+    expect(await runProcess({ action: 'remove', world, runId })).toMatchObject({ kind: 'succeeded' })
   })
 
-  test('an apply goes back even though nothing can be written down any more', async () => {
+  test('an apply goes back even when the journal can no longer be written', async () => {
     const { runId } = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, { fails: 5 })
     let isFull = false
-    const filling = hearingOf(({ mark }) => {
+    const filling = storeWith(({ mark }) => {
       isFull ||= mark === 'failed'
       if (isFull) throw new StoreUnavailable(new Error('disk full'))
     })
-    expect(await live({ action: 'apply', world, runId, store: filling })).toMatchObject({ kind: 'rolled_back' })
+    expect(await runProcess({ action: 'apply', world, runId, store: filling })).toMatchObject({ kind: 'rolled_back' })
     expect(world.standing()).toEqual([])
   })
 })
 
-describe('a run that was taken up waits for what may pass', () => {
-  test.each(['apply', 'remove'] as const)('%s: tried again and again, told once, and then ended', async (action) => {
+describe('a recovered run waits for a transient fault', () => {
+  test.each(['apply', 'remove'] as const)('%s: it retries, writes the reason once, and then ends', async (action) => {
     const { runId } = await newRun(store, action)
     const world = new FakeWorld(STEPS[action], {})
-    // Dies within the DNS step, when its change was made and not written down.
-    expect(await live({ action, world, runId, diesAfter: STEPS[action].indexOf('dns') * 5 + 2 })).toBe('died')
+    // The process dies in the DNS step, after the change and before its journal entry.
+    expect(await runProcess({ action, world, runId, diesAfter: STEPS[action].indexOf('dns') * 5 + 2 })).toBe('died')
     world.hindrance = new StepFault('The DNS server gives no certain answer.', { transient: true })
     for (let i = 0; i < 3; i += 1) {
-      await expect(live({ action, world, runId, patient: true })).rejects.toThrow(RetryLater)
+      await expect(runProcess({ action, world, runId, patient: true })).rejects.toThrow(RetryLater)
     }
-    const told = (await store.readJournal(runId, 0)).filter(({ detail }) => detail?.includes('no certain answer'))
-    expect(told).toHaveLength(1)
+    const reasons = (await store.readJournal(runId, 0)).filter(({ detail }) => detail?.includes('no certain answer'))
+    expect(reasons).toHaveLength(1)
     world.hindrance = undefined
-    const outcome = await live({ action, world, runId, patient: true })
+    const outcome = await runProcess({ action, world, runId, patient: true })
     expect(outcome).toMatchObject({ kind: action === 'apply' ? 'rolled_back' : 'succeeded' })
     expect(world.standing()).toEqual(action === 'apply' ? [] : STEPS.remove)
   })
 
-  test('what does not pass blocks it', async () => {
+  test('a permanent fault blocks the run', async () => {
     const { runId } = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, {})
-    await live({ action: 'apply', world, runId, diesAfter: 22 })
+    await runProcess({ action: 'apply', world, runId, diesAfter: 22 })
     world.hindrance = new StepFault('Somebody changed the records.')
-    expect(await live({ action: 'apply', world, runId, patient: true })).toMatchObject({ kind: 'blocked' })
+    expect(await runProcess({ action: 'apply', world, runId, patient: true })).toMatchObject({ kind: 'blocked' })
   })
 })
 
-test('an attempt that touched nothing does not make one before a crash undone', async () => {
+test('an attempt that changed nothing does not hide the change of the attempt before a crash', async () => {
   const { runId } = await newRun(store, 'remove')
   const world = new FakeWorld(STEPS.remove, {})
-  // The proxy's change is made, and the service dies before it is written down.
-  expect(await live({ action: 'remove', world, runId, diesAfter: 12 })).toBe('died')
+  // The process dies after the change of the proxy and before its journal entry.
+  expect(await runProcess({ action: 'remove', world, runId, diesAfter: 12 })).toBe('died')
   expect(world.standing()).toEqual(['backup', 'dns', 'proxy'])
   world.failNext('proxy', new StepFault('The configuration is broken.', { untouched: true }))
-  expect(await live({ action: 'remove', world, runId })).toMatchObject({ kind: 'rolled_back' })
+  expect(await runProcess({ action: 'remove', world, runId })).toMatchObject({ kind: 'rolled_back' })
   expect(world.standing()).toEqual([])
 })
 
-test('a step that touched nothing is not undone, though its intent stands since the one before ended', async () => {
+test('a step that changed nothing is not undone, although the journal has its intent', async () => {
   const { runId } = await newRun(store, 'apply')
   const world = new FakeWorld(STEPS.apply, {})
   world.failNext('proxy', new StepFault('The configuration is broken.', { untouched: true }))
-  expect(await live({ action: 'apply', world, runId })).toMatchObject({ kind: 'rolled_back' })
+  expect(await runProcess({ action: 'apply', world, runId })).toMatchObject({ kind: 'rolled_back' })
   expect(world.undone).toEqual(['certificate', 'backup', 'check'])
 })
 
-test("a step's end and the next one's intent are written at once", async () => {
+test('the end of a step and the intent of the next step are written in one transaction', async () => {
   const { runId } = await newRun(store, 'remove')
   const writes: string[][] = []
   const counting: Pick<Store, 'transaction'> = {
     transaction: (work) => {
       writes.push([])
-      return hearingOf(({ step, mark }) => writes.at(-1)?.push(`${step} ${mark}`)).transaction(work)
+      return storeWith(({ step, mark }) => writes.at(-1)?.push(`${step} ${mark}`)).transaction(work)
     },
   }
-  await live({ action: 'remove', world: new FakeWorld(STEPS.remove, {}), runId, store: counting })
+  await runProcess({ action: 'remove', world: new FakeWorld(STEPS.remove, {}), runId, store: counting })
   expect(writes).toEqual([
     ['backup intent'],
     ['backup done', 'dns intent'],

@@ -4,10 +4,10 @@ import type { Run, RunAction } from '../../src/model/run.ts'
 import { type Step, StepFault } from '../../src/runs/engine/step.ts'
 import type { Store } from '../../src/store/ports/store.ts'
 
-/** The end of a life, at any moment: nobody catches it but the test. */
+/** Simulates the death of the process. Only the test catches it. */
 export class PowerLoss extends Error {}
 
-/** A plan and its run, begun under fence 1. */
+/** Stores a plan and its run, started with fence 1. */
 export async function newRun(store: Store, action: RunAction): Promise<Run> {
   const id = randomBytes(13).toString('hex')
   const plan: Plan = {
@@ -41,20 +41,20 @@ export async function newRun(store: Store, action: RunAction): Promise<Run> {
 }
 
 interface Faults {
-  /** The index of the step whose `do` always fails, with or without having changed something. */
+  /** The index of the step whose `do` always fails; `untouched`: before it changes anything. */
   readonly fails?: number | undefined
   readonly untouched?: boolean
   /** The index of the step whose `undo` always fails. */
   readonly undoFails?: number | undefined
 }
 
-/** A world in which each step is one thing that stands or does not. Steps look at it before they touch it. */
+/** A world in which each step adds one thing. It records every step that breaks the order. */
 export class FakeWorld {
   readonly undone: string[] = []
   beforeEffect: (step: string) => Promise<void> = async () => undefined
-  /** Reached in the midst of every effect. */
+  /** Called in the middle of every effect. */
   beat: () => void = () => undefined
-  /** In the way of every look at DNS. */
+  /** Thrown by every call of the DNS step. */
   hindrance: Error | undefined
   readonly #names: readonly string[]
   readonly #stands = new Set<string>()
@@ -95,14 +95,15 @@ export class FakeWorld {
       undo: async (image) => {
         this.#hinder(name)
         if (this.#faults.undoFails === i) throw new StepFault('cannot be undone')
-        if ((image as { stood: boolean }).stood) this.#broken.push(`${name} was undone to what never was`)
+        if ((image as { stood: boolean }).stood)
+          this.#broken.push(`${name} was undone although it existed before the run`)
         if (this.#stands.has(name)) this.#lower(name)
         this.beat()
       },
     }))
   }
 
-  /** Things stood on each other: what came first goes last. */
+  /** Throws if a step ran before an earlier step, or was undone before a later one. */
   assertOrder(): void {
     if (this.#broken.length > 0) throw new Error(this.#broken.join('; '))
   }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Waits until it holds. What never holds is an Error that says what was waited for. */
+/** Waits until `holds` returns true. Throws an Error that names `what` when the time is over. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, patienceMs = 20_000): Promise<void> {
   const giveUpAt = Date.now() + patienceMs
   while (!(await holds())) {
-    if (Date.now() > giveUpAt) throw new Error(`waited ${patienceMs} ms in vain: ${what}`)
+    if (Date.now() > giveUpAt) throw new Error(`Timed out after ${patienceMs} ms waiting until ${what}.`)
     await sleep(25)
   }
 }

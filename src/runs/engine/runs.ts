@@ -58,6 +58,16 @@ interface Carried {
   readonly recovered: boolean
 }
 
+/**
+ * The direction of an interrupted run. An apply without a verdict goes back; a removal goes forward unless its journal says
+ * that it was going back. So no name ever points at an edge that does not serve it.
+ */
+export function continuesForward(action: Run['action'], entries: readonly JournalEntry[]): boolean {
+  const decided = entries.some(({ mark }) => mark === 'verdict')
+  const goingBack = entries.some(({ mark }) => mark === 'failed' || mark === 'undo_intent')
+  return decided || (action === 'remove' && !goingBack)
+}
+
 /** Executes runs, each under the lease of its host, with a journal. A caller that hangs up does not stop a run. */
 export class Runs {
   readonly #parts: RunsParts
@@ -81,18 +91,13 @@ export class Runs {
     })
   }
 
-  /**
-   * Continues a run that a crash interrupted. An apply without a verdict goes back, everything else goes forward, so that
-   * no name ever points at an edge that does not serve it. `patient`: see Saga.
-   */
+  /** Continues a run that a crash interrupted, in the direction of `continuesForward`. `patient`: see Saga. */
   resume({ plan, run, lease, entries, patient }: Left): Promise<RunResult> {
     const { crashPoint, stepsFor } = this.#parts
     const { action } = run
     const goOn = async (journal: Journal): Promise<SagaOutcome> => {
       const saga = new Saga({ action, steps: await stepsFor(plan, run), journal, crashPoint, patient })
-      const decided = entries.some(({ mark }) => mark === 'verdict')
-      const turnedRound = entries.some(({ mark }) => mark === 'failed' || mark === 'undo_intent')
-      if (decided || (action === 'remove' && !turnedRound)) return saga.forward()
+      if (continuesForward(action, entries)) return saga.forward()
       const fault = new Error('The service ended while the run was in progress.')
       return { ...(await saga.backward()), steps: [], fault }
     }

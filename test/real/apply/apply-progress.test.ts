@@ -130,7 +130,7 @@ test('SIGTERM: the run under way is finished and answered, nothing new is begun,
   const stream = follow(lab, `/api/deploy/plans/${planId}/events`)
   await stream.seen('started', 'verify')
   const ending = lab.killService('SIGTERM')
-  await sleep(100)
+  await until('the service shuts down', async () => (await lab.call({ path: '/readyz' })).status === 503)
   const late = await runWith(lab, spare, planId, 'remove')
   expect([late.status, late.body.code]).toEqual([503, 'unavailable'])
   const answer = await applying

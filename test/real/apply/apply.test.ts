@@ -33,12 +33,8 @@ const auditOf = (planId: string): Promise<AuditLine[]> =>
   withStore(lab, async (store) => (await store.readAudit(0, 10_000)).filter((line) => line.planId === planId))
 
 describe('with a certificate from the authority', () => {
-  let planId: string
-  let before: readonly unknown[]
-
   test('apply answers as the contract says, and the host is served over https by both edges', async () => {
-    before = await world(lab)
-    planId = (await planned(lab, { subdomain: 'secure', tls: true })).planId
+    const { planId } = await planned(lab, { subdomain: 'secure', tls: true })
     const answer = await run(lab, planId)
     expect(answer.status).toBe(200)
     expect(answer.headers['cache-control']).toBe('no-store')
@@ -68,47 +64,59 @@ describe('with a certificate from the authority', () => {
       expect(seen).toMatchObject({ status: 200, text: expect.stringContaining('server 25') })
       expect((await visit(edge, { host: 'secure.lab.test' })).status).toBe(308)
     }
+    await removed(lab, planId)
   })
 
   test('the zone holds the record and the owner mark that names the plan', async () => {
-    const records = (await zoneRecords(lab)).filter(({ name }) => name.endsWith('secure.lab.test'))
+    const { planId } = await applied(lab, { subdomain: 'zoned', tls: true })
+    const records = (await zoneRecords(lab)).filter(({ name }) => name.endsWith('zoned.lab.test'))
     const { address } = lab.description.edges.primary
     expect(records).toEqual([
-      { name: '_drawbridge.secure.lab.test', ttl: '60', type: 'TXT', value: `"drawbridge ${planId}"` },
-      { name: 'secure.lab.test', ttl: '60', type: 'A', value: address },
+      { name: '_drawbridge.zoned.lab.test', ttl: '60', type: 'TXT', value: `"drawbridge ${planId}"` },
+      { name: 'zoned.lab.test', ttl: '60', type: 'A', value: address },
     ])
+    await removed(lab, planId)
   })
 
-  test('the plan is applied and tells of its run; everything tells the same story', async () => {
+  test('the plan is applied and shows its run; store, zone and edges agree', async () => {
+    const { planId } = await applied(lab, { subdomain: 'agreed', tls: true })
     expect(await planOf(lab, planId)).toMatchObject({
       state: 'applied',
       lastRun: { action: 'apply', state: 'succeeded', finishedAt: expect.any(String) },
     })
     await invariants(lab)
+    await removed(lab, planId)
   })
 
-  test('a second apply is told that nothing is left to do', async () => {
+  test('a second apply is refused with plan_already_applied', async () => {
+    const { planId } = await applied(lab, { subdomain: 'again', tls: true })
     const answer = await run(lab, planId)
     expect([answer.status, answer.body.code]).toEqual([409, 'plan_already_applied'])
     await invariants(lab)
+    await removed(lab, planId)
   })
 
   test('remove leaves zone, files and folders exactly as they were before the apply', async () => {
+    const before = await world(lab)
+    const { planId } = await applied(lab, { subdomain: 'gone', tls: true })
     const answer = await run(lab, planId, 'remove')
     expect(answer.status).toBe(200)
     expect(Object.keys(answer.body).toSorted()).toEqual('host planId removedAt state steps'.split(' '))
-    expect(answer.body).toMatchObject({ planId, state: 'removed', host: 'secure.lab.test' })
+    expect(answer.body).toMatchObject({ planId, state: 'removed', host: 'gone.lab.test' })
     expect(stepNames(answer.body)).toEqual(['backup done', 'dns done', 'proxy done'])
     expect(await world(lab)).toEqual(before)
     expect((await planOf(lab, planId)).state).toBe('removed')
-    await expect(visit(lab.description.edges.primary, { host: 'secure.lab.test', ca: caOfLab() })).rejects.toThrow()
+    await expect(visit(lab.description.edges.primary, { host: 'gone.lab.test', ca: caOfLab() })).rejects.toThrow()
     await invariants(lab)
   })
 
-  test('the audit tells of every call, who made it and how it ended', async () => {
-    const caller = { actor: lab.description.callers.internal, network: 'internal', host: 'secure.lab.test', planId }
-    const told = (await auditOf(planId)).map(({ action, outcome, code }) => [action, outcome, code])
-    expect(told).toEqual([
+  test('the audit has a line for every call, with its caller and its outcome', async () => {
+    const { planId } = await applied(lab, { subdomain: 'audited', tls: true })
+    await run(lab, planId)
+    await removed(lab, planId)
+    const caller = { actor: lab.description.callers.internal, network: 'internal', host: 'audited.lab.test', planId }
+    const lines = (await auditOf(planId)).map(({ action, outcome, code }) => [action, outcome, code])
+    expect(lines).toEqual([
       ['plan', 'ok', undefined],
       ['token', 'ok', undefined],
       ['apply', 'ok', undefined],
@@ -121,11 +129,14 @@ describe('with a certificate from the authority', () => {
       expect(line).toMatchObject(caller)
   })
 
-  test('the certificate stays for the next plan of that name, which uses it again', async () => {
-    const next = await planned(lab, { subdomain: 'secure', tls: true })
-    expect(next.changes[0]).toMatchObject({ kind: 'certificate', action: 'reuse', names: ['secure.lab.test'] })
+  test('the next plan for the same name reuses the certificate', async () => {
+    const before = await world(lab)
+    const first = await applied(lab, { subdomain: 'reused', tls: true })
+    await removed(lab, first.planId)
+    const next = await planned(lab, { subdomain: 'reused', tls: true })
+    expect(next.changes[0]).toMatchObject({ kind: 'certificate', action: 'reuse', names: ['reused.lab.test'] })
     expect((await run(lab, next.planId)).status).toBe(200)
-    expect((await visit(lab.description.edges.primary, { host: 'secure.lab.test', ca: caOfLab() })).status).toBe(200)
+    expect((await visit(lab.description.edges.primary, { host: 'reused.lab.test', ca: caOfLab() })).status).toBe(200)
     await removed(lab, next.planId)
     expect(await world(lab)).toEqual(before)
   })
