@@ -1,10 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { serviceUrl } from '../../../src/cli/api-client.ts'
-import { completionFor, vocabularyOf } from '../../../src/cli/completion.ts'
 import { EXIT, exitCodeOf } from '../../../src/cli/exit-codes.ts'
 import { parseDuration, splitHost } from '../../../src/cli/exposure-options.ts'
 import { nextCommand } from '../../../src/cli/next-action.ts'
@@ -47,33 +45,8 @@ describe('every command', () => {
   })
 })
 
-describe('completion', () => {
-  const offered = (...words: string[]): string[] => {
-    const script = completionFor('bash', vocabularyOf(commandLine()))
-    const asked = words.map((word) => `'${word}'`).join(' ')
-    const ask = `COMP_WORDS=(drawbridge ${asked}); COMP_CWORD=${words.length}; _drawbridge; echo "\${COMPREPLY[@]}"`
-    return execFileSync('bash', ['-c', `${script}\n${ask}`], { encoding: 'utf8' })
-      .trim()
-      .split(' ')
-  }
-
-  test('knows commands, those below them, options and choices', () => {
-    expect(offered('sta')).toEqual(['status'])
-    expect(offered('backups', 're')).toEqual(['restore'])
-    expect(offered('up', 'hello', '--exp')).toEqual(['--expires-in'])
-    expect(offered('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
-    expect(offered('audit', '')).toContain('verify')
-  })
-
-  test('is made for zsh and fish from the same words', () => {
-    const entries = vocabularyOf(new Command('drawbridge').addCommand(new Command('up').description("a person's word")))
-    expect(completionFor('zsh', entries)).toContain("'up:a person’s word'")
-    expect(completionFor('fish', entries)).toContain("-a up -d 'a person’s word'")
-  })
-})
-
 describe('the address of the service', () => {
-  test('comes from the option, the environment, the own file, or is this machine', async () => {
+  test('comes from the option, the environment, the file of the user, or is this machine', async () => {
     using folder = tempFolder()
     const environment = { XDG_CONFIG_HOME: folder.path }
     expect(await serviceUrl(undefined, environment)).toBe('http://127.0.0.1:8045')
@@ -84,7 +57,7 @@ describe('the address of the service', () => {
     expect(await serviceUrl('https://three.test', { DRAWBRIDGE_URL: 'http://10.0.0.2' })).toBe('https://three.test')
   })
 
-  test('that is none is refused by its source; a file by line and field', async () => {
+  test('is refused with its source when it is invalid; a file with line and field', async () => {
     using folder = tempFolder()
     mkdirSync(join(folder.path, 'drawbridge'))
     writeFileSync(join(folder.path, 'drawbridge', 'config.yaml'), 'token: canary\n')
@@ -115,7 +88,7 @@ test('durations are whole numbers with a unit', () => {
     expect(() => parseDuration(text, '--for')).toThrow('--for')
 })
 
-test('what others wrote cannot steer the terminal', () => {
+test('text from other people cannot control the terminal', () => {
   const evil = 'a\u001b[2Jb\u0007\r\u009b31m'
   const told = [...hanging('', 0, evil, 80), ...table([{ title: 'HOST', text: () => evil }], [{}], 80)].join('')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left

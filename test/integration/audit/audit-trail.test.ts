@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AuditTrail } from '../../src/audit/trail.ts'
-import type { AuditEntry } from '../../src/model/audit.ts'
-import { openStore } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/ports/store.ts'
+import { AuditTrail } from '../../../src/audit/trail.ts'
+import type { AuditEntry } from '../../../src/model/audit.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
 
 const NOW = 1_790_000_000_000
 const MINUTE = 60_000

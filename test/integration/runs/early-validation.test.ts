@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Edge } from '../../src/edge/contract.ts'
-import { EdgeLock } from '../../src/runs/engine/edge-lock.ts'
-import { EarlyValidation } from '../../src/runs/steps/early-validation.ts'
-import { openStore } from '../../src/store/open.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import type { Edge } from '../../../src/edge/contract.ts'
+import { EdgeLock } from '../../../src/runs/engine/edge-lock.ts'
+import { EarlyValidation } from '../../../src/runs/steps/early-validation.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 /** A fake edge that counts its configuration tests. */
 class CountingEdge {

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { verifyAudit } from '../../src/operate/audit-verify.ts'
-import { openStore } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/ports/store.ts'
+import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
 
 describe('verifying a long audit', () => {
   let folder: string

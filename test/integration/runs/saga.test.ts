@@ -1,17 +1,24 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/model/run.ts'
-import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
-import { Journal } from '../../src/runs/engine/journal.ts'
-import { continuesForward } from '../../src/runs/engine/runs.ts'
-import { Overdue, RetryLater, Saga, type SagaOutcome, type SagaParts, Undecided } from '../../src/runs/engine/saga.ts'
-import { StepFault } from '../../src/runs/engine/step.ts'
-import { openStore } from '../../src/store/open.ts'
-import { StaleFence } from '../../src/store/ports/runs.ts'
-import { type Store, StoreUnavailable } from '../../src/store/ports/store.ts'
-import { FakeWorld, newRun, PowerLoss } from '../support/saga.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import type { JournalEntry } from '../../../src/model/run.ts'
+import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
+import { Journal } from '../../../src/runs/engine/journal.ts'
+import { continuesForward } from '../../../src/runs/engine/runs.ts'
+import {
+  Overdue,
+  RetryLater,
+  Saga,
+  type SagaOutcome,
+  type SagaParts,
+  Undecided,
+} from '../../../src/runs/engine/saga.ts'
+import { StepFault } from '../../../src/runs/engine/step.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { StaleFence } from '../../../src/store/ports/runs.ts'
+import { type Store, StoreUnavailable } from '../../../src/store/ports/store.ts'
+import { FakeWorld, newRun, PowerLoss } from '../../support/saga.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 const STEPS = {
   apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'],

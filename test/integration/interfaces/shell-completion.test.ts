@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process'
+import { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { completionFor, vocabularyOf } from '../../../src/cli/completion.ts'
+import { commandLine } from '../../../src/compose/command-line.ts'
+
+describe('shell completion', () => {
+  const offered = (...words: string[]): string[] => {
+    const script = completionFor('bash', vocabularyOf(commandLine()))
+    const asked = words.map((word) => `'${word}'`).join(' ')
+    const ask = `COMP_WORDS=(drawbridge ${asked}); COMP_CWORD=${words.length}; _drawbridge; echo "\${COMPREPLY[@]}"`
+    return execFileSync('bash', ['-c', `${script}\n${ask}`], { encoding: 'utf8' })
+      .trim()
+      .split(' ')
+  }
+
+  test('offers commands, subcommands, options and choices in bash', () => {
+    expect(offered('sta')).toEqual(['status'])
+    expect(offered('backups', 're')).toEqual(['restore'])
+    expect(offered('up', 'hello', '--exp')).toEqual(['--expires-in'])
+    expect(offered('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
+    expect(offered('audit', '')).toContain('verify')
+  })
+
+  test('quotes the same words for zsh and fish', () => {
+    const entries = vocabularyOf(new Command('drawbridge').addCommand(new Command('up').description("a person's word")))
+    expect(completionFor('zsh', entries)).toContain("'up:a person’s word'")
+    expect(completionFor('fish', entries)).toContain("-a up -d 'a person’s word'")
+  })
+})
