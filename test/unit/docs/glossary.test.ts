@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const words = [...readFileSync('docs/glossary.md', 'utf8').matchAll(/^\| \*\*([^*]+)\*\* \|/gm)].map(
+  ([, word = '']) => word,
+)
+const code = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => `${file}\n${readFileSync(join('src', file), 'utf8')}`)
+  .join('\n')
+
+/** A word as code writes it: `edge lock` is also `edge-lock`, `edge_lock`, `edgeLock` and `edgeLocks`. */
+const asWritten = (word: string): RegExp => new RegExp(`(?<![a-z])${word.split(/[ -]/).join('[\\s_-]?')}`, 'i')
+
+describe('docs/glossary.md', () => {
+  test('has the words that every newcomer asks for, each once', () => {
+    expect(words).toEqual(expect.arrayContaining(['plan', 'apply', 'run', 'journal', 'saga', 'fence', 'receipt']))
+    expect(new Set(words).size).toBe(words.length)
+  })
+
+  test.each(words)('%s is a word of the code', (word) => {
+    expect(asWritten(word).test(code)).toBe(true)
+  })
+})
+
+test('a word that the code does not use is found', () => {
+  expect(asWritten('moat keeper').test(code)).toBe(false)
+})
