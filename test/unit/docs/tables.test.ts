@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { BADGE_GRAMMAR } from '../../../src/model/badge.ts'
+import { EVENT_TYPES } from '../../../src/model/event.ts'
+
+/** The words in backticks in the first column of a page's tables. */
+const firstColumn = (page: string): string[] =>
+  [...readFileSync(page, 'utf8').matchAll(/^\|([^|]+)\|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word),
+  )
+
+test('docs/events.md has every event type and no other', () => {
+  expect(firstColumn('docs/events.md').toSorted()).toEqual(EVENT_TYPES.toSorted())
+})
+
+test('docs/status.md has every badge', () => {
+  const badges = BADGE_GRAMMAR.replace(/^\(\?:|\)$/g, '')
+    .split('|')
+    .map((badge) => badge.replace('[0-9]{3}', 'nnn'))
+  expect(badges.length).toBeGreaterThan(5)
+  expect(firstColumn('docs/status.md')).toEqual(expect.arrayContaining(badges))
+})
+
+test('docs/status.md has every metric of ours and no other', () => {
+  const exported = [...readFileSync('src/metrics/metrics.ts', 'utf8').matchAll(/name: '(drawbridge_\w+)'/g)]
+  const documented = firstColumn('docs/status.md').filter((word) => word.startsWith('drawbridge_'))
+  expect(documented.map((word) => word.replace(/\{.*$/, '')).toSorted()).toEqual(
+    exported.map(([, name]) => name).toSorted(),
+  )
+})
