@@ -86,7 +86,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'store/ports',
     'runtime/log.ts',
   ],
-  mcp: ['client', 'model', 'plan/desire.ts'],
+  mcp: ['client', 'model', 'plan/desired.ts'],
   cli: ['terminal', 'client', 'config/document.ts', 'mcp', 'runtime/version.ts'],
   operate: [
     'model',

@@ -1,8 +1,9 @@
 import { type AuditLine, GENESIS, lineHash } from '../model/audit.ts'
 
 /**
- * What is wrong first: a line `changed`, a line `missing`, a chain whose `beginning` no prune line vouches for, or a
- * `head` that disagrees with the last line (lines were cut off at the end, or added behind it).
+ * The first fault in the chain. `changed`: a line was changed. `missing`: a line is missing. `beginning`: lines before the
+ * first one are missing, and no prune line explains it. `head`: the stored head does not match the last line, because
+ * lines were removed or added at the end.
  */
 export interface ChainFault {
   readonly seq: number
@@ -15,7 +16,7 @@ interface ChainHead {
   readonly hash: string
 }
 
-/** Follows a chain line by line, from its first stored line to its head. Both answer with the first fault they see. */
+/** Verifies a chain line by line, from the first stored line to the head. Both methods return the first fault. */
 export class ChainVerifier {
   #first: AuditLine | undefined
   #last: AuditLine | undefined
@@ -48,7 +49,7 @@ export class ChainVerifier {
 
 function ownFault({ hash, seq, previous, ...entry }: AuditLine): ChainFault | undefined {
   if (lineHash(previous, seq, entry) === hash) return undefined
-  return { seq, fault: 'changed', sentence: `Line ${seq} is not what was written: its hash does not fit it.` }
+  return { seq, fault: 'changed', sentence: `Line ${seq} was changed: its hash does not match its content.` }
 }
 
 function linkFault(last: AuditLine, line: AuditLine): ChainFault | undefined {
@@ -61,7 +62,7 @@ function linkFault(last: AuditLine, line: AuditLine): ChainFault | undefined {
     }
   }
   if (line.previous === last.hash) return undefined
-  const sentence = `Line ${last.seq} is not the one that line ${line.seq} was written after: it was replaced.`
+  const sentence = `Line ${last.seq} was replaced: line ${line.seq} holds the hash of another line.`
   return { seq: last.seq, fault: 'changed', sentence }
 }
 
@@ -72,27 +73,27 @@ function beginningFault(first: AuditLine | undefined, vouchedFor: boolean): Chai
   if (!first || vouchedFor || (first.seq === 1 && first.previous === GENESIS)) return undefined
   const sentence =
     first.seq === 1
-      ? 'Line 1 follows something else than the beginning of all: it was replaced.'
-      : `The chain begins at line ${first.seq}, and no prune line says that everything before it was removed on purpose.`
+      ? 'Line 1 was replaced: it does not hold the hash of the empty chain.'
+      : `The chain begins at line ${first.seq}, and no prune line records the removal of the lines before it.`
   return { seq: first.seq, fault: 'beginning', sentence }
 }
 
 function headFault(last: AuditLine | undefined, head: ChainHead | undefined): ChainFault | undefined {
   const [lastSeq, headSeq] = [last?.seq ?? 0, head?.seq ?? 0]
   if (headSeq > lastSeq) {
-    return { seq: lastSeq + 1, fault: 'head', sentence: `Lines ${lastSeq + 1} to ${headSeq} were cut off at the end.` }
+    return { seq: lastSeq + 1, fault: 'head', sentence: `Lines ${lastSeq + 1} to ${headSeq} are missing at the end.` }
   }
   if (headSeq < lastSeq) {
     return {
       seq: headSeq + 1,
       fault: 'head',
-      sentence: `Lines ${headSeq + 1} to ${lastSeq} stand behind the chain's head.`,
+      sentence: `Lines ${headSeq + 1} to ${lastSeq} were added after the chain's head.`,
     }
   }
   if (!last || last.hash === head?.hash) return undefined
   return {
     seq: lastSeq,
     fault: 'head',
-    sentence: `Line ${lastSeq} is not the one the chain's head remembers: it was replaced.`,
+    sentence: `Line ${lastSeq} was replaced: the chain's head holds another hash.`,
   }
 }

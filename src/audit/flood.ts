@@ -14,14 +14,14 @@ interface Tally {
 }
 
 /**
- * Keeps a flood of public refusals from filling the audit: per address and code the first few of a minute are written,
- * the rest is counted and told in one line when the minute is over. Whoever no longer fits in is counted together, as
- * `others`. A minute ends with the first drain after it.
+ * Keeps a flood of public refusals from filling the audit. Per address and code, the first few refusals of a minute get
+ * lines of their own. The rest are counted, and one line reports the count after the minute. When the table is full, new
+ * addresses share one counter with the actor `others`. A minute ends with the first drain after it.
  */
 export class RefusalFlood {
   readonly #tallies = new Map<string, Tally>()
 
-  /** Whether this entry is to be written now or has been counted. */
+  /** Returns `write` for an entry to write now, and `count` for an entry that was only counted. */
   note(entry: AuditEntry, now: number): 'write' | 'count' {
     if (entry.network !== 'public' || entry.outcome !== 'refused') return 'write'
     const tally = this.#tallyOf(entry.actor, entry.code, now)
@@ -33,17 +33,17 @@ export class RefusalFlood {
     return 'count'
   }
 
-  /** The lines that tell what was counted in minutes that are over. */
+  /** The lines with the counts of minutes that have ended. */
   drain(now: number): AuditEntry[] {
     return this.#take((tally) => isOver(tally, now), now)
   }
 
-  /** The same for every count there is, for the end of the service. */
+  /** The lines with all counts, for shutdown. */
   drainAll(now: number): AuditEntry[] {
     return this.#take(() => true, now)
   }
 
-  /** Counts again what a drained line told, because the line could not be written. */
+  /** Restores the count of a drained line that could not be written. */
   putBack(line: AuditEntry): void {
     const tally = this.#tallyOf(line.actor, line.code, Number(line.facts?.since))
     tally.written = WRITTEN_PER_MINUTE
@@ -60,8 +60,8 @@ export class RefusalFlood {
     return fresh
   }
 
-  #take(ripe: (tally: Tally) => boolean, now: number): AuditEntry[] {
-    const taken = [...this.#tallies].filter(([, tally]) => ripe(tally))
+  #take(isDue: (tally: Tally) => boolean, now: number): AuditEntry[] {
+    const taken = [...this.#tallies].filter(([, tally]) => isDue(tally))
     for (const [key] of taken) this.#tallies.delete(key)
     return taken.filter(([, tally]) => tally.counted > 0).map(([, tally]) => toEntry(tally, now))
   }

@@ -5,10 +5,10 @@ import type { EventStore } from '../store/ports/events.ts'
 import type { Transactions } from '../store/ports/store.ts'
 import { RefusalFlood } from './flood.ts'
 
-/** A line and its event are written together. */
+/** Writes an audit line and its event in one transaction. */
 type TrailSession = AuditStore & EventStore
 
-/** Where the service says what it did. Nothing happens unrecorded: when a line cannot be written, `record` throws. */
+/** Writes the audit of the service. Every action is recorded: `record` throws when the line cannot be written. */
 export class AuditTrail {
   readonly #store: TrailSession & Transactions<TrailSession>
   readonly #flood = new RefusalFlood()
@@ -17,13 +17,13 @@ export class AuditTrail {
     this.#store = store
   }
 
-  /** Inside a transaction pass its session, so that the line stands or falls with what it tells of. */
+  /** Inside a transaction pass its session, so that the line is committed or rolled back together with the action. */
   async record(entry: AuditEntry, session: TrailSession = this.#store): Promise<void> {
     if (this.#flood.note(entry, entry.at) === 'write') await session.appendAudit(entry)
   }
 
-  /** A refusal that is told to listeners, too. One that is only counted is not told: a flood fills neither table. */
-  async recordAndTell(entry: AuditEntry, event: NewEvent): Promise<void> {
+  /** Records a refusal and publishes its event. A refusal that is only counted has no event, so a flood fills neither table. */
+  async recordAndPublish(entry: AuditEntry, event: NewEvent): Promise<void> {
     if (this.#flood.note(entry, entry.at) === 'count') return
     await this.#store.transaction(async (session) => {
       await session.appendEvent(event)
@@ -31,12 +31,12 @@ export class AuditTrail {
     })
   }
 
-  /** Writes what was counted in minutes that are over. To be called every few seconds. */
+  /** Writes the counts of minutes that have ended. Call it every few seconds. */
   async flush(now: number): Promise<void> {
     await this.#write(this.#flood.drain(now))
   }
 
-  /** Writes everything that was counted, before the store is closed. */
+  /** Writes all counts. Call it before the store is closed. */
   async finish(now: number): Promise<void> {
     await this.#write(this.#flood.drainAll(now))
   }

@@ -5,15 +5,15 @@ import type { Right } from '../model/run.ts'
 import type { CapabilityStore } from '../store/ports/capabilities.ts'
 import type { Caller } from './caller.ts'
 import { hashCapability, isAdminToken, isCapability } from './credentials.ts'
-import { admitNetwork, type FlowRules, type GuardedAction, requiredProof, type Showing } from './flows.ts'
+import { admitNetwork, type FlowRules, type GuardedAction, type PresentedCredentials, requiredProof } from './flows.ts'
 
-/** The credentials a request carries, unread. */
+/** The credentials in the headers of a request, not yet verified. */
 export interface Credentials {
   readonly capability: string | undefined
   readonly adminToken: string | undefined
 }
 
-/** Says who may do what: first by network, then, once the plan is known, by what the caller proves. */
+/** Authorizes callers in two stages: first by network, then, when the plan is known, by credentials. */
 export class Admission {
   readonly #rules: FlowRules
   readonly #adminToken: string | undefined
@@ -23,13 +23,13 @@ export class Admission {
     this.#adminToken = adminToken
   }
 
-  knock(caller: Caller, credentials: Credentials): void {
-    admitNetwork(this.#rules, showing(caller, credentials))
+  checkNetwork(caller: Caller, credentials: Credentials): void {
+    admitNetwork(this.#rules, presented(caller, credentials))
   }
 
   /**
-   * Proves the right to `action` on `plan` and tells which one it is, spending the capability in `session` where one is needed. Call it in the
-   * transaction that starts the run: the right is used up exactly when the run has begun.
+   * Verifies that the caller may do `action` on `plan`, and returns what authorized it. Marks a required capability as used
+   * in `session`. Call it in the transaction that starts the run, so that the capability is used exactly when the run starts.
    */
   async prove(
     action: GuardedAction,
@@ -39,7 +39,7 @@ export class Admission {
     session: CapabilityStore,
     now: number,
   ): Promise<Right> {
-    const proof = requiredProof(this.#rules, action, showing(caller, credentials))
+    const proof = requiredProof(this.#rules, action, presented(caller, credentials))
     if (proof.adminToken) this.#proveAdminToken(credentials.adminToken)
     if (proof.capability && action !== 'token') await proveCapability(action, plan, caller, credentials, session, now)
     if (proof.capability) return proof.adminToken ? 'capability_and_admin_token' : 'capability'
@@ -48,11 +48,14 @@ export class Admission {
 
   #proveAdminToken(presented: string | undefined): void {
     if (isAdminToken(presented ?? '', this.#adminToken)) return
-    throw new Problem('admin_token_invalid', 'The administrator token that was sent is not the one kept on the server.')
+    throw new Problem('admin_token_invalid', 'The administrator token in x-deploy-token is wrong.')
   }
 }
 
-const showing = (caller: Caller, credentials: Credentials): Showing => ({ network: caller.network, ...credentials })
+const presented = (caller: Caller, credentials: Credentials): PresentedCredentials => ({
+  network: caller.network,
+  ...credentials,
+})
 
 async function proveCapability(
   action: CapabilityAction,
@@ -63,21 +66,21 @@ async function proveCapability(
   now: number,
 ): Promise<void> {
   if (!isCapability(capability))
-    throw new Problem('capability_invalid', 'What was sent does not have the form of a capability.')
-  const presented = { hash: hashCapability(capability), planId, digest, action, ip: caller.address }
-  switch (await session.spendCapability(presented, now)) {
+    throw new Problem('capability_invalid', 'The value of x-deploy-capability does not have the form of a capability.')
+  const capabilityUse = { hash: hashCapability(capability), planId, digest, action, ip: caller.address }
+  switch (await session.spendCapability(capabilityUse, now)) {
     case 'spent':
       return
     case 'used':
-      throw new Problem('capability_used', 'This capability was used before; each is good for one use.')
+      throw new Problem('capability_used', 'This capability was already used. A capability is valid for one use.')
     case 'expired':
       throw new Problem('capability_expired', 'This capability is older than five minutes.')
     case 'mismatched':
       throw new Problem(
         'capability_invalid',
-        `This capability was not issued to ${caller.address} to ${action} this plan.`,
+        `This capability was not issued to the address ${caller.address} for the action ${action} on this plan.`,
       )
     case 'unknown':
-      throw new Problem('capability_invalid', 'No such capability was issued.')
+      throw new Problem('capability_invalid', 'This capability was never issued.')
   }
 }

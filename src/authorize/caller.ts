@@ -1,22 +1,22 @@
 import { Networks, parseAddress } from '../model/address.ts'
 
-/** Who is asking: the canonical client address and which side of the wall it stands on. */
+/** The caller of a request: its canonical address and its network. */
 export interface Caller {
   readonly address: string
   readonly network: 'internal' | 'public'
-  /** An untrusted peer sent forwarding headers: somebody runs a proxy that is not configured. */
+  /** An untrusted peer sent forwarding headers, so it is probably a proxy that is not configured. */
   readonly unconfiguredProxy: boolean
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** Signs that a proxy stands between the caller and us. Their mere presence from an untrusted peer makes it public. */
+/** Headers of proxies. An untrusted peer that sends one of them counts as public. */
 const PROXY_SIGNS = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'x-forwarded-proto', 'via']
 
 /**
- * Decides who calls. The socket's peer is the client, unless the peer is exactly a trusted proxy: then X-Forwarded-For is
- * read from the right, skipping trusted proxies. A trusted proxy that names nobody is public: a proxy inside the internal
- * network must never lend its own address to the world.
+ * Identifies callers. The peer of the socket is the caller, unless the peer is a trusted proxy. Then X-Forwarded-For is
+ * read from the right, skipping trusted proxies. A trusted proxy that sends no client address counts as public: otherwise
+ * a proxy inside the internal network would give its own rights to every caller.
  */
 export class CallerRules {
   readonly #internal: Networks

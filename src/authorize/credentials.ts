@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** The one-time right to run one plan once: 256 random bits that exist in clear only in the answer that issues them. */
+/** A capability permits one run of one plan. It is 256 random bits; only the answer that issues it has them in clear text. */
 export const CAPABILITY_HEADER = 'x-deploy-capability'
 export const CAPABILITY_TTL_SECONDS = 300
 
@@ -8,7 +8,7 @@ const FORM = /^cap_[A-Za-z0-9_-]{43}$/
 
 const ANYWHERE = /cap_[A-Za-z0-9_-]{20,}/g
 
-/** The text without any capability in it, for logs and for answers that repeat what a caller sent. */
+/** Removes capabilities from text, for logs and for answers that repeat input of a caller. */
 export const hideCapabilities = (text: string): string => text.replace(ANYWHERE, '[capability]')
 
 export const newCapability = (): string => `cap_${randomBytes(32).toString('base64url')}`
@@ -19,7 +19,7 @@ export const hashCapability = (capability: string): string => createHash('sha256
 
 export const ADMIN_TOKEN_HEADER = 'x-deploy-token'
 
-/** True only for the configured token. With none configured nothing is right. Takes the same time for any wrong one. */
+/** True only for the configured token. Without a configured token no token is valid. The comparison takes constant time. */
 export function isAdminToken(presented: string, configured: string | undefined): boolean {
   const equal = timingSafeEqual(sha256(presented), sha256(configured ?? ''))
   return equal && configured !== undefined && configured !== ''

@@ -1084,7 +1084,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `host_not_allowed`: This host is not served here. */
+        /** @description `host_not_allowed`: The Host header is not an address of this service. */
         host_not_allowed: {
             headers: {
                 [name: string]: unknown;
@@ -1108,7 +1108,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `internal_error`: Something went wrong inside Drawbridge. */
+        /** @description `internal_error`: Internal error in Drawbridge. */
         internal_error: {
             headers: {
                 [name: string]: unknown;
@@ -1144,7 +1144,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge serves this name already. `proxy_config_broken`: The edge's configuration is broken. */
+        /** @description `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge already serves this name. `proxy_config_broken`: The edge's nginx configuration is broken. */
         "dns_name_taken.proxy_name_taken.proxy_config_broken": {
             headers: {
                 [name: string]: unknown;
@@ -1168,7 +1168,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `server_not_allowed`: This server is not a deployment target. `zone_not_managed`: This zone is not managed here. `port_not_allowed`: This port is not allowed. `backend_unhealthy`: The backend is not healthy. `certificate_unavailable`: HTTPS cannot be had for this name. */
+        /** @description `server_not_allowed`: This server is not a deployment target. `zone_not_managed`: This zone is not managed here. `port_not_allowed`: This port is not allowed. `backend_unhealthy`: The backend is not healthy. `certificate_unavailable`: HTTPS is not possible for this name. */
         "server_not_allowed.zone_not_managed.port_not_allowed.backend_unhealthy.certificate_unavailable": {
             headers: {
                 [name: string]: unknown;
@@ -1192,7 +1192,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `plan_not_found`: There is no such plan. */
+        /** @description `plan_not_found`: The plan does not exist. */
         plan_not_found: {
             headers: {
                 [name: string]: unknown;
@@ -1252,7 +1252,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `internal_network_required`: Only callers on the internal network may do this. `capability_invalid`: The capability is not valid for this. `capability_expired`: The capability has expired. `capability_used`: The capability was used before. `admin_token_invalid`: The administrator token is not valid. `origin_not_allowed`: This origin may not call the service. */
+        /** @description `internal_network_required`: Only callers on the internal network may do this. `capability_invalid`: The capability is not valid for this. `capability_expired`: The capability has expired. `capability_used`: The capability was already used. `admin_token_invalid`: The administrator token is not valid. `origin_not_allowed`: This origin may not call the service. */
         "internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed": {
             headers: {
                 [name: string]: unknown;
@@ -1264,7 +1264,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `plan_busy`: Another run holds this plan or host. `plan_already_applied`: The plan is applied already. `plan_stale`: What the plan saw has changed. `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge serves this name already. `proxy_config_broken`: The edge's configuration is broken. */
+        /** @description `plan_busy`: Another run holds this plan or host. `plan_already_applied`: The plan is already applied. `plan_stale`: The situation changed after the plan was made. `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge already serves this name. `proxy_config_broken`: The edge's nginx configuration is broken. */
         "plan_busy.plan_already_applied.plan_stale.dns_name_taken.proxy_name_taken.proxy_config_broken": {
             headers: {
                 [name: string]: unknown;
@@ -1276,7 +1276,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `rollback_blocked`: Putting back failed: the host is frozen. `internal_error`: Something went wrong inside Drawbridge. */
+        /** @description `rollback_blocked`: The rollback failed; the host is blocked. `internal_error`: Internal error in Drawbridge. */
         "rollback_blocked.internal_error": {
             headers: {
                 [name: string]: unknown;
@@ -1288,7 +1288,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `apply_failed`: The apply failed and was put back. */
+        /** @description `apply_failed`: The apply failed and was rolled back. */
         apply_failed: {
             headers: {
                 [name: string]: unknown;
@@ -1300,7 +1300,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `proxy_config_broken`: The edge's configuration is broken. */
+        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `proxy_config_broken`: The edge's nginx configuration is broken. */
         "plan_busy.plan_not_applied.proxy_config_broken": {
             headers: {
                 [name: string]: unknown;
@@ -1312,7 +1312,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `remove_failed`: The remove failed and was put back. */
+        /** @description `remove_failed`: The remove failed and was rolled back. */
         remove_failed: {
             headers: {
                 [name: string]: unknown;
@@ -1324,7 +1324,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `lease_not_longer`: An extend does not shorten. */
+        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `lease_not_longer`: Extend cannot shorten an exposure. */
         "plan_busy.plan_not_applied.lease_not_longer": {
             headers: {
                 [name: string]: unknown;
@@ -1336,7 +1336,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `certificate_unavailable`: HTTPS cannot be had for this name. */
+        /** @description `certificate_unavailable`: HTTPS is not possible for this name. */
         certificate_unavailable: {
             headers: {
                 [name: string]: unknown;
@@ -1360,7 +1360,7 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `host_not_found`: No such host is served here. */
+        /** @description `host_not_found`: The edge does not serve this host. */
         host_not_found: {
             headers: {
                 [name: string]: unknown;

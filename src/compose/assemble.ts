@@ -13,7 +13,7 @@ import { Board } from '../monitor/board.ts'
 import { DebugLogWatch } from '../monitor/debug-log-watch.ts'
 import { reportWebhooks, type WebhookReport } from '../notify/webhook-report.ts'
 import { type Hook, keyOf, sender } from '../notify/webhook-request.ts'
-import { Deliverer } from '../notify/webhook-sender.ts'
+import { WebhookSender } from '../notify/webhook-sender.ts'
 import type { Service } from '../operate/serve.ts'
 import { crashAt } from '../runs/engine/crash-points.ts'
 import type { Publish, Runs } from '../runs/engine/runs.ts'
@@ -83,7 +83,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     runs,
     publish,
     renewals,
-    tellCertificate: (host, validity) => monitor.tellCertificate(host, validity),
+    reportCertificate: (host, validity) => monitor.reportCertificate(host, validity),
     assertEquipped: (zone) => assertEquipped(parts, zone),
     instance,
     now,
@@ -105,11 +105,19 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     app: await composeHttp(config, http),
     trail,
     admission,
-    upkeep: housekeeping({ ...parts, store, runs, renewals, exposer, debugLogs, instance, log, now }),
+    housekeeping: housekeeping({ ...parts, store, runs, renewals, exposer, debugLogs, instance, log, now }),
     monitor,
     hooks,
     webhookReport,
-    deliverer: new Deliverer(hooks, { store, log, instance, now, chance: Math.random, send: sender(), leaseMs }),
+    webhookSender: new WebhookSender(hooks, {
+      store,
+      log,
+      instance,
+      now,
+      chance: Math.random,
+      send: sender(),
+      leaseMs,
+    }),
   }
 }
 

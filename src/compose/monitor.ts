@@ -5,7 +5,7 @@ import type { EdgeReader } from '../edge/reading/contract.ts'
 import { edgeVisitor } from '../edge/visit/visitor.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { fileFact } from '../model/evidence.ts'
-import type { Sightings } from '../model/host-status.ts'
+import type { FullCheck } from '../model/host-status.ts'
 import type { Board } from '../monitor/board.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import { fileState } from '../observe/host/inspect-edge.ts'
@@ -37,7 +37,7 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
     edge: primary &&
       parts.reader && {
         reader: parts.reader,
-        surroundings: {
+        environment: {
           addresses: servers.addresses,
           hostPath: (host) => join(primary.folder, hostFile(host)),
           edge: { address: primary.address, ports: edge },
@@ -56,7 +56,7 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
 
 /** Compares what was applied for a host with DNS and with the Primary's files. */
 function comparer({ store, primary }: Pick<MonitorSources, 'store' | 'primary'>, readStanding: ReadDnsStanding) {
-  const fileOf = async (exposure: Exposure): Promise<Sightings['file']> =>
+  const fileOf = async (exposure: Exposure): Promise<FullCheck['file']> =>
     primary
       ? fileFact(
           await fileState(
@@ -65,7 +65,7 @@ function comparer({ store, primary }: Pick<MonitorSources, 'store' | 'primary'>,
           ),
         )
       : null
-  return async (host: string): Promise<Pick<Sightings, 'dns' | 'file'>> => {
+  return async (host: string): Promise<Pick<FullCheck, 'dns' | 'file'>> => {
     const exposure = await store.findExposure(host)
     const plan = exposure && (await store.findPlan(exposure.planId))
     if (!plan) return { dns: null, file: null }

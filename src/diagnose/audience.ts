@@ -1,8 +1,8 @@
 import { parseAddress } from '../model/address.ts'
+import { escapeText } from '../model/escape-text.ts'
 import type { Evidence, Target } from '../model/evidence.ts'
-import { shown } from '../model/foreign-text.ts'
 
-/** Who is told, and which addresses have an id here. Outside, only those are spoken of. */
+/** The reader of a diagnosis. Public readers see only addresses that are in the registry. */
 export interface Audience {
   readonly network: 'internal' | 'public'
   /** The registry: id -> address. */
@@ -15,14 +15,14 @@ export const serverAt = (address: string, { servers }: Audience): string | undef
 export const maySee = (address: string, audience: Audience): boolean =>
   audience.network === 'internal' || serverAt(address, audience) !== undefined
 
-/** How things are called in sentences for this audience. */
+/** The terms for sentences to this audience. */
 export interface Words {
-  /** Where requests are passed on to: `port 3000 of server 25`. */
+  /** The proxy target: `port 3000 of server 25`. */
   readonly backend: string
-  /** The machine behind it, for advice: `server 25`, or an address, but never a name that others chose. */
+  /** The backend's machine, for advice: `server 25`, or an address. Never a name from a configuration file. */
   readonly machine: string
   readonly addresses: (found: readonly string[]) => string
-  /** What only callers inside are told; the other sentence is for everybody. */
+  /** Returns the first sentence for callers on the internal network, the second for others. */
   readonly inside: (sentence: string, outside: string) => string
 }
 
@@ -31,7 +31,7 @@ export function wordsFor({ target }: Evidence, audience: Audience): Words {
     backend: backendName(target.target, target.address, audience),
     machine: machineName(target.target, target.address, audience),
     addresses: (found) =>
-      audience.network === 'internal' && found.length > 0 ? found.map(shown).join(', ') : 'another address',
+      audience.network === 'internal' && found.length > 0 ? found.map(escapeText).join(', ') : 'another address',
     inside: (sentence, outside) => (audience.network === 'internal' ? sentence : outside),
   }
 }
@@ -40,7 +40,7 @@ function backendName(target: Target | null, address: string | null, audience: Au
   if (!target) return 'its backend'
   const server = serverAt(address ?? target.host, audience)
   if (server !== undefined) return `port ${target.port} of server ${server}`
-  return maySee(target.host, audience) ? `${shown(target.host)} port ${target.port}` : 'its backend'
+  return maySee(target.host, audience) ? `${escapeText(target.host)} port ${target.port}` : 'its backend'
 }
 
 function machineName(target: Target | null, address: string | null, audience: Audience): string {

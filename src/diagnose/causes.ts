@@ -1,5 +1,5 @@
+import { escapeText } from '../model/escape-text.ts'
 import type { Evidence } from '../model/evidence.ts'
-import { shown } from '../model/foreign-text.ts'
 import type { Words } from './audience.ts'
 
 interface CauseTexts {
@@ -9,133 +9,136 @@ interface CauseTexts {
 
 type Text = string | CauseTexts['sentence']
 
-const cause = (sentence: Text, advice: Text): CauseTexts => ({ sentence: told(sentence), advice: told(advice) })
+const cause = (sentence: Text, advice: Text): CauseTexts => ({
+  sentence: asFunction(sentence),
+  advice: asFunction(advice),
+})
 
-const told = (text: Text): CauseTexts['sentence'] => (typeof text === 'string' ? () => text : text)
+const asFunction = (text: Text): CauseTexts['sentence'] => (typeof text === 'string' ? () => text : text)
 
 /**
- * Every cause that a diagnosis can name: what is so, and what to do about it. `docs/diagnosis.md` documents the table and a
- * test holds the two together. No text of a file or a log ever stands in a sentence, and no name that others chose in advice.
+ * Every cause that a diagnosis can name, with its sentence and its advice. `docs/diagnosis.md` documents the table, and a
+ * test compares the two. A sentence never quotes a file or a log. Advice never contains a name from outside.
  */
 export const CAUSES = {
   healthy: cause(
-    ({ host }) => `Everything between the name and the backend of ${host} is well.`,
-    'There is nothing to do.',
+    ({ host }) => `Every link from the DNS name to the backend of ${host} works.`,
+    'Nothing needs to be done.',
   ),
   nothing_listening: cause(
     (_, { backend }) => `Nothing listens on ${backend}: the connection is refused.`,
     (_, { machine }) =>
-      `Start the service on ${machine}, and see that it listens on that address, not on localhost alone.`,
+      `Start the service on ${machine}. Make sure that it listens on that address, not only on localhost.`,
   ),
   wrong_port: cause(
     ({ backend: { answeringNeighbours } }, { backend, inside }) =>
-      `Nothing listens on ${backend}, but ${inside(portsBeside(answeringNeighbours), 'a port beside it answers HTTP')}.`,
-    'If the service moved, move it back, or remove the exposure and plan it anew with the port that it has now.',
+      `Nothing listens on ${backend}, but ${inside(portsBeside(answeringNeighbours), 'another port of the same server answers HTTP')}.`,
+    'If the service changed its port, change it back, or remove the exposure and plan it again with the new port.',
   ),
   backend_timeout: cause(
     ({ backend: { tcp } }, { backend }) =>
       tcp === 'open'
-        ? `A connection to ${backend} is taken, but no answer comes in time.`
-        : `No connection to ${backend} comes about: ${tcp === 'unreachable' ? 'it cannot be reached' : 'nobody answers'}.`,
+        ? `${capitalized(backend)} accepts connections, but does not answer in time.`
+        : `The connection to ${backend} fails: ${tcp === 'unreachable' ? 'the network cannot reach it' : 'the attempt times out'}.`,
     ({ backend: { tcp } }, { machine }) =>
       tcp === 'open'
-        ? 'The service hangs or is overloaded: look at its own log, and start it again if need be.'
-        : `See whether ${machine} is up, and whether a firewall between it and the edge drops the connection.`,
+        ? 'The service hangs or is overloaded. Read its log, and restart it if necessary.'
+        : `Check that ${machine} is up, and that no firewall between it and the edge drops the connection.`,
   ),
   backend_503: cause(
     ({ path }, { backend }) =>
-      `The backend on ${backend} itself answers HTTP 503 on ${path}: it says that it is not ready.`,
-    'Look at the service: it is starting, overloaded, under maintenance, or misses something that it needs.',
+      `The backend on ${backend} answers HTTP 503 on ${path}: it reports that it is not ready.`,
+    'Check the service. It is starting, overloaded, in maintenance, or a dependency is missing.',
   ),
   backend_error: cause(
     (evidence, { backend }) => `The backend on ${backend} ${wrongAnswer(evidence)}.`,
-    ({ path }) => `Look at the service's own log, and whether ${path} is the right path to ask.`,
+    ({ path }) => `Read the log of the service. Check that ${path} is the right path.`,
   ),
   backend_speaks_tls: cause(
-    (_, { backend }) => `The backend on ${backend} speaks TLS, and the edge talks plain HTTP to it.`,
-    'Let the service listen for plain HTTP on that port, or give the port on which it does.',
+    (_, { backend }) => `The backend on ${backend} expects TLS, but the edge sends plain HTTP.`,
+    'Configure the service to accept plain HTTP on that port, or plan again with its plain HTTP port.',
   ),
   upstream_name_unresolved: cause(
     ({ target }, { inside }) =>
       inside(
-        `The name of the backend${target.target ? `, ${shown(target.target.host)},` : ''} does not resolve.`,
+        `The name of the backend${target.target ? `, ${escapeText(target.target.host)},` : ''} does not resolve.`,
         'The name of the backend does not resolve.',
       ),
-    'Correct the name in proxy_pass, give it an address in DNS, or look at the resolver that nginx uses.',
+    'Correct the name in proxy_pass, add an address for it in DNS, or check the resolver that nginx uses.',
   ),
   certificate_expired: cause(
     ({ tls, at }) => certificateTimes(tls, at),
-    'Renew the certificate; see whether the clock of the edge is right.',
+    'Renew the certificate. Check that the clock of the edge is right.',
   ),
   certificate_wrong_name: cause(
     ({ host, tls }, { inside }) =>
       inside(
-        `The certificate that is served does not cover ${host}; it is for ${certificateNames(tls)}.`,
-        `The certificate that is served does not cover ${host}.`,
+        `The served certificate does not cover ${host}. It covers ${certificateNames(tls)}.`,
+        `The served certificate does not cover ${host}.`,
       ),
-    'Install a certificate that covers the name, or correct the one that its server block names.',
+    'Install a certificate that covers the name, or correct ssl_certificate in the server block of the host.',
   ),
   certificate_expiring: cause(
     ({ tls }) =>
-      `The certificate still is valid${tls.kind === 'certificate' ? ` until ${time(tls.notAfter)}` : ''}, but should have been renewed by now.`,
-    'See why it was not renewed: the log of the service tells what the certificate authority said.',
+      `The certificate is valid${tls.kind === 'certificate' ? ` until ${time(tls.notAfter)}` : ''}, but its renewal is overdue.`,
+    'Find out why it was not renewed. The log of the service has the answers of the certificate authority.',
   ),
   tls_failed: cause(
-    ({ host }) => `The edge refuses the TLS handshake for ${host}: it has no certificate to show for the name.`,
-    'Give the server block of the host a certificate that can be loaded.',
+    ({ host }) => `The edge refuses the TLS handshake for ${host}: it has no certificate for the name.`,
+    'Configure a certificate that nginx can load in the server block of the host.',
   ),
   records_changed: cause(
-    ({ host }) => `The name leads here, but the zone does not hold exactly the records that were applied for ${host}.`,
+    ({ host }) =>
+      `The name points to the edge, but the zone does not have exactly the records that were applied for ${host}.`,
     (_, { inside }) =>
       inside(
-        'Somebody changed the record, a wildcard answers in its place, or the TXT record beside it that marks its owner is gone. Put the records back as they were applied.',
-        'Tell the administrator of the zone.',
+        'The record was changed, a wildcard answers instead of it, or its owner mark (a TXT record) is missing. Restore the records as they were applied.',
+        'Ask the administrator of the zone to restore the records.',
       ),
   ),
   name_points_elsewhere: cause(
     ({ host, name }, { addresses }) =>
-      `The edge is well, but ${host} leads to ${addresses(name.kind === 'elsewhere' ? name.found : [])} and not to it.`,
-    'Let the DNS record of the name lead to the edge again, or remove the exposure if the name was moved on purpose.',
+      `The edge works, but ${host} points to ${addresses(name.kind === 'elsewhere' ? name.found : [])} and not to the edge.`,
+    'Change the DNS record back to the edge, or remove the exposure if the name was moved on purpose.',
   ),
   name_missing: cause(
-    ({ host }) => `The edge is well, but DNS has no address for ${host}: no visitor finds it.`,
-    'Restore the DNS record of the name, or remove the exposure and apply it anew.',
+    ({ host }) => `The edge works, but DNS has no address for ${host}, so visitors cannot reach it.`,
+    'Restore the DNS record of the name, or remove the exposure and apply it again.',
   ),
   dns_unknown: cause(
     ({ name }, { inside }) =>
       inside(
-        `The edge is well, but where the name leads is not certain: ${name.kind === 'uncertain' ? name.reason : 'no answer came'}.`,
-        'The edge is well, but where the name leads is not certain: the DNS server gave no answer to rely on.',
+        `The edge works, but it is not known where the name points: ${name.kind === 'uncertain' ? name.reason : 'DNS gave no answer'}.`,
+        'The edge works, but it is not known where the name points: the DNS server gave no reliable answer.',
       ),
-    'Look at the DNS server of the zone.',
+    'Check the DNS server of the zone.',
   ),
   other_server_answers: cause(
     ({ host, block }, { inside }) =>
       block.kind === 'other'
         ? `Another server block answers for ${host}: ${OTHERS[block.how]}${inside(` (${placeOf(block.answering)})`, '')}.`
         : `Another server block answers for ${host}.`,
-    'See which names and listen lines its own block has, and those of the block that answers.',
+    "Compare server_name and listen of the host's own block with those of the block that answers.",
   ),
   file_edited: cause(
     ({ target, configuration }) =>
-      `The file of the host was edited since it was applied${target.moved ? ': it names another backend than the plan' : ''}${configuration.changedSinceLoad ? ', and nginx has not loaded the edit' : ''}.`,
-    'See what was changed in the file, and take the edit back by hand; then let nginx load it (nginx -s reload). Until then the exposure cannot be removed.',
+      `The file of the host was edited after the apply${target.moved ? ' and names another backend than the plan' : ''}${configuration.changedSinceLoad ? ', and nginx has not loaded the edit' : ''}.`,
+    'Undo the edit by hand, then reload nginx (nginx -s reload). Until then the exposure cannot be removed.',
   ),
   file_missing: cause(
-    'A file of the host that was applied is gone from the edge.',
-    'Put the same file back where it stood, then let nginx load it (nginx -s reload). Until then the exposure cannot be removed.',
+    'A file that was applied for the host is missing on the edge.',
+    'Restore the file at its old path, then reload nginx (nginx -s reload). Until then the exposure cannot be removed.',
   ),
   not_loaded: cause(
     ({ isKnown }) =>
       isKnown === false
-        ? 'The host stands in the configuration on disk, but nginx does not serve it: it has not loaded what is on disk.'
-        : 'The file of the host was changed after nginx loaded its configuration: what runs is not what is on disk.',
-    'Test the configuration (nginx -t) and let nginx load it (nginx -s reload).',
+        ? 'The host is in the configuration on disk, but nginx does not serve it: nginx has not loaded the configuration on disk.'
+        : 'The file of the host was changed after nginx loaded its configuration, so nginx runs an older version.',
+    'Test the configuration (nginx -t) and reload nginx (nginx -s reload).',
   ),
   edge_down: cause(
-    ({ edge }) =>
-      `nginx does not answer on the edge: the connection ${edge === 'refused' ? 'is refused' : 'does not come about'}.`,
-    'Start nginx on the edge, and see that it listens on the address and ports that are configured.',
+    ({ edge }) => `nginx does not answer on the edge: the connection ${edge === 'refused' ? 'is refused' : 'fails'}.`,
+    'Start nginx on the edge. Check that it listens on the configured address and ports.',
   ),
   edge_config_broken: cause(
     ({ configuration: { refusal, broken } }, { inside }) =>
@@ -143,16 +146,16 @@ export const CAUSES = {
         `nginx cannot load the configuration on disk: ${refusal ?? brokenPlace(broken)}.`,
         'nginx cannot load the configuration on disk.',
       ),
-    'Repair it where nginx -t points, then let nginx load it (nginx -s reload).',
+    'Repair the configuration where nginx -t reports the error, then reload nginx (nginx -s reload).',
   ),
   not_proxied: cause(
     ({ visit }) =>
-      `The server block of the host passes requests to no backend: nginx itself ${visit.kind === 'answer' ? `answers HTTP ${visit.httpStatus}` : 'hangs up'}.`,
-    'Add a proxy_pass to the block, or see what it is meant to serve.',
+      `The server block of the host has no backend. nginx itself ${visit.kind === 'answer' ? `answers HTTP ${visit.httpStatus}` : 'closes the connection'}.`,
+    'Add a proxy_pass to the block, or check what the block is meant to serve.',
   ),
   unknown: cause(
-    (evidence) => `${visitorsLot(evidence)}, and every other link that could be looked at is well.`,
-    'Look again; if it stays, the error log of nginx and the log of the service tell more.',
+    (evidence) => `${visitorResult(evidence)}. Every other link that could be checked works.`,
+    'Diagnose the host again. If the problem stays, read the error log of nginx and the log of the service.',
   ),
 } as const satisfies Record<string, CauseTexts>
 
@@ -161,31 +164,33 @@ export type CauseCode = keyof typeof CAUSES
 export const CAUSE_CODES = Object.keys(CAUSES) as readonly CauseCode[]
 
 const OTHERS = {
-  exact: 'one in another file has the same name and comes first',
-  leading_wildcard: 'one with a wildcard name takes it where its own block does not listen',
-  trailing_wildcard: 'one with a wildcard name takes it where its own block does not listen',
-  regex: 'one whose name is a pattern takes it where its own block does not listen',
-  default: 'the default server takes it where its own block does not listen',
+  exact: 'it has the same server_name and comes first',
+  leading_wildcard: "its wildcard server_name matches on an address where the host's own block does not listen",
+  trailing_wildcard: "its wildcard server_name matches on an address where the host's own block does not listen",
+  regex: "its server_name pattern matches on an address where the host's own block does not listen",
+  default: "it is the default server of an address where the host's own block does not listen",
 } as const
 
 const time = (at: number): string => new Date(at).toISOString()
 
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 const portsBeside = (ports: readonly number[]): string =>
-  ports.length === 1 ? `port ${ports[0]} beside it answers HTTP` : `ports ${ports.join(', ')} beside it answer HTTP`
+  ports.length === 1 ? `port ${ports[0]} answers HTTP` : `ports ${ports.join(', ')} answer HTTP`
 
 function wrongAnswer({ backend: { health }, path, target }: Evidence): string {
   if (health?.kind === 'unhealthy' && health.httpStatus !== undefined)
     return `answers HTTP ${health.httpStatus} on ${path}`
   return target.target?.protocol === 'https'
     ? 'does not answer HTTP over TLS'
-    : 'takes connections, but does not answer in HTTP'
+    : 'accepts connections, but does not answer with HTTP'
 }
 
 function certificateTimes(tls: Evidence['tls'], at: number): string {
-  if (tls.kind !== 'certificate') return 'The certificate that is served is not valid now.'
+  if (tls.kind !== 'certificate') return 'The served certificate is not valid now.'
   return tls.notBefore > at
-    ? `The certificate that is served is not valid before ${time(tls.notBefore)}.`
-    : `The certificate that is served expired at ${time(tls.notAfter)}.`
+    ? `The served certificate is not valid before ${time(tls.notBefore)}.`
+    : `The served certificate expired at ${time(tls.notAfter)}.`
 }
 
 const MOST_NAMES = 5
@@ -193,20 +198,20 @@ const MOST_NAMES = 5
 function certificateNames(tls: Evidence['tls']): string {
   const names = tls.kind === 'certificate' ? tls.names : []
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
-  return names.length === 0 ? 'no DNS name at all' : `${names.slice(0, MOST_NAMES).map(shown).join(', ')}${more}`
+  return names.length === 0 ? 'no DNS name' : `${names.slice(0, MOST_NAMES).map(escapeText).join(', ')}${more}`
 }
 
 function brokenPlace([first]: Evidence['configuration']['broken']): string {
-  if (!first) return 'it does not pass the test'
+  if (!first) return 'it is not valid'
   return `${first.sentence} (${placeOf(first)})`
 }
 
 const placeOf = ({ path, line }: { readonly path: string; readonly line: number | null }): string =>
-  `${shown(path)}${line === null ? '' : `, line ${line}`}`
+  `${escapeText(path)}${line === null ? '' : `, line ${line}`}`
 
-function visitorsLot({ visit }: Evidence): string {
-  if (visit.kind === 'answer') return `Through the edge the host answers HTTP ${visit.httpStatus}`
+function visitorResult({ visit }: Evidence): string {
+  if (visit.kind === 'answer') return `The host answers HTTP ${visit.httpStatus} through the edge`
   return visit.kind === 'unknown'
-    ? 'What visitors get could not be seen in time'
-    : 'Through the edge the host does not answer'
+    ? 'The request through the edge did not finish in time'
+    : 'The host does not answer through the edge'
 }

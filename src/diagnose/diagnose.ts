@@ -1,22 +1,22 @@
 import { type Badge, badgeOf } from '../model/badge.ts'
+import { escapeText } from '../model/escape-text.ts'
 import type { Evidence, FileState, Listen } from '../model/evidence.ts'
-import { shown } from '../model/foreign-text.ts'
 import { type Audience, maySee, serverAt, wordsFor } from './audience.ts'
 import { CAUSES, type CauseCode } from './causes.ts'
 import { chainOf, type Link } from './chain.ts'
 import { causeOf, factsAfter } from './rules.ts'
 
-/** What a look at a host means, told for one audience. */
+/** The interpretation of an inspection, for one audience. */
 export interface Diagnosis {
   readonly host: string
-  /** As of this look; where it could not tell, as the monitor knew it. */
+  /** The badge after this inspection, with the monitor's facts where the inspection has none. */
   readonly badge: Badge
   readonly managed: boolean
   readonly configPath: string | null
   readonly configLine: number | null
   readonly listen: readonly (Omit<Listen, 'address'> & { readonly address: string | null })[]
   readonly proxyPass: string | null
-  /** The target server's id, or its address where it has none. */
+  /** The id of the target server, or its address if it has no id. */
   readonly server: string | null
   readonly file: FileState
   readonly chain: readonly Link[]
@@ -36,11 +36,11 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
     host,
     badge: badgeOf(factsAfter(evidence)),
     managed,
-    configPath: configuration.own && shown(configuration.own.path),
+    configPath: configuration.own && escapeText(configuration.own.path),
     configLine: audience.network === 'internal' ? (configuration.own?.line ?? null) : null,
     listen: configuration.listen.map((place) => ({ ...place, address: shownListen(place.address, audience) })),
-    proxyPass: isShown && target.proxyPass !== null ? shown(target.proxyPass) : null,
-    server: isShown && machine !== null ? (serverAt(machine, audience) ?? shown(machine)) : null,
+    proxyPass: isShown && target.proxyPass !== null ? escapeText(target.proxyPass) : null,
+    server: isShown && machine !== null ? (serverAt(machine, audience) ?? escapeText(machine)) : null,
     file,
     chain: chainOf(evidence, words),
     cause: { code, sentence: sentence(evidence, words), advice: advice(evidence, words) },
@@ -50,6 +50,6 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
 }
 
 const shownListen = (address: string, audience: Audience): string | null =>
-  EVERYWHERE.includes(address) || maySee(address, audience) ? shown(address) : null
+  EVERYWHERE.includes(address) || maySee(address, audience) ? escapeText(address) : null
 
 const EVERYWHERE = ['*', '[::]']

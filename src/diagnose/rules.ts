@@ -1,4 +1,4 @@
-import { type BadgeFacts, certificateLevel, isGoodStatus, learned } from '../model/badge.ts'
+import { type BadgeFacts, certificateLevel, isGoodStatus, mergeFacts } from '../model/badge.ts'
 import { type Evidence, fileFact } from '../model/evidence.ts'
 import type { CauseCode } from './causes.ts'
 
@@ -9,54 +9,55 @@ interface Rule {
 
 const rule = (code: CauseCode, holds: Rule['holds']): Rule => ({ code, holds })
 
-/** What the backend itself shows, asked past the edge. */
+/** Rules for direct requests to the backend, without the edge. */
 const BACKEND_RULES: readonly Rule[] = [
   rule('wrong_port', ({ backend }) => backend.tcp === 'refused' && backend.answeringNeighbours.length > 0),
   rule('nothing_listening', ({ backend }) => backend.tcp === 'refused'),
   rule('backend_timeout', ({ backend }) => backend.tcp === 'timeout' || backend.tcp === 'unreachable'),
-  // Such servers say 400 to plain HTTP, or hang up: that is no answer of the service behind them.
+  // A TLS server answers plain HTTP with 400 or closes the connection. That is not an answer of the service behind it.
   rule('backend_speaks_tls', ({ backend }) => backend.speaksTls),
   rule('backend_timeout', ({ backend }) => backend.health?.kind === 'unhealthy' && backend.health.reason === 'timeout'),
-  // It takes connections, and a diagnosis cannot wait as long as the monitor did for an answer.
+  // The backend accepts connections, but a diagnosis waits less time for an answer than the monitor.
   rule('backend_timeout', ({ backend }, symptom) => symptom === 'silent' && isUnanswered(backend)),
   rule('backend_503', ({ backend }) => backend.health?.kind === 'unhealthy' && backend.health.httpStatus === 503),
   rule('backend_error', (evidence) => !isBackendWell(evidence)),
 ]
 
 /**
- * The first that holds names the cause. They stand in the order of the badges: what keeps visitors from any answer, then what
- * makes a bad one, then what only its owner would notice. Within one symptom the first broken link explains those behind it.
+ * The first matching rule decides the cause. The order is that of the badges: first problems that keep visitors from any
+ * answer, then those that cause a bad answer, then those that only the owner notices. Within one symptom the first broken
+ * link explains the links after it.
  */
 const RULES: readonly Rule[] = [
-  // Nobody answers at the edge. A configuration that cannot be loaded is why nginx did not come up again.
+  // The edge does not answer. A broken configuration explains why nginx does not start.
   rule('edge_config_broken', (evidence, symptom) => symptom === 'edge_closed' && isRefused(evidence)),
   rule('edge_down', (_, symptom) => symptom === 'edge_closed'),
 
-  // nginx runs and says that it has no such host. If the file is gone there is nothing to load.
+  // nginx runs, but does not serve the host. If the file is missing, a reload does not help.
   rule('file_missing', ({ file }, symptom) => symptom === 'not_served' && file === 'missing'),
   rule('edge_config_broken', (evidence) => isUnloaded(evidence) && isRefused(evidence)),
   rule('not_loaded', (evidence) => isUnloaded(evidence)),
   rule('file_edited', ({ file }, symptom) => symptom === 'not_served' && file === 'edited'),
   rule('tls_failed', ({ visit }) => visit.kind === 'no_answer' && visit.reason === 'handshake_refused'),
 
-  // Somebody else answers. An edit or a loss of the host's own file is why.
+  // Another server block answers. An edited or missing file of the host explains it.
   rule('file_missing', (evidence) => isForeign(evidence) && evidence.file === 'missing'),
   rule('file_edited', (evidence) => isForeign(evidence) && evidence.file === 'edited'),
   rule('other_server_answers', (evidence) => isForeign(evidence)),
 
-  // The right block answers and passes requests on to where nothing good comes from.
+  // The right block answers, but its backend does not give a good answer.
   rule('file_edited', ({ file, target }, symptom) => isBad(symptom) && file === 'edited' && target.moved),
   rule('upstream_name_unresolved', ({ target }, symptom) => isBad(symptom) && target.kind === 'name_unresolved'),
   rule('upstream_name_unresolved', ({ errorClass }, symptom) => isBad(symptom) && errorClass === 'upstream_unresolved'),
   ...BACKEND_RULES.map(({ code, holds }) =>
-    rule(code, (evidence, symptom) => isBackendCalled(evidence, symptom) && holds(evidence, symptom)),
+    rule(code, (evidence, symptom) => isBackendRelevant(evidence, symptom) && holds(evidence, symptom)),
   ),
-  // The backend that the file names is well: what nginx runs must be something else.
+  // The backend in the file works, so nginx must run an older configuration.
   rule('not_loaded', ({ configuration }, symptom) => isBad(symptom) && configuration.changedSinceLoad === true),
   rule('not_proxied', ({ target }, symptom) => isBad(symptom) && target.kind === 'none'),
   rule('unknown', (_, symptom) => isBad(symptom) || symptom === 'not_served'),
 
-  // Through the edge all is well; visitors may not get there.
+  // The host works through the edge, but visitors may not reach the edge.
   rule('name_missing', ({ name }) => name.kind === 'missing'),
   rule('name_points_elsewhere', ({ name }) => name.kind === 'elsewhere'),
   rule('records_changed', ({ records }) => records === 'not_ours'),
@@ -66,7 +67,7 @@ const RULES: readonly Rule[] = [
   ),
   rule('certificate_wrong_name', ({ tls }) => tls.kind === 'certificate' && !tls.coversHost),
 
-  // Nobody notices yet.
+  // Visitors do not notice these problems yet.
   rule('certificate_expiring', ({ tls, at }) => tls.kind === 'certificate' && certificateLevel(tls, at) !== 'ok'),
   rule('file_missing', ({ file }) => file === 'missing'),
   rule('file_edited', ({ file }) => file === 'edited'),
@@ -85,22 +86,22 @@ const isBad = (symptom: Symptom): boolean => symptom === 'silent' || symptom ===
 
 const isUnanswered = ({ tcp, health }: Evidence['backend']): boolean => tcp === 'open' && health === null
 
-/** By what is on disk, or by what nginx runs: the entry that was applied did not answer for itself. */
+/** The applied entry does not answer, according to the files on disk or to the running nginx. */
 const isForeign = ({ block, visit }: Evidence): boolean =>
   block.kind === 'other' || (visit.kind === 'answer' && visit.entry === 'other')
 
-/** The block stands on disk, and the edge says that it serves no such host. */
+/** The block is on disk, but the running edge does not serve the host. */
 const isUnloaded = ({ isKnown, block }: Evidence): boolean => isKnown === false && block.kind === 'own'
 
-/** What stands on disk would not load: nginx said so when it was told to, or the text itself shows it. */
+/** nginx refused the configuration on disk at the last reload, or a file cannot be parsed. */
 const isRefused = ({ configuration }: Evidence): boolean =>
   configuration.refusal !== null || configuration.broken.length > 0
 
-/** Of several that share the work one may be away unnoticed. */
-const isBackendCalled = ({ target }: Evidence, symptom: Symptom): boolean =>
+/** With several servers in an upstream, visitors do not notice when one of them fails. */
+const isBackendRelevant = ({ target }: Evidence, symptom: Symptom): boolean =>
   symptom !== 'well' || target.furtherTargets === 0
 
-/** What a visitor meets: a cause is named for its symptom first. */
+/** What a visitor experiences. */
 type Symptom = 'edge_closed' | 'not_served' | 'silent' | 'bad_status' | 'well' | 'unknown'
 
 function symptomOf(evidence: Evidence): Symptom {
@@ -113,8 +114,8 @@ function symptomOf(evidence: Evidence): Symptom {
   return answer.reason === 'refused' || answer.reason === 'unreachable' ? 'edge_closed' : 'silent'
 }
 
-/** What is known of a host after a look. */
-export const factsAfter = (evidence: Evidence): BadgeFacts => learned(evidence.known, factsIn(evidence))
+/** The facts about a host after an inspection. */
+export const factsAfter = (evidence: Evidence): BadgeFacts => mergeFacts(evidence.known, factsIn(evidence))
 
 function factsIn({ managed, visit, records, tls, at, file }: Evidence): BadgeFacts {
   return {
@@ -131,7 +132,7 @@ function factsIn({ managed, visit, records, tls, at, file }: Evidence): BadgeFac
   }
 }
 
-/** Nothing is known against it. Other hosts than ours need not say 2xx on `/`: a redirect or a login is well, too. */
+/** No problem is known. Hosts that Drawbridge did not create may answer `/` with a redirect or a login. */
 export function isBackendWell({ backend: { health }, managed }: Pick<Evidence, 'backend' | 'managed'>): boolean {
   if (health === null || health.kind === 'healthy') return true
   return health.httpStatus !== undefined && isGoodStatus(health.httpStatus, managed)

@@ -1,4 +1,4 @@
-import { shown } from '../model/foreign-text.ts'
+import { escapeText } from '../model/escape-text.ts'
 import { hostEntry, hostFile, isCertificateFile, isHost, isSecret, parsePath } from './config/layout.ts'
 import { renderCertificate } from './config/render-certificate.ts'
 import { renderSite } from './config/render-site.ts'
@@ -80,7 +80,7 @@ const absent = (path: string): EdgeFile => ({ path, content: null, secret: false
 const logsKeys = (server: string, { path, line }: DebugLog): EdgeFault =>
   new EdgeFault(
     'logs_keys',
-    `nginx on ${server} is told to log at debug level (${shown(path)}${line === null ? '' : `, line ${line}`}), which would write ` +
+    `nginx on ${server} is told to log at debug level (${escapeText(path)}${line === null ? '' : `, line ${line}`}), which would write ` +
       'private keys into its log: set error_log to another level, take debug_connection away, and reload nginx.',
   )
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Policy } from '../client/bodies.ts'
 import { BADGE_GRAMMAR } from '../model/badge.ts'
 import type { FieldError } from '../model/errors.ts'
-import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desire.ts'
+import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desired.ts'
 
 /** The arguments of the tools. Every object is strict: an unknown argument is an error, never ignored. */
 export const NoArguments = z.strictObject({})

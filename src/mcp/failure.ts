@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { Refusal, Unreachable } from '../client/refusal.ts'
 import type { ErrorCode, FieldError } from '../model/errors.ts'
-import { badFields } from '../plan/desire.ts'
+import { badFields } from '../plan/desired.ts'
 
 /** The body as structured content, and as text for clients that read only text. */
 export const answer = (body: object): CallToolResult => ({

@@ -2,16 +2,16 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { HostStatus } from '../model/host-status.ts'
 import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
 
-/** Of what the numbers are made that nobody counts along the way. */
+/** Sources of the values that are read at scrape time. */
 export interface MetricSources {
   readonly hosts: () => Iterable<HostStatus>
-  /** How long each queue is now, by its name. */
+  /** The current length of each queue, by name. */
   readonly queues: Readonly<Record<string, () => number | Promise<number>>>
   readonly findRun: (runId: string) => Promise<Run | undefined>
   readonly now: () => number
 }
 
-/** What an entry says of its step; an intent says nothing yet. */
+/** The outcome of a step by journal mark. An intent has no outcome yet. */
 const STEP_OUTCOMES: Readonly<Partial<Record<JournalMark, string>>> = {
   done: 'done',
   verdict: 'done',
@@ -20,7 +20,7 @@ const STEP_OUTCOMES: Readonly<Partial<Record<JournalMark, string>>> = {
   undo_failed: 'undo_failed',
 }
 
-/** Numbers for Prometheus, of this instance. Names never change their meaning: dashboards are built on them. */
+/** Prometheus metrics of this instance. A name never changes its meaning, because dashboards depend on it. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #sources: MetricSources
@@ -34,14 +34,14 @@ export class Metrics {
     const registers = [this.#registry]
     this.#checks = new Histogram({
       name: 'drawbridge_check_duration_seconds',
-      help: 'How long hosts took to answer a check, by whether it went well.',
+      help: 'Duration of checks that were answered, by outcome.',
       labelNames: ['outcome'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers,
     })
     this.#runs = new Counter({
       name: 'drawbridge_runs_total',
-      help: 'Runs that ended, by action and outcome.',
+      help: 'Finished runs, by action and outcome.',
       labelNames: ['action', 'outcome'],
       registers,
     })
@@ -53,7 +53,7 @@ export class Metrics {
     })
     this.#refusals = new Counter({
       name: 'drawbridge_plan_refusals_total',
-      help: 'Plans that were refused, by code.',
+      help: 'Refused plans, by error code.',
       labelNames: ['code'],
       registers,
     })
@@ -70,7 +70,7 @@ export class Metrics {
   check({ lastCheck }: HostStatus): void {
     if (!lastCheck) return
     const { ok, latencyMs } = lastCheck
-    // One that was not answered took as long as it was waited for, which says nothing.
+    // A check without an answer took the whole timeout, which is not a duration of the host.
     if (latencyMs !== null) this.#checks.observe({ outcome: ok ? 'ok' : 'failed' }, latencyMs / 1000)
   }
 
@@ -78,7 +78,7 @@ export class Metrics {
     this.#refusals.inc({ code })
   }
 
-  /** An entry of a run's journal. */
+  /** Counts an entry of a run's journal. */
   async journal({ runId, step, mark }: JournalEntry): Promise<void> {
     const outcome = STEP_OUTCOMES[mark]
     if (step !== 'run') {
@@ -93,7 +93,7 @@ export class Metrics {
     const { hosts, queues, now } = this.#sources
     new Gauge({
       name: 'drawbridge_host_badge',
-      help: '1 for the badge that a host has now.',
+      help: '1 for the current badge of a host.',
       labelNames: ['host', 'badge', 'managed'],
       registers,
       collect() {
@@ -103,19 +103,19 @@ export class Metrics {
     })
     new Gauge({
       name: 'drawbridge_certificate_seconds_left',
-      help: 'Seconds until the certificate that is served for a host expires.',
+      help: 'Seconds until the served certificate of a host expires.',
       labelNames: ['host'],
       registers,
       collect() {
         this.reset()
-        for (const { host, sightings } of hosts()) {
-          if (sightings.certificate) this.set({ host }, Math.round((sightings.certificate.notAfter - now()) / 1000))
+        for (const { host, fullCheck } of hosts()) {
+          if (fullCheck.certificate) this.set({ host }, Math.round((fullCheck.certificate.notAfter - now()) / 1000))
         }
       },
     })
     new Gauge({
       name: 'drawbridge_queue_length',
-      help: 'What waits: checks that are due, runs under way, deliveries to webhooks, and those that were given up.',
+      help: 'Length of queues: checks that are due, runs in progress, pending webhook deliveries, dead letters.',
       labelNames: ['queue'],
       registers,
       async collect() {

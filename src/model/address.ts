@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { Listen } from './evidence.ts'
 
-/** An IP address in its one canonical spelling, or undefined. `::ffff:a.b.c.d` (in any spelling) is `a.b.c.d`. */
+/** An IP address in canonical spelling, or undefined. `::ffff:a.b.c.d` (in any spelling) becomes `a.b.c.d`. */
 export function parseAddress(text: string): string | undefined {
   const bare = text.split('%')[0] ?? ''
   if (isIPv4(bare)) return bare
@@ -29,14 +29,14 @@ export function parseEndpoint(text: string, defaultPort: number): Endpoint | und
 export const formatEndpoint = ({ address, port }: Endpoint): string =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 
-/** A set of networks in CIDR form or single addresses. The empty set holds nobody. */
+/** A set of networks in CIDR form or single addresses. The empty set contains no address. */
 export class Networks {
   readonly #blocks = new BlockList()
 
   constructor(cidrs: readonly string[]) {
     for (const cidr of cidrs) {
       const network = parseCidr(cidr)
-      if (!network) throw new Error(`not a network: ${cidr}`)
+      if (!network) throw new Error(`${cidr} is not a network in CIDR form.`)
       this.#blocks.addSubnet(network.address, network.prefix, family(network.address))
     }
   }
@@ -57,14 +57,14 @@ export function parseCidr(text: string): { address: string; prefix: number } | u
 
 const family = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6')
 
-/** Where an edge is asked. */
-interface Front {
+/** The address and ports at which an edge receives requests. */
+interface EdgeAddress {
   readonly address: string
   readonly ports: { readonly http: number; readonly https: number }
 }
 
-/** The usual port where a host listens on it, or else its first; at the edge's own address where that is listened on. */
-export function doorOf(listen: readonly Listen[], tls: boolean, { address, ports }: Front): Endpoint {
+/** Where a host listens: its usual port, or its first port; its own address, or the edge's address for a wildcard listen. */
+export function listenAddress(listen: readonly Listen[], tls: boolean, { address, ports }: EdgeAddress): Endpoint {
   const usual = tls ? ports.https : ports.http
   const places = listen.filter((place) => place.tls === tls && place.port !== null)
   const chosen = places.find(({ port }) => port === usual) ?? places[0]

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** What happened, for the record: who, what, to which plan, with which outcome. Never a secret. */
+/** One audit record: who did what to which plan, with which outcome. It never holds a secret. */
 export interface AuditEntry {
   readonly at: number
-  /** The caller's address, `drawbridge` for what the service does by itself, or `console` for a command on its own machine. */
+  /** The caller's address, `drawbridge` for work that the service starts, or `console` for a command on the server. */
   readonly actor: string
   readonly network: 'internal' | 'public' | 'self'
   readonly action: AuditAction
@@ -11,14 +11,14 @@ export interface AuditEntry {
   readonly code?: string | undefined
   readonly planId?: string | undefined
   readonly host?: string | undefined
-  /** Further facts, flat. */
+  /** More facts, as a flat object. */
   readonly facts?: Readonly<Record<string, string | number | boolean>> | undefined
 }
 
 /**
- * `request` is one refused before it was known what it wanted; `refusals` counts what was not written one by one.
- * `expire` and `recover` are what the service begins by itself: the end of an exposure's life, a run left behind.
- * `resolve` is what a person on the server does about a plan that is blocked.
+ * `request`: a request that was refused before its action was known. `refusals`: a count of refusals that have no lines of
+ * their own. `expire` and `recover`: the service removes an expired exposure, or finishes an interrupted run.
+ * `resolve`: an administrator resolves a blocked plan on the server.
  */
 export type AuditAction =
   | 'plan'
@@ -34,20 +34,20 @@ export type AuditAction =
   | 'refusals'
   | 'prune'
 
-/** `failed` and `rolled_back` tell of a change that did not come to be, `blocked` of one that could not be put back. */
+/** `failed` and `rolled_back`: the change was not made. `blocked`: the change failed and could not be undone. */
 type AuditOutcome = 'ok' | 'refused' | 'failed' | 'rolled_back' | 'blocked'
 
-/** An entry in its place in the chain. `hash` covers the entry, its place and the line before. */
+/** An entry with its position in the chain. `hash` covers the entry, its position and the hash of the previous line. */
 export interface AuditLine extends AuditEntry {
   readonly seq: number
   readonly previous: string
   readonly hash: string
 }
 
-/** The facts of a `prune` line: the last line removed. They vouch for the first one kept. */
+/** The facts of a `prune` line: the last removed line. They prove that the first remaining line is the right one. */
 export type PruneFacts = { readonly throughSeq: number; readonly throughHash: string }
 
-/** What the first line of all follows. */
+/** The `previous` hash of line 1. */
 export const GENESIS = '0'.repeat(64)
 
 /**

@@ -1,7 +1,7 @@
-/** What the status screen shows of a host, in one word. */
+/** The state of a host in one word, as the status screen shows it. */
 export type Badge = 'RUNNING' | 'DOWN' | 'NO DNS' | 'CERT' | 'DRIFT' | 'PENDING' | `HTTP ${number}`
 
-/** Of a badge as text, for schemas. */
+/** The regular expression of a badge, for schemas. */
 export const BADGE_GRAMMAR = '(?:RUNNING|DOWN|NO DNS|CERT|DRIFT|PENDING|HTTP [0-9]{3})'
 
 export type CertificateLevel = 'ok' | 'warning' | 'critical' | 'expired'
@@ -11,7 +11,7 @@ export interface Validity {
   readonly notAfter: number
 }
 
-/** By the share of its life that is left, so that certificates of six days and of a year are judged alike. */
+/** Uses the remaining share of the lifetime, so that the same rule works for certificates of six days and of a year. */
 export function certificateLevel({ notBefore, notAfter }: Validity, now: number): CertificateLevel {
   const left = notAfter - now
   const life = notAfter - notBefore
@@ -31,32 +31,32 @@ export const NO_ANSWER_REASONS = [
 ] as const
 export type NoAnswerReason = (typeof NO_ANSWER_REASONS)[number]
 
-/** How a host answered through its edge; `httpStatus` null: it did not, and `reason` says why. */
+/** How a host answered through its edge. `httpStatus` is null when it did not answer; `reason` says why. */
 export interface CheckAnswer {
   readonly httpStatus: number | null
   readonly reason: NoAnswerReason | null
-  /** Whether the entry that was applied answered, or another server block; undefined where that cannot be told. */
+  /** Whether the applied entry answered, or another server block. Undefined: not known. */
   readonly entry?: 'ours' | 'other' | undefined
 }
 
-/** Everything that a badge is made of. What is not known counts for nothing. */
+/** The facts that decide a badge. An unknown fact (null) has no influence. */
 export interface BadgeFacts {
   readonly managed: boolean
-  /** Null: never checked. */
+  /** Null: the host was never checked. */
   readonly answer: CheckAnswer | null
-  /** Whether DNS serves what was applied. Always null for a host that was not made here: no record was applied for it. */
+  /** Whether DNS serves the applied records. Always null for a host that Drawbridge did not create. */
   readonly dns: 'ours' | 'not_ours' | null
-  /** Of the certificate that was served. `wrong_name`: it is for other names. */
+  /** The state of the served certificate. `wrong_name`: it does not cover the host. */
   readonly certificate: CertificateLevel | 'wrong_name' | null
-  /** Whether the files are what was applied. */
+  /** Whether the files on the edge equal the applied files. */
   readonly file: 'unchanged' | 'edited' | null
 }
 
 /**
- * What is known after a look. A null in `seen` is a question that was not asked or not answered: it changes nothing, and
- * what was known before stands. The monitor and the diagnosis both go this way, so the same facts give the same badge.
+ * The facts after a check. A null in `seen` means that the check did not ask or got no answer; the earlier value stays.
+ * The monitor and the diagnosis both call this function, so the same facts give the same badge.
  */
-export const learned = (known: BadgeFacts | null, seen: BadgeFacts): BadgeFacts => ({
+export const mergeFacts = (known: BadgeFacts | null, seen: BadgeFacts): BadgeFacts => ({
   managed: seen.managed,
   answer: seen.answer ?? known?.answer ?? null,
   dns: seen.dns ?? known?.dns ?? null,
@@ -64,7 +64,7 @@ export const learned = (known: BadgeFacts | null, seen: BadgeFacts): BadgeFacts 
   file: seen.file ?? known?.file ?? null,
 })
 
-/** The worst that is known: what a visitor meets first goes before what only its owner would notice. */
+/** The most severe known problem. Problems that visitors notice come before problems that only the owner notices. */
 export function badgeOf({ managed, answer, dns, certificate, file }: BadgeFacts): Badge {
   if (!answer) return 'PENDING'
   if (answer.httpStatus === null) return answer.reason === 'handshake_refused' ? 'CERT' : 'DOWN'
@@ -74,7 +74,7 @@ export function badgeOf({ managed, answer, dns, certificate, file }: BadgeFacts)
   return file === 'edited' || answer.entry === 'other' ? 'DRIFT' : 'RUNNING'
 }
 
-/** The health path of a managed host must say 2xx; of any other host nobody knows more than that `/` is served. */
+/** A managed host must answer 2xx on its health path. Other hosts are asked for `/`, where a redirect or a login is fine. */
 export const isGoodStatus = (httpStatus: number, managed: boolean): boolean =>
   (httpStatus >= 200 && httpStatus < 300) ||
   (!managed && ((httpStatus >= 300 && httpStatus < 400) || httpStatus === 401 || httpStatus === 403))

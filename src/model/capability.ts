@@ -1,3 +1,3 @@
-/** What a capability can be for. Each action but apply and extend, which goes by apply's, needs one of its own in every flow. */
+/** The actions of capabilities. Extend uses the capability of apply. Remove and renew need a capability in every flow. */
 export const CAPABILITY_ACTIONS = ['apply', 'remove', 'renew'] as const
 export type CapabilityAction = (typeof CAPABILITY_ACTIONS)[number]

@@ -1,6 +1,6 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 
-/** Names are held in one form only: lower case, no trailing dot. Everything else is turned into it here or refused. */
+/** Names have one canonical form: lower case, no trailing dot. The parsers below convert to it or return undefined. */
 const LONGEST_NAME = 253
 
 /** One letter-digit-hyphen label in canonical form, or undefined. */
@@ -17,14 +17,14 @@ export function parseName(text: string): string | undefined {
   return labels.includes(undefined) || name.length > LONGEST_NAME ? undefined : name
 }
 
-/** As `parseName`, for what people type: a name may also be written in the letters of its own language (IDN). */
+/** As `parseName`, for input that people type: an internationalized name (IDN) is accepted, too. */
 export function parseHost(text: string): string | undefined {
   if (isAscii(text)) return parseName(text)
-  // Turning letters into an A-label also drops and maps characters: only what is a letter, mark or digit goes in.
+  // domainToASCII drops and maps some characters. Only letters, marks and digits are passed to it.
   return /^[A-Za-z0-9.\p{L}\p{M}\p{N}-]{1,253}$/u.test(text) ? parseName(domainToASCII(text)) : undefined
 }
 
-/** The name of `label` under `zone`, both canonical; undefined when it would be too long for DNS. */
+/** The name of `label` under `zone`, both canonical. Undefined when the name is too long for DNS. */
 export function nameUnder(zone: string, label: string): string | undefined {
   const name = `${label}.${zone}`
   return name.length > LONGEST_NAME ? undefined : name
@@ -40,11 +40,11 @@ export const isInZone = (name: string, zone: string): boolean => name === zone |
 
 const isAscii = (text: string): boolean => [...text].every((character) => character.charCodeAt(0) < 128)
 
-/** An A-label must decode to something that encodes back to it; `xn--` junk has no second spelling to collide with. */
+/** An A-label must decode to a name that encodes back to the same label. Other `xn--` labels are not valid. */
 function isRealPunycode(label: string): boolean {
   const unicode = domainToUnicode(label)
   return unicode !== '' && unicode !== label && domainToASCII(unicode) === label
 }
 
-/** One letter-digit-hyphen label in lower case. The page checks by it, too, and has no more of the host's platform than this. */
+/** One letter-digit-hyphen label in lower case. The web page imports it, so it uses nothing of Node. */
 export const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/

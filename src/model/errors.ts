@@ -1,6 +1,6 @@
 /**
- * Every code an answer can carry: the API's one table. `docs/errors.md` documents it and a test holds the two together.
- * `nextAction` is what a caller can do when the place that refuses knows nothing better.
+ * The API's table of error codes. `docs/errors.md` documents it, and a test compares the two.
+ * `nextAction` is the default advice; a refusal can replace it with more specific advice.
  */
 interface ErrorEntry {
   readonly status: number
@@ -21,7 +21,7 @@ export const ERRORS = {
     400,
     'The request is not valid',
     false,
-    'Correct the fields listed in errors and send it again.',
+    'Correct the fields listed in errors and send the request again.',
   ),
   server_not_allowed: entry(
     422,
@@ -47,13 +47,13 @@ export const ERRORS = {
     503,
     'The DNS server gave no certain answer',
     true,
-    'Try again shortly; if it persists, look at the zone on its primary server.',
+    'Try again shortly. If the error stays, check the zone on its primary server.',
   ),
   certificate_unavailable: entry(
     422,
-    'HTTPS cannot be had for this name',
+    'HTTPS is not possible for this name',
     true,
-    'Remove the reason named in detail, or plan with tls: false.',
+    'Fix the reason given in detail, or plan with tls: false.',
   ),
   internal_network_required: entry(
     403,
@@ -81,21 +81,21 @@ export const ERRORS = {
   ),
   capability_used: entry(
     403,
-    'The capability was used before',
+    'The capability was already used',
     false,
-    'Look at the plan; get a new capability if there is still something to do.',
+    'Read the plan. Get a new capability if the plan is not finished.',
   ),
   admin_token_invalid: entry(
     403,
     'The administrator token is not valid',
     false,
-    'Send the administrator token kept on the server in x-deploy-token, or leave the header out.',
+    'Send the administrator token of this installation in x-deploy-token, or omit the header.',
   ),
   host_not_allowed: entry(
     421,
-    'This host is not served here',
+    'The Host header is not an address of this service',
     false,
-    "Use the service's own address, or add the address you use to publicUrls in its configuration.",
+    "Use the service's own address, or add the address that you use to publicUrls in the configuration.",
   ),
   origin_not_allowed: entry(
     403,
@@ -103,90 +103,95 @@ export const ERRORS = {
     false,
     "Call from the service's own page, or from a client that sends no Origin header.",
   ),
-  plan_not_found: entry(404, 'There is no such plan', false, 'Make one with POST /api/deploy/plan.'),
+  plan_not_found: entry(404, 'The plan does not exist', false, 'Create a plan with POST /api/deploy/plan.'),
   host_not_found: entry(
     404,
-    'No such host is served here',
+    'The edge does not serve this host',
     false,
-    'The host is not exposed and may be planned with POST /api/deploy/plan.',
+    'The host is not exposed. Plan it with POST /api/deploy/plan.',
   ),
-  plan_expired: entry(410, 'The plan has expired', false, 'Make a new one with POST /api/deploy/plan.'),
+  plan_expired: entry(410, 'The plan has expired', false, 'Create a new plan with POST /api/deploy/plan.'),
   plan_not_applied: entry(
     409,
     'The plan is not applied',
     false,
-    'Only an applied plan can be removed; look at its state.',
+    'Read the state of the plan. Only an applied plan can be removed, extended or renewed.',
   ),
-  plan_already_applied: entry(409, 'The plan is applied already', false, 'Nothing is left to do; look at the plan.'),
+  plan_already_applied: entry(
+    409,
+    'The plan is already applied',
+    false,
+    'Nothing is left to do. Read the plan for details.',
+  ),
   plan_busy: entry(
     409,
     'Another run holds this plan or host',
     true,
-    'Wait for it to end; the plan shows its progress.',
+    'Wait for that run to end. The plan shows its progress.',
   ),
   plan_stale: entry(
     409,
-    'What the plan saw has changed',
+    'The situation changed after the plan was made',
     false,
-    'Make a new plan with POST /api/deploy/plan and apply that.',
+    'Create a new plan with POST /api/deploy/plan and apply it.',
   ),
   proxy_name_taken: entry(
     409,
-    'The edge serves this name already',
+    'The edge already serves this name',
     false,
     'Choose another subdomain, or ask the administrator of the edge whose server block serves this name.',
   ),
   lease_not_longer: entry(
     409,
-    'An extend does not shorten',
+    'Extend cannot shorten an exposure',
     false,
-    'Send an expiresIn that ends later than expiresAt tells; to end an exposure sooner takes a capability to remove it.',
+    'Send an expiresIn that ends later than expiresAt. To end the exposure sooner, remove it with a capability for remove.',
   ),
   proxy_config_broken: entry(
     409,
-    "The edge's configuration is broken",
+    "The edge's nginx configuration is broken",
     true,
-    'Repair the configuration of nginx at the place that is named, or that nginx -t names; nothing was changed here.',
+    'Nothing was changed. Repair the nginx configuration at the named place, or where nginx -t reports the error.',
   ),
   apply_failed: entry(
     502,
-    'The apply failed and was put back',
+    'The apply failed and was rolled back',
     true,
-    'See steps for what failed and rollback for what was put back; then apply again with a new capability.',
+    'Read steps (what failed) and rollback (what was undone). Then apply again with a new capability.',
   ),
   remove_failed: entry(
     502,
-    'The remove failed and was put back',
+    'The remove failed and was rolled back',
     true,
-    'See steps for what failed; the exposure is applied as before. Try again with a new capability.',
+    'Read steps for what failed. The exposure is still applied. Try again with a new capability.',
   ),
   renew_failed: entry(
     502,
     'The certificate was not renewed',
     true,
-    'The former certificate is still served. Remove the reason named in detail and renew again.',
+    'The old certificate is still served. Fix the reason given in detail and renew again.',
   ),
   rollback_blocked: entry(
     500,
-    'Putting back failed: the host is frozen',
+    'The rollback failed; the host is blocked',
     false,
-    'Run drawbridge resolve with the plan id on the server: it shows what is left and finishes it.',
+    'Run drawbridge resolve with the plan id on the server. It shows what is left and finishes the rollback.',
   ),
-  rate_limited: entry(429, 'Too many requests', true, 'Wait for the seconds given in retryAfter.'),
-  not_found: entry(404, 'There is nothing at this address', false, 'GET /api/openapi.json lists every address.'),
+  rate_limited: entry(429, 'Too many requests', true, 'Wait for the number of seconds in retryAfter, then try again.'),
+  not_found: entry(404, 'This path does not exist', false, 'GET /api/openapi.json lists every path.'),
   method_not_allowed: entry(
     405,
-    'This address does not take that method',
+    'This path does not support that method',
     false,
     'Use a method from the Allow header.',
   ),
-  payload_too_large: entry(413, 'The request body is too large', false, 'Send at most 16 KiB.'),
+  payload_too_large: entry(413, 'The request body is too large', false, 'Send a body of at most 16 KiB.'),
   unavailable: entry(503, 'The service cannot answer now', true, 'Try again shortly.'),
   internal_error: entry(
     500,
-    'Something went wrong inside Drawbridge',
+    'Internal error in Drawbridge',
     true,
-    'Report the requestId; the log has the reason under it.',
+    'Report the requestId to the administrator. The log of the service has the reason under this id.',
   ),
 } as const satisfies Record<string, ErrorEntry>
 
@@ -197,7 +202,7 @@ export interface FieldError {
   readonly message: string
 }
 
-/** Members of a problem beyond the table's own. Never a secret, a stack or a file's content. */
+/** Members of a problem beyond those of the table. They never hold a secret, a stack trace or the content of a file. */
 export interface ProblemMembers {
   readonly errors?: readonly FieldError[]
   readonly nextAction?: string
@@ -205,12 +210,12 @@ export interface ProblemMembers {
   readonly [member: string]: unknown
 }
 
-/** A refusal on its way to the caller: a code of the table, one sentence, and what helps. */
+/** A refusal that the caller receives: a code of the table, a detail and optional members. */
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly members: ProblemMembers
 
-  /** What is said of it where it stands alone, without its members: in the step of a run that it ended. */
+  /** The text for places that show no members, such as the failed step of a run. */
   get sentence(): string {
     return this.message
   }
@@ -222,16 +227,16 @@ export class Problem extends Error {
   }
 }
 
-/** A failure of the world, not of the program, with a sentence meant to be read: no secret, no stack, no file's content. */
+/** An expected failure outside of the program. Its message is for people: no secret, no stack trace, no file content. */
 export class Fault extends Error {
-  /** The code it carries to the caller, where it has one of its own. */
+  /** The error code for the caller, if this failure has its own. */
   readonly code: ErrorCode | undefined
-  /** Seconds after which it may be worth trying again, where that is known. */
+  /** Seconds after which a retry can succeed, if known. */
   readonly retryAfter: number | undefined
 }
 
-/** What may be told of whatever was thrown. */
+/** The text about a thrown value that callers may see. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof Problem) return error.sentence
-  return error instanceof Fault ? error.message : 'An unexpected fault; the log tells more.'
+  return error instanceof Fault ? error.message : 'An unexpected error occurred; see the log of the service.'
 }

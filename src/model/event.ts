@@ -1,4 +1,4 @@
-/** Everything that happens to a host and is told to whoever listens: event streams and webhooks. */
+/** The events of a host that event streams and webhooks deliver. */
 export const EVENT_TYPES = [
   'plan.refused',
   'exposure.applied',
@@ -22,18 +22,18 @@ export interface NewEvent {
   readonly type: EventType
   readonly host: string
   readonly planId?: string | undefined
-  /** Flat, for machines. Never a secret: webhooks carry it out of the house. */
+  /** A flat object for machines. It never holds a secret, because webhooks send it to other systems. */
   readonly facts: Readonly<Record<string, string | number | boolean | null>>
 }
 
-/** An event in its place. Who has seen `seq` has seen everything that will ever stand before it. */
+/** An event with its position. No event is ever inserted before an existing `seq`. */
 export interface StoredEvent extends NewEvent {
   readonly seq: number
-  /** `evt_…`: the same in every stream and every delivery, so that a receiver can tell a repetition. */
+  /** `evt_…`: the same in every stream and delivery, so that a receiver recognizes a repetition. */
   readonly id: string
 }
 
-/** An event as it is told outside: in the stream and, in the words of Standard Webhooks, in a webhook's body. */
+/** An event in the stream and in a webhook body. The members are those of Standard Webhooks. */
 export interface EventJson {
   readonly id: string
   readonly seq: number

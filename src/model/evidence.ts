@@ -1,44 +1,44 @@
 import type { BadgeFacts } from './badge.ts'
 import type { HealthFact } from './finding.ts'
 
-/** One look at a host, link by link. Facts only: what they mean is the diagnosis's business. Times are milliseconds. */
+/** The facts of one inspection of a host, link by link. The diagnosis interprets them. Times are in milliseconds. */
 export interface Evidence {
   readonly host: string
   readonly at: number
   readonly tookMs: number
   readonly managed: boolean
-  /** Which path was asked for, through the edge and of the backend. */
+  /** The requested path, through the edge and at the backend. */
   readonly path: string
   readonly name: NameEvidence
-  /** Whether DNS serves exactly what was applied; null where nothing was applied, or no answer to rely on came. */
+  /** Whether DNS serves exactly the applied records. Null: nothing was applied, or DNS gave no reliable answer. */
   readonly records: BadgeFacts['dns']
-  readonly edge: Reach
+  readonly edge: ConnectResult
   readonly tls: TlsEvidence
-  /** What somebody gets who asks the edge for the host. */
+  /** The answer that a visitor gets from the edge. */
   readonly visit: VisitEvidence
-  /** False: the default server of the running edge says that it has no such host. Null: that cannot be told. */
+  /** False: the default server of the running edge answered for the host. Null: not known. */
   readonly isKnown: boolean | null
   readonly block: BlockEvidence
   readonly configuration: ConfigurationEvidence
   readonly file: FileState
   readonly target: TargetEvidence
   readonly backend: BackendEvidence
-  /** Null: no line about this host was found, or none could be read. */
+  /** Null: no log line about this host was found, or the log could not be read. */
   readonly errorClass: ErrorClass | null
-  /** What the monitor knew of the host: it stands where this look could not tell. Null: nothing. */
+  /** The monitor's facts, used where this inspection has none. Null: the monitor has no facts. */
   readonly known: BadgeFacts | null
 }
 
-/** How a TCP connection went. `unknown`: nobody asked, or there was no time left. */
-export type Reach = 'open' | 'refused' | 'timeout' | 'unreachable' | 'unknown'
+/** The result of a TCP connection attempt. `unknown`: not attempted, or no time was left. */
+export type ConnectResult = 'open' | 'refused' | 'timeout' | 'unreachable' | 'unknown'
 
-/** Where a name leads. `here`: to where this installation serves it. */
+/** Where a name points. `here`: to the edge of this installation. */
 export type NameEvidence =
   | { readonly kind: 'here' | 'elsewhere'; readonly found: readonly string[] }
   | { readonly kind: 'missing' }
-  /** The DNS server gave no answer to rely on. */
+  /** The DNS server gave no reliable answer. */
   | { readonly kind: 'uncertain'; readonly reason: string }
-  /** It answers, but nobody here knows which answer would be right. */
+  /** DNS answers, but the right answer is not known here. */
   | { readonly kind: 'not_judged'; readonly found: readonly string[] }
   | { readonly kind: 'not_asked'; readonly why: 'zone_not_managed' | 'no_time' }
 
@@ -59,7 +59,7 @@ export type VisitEvidence =
       readonly kind: 'answer'
       readonly httpStatus: number
       readonly latencyMs: number
-      /** Whether the entry that was applied answered, or another server block; absent where that cannot be told. */
+      /** Whether the applied entry answered, or another server block. Absent: not known. */
       readonly entry?: 'ours' | 'other'
     }
   | {
@@ -68,7 +68,7 @@ export type VisitEvidence =
     }
   | { readonly kind: 'unknown' }
 
-/** A server block of the configuration on disk; its line is null where the file could not be understood. */
+/** A server block of the configuration on disk. Its line is null when the file could not be parsed. */
 interface BlockPlace {
   readonly path: string
   readonly line: number | null
@@ -82,29 +82,29 @@ export interface Listen {
   readonly defaultServer: boolean
 }
 
-/** Whose server block answers for the host, by the configuration on disk. */
+/** Which server block answers for the host, according to the configuration on disk. */
 export type BlockEvidence =
   | { readonly kind: 'own' }
   | { readonly kind: 'other'; readonly how: AnsweredBy; readonly answering: BlockPlace }
-  /** No block on disk answers at all. */
+  /** No block on disk answers. */
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' }
 
 type AnsweredBy = 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default'
 
 export interface ConfigurationEvidence {
-  /** The host's own block; null when the files that can be read hold none. */
+  /** The host's own block. Null when the readable files contain none. */
   readonly own: BlockPlace | null
   readonly listen: readonly Listen[]
-  /** Files younger than what nginx runs that could not be understood, in our own words. */
+  /** Files that changed after nginx loaded its configuration and could not be parsed. The sentences quote no file. */
   readonly broken: readonly { readonly path: string; readonly line: number | null; readonly sentence: string }[]
-  /** Why nginx refused what is on disk when it was last told to load it, in our own words. */
+  /** Why nginx refused the configuration at the last reload. The text quotes no file. */
   readonly refusal: string | null
-  /** Whether the host's file is younger than what nginx runs. Null: that cannot be told. */
+  /** Whether the host's file changed after nginx loaded its configuration. Null: not known. */
   readonly changedSinceLoad: boolean | null
 }
 
-/** The host's files, compared with what was applied. */
+/** The host's files, compared with the applied files. */
 export type FileState = 'unchanged' | 'edited' | 'missing' | 'not_ours'
 
 export const fileFact = (state: FileState): BadgeFacts['file'] =>
@@ -118,31 +118,31 @@ export interface Target {
 
 export interface TargetEvidence {
   /**
-   * `found`: the block passes requests on to `target`. `none`: it passes them nowhere. `variable`: only a request would tell
-   * where to. `name_unresolved`: the target's name has no address. `unknown`: there is no block to read it from.
+   * `found`: the block proxies requests to `target`. `none`: it proxies nothing. `variable`: the target depends on the
+   * request. `name_unresolved`: the name of the target has no address. `unknown`: there is no block to read.
    */
   readonly kind: 'found' | 'none' | 'variable' | 'name_unresolved' | 'unknown'
   readonly target: Target | null
   readonly proxyPass: string | null
-  /** The target's address, when it is one or could be resolved. */
+  /** The target's address, if it is an address or could be resolved. */
   readonly address: string | null
-  /** Other servers that share the work with the target. */
+  /** The number of other servers in the same upstream. */
   readonly furtherTargets: number
-  /** Managed, and the file on disk names another target than the plan. */
+  /** The host is managed, and the file on disk names another target than the plan. */
   readonly moved: boolean
 }
 
 export interface BackendEvidence {
-  readonly tcp: Reach
-  /** Null: nobody asked, or there was no time left. */
+  readonly tcp: ConnectResult
+  /** Null: not asked, or no time was left. */
   readonly health: HealthFact | null
-  /** It is asked for plain HTTP and takes a TLS handshake. */
+  /** The edge sends plain HTTP, but the backend accepts a TLS handshake. */
   readonly speaksTls: boolean
-  /** Ports beside the target's, on the same registered server and nobody else's, where something answers HTTP. */
+  /** Other ports on the same registered server that answer HTTP and belong to no other exposure. */
   readonly answeringNeighbours: readonly number[]
 }
 
-/** What a line of nginx's error log is about. The line itself never leaves the edge. */
+/** The class of a line in nginx's error log. The line itself never leaves the edge. */
 export type ErrorClass =
   | 'connection_refused'
   | 'connect_timeout'
@@ -151,7 +151,7 @@ export type ErrorClass =
   | 'upstream_reset'
   | 'upstream_closed_early'
   | 'upstream_tls'
-  /** What it answers is no HTTP. */
+  /** The answer is not HTTP. */
   | 'upstream_not_http'
   | 'upstream_unresolved'
   | 'no_live_upstreams'

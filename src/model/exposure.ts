@@ -1,6 +1,6 @@
 import type { Check } from './finding.ts'
 
-/** What a caller asks for, canonical: one name bound to one backend. */
+/** A caller's request in canonical form: one name bound to one backend. */
 export interface ExposureRequest {
   readonly zone: string
   readonly subdomain: string
@@ -8,7 +8,7 @@ export interface ExposureRequest {
   readonly port: number
   readonly health: string
   readonly tls: boolean
-  /** Seconds after which the exposure removes itself. */
+  /** Seconds after which the service removes the exposure. */
   readonly expiresIn?: number | undefined
 }
 
@@ -40,24 +40,24 @@ export interface Plan {
   readonly expiresAt: number
   readonly createdBy: string
   /**
-   * A random secret by which the entry of this plan on an edge is known from any other server block. It opens nothing, and
-   * no answer of the service holds it. Undefined for plans of 0.1, whose entries have no such proof.
+   * A random secret that distinguishes this plan's entry on an edge from other server blocks. It grants no access, and no
+   * answer of the service contains it. Undefined for plans of version 0.1.
    */
   readonly proof?: string | undefined
 }
 
-/** The state as of `now`: time alone turns a plan that was never applied into an expired one. */
+/** The state at `now`. A plan that is not applied expires by time alone. */
 export function stateAt(plan: Pick<Plan, 'state' | 'expiresAt'>, now: number): PlanState {
-  const mortal = plan.state === 'planned' || plan.state === 'rolled_back'
-  return mortal && plan.expiresAt <= now ? 'expired' : plan.state
+  const canExpire = plan.state === 'planned' || plan.state === 'rolled_back'
+  return canExpire && plan.expiresAt <= now ? 'expired' : plan.state
 }
 
-/** What an apply would do, in order. Pure description: the steps of a run are made from it. */
+/** One change that an apply would make. The steps of a run are created from the ordered list. */
 export type Change = CertificateChange | ProxyChange | DnsChange
 
 interface CertificateChange {
   readonly kind: 'certificate'
-  /** `reuse` an installed one that covers the host, or `issue` a new one by ACME. */
+  /** `reuse`: an installed certificate covers the host. `issue`: order a new one by ACME. */
   readonly action: 'reuse' | 'issue'
   readonly names: readonly string[]
   readonly notAfter?: string

@@ -1,4 +1,4 @@
-/** A preflight question of a plan, answered. Evidence rides beside `detail` as further members. */
+/** The result of one check of a plan. Evidence is in further members beside `detail`. */
 export interface Check {
   readonly name: 'health' | 'dns' | 'certificate' | 'proxy'
   readonly status: 'passed' | 'warning' | 'not_required' | 'failed'
@@ -6,10 +6,10 @@ export interface Check {
   readonly [evidence: string]: unknown
 }
 
-/** The ten record types whose presence makes a name taken, by the specification. */
+/** The ten record types that make a name taken, as the specification lists them. */
 export const CONFLICTING_TYPES = ['A', 'AAAA', 'CNAME', 'TXT', 'MX', 'SRV', 'CAA', 'NS', 'HTTPS', 'SVCB'] as const
 
-/** What was seen of a backend's health path. */
+/** The result of a request to a backend's health path. */
 export type HealthFact =
   | { readonly kind: 'healthy'; readonly httpStatus: number; readonly latencyMs: number }
   | {
@@ -19,26 +19,26 @@ export type HealthFact =
       readonly latencyMs: number
     }
 
-/** What was seen of a DNS name. Only `free` may be planned; `unknown` is not free. */
+/** The state of a DNS name. Only a `free` name can be planned; `unknown` is not free. */
 export type NameFact =
   | {
       readonly kind: 'free'
-      /** Types a wildcard answers for this name. Not records of its own, yet worth a warning. */
+      /** Record types that a wildcard answers for this name. They are not the name's own records, but cause a warning. */
       readonly wildcardTypes: readonly string[]
-      /** The name has children but no records. */
+      /** The name has names below it, but no records. */
       readonly emptyNonTerminal: boolean
     }
   | {
       readonly kind: 'taken'
       readonly by: 'record' | 'delegation' | 'dname' | 'owner_mark' | 'exposure' | 'run'
-      /** The record types found; empty when an exposure or a run holds the name. */
+      /** The record types that were found. Empty when an exposure or a run holds the name. */
       readonly types: readonly string[]
-      /** Where it stands: the name itself or the ancestor that delegates or redirects it. */
+      /** The name itself, or the ancestor that delegates or redirects it. */
       readonly at: string
     }
   | { readonly kind: 'unknown'; readonly reason: string }
 
-/** Whether HTTPS can be had for a host, and how. */
+/** Whether HTTPS is possible for a host, and how. */
 export type CertificateFact =
   | { readonly kind: 'not_required' }
   | {
@@ -51,44 +51,44 @@ export type CertificateFact =
   | {
       readonly kind: 'issuable'
       readonly directory: string
-      /** What the certificate would be ordered for. */
+      /** The names of the certificate that would be ordered. */
       readonly names: readonly string[]
       readonly caa: string
-      /** How many tries for these names have failed in a row, and what the authority's limits leave. */
+      /** Consecutive failed orders for these names, and what remains of the authority's limits. */
       readonly budget: { readonly failures: number; readonly limits: readonly object[] }
     }
   | {
       readonly kind: 'unavailable'
       readonly reason: 'caa_forbids' | 'caa_unknown' | 'directory_unavailable' | 'budget'
       readonly sentence: string
-      /** Seconds after which it may be otherwise. */
+      /** Seconds after which a retry can succeed. */
       readonly retryAfter?: number
-      /** The CAA record that forbids. */
+      /** The CAA record that forbids the certificate. */
       readonly record?: CaaRecord
     }
 
-/** As its zone has it. */
+/** A CAA record as its zone serves it. */
 export interface CaaRecord {
   readonly name: string
   readonly tag: string
   readonly value: string
 }
 
-/** What was seen of the Primary's nginx. */
+/** The state of the Primary's nginx. */
 export type ProxyFact =
   | { readonly kind: 'not_required' }
-  /** It would load its configuration, and nobody else's server block answers for the name. */
+  /** The configuration is valid, and no other server block answers for the name. */
   | { readonly kind: 'free' }
   | {
       readonly kind: 'taken'
-      /** By which kind of name the other block is chosen; `default`: it answers for every name on an address of ours. */
+      /** The kind of server_name that selects the other block. `default`: it answers every name on an address of Drawbridge. */
       readonly how: 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default'
       readonly file: string
       readonly line: number
     }
-  /** It would not load its configuration, or not be given a key with it; where in it, if that is known. */
+  /** nginx cannot load the configuration, or it logs at debug level, which would log private keys. With the place, if known. */
   | { readonly kind: 'broken'; readonly reason: string; readonly file?: string; readonly line?: number }
-  /** It could not be asked. */
+  /** nginx could not be asked. */
   | { readonly kind: 'unknown' }
 
 export interface Observation {

@@ -1,11 +1,11 @@
 /**
- * How a host did over the last 24 hours, by half hours, and how fast it answered lately. Its numbers are kept as text, a
- * character a number: there are thousands of histories, and an array of numbers takes several times that.
+ * The checks of a host in the last 24 hours by half hours, and its latest latencies. The numbers are stored as text, one
+ * character per number, because an array of numbers takes several times the memory and there are thousands of histories.
  */
 export interface History {
-  /** The half hour that was last counted in, since 1970. */
+  /** The newest half hour with a check, counted since 1970. */
   readonly newest: number
-  /** For each of the 48 half hours, in a ring: checks that went well, and all checks. */
+  /** A ring of 48 half hours with two numbers each: successful checks and all checks. */
   readonly counts: string
   /** Milliseconds, oldest first. */
   readonly latencies: string
@@ -22,16 +22,16 @@ const numbersIn = (text: string): number[] => Array.from({ length: text.length }
 
 export const NO_HISTORY: History = { newest: 0, counts: textOf(new Array(2 * HALF_HOURS).fill(0)), latencies: '' }
 
-interface Counted {
+interface CountedCheck {
   readonly at: number
   readonly ok: boolean
   readonly latencyMs: number | null
 }
 
-export function recorded(history: History, { at, ok, latencyMs }: Counted): History {
+export function addCheck(history: History, { at, ok, latencyMs }: CountedCheck): History {
   const now = Math.max(halfHourOf(at), history.newest)
   const counts = numbersIn(history.counts)
-  forget(counts, history.newest, now)
+  clearHalfHours(counts, history.newest, now)
   const place = 2 * (now % HALF_HOURS)
   const [up = 0, all = 0] = counts.slice(place, place + 2)
   if (all < LARGEST) counts.splice(place, 2, up + (ok ? 1 : 0), all + 1)
@@ -48,7 +48,7 @@ export function recorded(history: History, { at, ok, latencyMs }: Counted): Hist
 /** Milliseconds, oldest first. */
 export const latenciesOf = ({ latencies }: History): number[] => numbersIn(latencies)
 
-/** 48 characters, oldest half hour first: `9` all checks went well, `0` to `8` tenths of them, `-` there were none. */
+/** 48 characters, oldest half hour first. `9`: all checks succeeded. `0` to `8`: that many tenths. `-`: no checks. */
 export function stripOf(history: History, at: number): string {
   let strip = ''
   eachHalfHour(history, at, (up, all) => {
@@ -57,17 +57,17 @@ export function stripOf(history: History, at: number): string {
   return strip
 }
 
-/** The share of checks that went well; null when there were none. */
+/** The share of successful checks. Null when there were no checks. */
 export function uptimeOf(history: History, at: number): number | null {
-  let [well, checks] = [0, 0]
+  let [succeeded, checks] = [0, 0]
   eachHalfHour(history, at, (up, all) => {
-    well += up
+    succeeded += up
     checks += all
   })
-  return checks === 0 ? null : Math.round((well / checks) * 10_000) / 10_000
+  return checks === 0 ? null : Math.round((succeeded / checks) * 10_000) / 10_000
 }
 
-/** As the store keeps it. */
+/** The text that the store keeps. */
 export const historyText = ({ newest, counts, latencies }: History): string =>
   JSON.stringify({ newest, counts: numbersIn(counts), latencies: numbersIn(latencies) })
 
@@ -77,16 +77,17 @@ export function parseHistory(text: string): History {
 }
 
 /** The 48 half hours up to `at`, oldest first. */
-function eachHalfHour({ newest, counts }: History, at: number, tell: (up: number, all: number) => void): void {
+function eachHalfHour({ newest, counts }: History, at: number, visit: (up: number, all: number) => void): void {
   const last = Math.max(halfHourOf(at), newest)
   for (let halfHour = last - HALF_HOURS + 1; halfHour <= last; halfHour += 1) {
     const place = 2 * (halfHour % HALF_HOURS)
-    if (halfHour > newest) tell(0, 0)
-    else tell(counts.charCodeAt(place) || 0, counts.charCodeAt(place + 1) || 0)
+    if (halfHour > newest) visit(0, 0)
+    else visit(counts.charCodeAt(place) || 0, counts.charCodeAt(place + 1) || 0)
   }
 }
 
-function forget(counts: number[], from: number, to: number): void {
+/** Clears the ring positions of the half hours after `from` up to `to`. */
+function clearHalfHours(counts: number[], from: number, to: number): void {
   for (let halfHour = Math.max(from + 1, to - HALF_HOURS + 1); halfHour <= to; halfHour += 1) {
     counts.splice(2 * (halfHour % HALF_HOURS), 2, 0, 0)
   }

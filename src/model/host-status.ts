@@ -2,27 +2,27 @@ import type { Endpoint } from './address.ts'
 import type { Badge, CertificateLevel, CheckAnswer, Validity } from './badge.ts'
 import type { History } from './history.ts'
 
-/** A host that the Primary's edge serves, or should: where it stands and how it is asked. */
+/** A host that the Primary's edge serves or should serve, and how the monitor checks it. */
 export interface WatchedHost {
   readonly host: string
-  /** Of the file with its server block; null when there is none. */
+  /** The path of the file with its server block. Null when there is no such file. */
   readonly configPath: string | null
-  /** Made by Drawbridge. */
+  /** Drawbridge created the host. */
   readonly managed: boolean
   readonly tls: boolean
-  /** What is asked for: the health path of a managed host, `/` of any other. */
+  /** The path that checks request: the health path of a managed host, `/` for any other. */
   readonly path: string
-  /** Where the edge listens for it. */
-  readonly door: Endpoint
-  /** The id of the server behind it; null when its address is not in the registry, or it proxies nowhere. */
+  /** Where the edge listens for the host. */
+  readonly listenAddress: Endpoint
+  /** The id of the backend's server. Null when its address is not in the registry, or the host proxies nothing. */
   readonly server: string | null
-  /** The address behind it, for callers inside. */
+  /** The address of the backend, for callers on the internal network. */
   readonly address: string | null
   readonly planId: string | null
   readonly expiresAt: number | null
 }
 
-/** One answer, or none, through the edge. */
+/** The result of one request through the edge. */
 interface CheckResult extends CheckAnswer {
   readonly at: number
   readonly ok: boolean
@@ -31,26 +31,26 @@ interface CheckResult extends CheckAnswer {
 
 export interface ServedCertificate extends Validity {
   readonly level: CertificateLevel
-  /** Whether it is for this host's name. */
+  /** Whether it covers this host. */
   readonly forHost: boolean
 }
 
-/** What was seen on the looks that are taken less often. Null: not yet, or it could not be seen. */
-export interface Sightings {
+/** The results of the last full check: DNS, files and certificate. Null: not checked yet, or not known. */
+export interface FullCheck {
   readonly at: number | null
   readonly dns: 'ours' | 'not_ours' | null
   readonly file: 'unchanged' | 'edited' | null
   readonly certificate: ServedCertificate | null
 }
 
-/** All that is known of a host. */
+/** Everything that is known about a host. The store keeps it as JSON. */
 export interface HostStatus extends WatchedHost {
   readonly badge: Badge
-  /** When the badge became what it is; null while it is PENDING. */
+  /** When the badge last changed. Null while the badge is PENDING. */
   readonly since: number | null
   readonly lastCheck: CheckResult | null
-  readonly sightings: Sightings
+  readonly fullCheck: FullCheck
   readonly history: History
-  /** Grows with every change of a badge, over all hosts: a place to go on from. */
+  /** Increases with every badge change over all hosts. A stream resumes from it. */
   readonly changed: number
 }

@@ -1,25 +1,25 @@
-/** How the replacement of one certificate in use goes: what was tried, what hindered it, and when it is tried again. */
+/** The progress of replacing one certificate in use: attempts, the last failure and the next attempt. */
 export interface Renewal {
-  /** Of the certificate that is to be replaced. */
+  /** The fingerprint of the certificate to replace. */
   readonly fingerprint: string
   readonly names: readonly string[]
-  /** Tries so far, and how many of them failed in a row. */
+  /** All attempts, and the number of consecutive failures. */
   readonly attempts: number
   readonly failures: number
-  /** After a failure: not before then. */
+  /** After a failure: the earliest time of the next attempt. */
   readonly nextAttemptAt?: number | undefined
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   readonly reason?: string | undefined
-  /** What its authority said when it was last asked. */
+  /** The authority's last renewal information. */
   readonly advice?: RenewalAdvice | undefined
 }
 
 /** ACME Renewal Information (RFC 9773). Milliseconds since 1970. */
 export interface RenewalAdvice {
-  /** The certificate's name there, for an order that replaces it; undefined where the authority knows no such names. */
+  /** The certificate's id at the authority, for the order that replaces it. Undefined if the authority does not support ARI. */
   readonly replaces?: string | undefined
-  /** When the authority wants the certificate to be replaced; undefined: it did not say. */
+  /** The authority's suggested renewal window. Undefined: it suggested none. */
   readonly window?: { readonly start: number; readonly end: number } | undefined
-  /** The authority is not asked again before then. */
+  /** The earliest time of the next request to the authority. */
   readonly askAgainAt: number
 }

@@ -1,14 +1,14 @@
-/** One execution of a plan, and the journal from which a crash is understood. */
+/** A run is one execution of a plan. Recovery after a crash reads its journal. */
 export type RunAction = 'apply' | 'remove'
 export type RunState = 'running' | 'succeeded' | 'rolled_back' | 'blocked'
 
 /**
- * By what right somebody acts. `network`: being inside is enough, as for a token or in the legacy flow. `schedule`: the
- * end of an exposure's life. `console`: a command on the server.
+ * What authorized an action. `network`: the internal network is enough, as for a token or in the legacy flow.
+ * `schedule`: the exposure expired. `console`: a command on the server.
  */
 export type Right = 'capability' | 'admin_token' | 'capability_and_admin_token' | 'network' | 'schedule' | 'console'
 
-/** Who asked for a run, from where, and by what right. */
+/** Who requested a run, from which network, and what authorized it. */
 export interface Origin {
   readonly actor: string
   readonly network: 'internal' | 'public' | 'self'
@@ -21,12 +21,12 @@ export interface Run {
   readonly host: string
   readonly action: RunAction
   readonly state: RunState
-  /** The instance that runs it, under this fencing number. */
+  /** The instance that executes the run, with its fencing number. */
   readonly holder: string
   readonly fence: number
-  /** Who asked for it, for the audit. */
+  /** Who requested the run, for the audit. */
   readonly actor: string
-  /** Absent for runs of the first version. */
+  /** Absent for runs of version 0.1. */
   readonly network?: Origin['network'] | undefined
   readonly right?: Right | undefined
   readonly startedAt: number
@@ -34,33 +34,34 @@ export interface Run {
 }
 
 /**
- * Before an effect: `intent`, with the before-image. After it: `done` or `failed`. A crash between the two leaves
- * "unknown". `verdict`: verified on the Primary, from here only forward. The same again, backwards, for undoing.
+ * `intent` is written before an effect, with the before-image; `done` or `failed` after it. After a crash between the two
+ * the outcome is unknown. `verdict`: the Primary was verified, and from here the run only goes forward. The `undo_` marks
+ * and `undone` do the same for an undo.
  */
 export type JournalMark = 'intent' | 'done' | 'failed' | 'verdict' | 'undo_intent' | 'undone' | 'undo_failed'
 
 export interface JournalEntry {
   readonly runId: string
-  /** 1, 2, 3… within the run. */
+  /** Counts from 1 within the run. */
   readonly seq: number
   readonly at: number
   readonly step: string
   readonly mark: JournalMark
-  /** JSON. Never a secret: keys are named by file, not held here. */
+  /** JSON. It never holds a secret: a private key is given by its file name. */
   readonly image?: unknown
-  /** A sentence, where there is something to say. */
+  /** A sentence for people, if there is one. */
   readonly detail?: string | undefined
 }
 
-/** Stands in `actor` for the service itself, which ends what has lived its life, and for a person at the server's own console. */
-export const ITSELF = 'drawbridge'
-export const CONSOLE = 'console'
+/** The `actor` of work that the service starts, and of commands on the server. */
+export const SERVICE_ACTOR = 'drawbridge'
+export const CONSOLE_ACTOR = 'console'
 
-export const BY_SCHEDULE: Origin = { actor: ITSELF, network: 'self', right: 'schedule' }
-export const BY_CONSOLE: Origin = { actor: CONSOLE, network: 'self', right: 'console' }
+export const BY_SCHEDULE: Origin = { actor: SERVICE_ACTOR, network: 'self', right: 'schedule' }
+export const BY_CONSOLE: Origin = { actor: CONSOLE_ACTOR, network: 'self', right: 'console' }
 
-/** The lease that a run takes on its host. */
+/** The name of the lease that a run takes on its host. */
 export const hostLease = (host: string): string => `host ${host}`
 
-/** A run's own name as a holder: the same instance may take up its own run again at once, and no other run. */
+/** The holder name of a run's lease. After a restart the same instance can continue this run at once, but no other run. */
 export const runHolder = (instance: string, runId: string): string => `${instance} ${runId}`

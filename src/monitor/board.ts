@@ -1,12 +1,12 @@
 import type { HostStatus } from '../model/host-status.ts'
 
-/** `hosts`: one came, went, or is managed now or no more. `managed`: it is, or was until now. */
-export type BoardNews =
+/** `hosts`: a host was added or removed, or its exposure changed. `managed`: the host is managed, or was until now. */
+export type BoardChange =
   | { readonly kind: 'badge'; readonly status: HostStatus }
   | { readonly kind: 'hosts'; readonly managed: boolean }
-export type BoardListener = (news: BoardNews) => void
+export type BoardListener = (change: BoardChange) => void
 
-/** All hosts as this instance knows them: seen by itself, or read along from the one that asks. */
+/** All hosts as this instance knows them, either from its own checks or from the instance that checks. */
 export class Board {
   readonly #hosts = new Map<string, HostStatus>()
   readonly #listeners = new Set<BoardListener>()
@@ -14,17 +14,17 @@ export class Board {
   #changed = 0
   #membership = 0
 
-  /** Grows with every host that comes, goes or is exposed anew. */
+  /** Increases when a host is added, removed or exposed again. */
   get membership(): number {
     return this.#membership
   }
 
-  /** Grows with whatever changes here; of no meaning elsewhere. */
+  /** Increases with every change. The number has no meaning in other instances. */
   get revision(): number {
     return this.#revision
   }
 
-  /** The greatest `changed` of all: where a stream of badges stands. */
+  /** The highest `changed` of all hosts. A stream of badges resumes from it. */
   get changed(): number {
     return this.#changed
   }
@@ -48,10 +48,10 @@ export class Board {
     this.#changed = Math.max(this.#changed, status.changed)
     if (before?.planId !== status.planId) this.#membership += 1
     const hasNewBadge = before !== undefined && before.badge !== status.badge
-    if (hasNewBadge) this.#tell({ kind: 'badge', status })
-    const isOther = before?.planId !== status.planId || before.expiresAt !== status.expiresAt
-    if (before?.managed !== status.managed || (isOther && !hasNewBadge))
-      this.#tell({ kind: 'hosts', managed: status.managed || before?.managed === true })
+    if (hasNewBadge) this.#notify({ kind: 'badge', status })
+    const hasNewExposure = before?.planId !== status.planId || before.expiresAt !== status.expiresAt
+    if (before?.managed !== status.managed || (hasNewExposure && !hasNewBadge))
+      this.#notify({ kind: 'hosts', managed: status.managed || before?.managed === true })
   }
 
   remove(host: string): void {
@@ -60,7 +60,7 @@ export class Board {
     this.#hosts.delete(host)
     this.#revision += 1
     this.#membership += 1
-    this.#tell({ kind: 'hosts', managed: before.managed })
+    this.#notify({ kind: 'hosts', managed: before.managed })
   }
 
   listen(listener: BoardListener): () => void {
@@ -68,7 +68,7 @@ export class Board {
     return () => this.#listeners.delete(listener)
   }
 
-  #tell(news: BoardNews): void {
-    for (const listener of this.#listeners) listener(news)
+  #notify(change: BoardChange): void {
+    for (const listener of this.#listeners) listener(change)
   }
 }

@@ -1,11 +1,11 @@
 import { type Edge, EdgeFault } from '../edge/contract.ts'
 import type { Log } from '../runtime/log.ts'
 
-/** Knows which edges log at debug level, and so would write private keys into a log. Logs each change once. */
+/** Watches for edges that log at debug level, because nginx then writes private keys into its log. Logs each change once. */
 export class DebugLogWatch {
   readonly #edges: readonly Edge[]
   readonly #log: Log
-  /** What is wrong, by server. */
+  /** The edges that log at debug level: a sentence by server. */
   #found: ReadonlyMap<string, string> = new Map()
 
   constructor(edges: readonly Edge[], log: Log) {
@@ -13,10 +13,10 @@ export class DebugLogWatch {
     this.#log = log
   }
 
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const found = new Map<string, string>()
     for (const edge of this.#edges) {
-      const sentence = await sentenceOf(edge)
+      const sentence = await debugLogFault(edge)
       if (sentence !== undefined) found.set(edge.server, sentence)
     }
     const former = this.#found
@@ -26,19 +26,20 @@ export class DebugLogWatch {
     }
     for (const server of former.keys()) {
       if (!found.has(server))
-        this.#log.info({ event: 'edge_logs_no_keys', server }, 'nginx no longer logs at debug level')
+        this.#log.info({ event: 'edge_logs_no_keys', server }, `nginx on ${server} no longer logs at debug level.`)
     }
   }
 
-  /** A sentence for each edge as of the last look. Anybody may read it: it names no file. */
+  /** One sentence for each affected edge as of the last check. Public callers may read it, so it names no file. */
   get warnings(): readonly string[] {
     return [...this.#found.keys()].map(
-      (server) => `nginx on ${server} logs at debug level: its log may hold private keys, and TLS is refused there.`,
+      (server) =>
+        `nginx on ${server} logs at debug level. Its log can contain private keys, so Drawbridge does not set up TLS there.`,
     )
   }
 }
 
-async function sentenceOf(edge: Edge): Promise<string | undefined> {
+async function debugLogFault(edge: Edge): Promise<string | undefined> {
   try {
     await edge.assertNoDebugLog()
     return undefined

@@ -4,75 +4,75 @@ import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
 import type { HostStore } from '../store/ports/hosts.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
 import type { Board } from './board.ts'
-import { ExposureNews, ReadOrder } from './read-order.ts'
-import { type FirstAnswer, settleHost } from './settle-host.ts'
-import { heldBy, type Surroundings, watchedAfterRun } from './watched.ts'
+import { ExposureChanges, ReadOrder } from './read-order.ts'
+import { type FirstAnswer, syncHost } from './sync-host.ts'
+import { type EdgeEnvironment, watchedAfterRun, watchedExposure } from './watched.ts'
 
 interface FollowerParts {
   readonly store: HostStore & ExposureStore & PlanStore & EventStore
   readonly board: Board
-  /** Undefined where the Primary's edge is not on this machine: then a new host comes with what the other instance wrote. */
-  readonly surroundings: Surroundings | undefined
+  /** Undefined if the Primary's edge is not on this machine. Then new hosts come only from the rows of the other instance. */
+  readonly environment: EdgeEnvironment | undefined
   readonly firstAnswer: FirstAnswer
   readonly now: () => number
 }
 
-/** Of an exposure what the asking instance must have written before its row of the host counts again. */
-interface Booked extends Pick<HostStatus, 'planId' | 'expiresAt'> {
+/** The exposure of a host that changed. Rows with another plan or end are out of date and are ignored. */
+interface ExpectedExposure extends Pick<HostStatus, 'planId' | 'expiresAt'> {
   readonly since: number
 }
 
-/** So many hosts may be ahead of what the other instance wrote before all are compared. */
+/** Compare all hosts when more than this many are ahead of the rows of the other instance. */
 const MOST_AHEAD = 100
-/** So long the asking instance may still write what it read before a removal. */
+/** How long after a removal the checking instance may still write an outdated row. */
 const LATE_MS = 10_000
 
-/** Reads along what another instance sees of the hosts. Exposures that changed since are told at once. */
+/** Copies the host statuses of the instance that checks. Changed exposures are shown at once, without waiting for its rows. */
 export class Follower {
   readonly #parts: FollowerParts
-  readonly #news: ExposureNews
+  readonly #exposureChanges: ExposureChanges
   readonly #order = new ReadOrder()
-  /** Hosts whose exposures changed, until the asking instance has written them accordingly. */
-  readonly #ahead = new Map<string, Booked>()
+  /** Hosts whose exposures changed, until the checking instance has written a row for the new exposure. */
+  readonly #ahead = new Map<string, ExpectedExposure>()
   #version = -1
   #compared = ''
 
   constructor(parts: FollowerParts) {
     this.#parts = parts
-    this.#news = new ExposureNews(parts.store)
+    this.#exposureChanges = new ExposureChanges(parts.store)
   }
 
-  async look(): Promise<void> {
+  async update(): Promise<void> {
     const { store, board } = this.#parts
-    for (const host of await this.#news.hosts()) await this.settle(host)
+    for (const host of await this.#exposureChanges.hosts()) await this.sync(host)
     const { count, version } = await store.hostsMark()
     if (version > this.#version) for (const status of await store.readHosts(this.#version)) await this.#take(status)
     this.#version = version
     if (board.size !== count || this.#ahead.size > MOST_AHEAD) await this.#compareAll(count)
   }
 
-  /** Has the board tell of a host what its exposure says now. */
-  async settle(host: string): Promise<void> {
-    const { store, board, surroundings, firstAnswer, now } = this.#parts
-    const asked = this.#order.ask()
+  /** Updates a host on the board from its exposure. */
+  async sync(host: string): Promise<void> {
+    const { store, board, environment, firstAnswer, now } = this.#parts
+    const asked = this.#order.begin()
     const exposure = await store.findExposure(host)
     const plan = exposure && (await store.findPlan(exposure.planId))
     if (!this.#order.arrive(host, asked)) return
-    const held = plan && heldBy(exposure, plan)
-    const watched = surroundings && watchedAfterRun(held, surroundings)
-    if (held && !surroundings) return this.#prolong(exposure)
+    const held = plan && watchedExposure(exposure, plan)
+    const watched = environment && watchedAfterRun(held, environment)
+    if (held && !environment) return this.#updateExpiry(exposure)
     const { planId = null, expiresAt = null } = watched ?? {}
     this.#ahead.set(host, { planId, expiresAt, since: now() })
     const statuses = {
       find: (name: string) => board.find(name),
-      // Counts of changes belong to the asking instance: a client that comes back must not miss what it will count.
+      // Only the checking instance increases `changed`. A client that resumes a stream must not miss its next numbers.
       put: (status: HostStatus) => board.put({ ...status, changed: Math.max(status.changed, board.changed) }),
       remove: (name: string) => board.remove(name),
     }
-    settleHost(statuses, host, watched, exposure, firstAnswer)
+    syncHost(statuses, host, watched, exposure, firstAnswer)
   }
 
-  #prolong({ host, planId, ...exposure }: Exposure): void {
+  #updateExpiry({ host, planId, ...exposure }: Exposure): void {
     const expiresAt = exposure.expiresAt ?? null
     const status = this.#parts.board.find(host)
     if (status?.planId !== planId) return
@@ -80,16 +80,16 @@ export class Follower {
     this.#parts.board.put({ ...status, expiresAt })
   }
 
-  /** A row that was written before the exposure changed is out of date. */
+  /** Ignores a row that was written before the exposure changed. */
   async #take(status: HostStatus): Promise<void> {
     const { host, planId, expiresAt } = status
-    const booked = this.#ahead.get(host)
-    if (booked && (booked.planId !== planId || booked.expiresAt !== expiresAt)) return this.settle(host)
+    const expected = this.#ahead.get(host)
+    if (expected && (expected.planId !== planId || expected.expiresAt !== expiresAt)) return this.sync(host)
     this.#ahead.delete(host)
     this.#parts.board.put(status)
   }
 
-  /** Nobody tells of hosts that are gone: only a look at all of them does. */
+  /** Finds removed hosts. Their rows are deleted, so only a comparison of all hosts shows them. */
   async #compareAll(count: number): Promise<void> {
     const { store, board, now } = this.#parts
     const state = () => [board.size, count, this.#version, this.#ahead.size].join()

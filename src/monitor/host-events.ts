@@ -9,7 +9,7 @@ const CERTIFICATE_EVENTS: Readonly<Record<CertificateLevel, EventType>> = {
   expired: 'certificate.expired',
 }
 
-/** What there is to tell when a host's status has become another. */
+/** The events for the change from one status of a host to the next. */
 export function eventsBetween(before: HostStatus, after: HostStatus, at: number): NewEvent[] {
   const { host, planId, lastCheck } = after
   const about = { at: lastCheck?.at ?? at, host, ...(planId !== null && { planId }) }
@@ -22,8 +22,8 @@ export function eventsBetween(before: HostStatus, after: HostStatus, at: number)
       facts: { badge: after.badge, before: before.badge, httpStatus, reason },
     })
   }
-  const { certificate } = after.sightings
-  const levelBefore = before.sightings.certificate?.level ?? 'ok'
+  const { certificate } = after.fullCheck
+  const levelBefore = before.fullCheck.certificate?.level ?? 'ok'
   if (certificate && certificate.level !== levelBefore) {
     const facts = {
       notAfter: new Date(certificate.notAfter).toISOString(),

@@ -1,88 +1,89 @@
 import type { EdgeAnswer } from '../edge/contract.ts'
-import { type Badge, type BadgeFacts, badgeOf, certificateLevel, learned, type Validity } from '../model/badge.ts'
-import { NO_HISTORY, recorded } from '../model/history.ts'
-import type { HostStatus, ServedCertificate, Sightings, WatchedHost } from '../model/host-status.ts'
+import { type Badge, type BadgeFacts, badgeOf, certificateLevel, mergeFacts, type Validity } from '../model/badge.ts'
+import { addCheck, NO_HISTORY } from '../model/history.ts'
+import type { FullCheck, HostStatus, ServedCertificate, WatchedHost } from '../model/host-status.ts'
 
-/** What one check brought home; `look` is there when it took the longer look. */
-export interface Seen {
+/** The result of one check. `fullCheck` is present when the check was a full check. */
+export interface CheckOutcome {
   readonly answer: EdgeAnswer
-  readonly look?: Pick<Sightings, 'dns' | 'file'> | undefined
+  readonly fullCheck?: Pick<FullCheck, 'dns' | 'file'> | undefined
 }
 
-const NOTHING_SEEN: Sightings = { at: null, dns: null, file: null, certificate: null }
+const NO_FULL_CHECK: FullCheck = { at: null, dns: null, file: null, certificate: null }
 
-/** A host that was never checked. */
+/** The status of a host that was never checked. */
 export const pending = (watched: WatchedHost): HostStatus => ({
   ...watched,
   badge: 'PENDING',
   since: null,
   lastCheck: null,
-  sightings: NOTHING_SEEN,
+  fullCheck: NO_FULL_CHECK,
   history: NO_HISTORY,
   changed: 0,
 })
 
-/** What is known of a host at `now`: what the last check heard, and what the last look that could tell saw. */
-export function factsOf({ managed, lastCheck, sightings }: HostStatus, now: number): BadgeFacts {
-  const { dns, file, certificate } = sightings
+/** The facts about a host at `now`, from its last check and its last full check. */
+export function factsOf({ managed, lastCheck, fullCheck }: HostStatus, now: number): BadgeFacts {
+  const { dns, file, certificate } = fullCheck
   return {
     managed,
     answer: lastCheck && { httpStatus: lastCheck.httpStatus, reason: lastCheck.reason, entry: lastCheck.entry },
     dns,
     file,
-    certificate: certificate && worthOf({ ...certificate, level: certificateLevel(certificate, now) }),
+    certificate: certificate && certificateFact({ ...certificate, level: certificateLevel(certificate, now) }),
   }
 }
 
-/** The status after a check. `changed` is left to whoever keeps it. */
-export function judged(before: HostStatus, { answer, look }: Seen, now: number): HostStatus {
+/** The status after a check. The caller sets `changed`. */
+export function statusAfterCheck(before: HostStatus, { answer, fullCheck }: CheckOutcome, now: number): HostStatus {
   const answered = answer.kind === 'answer'
   const httpStatus = answered ? answer.httpStatus : null
   const latencyMs = answered ? answer.latencyMs : null
   const reason = answered ? null : answer.reason
   const certificate = certificateAfter(before, answer, now)
   const entry = answered ? answer.entry : undefined
-  const facts = learned(factsOf(before, now), {
+  const facts = mergeFacts(factsOf(before, now), {
     managed: before.managed,
     answer: { httpStatus, reason, entry },
-    dns: look?.dns ?? null,
-    file: look?.file ?? null,
-    certificate: certificate && worthOf(certificate),
+    dns: fullCheck?.dns ?? null,
+    file: fullCheck?.file ?? null,
+    certificate: certificate && certificateFact(certificate),
   })
   const badge = badgeOf(facts)
-  // What the host's own entry answered through the edge, and nothing else, counts as up.
+  // Uptime counts only the answer of the host's own entry through the edge.
   const ok = badgeOf({ ...facts, dns: null, file: null, certificate: null }) === 'RUNNING'
   return {
     ...before,
     badge,
     since: badge === before.badge ? before.since : now,
     lastCheck: { at: now, ok, httpStatus, latencyMs, reason, ...(entry && { entry }) },
-    sightings: { at: look ? now : before.sightings.at, dns: facts.dns, file: facts.file, certificate },
-    history: recorded(before.history, { at: now, ok, latencyMs }),
+    fullCheck: { at: fullCheck ? now : before.fullCheck.at, dns: facts.dns, file: facts.file, certificate },
+    history: addCheck(before.history, { at: now, ok, latencyMs }),
   }
 }
 
-/** The status once a certificate was proven by a handshake, before the next look. */
+/** The status after a handshake has shown a new certificate, before the next full check. */
 export function withCertificate(before: HostStatus, validity: Validity, now: number): HostStatus {
   const { notBefore, notAfter } = validity
   const certificate = { notBefore, notAfter, level: certificateLevel(validity, now), forHost: true }
-  const status = { ...before, sightings: { ...before.sightings, certificate } }
+  const status = { ...before, fullCheck: { ...before.fullCheck, certificate } }
   const badge = badgeOf(factsOf(status, now))
   return { ...status, badge, since: badge === before.badge ? before.since : now }
 }
 
-const worthOf = ({ forHost, level }: ServedCertificate): BadgeFacts['certificate'] => (forHost ? level : 'wrong_name')
+const certificateFact = ({ forHost, level }: ServedCertificate): BadgeFacts['certificate'] =>
+  forHost ? level : 'wrong_name'
 
-/** What only a longer look finds out: while it is so, every check takes one. */
-const FOUND_BY_LOOKING: readonly Badge[] = ['NO DNS', 'CERT', 'DRIFT']
-export const isWrongByLook = ({ badge }: HostStatus): boolean => FOUND_BY_LOOKING.includes(badge)
+/** Badges that only a full check can clear. While a host has one of them, every check is a full check. */
+const CLEARED_BY_FULL_CHECK: readonly Badge[] = ['NO DNS', 'CERT', 'DRIFT']
+export const needsFullCheck = ({ badge }: HostStatus): boolean => CLEARED_BY_FULL_CHECK.includes(badge)
 
-/** The one that was served last, and what it is worth by now. */
-function certificateAfter({ tls, sightings }: HostStatus, answer: EdgeAnswer, now: number): ServedCertificate | null {
+/** The certificate that was served last, with its level at `now`. */
+function certificateAfter({ tls, fullCheck }: HostStatus, answer: EdgeAnswer, now: number): ServedCertificate | null {
   if (!tls) return null
   const served = answer.kind === 'answer' ? answer.certificate : undefined
   if (!served)
-    return sightings.certificate && { ...sightings.certificate, level: certificateLevel(sightings.certificate, now) }
+    return fullCheck.certificate && { ...fullCheck.certificate, level: certificateLevel(fullCheck.certificate, now) }
   const validity = { notBefore: Date.parse(served.notBefore), notAfter: Date.parse(served.notAfter) }
   return {
     ...validity,

@@ -13,7 +13,7 @@ export interface ListQuery {
   readonly sort: SortKey
   readonly order: 'asc' | 'desc'
   readonly limit: number
-  /** The last one of the page before. */
+  /** The position of the last host on the previous page. */
   readonly after?: Place | undefined
   readonly at: number
 }
@@ -29,7 +29,7 @@ export interface Listing {
   readonly servers: readonly string[]
 }
 
-/** Which of the hosts a query asks for, in its order. `serverOf` is what this caller may see of the server. */
+/** Filters, sorts and pages the hosts. `serverOf` returns what the caller may see of the server. */
 export function listHosts(
   hosts: Iterable<HostStatus>,
   query: ListQuery,
@@ -42,7 +42,8 @@ export function listHosts(
     const server = serverOf(status)
     counts[status.badge] = (counts[status.badge] ?? 0) + 1
     if (server !== null) servers.add(server)
-    if (fits(status, server, query)) matching.push({ status, place: [sortValue(status, server, query), status.host] })
+    if (matches(status, server, query))
+      matching.push({ status, place: [sortValue(status, server, query), status.host] })
   }
   const compare = comparison(query.order)
   matching.sort((a, b) => compare(a.place, b.place))
@@ -54,14 +55,14 @@ export function listHosts(
   return { page: page.map(({ status }) => status), matched: matching.length, next, counts, servers: sorted }
 }
 
-function fits({ host, badge, managed }: HostStatus, server: string | null, query: ListQuery): boolean {
+function matches({ host, badge, managed }: HostStatus, server: string | null, query: ListQuery): boolean {
   if (query.badges && !query.badges.includes(badge)) return false
   if (query.server !== undefined && server !== query.server) return false
   if (query.managed !== undefined && managed !== query.managed) return false
   return query.search === undefined || host.includes(query.search) || (server?.includes(query.search) ?? false)
 }
 
-/** What needs somebody's eyes comes first. */
+/** Badges that need attention come first. */
 const RANK: readonly Badge[] = ['DOWN', 'NO DNS', 'CERT', 'DRIFT', 'PENDING', 'RUNNING']
 const rankOf = (badge: Badge): number => (badge.startsWith('HTTP ') ? 0.5 : RANK.indexOf(badge))
 
@@ -82,7 +83,7 @@ function sortValue(status: HostStatus, server: string | null, { sort, at }: List
   }
 }
 
-/** What is not known comes last in either order; equal ones by name. */
+/** Unknown values are last in both orders. Equal values are sorted by host name. */
 function comparison(order: 'asc' | 'desc'): (a: Place, b: Place) => number {
   const sign = order === 'asc' ? 1 : -1
   return ([a, hostA], [b, hostB]) => {
@@ -94,7 +95,7 @@ function comparison(order: 'asc' | 'desc'): (a: Place, b: Place) => number {
   }
 }
 
-/** In a sorted list: where `isAfter` begins to be true. */
+/** The first index of a sorted list where `isAfter` is true. */
 function firstAfter<T>(sorted: readonly T[], isAfter: (one: T) => boolean): number {
   const found = sorted.findIndex(isAfter)
   return found < 0 ? sorted.length : found

@@ -7,35 +7,35 @@ import { Follower } from './follower.ts'
 import { withCertificate } from './judge.ts'
 import { ReadBarrier } from './read-order.ts'
 import { Rounds, type RoundsParts } from './rounds.ts'
-import type { FirstAnswer } from './settle-host.ts'
-import { Keeper } from './status-writer.ts'
-import { Roll } from './watch-list.ts'
-import type { Surroundings } from './watched.ts'
+import { StatusWriter } from './status-writer.ts'
+import type { FirstAnswer } from './sync-host.ts'
+import { WatchList } from './watch-list.ts'
+import type { EdgeEnvironment } from './watched.ts'
 
-interface MonitorParts extends Omit<RoundsParts, 'keeper' | 'roll'> {
+interface MonitorParts extends Omit<RoundsParts, 'writer' | 'watchList'> {
   readonly store: Store
-  /** Undefined where the Primary's edge is not on this machine: then another instance asks, and this one reads along. */
-  readonly edge: { readonly reader: EdgeReader; readonly surroundings: Surroundings } | undefined
-  /** Tells of every step of every run of this instance. */
+  /** Undefined if the Primary's edge is not on this machine. Then another instance checks, and this one copies its results. */
+  readonly edge: { readonly reader: EdgeReader; readonly environment: EdgeEnvironment } | undefined
+  /** Subscribes to every step of every run of this instance. */
   readonly listenToRuns: (listener: (entry: { readonly runId: string }) => void) => () => void
   readonly firstAnswer: FirstAnswer
   readonly instance: string
-  /** How long the hold on the monitor outlives a sign of life. */
+  /** How long the monitor lease lasts without renewal. */
   readonly leaseMs: number
 }
 
 const LEASE = 'monitor'
 const TICK_MS = 100
-const LOOK_AGAIN_MS = 500
+const FOLLOW_MS = 500
 
-/** Asks every host through the Primary's edge, again and again. Of any number of instances one asks; the others read along. */
+/** Checks every host through the Primary's edge at regular intervals. One instance checks; the others copy its results. */
 export class Monitor {
   readonly #parts: MonitorParts
   readonly #barrier = new ReadBarrier()
   #rounds: Rounds | undefined
-  #keeper: Keeper | undefined
-  /** Who brings a host to the board: as one that asks, or that reads along. Undefined before the start. */
-  #books: Roll | Follower | undefined
+  #writer: StatusWriter | undefined
+  /** Updates hosts on the board: the watch list when this instance checks, else the follower. Undefined before the start. */
+  #hosts: WatchList | Follower | undefined
   #stopped = false
   #ended: Promise<void> = Promise.resolve()
 
@@ -43,7 +43,7 @@ export class Monitor {
     this.#parts = parts
   }
 
-  /** Checks that are due and have not begun. */
+  /** The number of checks that are due and not started. */
   get waiting(): number {
     return this.#rounds?.waiting ?? 0
   }
@@ -52,26 +52,31 @@ export class Monitor {
     this.#ended = this.#run()
   }
 
-  /** Commits a change of a host's exposure. The board tells it before this resolves. */
+  /** Commits a change of a host's exposure. The board shows the change before the promise resolves. */
   publish<T>(host: string, commit: () => Promise<T>): Promise<T> {
     const { log } = this.#parts
     return this.#barrier.during(host, async () => {
       const committed = await commit()
-      await this.#books
-        ?.settle(host)
-        .catch((error: unknown) => log.error({ err: error, host }, 'Status of a host not updated yet; retrying'))
+      await this.#hosts
+        ?.sync(host)
+        .catch((error: unknown) =>
+          log.error(
+            { event: 'host_status_not_updated', err: error, host },
+            `Status of ${host} was not updated after a run; the next monitor round will retry.`,
+          ),
+        )
       return committed
     })
   }
 
-  /** A certificate that was just proven to be served: the board tells it without waiting for the next look. */
-  tellCertificate(host: string, validity: Validity): void {
+  /** Shows a certificate on the board that a handshake has just proven, without waiting for the next full check. */
+  reportCertificate(host: string, validity: Validity): void {
     const { board, now } = this.#parts
     const status = board.find(host)
-    if (status?.tls) (this.#keeper ?? board).put(withCertificate(status, validity, now()))
+    if (status?.tls) (this.#writer ?? board).put(withCertificate(status, validity, now()))
   }
 
-  /** Resolves when the board tells what was committed before: of `host`, or of all. To be awaited before the board is read. */
+  /** Resolves when the board shows all earlier commits of `host`, or of all hosts. Await it before reading the board. */
   upToDate(host?: string): Promise<void> {
     return this.#barrier.passed(host)
   }
@@ -88,45 +93,45 @@ export class Monitor {
     while (!this.#stopped) {
       try {
         if (await this.#lead()) follower = this.#follow()
-        await follower.look()
+        await follower.update()
       } catch (error) {
-        log.error({ err: error }, 'The monitor stumbled; it goes on')
-        if (this.#books !== follower) follower = this.#follow()
+        log.error({ event: 'monitor_round_failed', err: error }, 'Monitor round failed; retrying.')
+        if (this.#hosts !== follower) follower = this.#follow()
       }
-      if (!this.#stopped) await sleep(LOOK_AGAIN_MS)
+      if (!this.#stopped) await sleep(FOLLOW_MS)
     }
   }
 
   #follow(): Follower {
-    const follower = new Follower({ ...this.#parts, surroundings: this.#parts.edge?.surroundings })
-    this.#books = follower
+    const follower = new Follower({ ...this.#parts, environment: this.#parts.edge?.environment })
+    this.#hosts = follower
     return follower
   }
 
-  /** Asks the hosts for as long as the hold lasts. False when it is somebody else's. */
+  /** Checks the hosts while this instance holds the monitor lease. Returns false when another instance holds it. */
   async #lead(): Promise<boolean> {
     const { store, board, edge, instance, leaseMs, now } = this.#parts
     const lease = edge && (await store.takeLease(LEASE, instance, now(), leaseMs))
     if (!lease) return false
     const held = new HeldLease(store, lease, leaseMs, now)
-    const keeper = new Keeper(store, board)
-    this.#keeper = keeper
-    const roll = new Roll({ ...this.#parts, ...edge, keeper })
-    const rounds = new Rounds({ ...this.#parts, keeper, roll })
-    const stopListening = this.#parts.listenToRuns(({ runId }) => roll.touchRun(runId))
+    const writer = new StatusWriter(store, board)
+    this.#writer = writer
+    const watchList = new WatchList({ ...this.#parts, ...edge, writer })
+    const rounds = new Rounds({ ...this.#parts, writer, watchList })
+    const stopListening = this.#parts.listenToRuns(({ runId }) => watchList.touchRun(runId))
     try {
-      this.#books = roll
+      this.#hosts = watchList
       await this.#barrier.during(undefined, async () => {
-        await keeper.begin(now())
-        await this.#refresh(roll)
+        await writer.begin(now())
+        await this.#refresh(watchList)
       })
       this.#rounds = rounds
-      await this.#ask(held, roll, rounds, keeper)
+      await this.#checkHosts(held, watchList, rounds, writer)
       rounds.stop()
-      await this.#write(keeper, true)
+      await this.#write(writer, true)
     } finally {
       this.#rounds = undefined
-      this.#keeper = undefined
+      this.#writer = undefined
       rounds.stop()
       stopListening()
       held.stop()
@@ -135,26 +140,32 @@ export class Monitor {
     return true
   }
 
-  async #ask(held: HeldLease, roll: Roll, rounds: Rounds, keeper: Keeper): Promise<void> {
+  async #checkHosts(held: HeldLease, watchList: WatchList, rounds: Rounds, writer: StatusWriter): Promise<void> {
     while (!this.#stopped) {
       held.assertHeld()
-      await this.#refresh(roll)
+      await this.#refresh(watchList)
       rounds.begin()
-      await this.#write(keeper)
+      await this.#write(writer)
       await sleep(TICK_MS)
     }
   }
 
-  async #refresh(roll: Roll): Promise<void> {
+  async #refresh(watchList: WatchList): Promise<void> {
     const { now, log } = this.#parts
-    await roll.refresh(now()).catch((error: unknown) => log.error({ err: error }, 'The hosts cannot be listed now'))
+    await watchList
+      .refresh(now())
+      .catch((error: unknown) =>
+        log.error({ event: 'host_list_failed', err: error }, 'The list of hosts could not be read; retrying.'),
+      )
   }
 
-  /** A store that does not answer keeps nobody from asking: what is to be written waits. */
-  async #write(keeper: Keeper, all = false): Promise<void> {
+  /** A store that does not answer must not stop the checks. Unwritten statuses stay queued. */
+  async #write(writer: StatusWriter, all = false): Promise<void> {
     const { now, log } = this.#parts
-    await keeper
+    await writer
       .flush(now(), all)
-      .catch((error: unknown) => log.error({ err: error }, 'What was seen of the hosts cannot be written now'))
+      .catch((error: unknown) =>
+        log.error({ event: 'host_status_not_written', err: error }, 'Host statuses could not be written; retrying.'),
+      )
   }
 }

@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore } from '../store/ports/events.ts'
 
-/** Reads of the same thing may overtake each other. What was asked for last is the newest, whenever it arrives. */
+/** Orders concurrent reads of the same host. The read that started last wins, even if its answer arrives first. */
 export class ReadOrder {
   readonly #newest = new Map<string, number>()
   #asked = 0
 
-  /** To be called before asking. */
-  ask(): number {
+  /** Returns the number of a new read. Call it before the read starts. */
+  begin(): number {
     this.#asked += 1
     return this.#asked
   }
 
-  /** Whether no later answer about `host` has arrived yet. From then on it is the newest. */
+  /** Returns false if the answer of a later read of `host` has already arrived. Otherwise this answer is now the newest. */
   arrive(host: string, asked: number): boolean {
-    if (this.isPassed(host, asked)) return false
+    if (this.isOutdated(host, asked)) return false
     this.#newest.set(host, asked)
     return true
   }
 
-  isPassed(host: string, asked: number): boolean {
+  isOutdated(host: string, asked: number): boolean {
     return (this.#newest.get(host) ?? 0) > asked
   }
 
@@ -28,22 +28,22 @@ export class ReadOrder {
   }
 }
 
-/** A store that hangs must not hang every read: after so long a read tells what is known. */
+/** A store that hangs must not block reads: after this time a read returns what the board has. */
 const LONGEST_WAIT_MS = 1_000
 
-/** Makes reads wait while a change is committed and brought to the board, so that all reads tell the same state. */
+/** Makes reads wait while a change is committed and shown on the board, so that all reads return the same state. */
 export class ReadBarrier {
   readonly #changes = new Map<Promise<unknown>, string | undefined>()
 
-  /** Runs a change of `host`, or of all hosts where it is undefined. */
+  /** Runs a change of `host`, or of all hosts if undefined. */
   during<T>(host: string | undefined, change: () => Promise<T>): Promise<T> {
-    const under = change().finally(() => this.#changes.delete(settled))
-    const settled = under.catch(() => undefined)
+    const running = change().finally(() => this.#changes.delete(settled))
+    const settled = running.catch(() => undefined)
     this.#changes.set(settled, host)
-    return under
+    return running
   }
 
-  /** Resolves when the changes that have begun are over: those of `host`, or all where it is undefined. */
+  /** Resolves when the running changes of `host` (or of all hosts if undefined) have ended, or after LONGEST_WAIT_MS. */
   async passed(host?: string): Promise<void> {
     const waitedFor = [...this.#changes].filter(([, one]) => !host || !one || one === host).map(([change]) => change)
     if (waitedFor.length === 0) return
@@ -53,20 +53,20 @@ export class ReadBarrier {
 
 const EVENTS_AT_ONCE = 1_000
 
-/** Tells which exposures were changed, by whatever instance: every such change leaves an event. */
-export class ExposureNews {
+/** Finds exposures that any instance changed. Every such change stores an event. */
+export class ExposureChanges {
   readonly #store: Pick<EventStore, 'readEvents' | 'eventHead'>
-  #heard: number | undefined
+  #lastSeq: number | undefined
 
   constructor(store: Pick<EventStore, 'readEvents' | 'eventHead'>) {
     this.#store = store
   }
 
-  /** The hosts whose exposures changed since the last call. The first call begins the listening. */
+  /** The hosts whose exposures changed since the last call. The first call returns none. */
   async hosts(): Promise<ReadonlySet<string>> {
-    this.#heard ??= await this.#store.eventHead()
-    const events = await this.#store.readEvents(this.#heard, EVENTS_AT_ONCE)
-    this.#heard = events.at(-1)?.seq ?? this.#heard
+    this.#lastSeq ??= await this.#store.eventHead()
+    const events = await this.#store.readEvents(this.#lastSeq, EVENTS_AT_ONCE)
+    this.#lastSeq = events.at(-1)?.seq ?? this.#lastSeq
     return new Set(events.filter(({ type }) => type.startsWith('exposure.')).map(({ host }) => host))
   }
 }

@@ -1,20 +1,20 @@
 import type { EdgeVisitor } from '../edge/contract.ts'
-import type { HostStatus, Sightings } from '../model/host-status.ts'
+import type { FullCheck, HostStatus } from '../model/host-status.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Board } from './board.ts'
-import { isWrongByLook, judged } from './judge.ts'
-import { dueFirst, isLookDue, nextCheck } from './schedule.ts'
-import type { Keeper } from './status-writer.ts'
-import type { Roll } from './watch-list.ts'
+import { needsFullCheck, statusAfterCheck } from './judge.ts'
+import { dueFirst, isFullCheckDue, nextCheck } from './schedule.ts'
+import type { StatusWriter } from './status-writer.ts'
+import type { WatchList } from './watch-list.ts'
 
 export interface RoundsParts {
   readonly board: Board
-  readonly keeper: Keeper
-  readonly roll: Roll
+  readonly writer: StatusWriter
+  readonly watchList: WatchList
   readonly visitor: EdgeVisitor
   /** Compares the exposure of a host with DNS and the edge's files. */
-  readonly compare: (host: string) => Promise<Pick<Sightings, 'dns' | 'file'>>
-  /** Told of every check. */
+  readonly compare: (host: string) => Promise<Pick<FullCheck, 'dns' | 'file'>>
+  /** Called after every check. */
   readonly onCheck: (status: HostStatus) => void
   readonly everyMs: number
   readonly atOnce: number
@@ -22,77 +22,83 @@ export interface RoundsParts {
   readonly now: () => number
 }
 
-/** Checks the hosts that are due, so many at a time. */
+/** Checks the hosts that are due, at most `atOnce` at the same time. */
 export class Rounds {
   readonly #parts: RoundsParts
-  readonly #underWay = new Set<string>()
+  readonly #running = new Set<string>()
   readonly #due = new Map<string, number>()
-  #enlisted = -1
+  #knownMembership = -1
   #stopped = false
 
   constructor(parts: RoundsParts) {
     this.#parts = parts
   }
 
-  /** Checks that are due and have not begun. */
+  /** The number of checks that are due and not started. */
   get waiting(): number {
     return dueFirst(this.#due, this.#parts.now(), Number.POSITIVE_INFINITY).length
   }
 
   begin(): void {
-    const { board, atOnce, roll, log, now } = this.#parts
-    if (this.#enlisted !== board.membership) this.#enlist()
-    for (const host of dueFirst(this.#due, now(), atOnce - this.#underWay.size)) {
+    const { board, atOnce, watchList, log, now } = this.#parts
+    if (this.#knownMembership !== board.membership) this.#updateHosts()
+    for (const host of dueFirst(this.#due, now(), atOnce - this.#running.size)) {
       const status = board.find(host)
       this.#due.delete(host)
-      if (!status || roll.isPaused(host)) continue
-      this.#underWay.add(host)
+      if (!status || watchList.isPaused(host)) continue
+      this.#running.add(host)
       void this.#check(status)
-        .catch((error: unknown) => log.error({ err: error, host }, 'A check failed'))
+        .catch((error: unknown) =>
+          log.error({ event: 'check_failed', err: error, host }, `Check of ${host} failed; retrying at its next turn.`),
+        )
         .finally(() => {
-          this.#underWay.delete(host)
-          this.#enter(host)
+          this.#running.delete(host)
+          this.#schedule(host)
         })
     }
   }
 
-  /** What is still under way comes to nothing. */
+  /** The results of running checks are dropped. */
   stop(): void {
     this.#stopped = true
   }
 
   async #check(status: HostStatus): Promise<void> {
-    const { board, keeper, roll, visitor, onCheck, everyMs, log, now } = this.#parts
-    const { host, path, tls, door } = status
-    const look = isLookDue(host, status.sightings.at, isWrongByLook(status), now(), everyMs)
+    const { board, writer, watchList, visitor, onCheck, everyMs, log, now } = this.#parts
+    const { host, path, tls, listenAddress } = status
+    const full = isFullCheckDue(host, status.fullCheck.at, needsFullCheck(status), now(), everyMs)
     const [answer, compared] = await Promise.all([
-      visitor.visit({ host, path, tls, listenAddress: door, full: look, proof: roll.proofOf(host) }),
-      look ? this.#look(status) : undefined,
+      visitor.visit({ host, path, tls, listenAddress, full, proof: watchList.proofOf(host) }),
+      full ? this.#compare(status) : undefined,
     ])
     const present = board.find(host)
-    // A run may have begun or ended meanwhile: then what was seen is of another time.
-    if (this.#stopped || present?.planId !== status.planId || roll.isPaused(host)) return
-    const after = judged(present, { answer, look: compared }, now())
+    // A run may have started or ended during the check. Then the result is out of date.
+    if (this.#stopped || present?.planId !== status.planId || watchList.isPaused(host)) return
+    const after = statusAfterCheck(present, { answer, fullCheck: compared }, now())
     const isWorse = after.badge !== present.badge && after.badge !== 'RUNNING'
-    // Before anybody is alarmed: another instance may be about to take the host away.
-    if (isWorse && present.managed && (await roll.isBusy(host))) return
+    // Another instance may be removing the host. Check this before an alarm is sent.
+    if (isWorse && present.managed && (await watchList.isBusy(host))) return
     if (board.find(host) !== present) return
-    if (after.badge !== present.badge) log.info({ host, badge: after.badge, before: present.badge }, 'A badge changed')
-    keeper.put(after)
+    if (after.badge !== present.badge)
+      log.info(
+        { event: 'badge_changed', host, badge: after.badge, before: present.badge },
+        `Badge of ${host} changed from ${present.badge} to ${after.badge}.`,
+      )
+    writer.put(after)
     onCheck(after)
   }
 
-  async #look({ host, managed }: HostStatus): Promise<Pick<Sightings, 'dns' | 'file'>> {
+  async #compare({ host, managed }: HostStatus): Promise<Pick<FullCheck, 'dns' | 'file'>> {
     return managed ? this.#parts.compare(host) : { dns: null, file: null }
   }
 
-  /** Those that came or went since the last time. */
-  #enlist(): void {
+  /** Adds new hosts to the schedule and removes hosts that are gone. */
+  #updateHosts(): void {
     const { board, visitor } = this.#parts
-    this.#enlisted = board.membership
-    for (const { host, sightings } of board.all()) {
-      if (this.#underWay.has(host) || (this.#due.has(host) && sightings.at !== null)) continue
-      this.#enter(host)
+    this.#knownMembership = board.membership
+    for (const { host, fullCheck } of board.all()) {
+      if (this.#running.has(host) || (this.#due.has(host) && fullCheck.at !== null)) continue
+      this.#schedule(host)
     }
     for (const host of [...this.#due.keys()]) {
       if (board.find(host)) continue
@@ -101,13 +107,13 @@ export class Rounds {
     }
   }
 
-  #enter(host: string): void {
+  #schedule(host: string): void {
     const status = this.#parts.board.find(host)
     if (!status) return
-    const { lastCheck, since, sightings } = status
-    // After an apply only its verification is known: the first look of our own is due at once.
-    const checkedAt = sightings.at === null ? null : (lastCheck?.at ?? null)
-    const standing = { host, checkedAt, failingSince: lastCheck?.ok === false ? since : null }
-    this.#due.set(host, nextCheck(standing, this.#parts.everyMs))
+    const { lastCheck, since, fullCheck } = status
+    // After an apply only its verification is known, so the first full check is due at once.
+    const checkedAt = fullCheck.at === null ? null : (lastCheck?.at ?? null)
+    const checked = { host, checkedAt, failingSince: lastCheck?.ok === false ? since : null }
+    this.#due.set(host, nextCheck(checked, this.#parts.everyMs))
   }
 }

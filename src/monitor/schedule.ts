@@ -1,55 +1,55 @@
-/** What the schedule needs to know of a host. Times are milliseconds since 1970. */
-interface Standing {
+/** The facts about a host that the schedule uses. Times are milliseconds since 1970. */
+interface CheckedHost {
   readonly host: string
   readonly checkedAt: number | null
-  /** Since when its checks do not go well; null while they do. */
+  /** When its checks began to fail. Null while they succeed. */
   readonly failingSince: number | null
 }
 
 const LONG_DOWN_MS = 600_000
-/** A host that is down for long is asked this much less often at most. */
+/** The longest period of a host that is down, as a multiple of the normal period. */
 const MOST_BACKOFF = 10
-/** DNS, files and the certificate are looked at once in so many checks. */
-const CHECKS_PER_LOOK = 10
+/** One of this many checks is a full check: it also checks DNS, files and the certificate. */
+const CHECKS_PER_FULL_CHECK = 10
 
 /**
- * When a host is to be checked next: at its own moment of every period, so that the checks of many hosts are spread
- * evenly whenever they began. One that was never checked is due at once.
+ * The time of the next check. Each host has a fixed offset within the period, which spreads the checks of many hosts
+ * evenly. A host that was never checked is due at once.
  */
-export function nextCheck({ host, checkedAt, failingSince }: Standing, everyMs: number): number {
+export function nextCheck({ host, checkedAt, failingSince }: CheckedHost, everyMs: number): number {
   if (checkedAt === null) return 0
   const period = everyMs * backoff(failingSince === null ? 0 : checkedAt - failingSince)
-  const moment = fractionOf(host) * period
+  const offset = fractionOf(host) * period
   const earliest = checkedAt + period / 2
-  return moment + Math.ceil((earliest - moment) / period) * period
+  return offset + Math.ceil((earliest - offset) / period) * period
 }
 
-/** Doubles from ten minutes on. */
+/** The period doubles after ten minutes of failures, and again each time the failing time doubles. */
 function backoff(failingMs: number): number {
   if (failingMs < LONG_DOWN_MS) return 1
   return Math.min(MOST_BACKOFF, 2 ** (1 + Math.floor(Math.log2(failingMs / LONG_DOWN_MS))))
 }
 
-/** Whether a check takes the longer look. What was seen to be wrong is looked at every time, so that it turns right at once. */
-export function isLookDue(
+/** Whether a check must be a full check. A host with a problem gets one every time, so that its badge clears at once. */
+export function isFullCheckDue(
   host: string,
-  lookedAt: number | null,
+  fullCheckAt: number | null,
   isWrong: boolean,
   now: number,
   everyMs: number,
 ): boolean {
-  if (lookedAt === null || isWrong) return true
-  return now - lookedAt >= CHECKS_PER_LOOK * everyMs * (0.8 + 0.4 * fractionOf(host))
+  if (fullCheckAt === null || isWrong) return true
+  return now - fullCheckAt >= CHECKS_PER_FULL_CHECK * everyMs * (0.8 + 0.4 * fractionOf(host))
 }
 
-/** The hosts to check now: those that are due for longest, as many as there is room for. */
+/** The hosts to check now, longest overdue first, at most `room`. */
 export function dueFirst(dueAt: ReadonlyMap<string, number>, now: number, room: number): string[] {
   const due: string[] = []
   for (const [host, at] of dueAt) if (at <= now) due.push(host)
   return due.length <= room ? due : due.sort((a, b) => (dueAt.get(a) ?? 0) - (dueAt.get(b) ?? 0)).slice(0, room)
 }
 
-/** 0 to 1, the same for a name every time: FNV-1a. */
+/** A number from 0 to 1 that is always the same for a name (FNV-1a hash). */
 function fractionOf(name: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)

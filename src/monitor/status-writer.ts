@@ -5,10 +5,10 @@ import type { Transactions } from '../store/ports/store.ts'
 import type { Board } from './board.ts'
 import { eventsBetween } from './host-events.ts'
 
-/** How old what the store has of a host may grow while nothing but times and counts change. */
+/** How old the stored status of a host may become while only times and counts change. */
 const ROLL_UP_MS = 60_000
 const BETWEEN_ROLL_UPS_MS = 10_000
-/** In one transaction: nobody else is kept waiting for long. */
+/** Hosts per transaction, so that other writers do not wait long. */
 const MOST_AT_ONCE = 500
 
 interface Change {
@@ -17,10 +17,10 @@ interface Change {
 }
 
 /**
- * Brings to the board what was seen, and to the store what must last: a host that came or went, a change of badge or
- * certificate at once and together with its event; everything else gathered over a minute.
+ * Writes statuses to the board at once, and to the store as follows: a new or removed host and a change of badge or
+ * certificate with the next flush, together with its event; other changes once per minute.
  */
-export class Keeper {
+export class StatusWriter {
   readonly #store: HostStore & Transactions<HostStore & EventStore>
   readonly #board: Board
   readonly #writtenAt = new Map<string, number>()
@@ -36,7 +36,7 @@ export class Keeper {
     this.#board = board
   }
 
-  /** Takes up where whoever asked before has stopped. */
+  /** Loads the statuses that the previous checking instance has stored. */
   async begin(now: number): Promise<void> {
     const { version } = await this.#store.hostsMark()
     const kept = await this.#store.readHosts(-1)
@@ -51,7 +51,7 @@ export class Keeper {
     this.#rolledUpAt = now
   }
 
-  /** A host as it is seen now. */
+  /** Sets the current status of a host. */
   put(status: HostStatus): void {
     const { host } = status
     const before = this.#board.find(host)
@@ -60,7 +60,7 @@ export class Keeper {
     const after = isNew ? { ...status, changed: this.#changed } : status
     this.#gone.delete(host)
     if (!before || isWorthWriting(before, after)) this.#toWrite.add(host)
-    if (before && isWorthTelling(before, after)) this.#changes.push({ before, after })
+    if (before && hasEvents(before, after)) this.#changes.push({ before, after })
     this.#board.put(after)
   }
 
@@ -72,7 +72,7 @@ export class Keeper {
     this.#board.remove(host)
   }
 
-  /** Writes what must be written by now; everything when `all`. What cannot be written stays for the next time. */
+  /** Writes the statuses that are due, or all of them. Statuses that cannot be written stay queued for the next call. */
   async flush(now: number, all = false): Promise<void> {
     this.#markOld(now, all)
     do await this.#writeSome(now)
@@ -110,12 +110,12 @@ export class Keeper {
   }
 }
 
-const isWorthTelling = (before: HostStatus, after: HostStatus): boolean =>
-  before.badge !== after.badge || before.sightings.certificate?.level !== after.sightings.certificate?.level
+const hasEvents = (before: HostStatus, after: HostStatus): boolean =>
+  before.badge !== after.badge || before.fullCheck.certificate?.level !== after.fullCheck.certificate?.level
 
-/** What callers of other instances should see at once. */
+/** True for changes that callers of other instances should see at once. */
 const isWorthWriting = (before: HostStatus, after: HostStatus): boolean =>
-  isWorthTelling(before, after) ||
+  hasEvents(before, after) ||
   before.configPath !== after.configPath ||
   before.server !== after.server ||
   before.expiresAt !== after.expiresAt

@@ -1,21 +1,21 @@
 import type { EdgeMap, ServedHost } from '../edge/reading/contract.ts'
-import { doorOf } from '../model/address.ts'
+import { listenAddress } from '../model/address.ts'
 import { parseName } from '../model/dns-name.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { WatchedHost } from '../model/host-status.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 
-/** The installation, as far as it decides who is watched and how. */
-export interface Surroundings {
+/** The settings that decide which hosts are checked and how. */
+export interface EdgeEnvironment {
   readonly addresses: Readonly<Record<string, string>>
   /** Where an apply writes the server block of a host. */
   readonly hostPath: (host: string) => string
-  /** Where the Primary's edge is asked. */
+  /** Where checks connect to the Primary's edge. */
   readonly edge: { readonly address: string; readonly ports: { readonly http: number; readonly https: number } }
 }
 
-/** Of an exposure and its plan what watching takes: of thousands all the rest would fill the memory for nothing. */
-export interface Held {
+/** The members of an exposure and its plan that checks need. Keeping thousands of whole plans would waste memory. */
+export interface WatchedExposure {
   readonly host: string
   readonly planId: string
   readonly state: PlanState
@@ -23,11 +23,14 @@ export interface Held {
   readonly server: string
   readonly tls: boolean
   readonly health: string
-  /** The secret of its plan: stays here, and is in no status. */
+  /** The secret of the plan. No status contains it. */
   readonly proof: string | undefined
 }
 
-export const heldBy = ({ state, expiresAt }: Exposure, { host, planId, request, proof }: Plan): Held => ({
+export const watchedExposure = (
+  { state, expiresAt }: Exposure,
+  { host, planId, request, proof }: Plan,
+): WatchedExposure => ({
   host,
   planId,
   state,
@@ -38,34 +41,37 @@ export const heldBy = ({ state, expiresAt }: Exposure, { host, planId, request, 
   proof,
 })
 
-/** A host whose apply has not ended is not there yet; one that is blocked says so elsewhere and is asked all the same. */
+/** The states of exposures that are checked. A host whose apply has not ended is not listed yet. A blocked host is checked. */
 const LISTED: readonly PlanState[] = ['applied', 'removing', 'blocked']
 
-/** Every host that the edge serves, made here or not, and every exposure even where its file is gone. */
+/** Every host that the edge serves, managed or not, and every exposure, even if its file is missing. */
 export function watchedHosts(
   map: Pick<EdgeMap, 'hosts' | 'find'>,
-  held: ReadonlyMap<string, Held>,
-  surroundings: Surroundings,
+  held: ReadonlyMap<string, WatchedExposure>,
+  environment: EdgeEnvironment,
 ): WatchedHost[] {
   const ours = [...held.values()].filter(isListed)
-  const others = map.hosts.filter(({ host }) => !held.has(host) && parseName(host) === host)
+  const unmanaged = map.hosts.filter(({ host }) => !held.has(host) && parseName(host) === host)
   return [
-    ...ours.map((one) => managedHost(one, map.find(one.host)?.configPath ?? null, surroundings)),
-    ...others.map((served) => foreignHost(served, surroundings)),
+    ...ours.map((one) => managedHost(one, map.find(one.host)?.configPath ?? null, environment)),
+    ...unmanaged.map((served) => unmanagedHost(served, environment)),
   ]
 }
 
-/** A host as a run left it, before anybody has read the edge's configuration. Undefined where it is not watched. */
-export function watchedAfterRun(held: Held | undefined, surroundings: Surroundings): WatchedHost | undefined {
-  return held && isListed(held) ? managedHost(held, surroundings.hostPath(held.host), surroundings) : undefined
+/** A host after its run, before the edge's configuration is read again. Undefined if the host is not checked. */
+export function watchedAfterRun(
+  held: WatchedExposure | undefined,
+  environment: EdgeEnvironment,
+): WatchedHost | undefined {
+  return held && isListed(held) ? managedHost(held, environment.hostPath(held.host), environment) : undefined
 }
 
-const isListed = ({ state }: Held): boolean => LISTED.includes(state)
+const isListed = ({ state }: WatchedExposure): boolean => LISTED.includes(state)
 
 function managedHost(
-  { host, planId, expiresAt, server, tls, health }: Held,
+  { host, planId, expiresAt, server, tls, health }: WatchedExposure,
   configPath: string | null,
-  { addresses, edge }: Surroundings,
+  { addresses, edge }: EdgeEnvironment,
 ): WatchedHost {
   return {
     host,
@@ -73,7 +79,7 @@ function managedHost(
     managed: true,
     tls,
     path: health,
-    door: doorOf([], tls, edge),
+    listenAddress: listenAddress([], tls, edge),
     server,
     address: addresses[server] ?? null,
     planId,
@@ -81,7 +87,7 @@ function managedHost(
   }
 }
 
-function foreignHost(served: ServedHost, { addresses, edge }: Surroundings): WatchedHost {
+function unmanagedHost(served: ServedHost, { addresses, edge }: EdgeEnvironment): WatchedHost {
   const { host, configPath, target, tls } = served
   const server = Object.entries(addresses).find(([, address]) => address === target?.host)?.[0] ?? null
   return {
@@ -90,7 +96,7 @@ function foreignHost(served: ServedHost, { addresses, edge }: Surroundings): Wat
     managed: false,
     tls,
     path: '/',
-    door: doorOf(served.listen, tls, edge),
+    listenAddress: listenAddress(served.listen, tls, edge),
     server,
     address: target?.host ?? null,
     planId: null,

@@ -2,7 +2,7 @@ import type { EventType, StoredEvent } from '../model/event.ts'
 import { SharedPoll, WakeUp } from '../primitives/followers.ts'
 import type { EventStore } from '../store/ports/events.ts'
 
-/** Which events somebody wants; all where nothing is said. */
+/** Selects events by type and host. An undefined member selects all. */
 export interface EventFilter {
   readonly types?: ReadonlySet<EventType> | undefined
   readonly hosts?: ReadonlySet<string> | undefined
@@ -11,18 +11,18 @@ export interface EventFilter {
 export const wants = ({ types, hosts }: EventFilter, { type, host }: Pick<StoredEvent, 'type' | 'host'>): boolean =>
   (types?.has(type) ?? true) && (hosts?.has(host) ?? true)
 
-/** Whatever instance an event comes from, it is found by one look for all followers. */
-const LOOK_MS = 250
+/** One poll of the store finds new events of every instance for all followers. */
+const POLL_MS = 250
 const PAGE = 200
-/** New events that are kept for followers who are about to take them. A follower further behind reads by itself. */
+/** The number of new events in memory. A follower that is further behind reads from the store. */
 const MOST_RECENT = 1_000
 
-/** Hands on events as they happen, from any place on, to any number of followers. */
+/** Streams events to any number of followers, from any position. */
 export class EventFeed {
   readonly #store: Pick<EventStore, 'readEvents' | 'eventHead'>
   readonly #closing = new AbortController()
-  readonly #news = new WakeUp()
-  readonly #poll = new SharedPoll(LOOK_MS, () => this.#look())
+  readonly #newEvents = new WakeUp()
+  readonly #poll = new SharedPoll(POLL_MS, () => this.#readNew())
   /** The newest events up to `#read`, without a gap. */
   #recent: StoredEvent[] = []
   #read = 0
@@ -31,7 +31,7 @@ export class EventFeed {
     this.#store = store
   }
 
-  /** Events after that place, or from now on, until the feed is closed or the follower has gone. */
+  /** Events after `afterSeq` (or from now on if undefined), until the feed is closed or `gone` is aborted. */
   async follow(
     filter: EventFilter,
     afterSeq: number | undefined,
@@ -41,7 +41,7 @@ export class EventFeed {
     return this.#events(filter, afterSeq ?? head, head, AbortSignal.any([gone, this.#closing.signal]))
   }
 
-  /** Ends every follower's events: the service shuts down. */
+  /** Ends the events of every follower. Call it at shutdown. */
   close(): void {
     this.#closing.abort()
   }
@@ -59,7 +59,7 @@ export class EventFeed {
     this.#poll.join()
     try {
       for (let seen = afterSeq; !end.aborted; ) {
-        const woken = this.#news.next(end)
+        const woken = this.#newEvents.next(end)
         const events = await this.#after(seen)
         for (const event of events) {
           seen = event.seq
@@ -79,12 +79,12 @@ export class EventFeed {
     return this.#store.readEvents(seen, PAGE)
   }
 
-  async #look(): Promise<void> {
+  async #readNew(): Promise<void> {
     for (let more = true; more; ) {
       const events = await this.#store.readEvents(this.#read, PAGE)
       this.#recent = [...this.#recent, ...events].slice(-MOST_RECENT)
       this.#read = events.at(-1)?.seq ?? this.#read
-      if (events.length > 0) this.#news.call()
+      if (events.length > 0) this.#newEvents.call()
       more = events.length === PAGE
     }
   }

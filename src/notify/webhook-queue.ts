@@ -7,73 +7,73 @@ import type { Delivery, WebhookStore } from '../store/ports/webhooks.ts'
 import { wants } from './event-feed.ts'
 import type { Hook, Send } from './webhook-request.ts'
 
-export interface CourierParts {
+export interface WebhookQueueParts {
   readonly store: WebhookStore & EventStore & LeaseStore & Transactions<WebhookStore>
   readonly log: Log
   readonly send: Send
   readonly now: () => number
-  /** 0 to 1. */
+  /** A random number from 0 to 1, for the spread of pauses. */
   readonly chance: () => number
 }
 
 const PAGE = 200
-/** Hosts that a receiver is told of at the same time: one that hangs over an event of one host keeps few others waiting. */
+/** Deliveries to one receiver at the same time, each for another host. A slow event of one host does not delay the others. */
 const AT_ONCE = 8
 
-/** Brings the events of one webhook from its outbox to its receiver, those of one host one after the other. */
-export class Courier {
+/** Delivers the events of one webhook from its outbox to its receiver. The events of one host are delivered in order. */
+export class WebhookQueue {
   readonly hook: Hook
-  readonly #parts: CourierParts
-  /** Hosts with an event on its way. */
-  readonly #onTheWay = new Map<string, Promise<void>>()
-  /** How many deliveries have come to an end, good or bad. */
+  readonly #parts: WebhookQueueParts
+  /** Hosts with a running delivery. */
+  readonly #running = new Map<string, Promise<void>>()
+  /** The number of finished deliveries, successful or not. */
   #ended = 0
-  /** Up to where events were put into the outbox; unknown before the first look. */
-  #looked: number | undefined
+  /** The position up to which events are in the outbox. Undefined before it is read from the store. */
+  #queuedThrough: number | undefined
 
-  constructor(hook: Hook, parts: CourierParts) {
+  constructor(hook: Hook, parts: WebhookQueueParts) {
     this.hook = hook
     this.#parts = parts
   }
 
-  /** Somebody else may have had the outbox since. */
-  forget(): void {
-    this.#looked = undefined
+  /** Reads the position from the store again. Call it when another instance may have used the outbox. */
+  resetPosition(): void {
+    this.#queuedThrough = undefined
   }
 
-  /** Puts new events into the outbox and sends what is due. Resolves when that has begun, not when it has arrived. */
+  /** Adds new events to the outbox and starts the deliveries that are due. Does not wait for them. */
   async round(head: number, gone: AbortSignal): Promise<void> {
     await this.#fill(head)
     await this.#sendDue(gone)
   }
 
-  /** Waits for what is on its way. */
+  /** Resolves when no delivery is running. */
   async settled(): Promise<void> {
-    await Promise.all(this.#onTheWay.values())
+    await Promise.all(this.#running.values())
   }
 
   async #fill(head: number): Promise<void> {
     const { store, now } = this.#parts
     const { name } = this.hook
-    let from: number = this.#looked ?? (await store.openWebhook(name))
+    let from: number = this.#queuedThrough ?? (await store.openWebhook(name))
     while (from < head) {
       const events = await store.readEvents(from, PAGE)
       const through = events.at(-1)?.seq ?? head
       const wanted = events.filter((event) => wants(this.hook, event))
-      const looked = { from, through }
-      const mine = await store.transaction((session) => session.queueDeliveries(name, wanted, looked, now()))
-      from = mine ? through : await store.openWebhook(name)
+      const range = { from, through }
+      const isQueued = await store.transaction((session) => session.queueDeliveries(name, wanted, range, now()))
+      from = isQueued ? through : await store.openWebhook(name)
     }
-    this.#looked = from
+    this.#queuedThrough = from
   }
 
   async #sendDue(gone: AbortSignal): Promise<void> {
     const due = await this.#due()
-    const next = due.filter(({ event }) => !this.#onTheWay.has(event.host))
-    for (const delivery of next.slice(0, AT_ONCE - this.#onTheWay.size)) this.#begin(delivery, gone)
+    const next = due.filter(({ event }) => !this.#running.has(event.host))
+    for (const delivery of next.slice(0, AT_ONCE - this.#running.size)) this.#begin(delivery, gone)
   }
 
-  /** What arrives during the look makes the look worthless: it would be sent twice. */
+  /** Reads again if a delivery ended during the read: the result could contain it, and it would be sent twice. */
   async #due(): Promise<Delivery[]> {
     const { store, now } = this.#parts
     const ended = this.#ended
@@ -84,21 +84,21 @@ export class Courier {
   #begin(delivery: Delivery, gone: AbortSignal): void {
     const { host } = delivery.event
     const { log } = this.#parts
-    const way = this.#deliver(delivery, gone)
+    const running = this.#deliver(delivery, gone)
       .catch((error: unknown) => {
         log.error(
-          { err: error, webhook: this.hook.name },
-          'What became of a delivery could not be noted; it is sent again',
+          { event: 'webhook_result_not_stored', err: error, webhook: this.hook.name },
+          `The result of a delivery to webhook ${this.hook.name} could not be stored; the event will be sent again.`,
         )
         return false
       })
       .then(async (arrived) => {
-        this.#onTheWay.delete(host)
+        this.#running.delete(host)
         this.#ended += 1
-        // The next one of this host need not wait for the next round.
+        // The next event of this host does not wait for the next round.
         if (arrived && !gone.aborted) await this.#sendDue(gone).catch(() => undefined)
       })
-    this.#onTheWay.set(host, way)
+    this.#running.set(host, running)
   }
 
   async #deliver({ event, tries }: Delivery, gone: AbortSignal): Promise<boolean> {
@@ -114,16 +114,21 @@ export class Courier {
     const failed = { at, tries: tries + 1, fault: sent.fault, dead: tries + 1 >= mostTries }
     const dueAt = at + deliveryPause(failed.tries, chance(), sent.retryAfterMs)
     await store.transaction((session) => session.postponeDelivery(name, event.seq, { ...failed, dueAt }))
-    const about = { webhook: name, event: event.id, host: event.host, tries: failed.tries, fault: sent.fault }
-    if (failed.dead) log.error(about, 'A webhook was given up on an event; it is kept as a dead letter')
-    else if (tries === 0) log.warn(about, 'A webhook does not take an event; it is tried again')
+    const about = { webhook: name, eventId: event.id, host: event.host, tries: failed.tries, fault: sent.fault }
+    if (failed.dead)
+      log.error(
+        { event: 'webhook_delivery_abandoned', ...about },
+        `Webhook ${name} did not accept an event after ${failed.tries} tries; the event is kept as a dead letter.`,
+      )
+    else if (tries === 0)
+      log.warn({ event: 'webhook_delivery_failed', ...about }, `Webhook ${name} did not accept an event; retrying.`)
     return false
   }
 }
 
-/** What failed together is not tried together again: each pause is up to a fifth shorter or longer. */
+/** Each pause is up to a fifth shorter or longer, so that deliveries that failed together are not retried together. */
 const PAUSES = { firstMs: 1_000, factor: 2, longestMs: 2 * 3_600_000, spread: 0.2 }
 
-/** The pause after so many failed tries. A receiver that names a longer pause gets it, up to the longest of ours. */
+/** The pause after `tries` failed tries. A receiver can ask for a longer pause, up to `longestMs`. */
 export const deliveryPause = (tries: number, chance: number, askedMs = 0): number =>
   Math.round(Math.max(pauseAfter(tries, PAUSES, chance), Math.min(askedMs, PAUSES.longestMs)))

@@ -3,11 +3,11 @@ import type { Hook } from './webhook-request.ts'
 
 export interface WebhookReport extends WebhookState {
   readonly name: string
-  /** Where it goes, without path and query: those may be all that a receiver knows its callers by. */
+  /** The origin of the receiver, without path and query, because these can contain a secret. */
   readonly receiver: string
   readonly events: readonly string[] | null
   readonly hosts: readonly string[] | null
-  /** Newest first; `dead` counts all of them. */
+  /** The newest first. `dead` counts all of them. */
   readonly deadLetters: readonly DeadLetterReport[]
 }
 
@@ -22,7 +22,7 @@ interface DeadLetterReport {
 
 const MOST_LETTERS = 20
 
-/** How every configured webhook does. */
+/** The state of every configured webhook. */
 export const reportWebhooks = (
   hooks: readonly Hook[],
   store: Pick<WebhookStore, 'webhookState' | 'deadLetters'>,
@@ -37,7 +37,12 @@ export const reportWebhooks = (
         events: types ? [...types] : null,
         hosts: hosts ? [...hosts] : null,
         deadLetters: letters.map(({ event: { id, type, host, at }, tries, fault }) => ({
-          ...{ id, type, host, at, tries, fault },
+          id,
+          type,
+          host,
+          at,
+          tries,
+          fault,
         })),
       }
     }),

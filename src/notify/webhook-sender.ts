@@ -1,42 +1,43 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Lease } from '../store/ports/leases.ts'
-import { Courier, type CourierParts } from './webhook-queue.ts'
+import { WebhookQueue, type WebhookQueueParts } from './webhook-queue.ts'
 import type { Hook } from './webhook-request.ts'
 
-export interface DelivererParts extends CourierParts {
+export interface WebhookSenderParts extends WebhookQueueParts {
   readonly instance: string
-  /** How long an instance may give no sign of life before another one delivers. */
+  /** How long the lease of the delivering instance lasts without renewal. Then another instance delivers. */
   readonly leaseMs: number
 }
 
-const LOOK_MS = 250
-const LAST_MS = 3_000
+const ROUND_MS = 250
+/** How long `stop` waits for running deliveries. */
+const STOP_MS = 3_000
 
-/** Delivers events to every webhook, from one instance at a time. It runs beside everything else: nobody waits for it. */
-export class Deliverer {
-  readonly #parts: DelivererParts
-  readonly #couriers: readonly Courier[]
+/** Delivers events to every webhook, from one instance at a time. No other part of the service waits for it. */
+export class WebhookSender {
+  readonly #parts: WebhookSenderParts
+  readonly #queues: readonly WebhookQueue[]
   readonly #end = new AbortController()
-  /** Breaks off what is still on its way. */
+  /** Aborts running deliveries. */
   readonly #gone = new AbortController()
   #lease: Lease | undefined
   #working: Promise<void> | undefined
 
-  constructor(hooks: readonly Hook[], parts: DelivererParts) {
+  constructor(hooks: readonly Hook[], parts: WebhookSenderParts) {
     this.#parts = parts
-    this.#couriers = hooks.map((hook) => new Courier(hook, parts))
+    this.#queues = hooks.map((hook) => new WebhookQueue(hook, parts))
   }
 
   start(): void {
-    if (this.#couriers.length > 0) this.#working ??= this.#work()
+    if (this.#queues.length > 0) this.#working ??= this.#work()
   }
 
-  /** What is on its way is given a moment; what has not arrived then is sent again by whoever delivers next. */
+  /** Waits a short time for running deliveries, then aborts them. The next delivering instance sends them again. */
   async stop(): Promise<void> {
     this.#end.abort()
     await this.#working
-    const settled = Promise.all(this.#couriers.map((courier) => courier.settled()))
-    await Promise.race([settled, sleep(LAST_MS, undefined, { ref: false })])
+    const settled = Promise.all(this.#queues.map((queue) => queue.settled()))
+    await Promise.race([settled, sleep(STOP_MS, undefined, { ref: false })])
     this.#gone.abort()
     await settled
     const { store } = this.#parts
@@ -48,27 +49,27 @@ export class Deliverer {
     const { signal } = this.#end
     while (!signal.aborted) {
       await this.#round().catch((error: unknown) =>
-        log.error({ err: error }, 'Webhooks could not be looked after; it is tried again'),
+        log.error({ event: 'webhook_round_failed', err: error }, 'Webhook round failed; retrying.'),
       )
-      await sleep(this.#lease ? LOOK_MS : 4 * LOOK_MS, undefined, { signal }).catch(() => undefined)
+      await sleep(this.#lease ? ROUND_MS : 4 * ROUND_MS, undefined, { signal }).catch(() => undefined)
     }
   }
 
   async #round(): Promise<void> {
-    if (!(await this.#isOurs())) return
+    if (!(await this.#holdsLease())) return
     const head = await this.#parts.store.eventHead()
-    for (const courier of this.#couriers) await courier.round(head, this.#gone.signal)
+    for (const queue of this.#queues) await queue.round(head, this.#gone.signal)
   }
 
-  /** One instance delivers: two would send the events of a host past each other. */
-  async #isOurs(): Promise<boolean> {
+  /** One instance delivers, because two would send the events of a host out of order. */
+  async #holdsLease(): Promise<boolean> {
     const { store, instance, leaseMs, now } = this.#parts
     if (this.#lease && now() < this.#lease.expiresAt - leaseMs / 2) return true
     const had = this.#lease
     this.#lease = undefined
     this.#lease = await store.takeLease('webhooks', instance, now(), leaseMs)
-    // Another fence than the next one: somebody else delivered in between.
-    if (this.#lease?.fence !== (had?.fence ?? 0) + 1) for (const courier of this.#couriers) courier.forget()
+    // A gap in the fencing numbers means that another instance delivered in between.
+    if (this.#lease?.fence !== (had?.fence ?? 0) + 1) for (const queue of this.#queues) queue.resetPosition()
     return this.#lease !== undefined
   }
 }

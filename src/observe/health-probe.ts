@@ -3,7 +3,7 @@ import { request as requestSecurely } from 'node:https'
 import { connect } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
 import type { Endpoint } from '../model/address.ts'
-import type { Reach } from '../model/evidence.ts'
+import type { ConnectResult } from '../model/evidence.ts'
 import type { HealthFact } from '../model/finding.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 
@@ -95,16 +95,16 @@ function reasonOf(error: unknown): Reason {
 }
 
 /** One TCP connection, closed as soon as it stands. */
-export function probeTcp({ address, port }: Endpoint, limitMs: number): Promise<Reach> {
+export function probeTcp({ address, port }: Endpoint, limitMs: number): Promise<ConnectResult> {
   const socket = connect({ host: address, port })
-  return new Promise<Reach>((resolve) => {
+  return new Promise<ConnectResult>((resolve) => {
     socket.setTimeout(limitMs, () => resolve('timeout'))
     socket.once('connect', () => resolve('open'))
     socket.on('error', (error) => resolve(CONNECT_REASONS['code' in error ? String(error.code) : ''] ?? 'unreachable'))
   }).finally(() => socket.destroy())
 }
 
-const CONNECT_REASONS: Readonly<Record<string, Reach>> = { ECONNREFUSED: 'refused', ETIMEDOUT: 'timeout' }
+const CONNECT_REASONS: Readonly<Record<string, ConnectResult>> = { ECONNREFUSED: 'refused', ETIMEDOUT: 'timeout' }
 
 /** Whether somebody takes a TLS handshake there. Whom the certificate is from does not matter. */
 export function speaksTls({ address, port }: Endpoint, limitMs: number): Promise<boolean> {

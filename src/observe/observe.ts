@@ -1,7 +1,7 @@
 import type { DnsReader } from '../dns/contract.ts'
 import type { EdgePreflight } from '../edge/contract.ts'
 import type { CertificateFact, HealthFact, NameFact, Observation, ProxyFact } from '../model/finding.ts'
-import type { Desired } from '../plan/desire.ts'
+import type { Desired } from '../plan/desired.ts'
 import { type CertificateSources, checkCertificate } from './certificate-check.ts'
 import type { HealthTarget } from './health-probe.ts'
 import { nameInUse } from './name-in-use.ts'

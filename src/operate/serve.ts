@@ -16,25 +16,25 @@ export interface Service {
   readonly store: Store
   readonly trail: AuditTrail
   readonly admission: Admission
-  readonly upkeep: Upkeep
+  readonly housekeeping: Housekeeping
   readonly monitor: { start(): void; stop(): Promise<void> }
-  readonly deliverer: { start(): void; stop(): Promise<void> }
+  readonly webhookSender: { start(): void; stop(): Promise<void> }
   readonly log: Log
 }
 
-/** What the service does by itself, beside answering. */
-interface Upkeep {
-  /** Once, before anything is answered: base files on the edges, runs that were left behind, a look at what differs. */
+/** The work that the service does at regular times, without a request. */
+interface Housekeeping {
+  /** Called once, before the first request: writes base files on the edges, recovers interrupted runs, finds differences. */
   begin(): Promise<void>
-  /** Runs whose instance is gone. */
+  /** Finishes runs whose instance has stopped. */
   recover(): Promise<unknown>
-  /** Exposures whose life is over. */
+  /** Removes expired exposures. */
   expire(): Promise<void>
-  /** Certificates in use that are due, replaced by hand, or left half-way. */
+  /** Renews certificates that are due, and finishes interrupted renewals. */
   renew(): Promise<unknown>
-  /** Whether an edge logs private keys. */
-  lookAtLogs(): Promise<void>
-  /** Waits for the runs and renewals under way. */
+  /** Checks whether an edge logs at debug level. */
+  checkLogLevels(): Promise<void>
+  /** Waits for running runs and renewals. */
   drain(limitMs: number): Promise<void>
 }
 
@@ -43,45 +43,46 @@ const PRUNE_MS = 3_600_000
 const RECOVER_MS = 10_000
 const EXPIRE_MS = 2_000
 const LOG_LEVELS_MS = 5_000
-/** How long runs under way may take to end once we were told to. What takes longer is taken up again at the next start. */
+/** How long shutdown waits for running runs. The next start recovers a run that takes longer. */
 const DRAIN_MS = 25_000
 const CLOSE_MS = 5_000
-/** After the signal the process ends at this time whatever still hangs: recovery at the next start does the rest. */
-const LAST_MS = DRAIN_MS + 2 * CLOSE_MS
+/** The process ends this long after the signal, even if something hangs. The next start recovers the rest. */
+const SHUTDOWN_MS = DRAIN_MS + 2 * CLOSE_MS
 const DAY_MS = 86_400_000
 
-/** Listens until SIGTERM or SIGINT; then refuses new requests, finishes those under way, and ends. */
+/** Listens until SIGTERM or SIGINT. Then refuses new requests, finishes running ones and returns. */
 export async function serve(service: Service, config: Config): Promise<void> {
-  const { app, store, trail, upkeep, monitor, deliverer, log } = service
-  await upkeep.begin()
-  // Before the listener closes: who comes while runs end is told so, not turned away at the door.
-  app.addHook('preClose', () => upkeep.drain(DRAIN_MS))
+  const { app, store, trail, housekeeping, monitor, webhookSender, log } = service
+  await housekeeping.begin()
+  // Runs end before the listener closes, so that callers get an answer (503) during this time.
+  app.addHook('preClose', () => housekeeping.drain(DRAIN_MS))
   await app.listen({ host: config.listen.address, port: config.listen.port })
-  warnOfOpenDoors(config, log)
+  warnAboutAccess(config, log)
   monitor.start()
-  deliverer.start()
+  webhookSender.start()
   const { tls } = config.listen
   const stopWatching = tls ? reloadOnChange(app.server as unknown as Server, tls, log) : () => undefined
   const loops = [
     every(FLUSH_MS, log, () => trail.flush(Date.now())),
     every(PRUNE_MS, log, () => pruneOld(store, config, Date.now())),
-    every(RECOVER_MS, log, () => upkeep.recover()),
-    every(EXPIRE_MS, log, () => upkeep.expire()),
-    every(LOG_LEVELS_MS, log, () => upkeep.lookAtLogs()),
-    every(config.renewal.checkEverySeconds * 1000, log, () => upkeep.renew()),
+    every(RECOVER_MS, log, () => housekeeping.recover()),
+    every(EXPIRE_MS, log, () => housekeeping.expire()),
+    every(LOG_LEVELS_MS, log, () => housekeeping.checkLogLevels()),
+    every(config.renewal.checkEverySeconds * 1000, log, () => housekeeping.renew()),
   ]
-  log.info(
-    { address: `${tls ? 'https' : 'http'}://${formatEndpoint(config.listen)}`, flow: config.flow },
-    'Drawbridge listens',
-  )
+  const address = `${tls ? 'https' : 'http'}://${formatEndpoint(config.listen)}`
+  log.info({ event: 'service_started', address, flow: config.flow }, `Drawbridge listens on ${address}.`)
   const signal = await endSignal()
-  log.info({ signal }, 'Drawbridge ends: requests under way are finished, new ones refused')
-  endWithin(LAST_MS, log)
+  log.info(
+    { event: 'shutdown_started', signal },
+    'Drawbridge is shutting down; running requests are finished, new requests are refused.',
+  )
+  endWithin(SHUTDOWN_MS, log)
   stopWatching()
   for (const stop of loops) stop()
-  // A connection that never ends does not keep the service alive: what is left is taken up at the next start.
+  // An open connection must not keep the service alive. The next start recovers unfinished runs.
   await Promise.race([
-    Promise.all([app.close(), monitor.stop(), deliverer.stop()]),
+    Promise.all([app.close(), monitor.stop(), webhookSender.stop()]),
     sleep(DRAIN_MS + CLOSE_MS, undefined, { ref: false }),
   ])
   await trail.finish(Date.now())
@@ -89,15 +90,28 @@ export async function serve(service: Service, config: Config): Promise<void> {
   endWithin(CLOSE_MS, log)
 }
 
-function warnOfOpenDoors(config: Config, log: Log): void {
-  if (config.flow === 'legacy') log.warn('The legacy flow is in force: callers inside apply without a credential')
+function warnAboutAccess(config: Config, log: Log): void {
+  if (config.flow === 'legacy') {
+    log.warn(
+      { event: 'legacy_flow' },
+      'The legacy flow is configured; callers on the internal network apply without a credential.',
+    )
+  }
   if (config.flow === 'capability' && acceptsAdminToken(config)) {
-    log.warn('The administrator token is accepted on the internal network in place of a capability')
+    log.warn(
+      { event: 'admin_token_accepted' },
+      'The administrator token is accepted on the internal network instead of a capability.',
+    )
   }
   if (config.adminToken === 'internal' && !config.adminTokenValue) {
-    log.warn('adminToken is internal, but no token is configured: none will be accepted')
+    log.warn(
+      { event: 'admin_token_missing' },
+      'adminToken is internal, but no token is configured; every administrator token is refused.',
+    )
   }
-  if (config.internalNetworks.length === 0) log.warn('internalNetworks is empty: nobody may apply or remove')
+  if (config.internalNetworks.length === 0) {
+    log.warn({ event: 'no_internal_network' }, 'internalNetworks is empty; no caller can apply or remove.')
+  }
 }
 
 function pruneOld(store: Store, { retention }: Config, now: number): Promise<void> {
@@ -107,12 +121,14 @@ function pruneOld(store: Store, { retention }: Config, now: number): Promise<voi
   return store.prune({ plansBefore, auditBefore, eventsBefore, now })
 }
 
-/** Runs `work` again and again, never twice at once; a failure is logged and the next turn tries anew. */
+/** Runs `work` at regular intervals, never twice at the same time. Logs a failure and tries again at the next interval. */
 function every(intervalMs: number, log: Log, work: () => Promise<unknown>): () => void {
   let stopped = false
   let timer: NodeJS.Timeout
   const turn = async () => {
-    await work().catch((error: unknown) => log.error({ err: error }, 'Housekeeping failed; it will be tried again'))
+    await work().catch((error: unknown) =>
+      log.error({ event: 'housekeeping_failed', err: error }, 'Housekeeping failed; retrying at the next interval.'),
+    )
     if (!stopped) timer = setTimeout(turn, intervalMs)
   }
   timer = setTimeout(turn, intervalMs)
@@ -122,12 +138,12 @@ function every(intervalMs: number, log: Log, work: () => Promise<unknown>): () =
   }
 }
 
-/** A run, a store or a connection that hangs must not keep the process alive: its leases would be renewed without end. */
+/** Ends the process even if a run, the store or a connection hangs. Otherwise its leases would be renewed forever. */
 function endWithin(limitMs: number, log: Log): void {
   const end = () => {
     log.error(
       { event: 'shutdown_overdue', seconds: limitMs / 1000 },
-      'Shutdown did not finish in time; ending now. Runs under way are recovered at the next start',
+      'Shutdown did not finish in time; the process ends now. The next start recovers unfinished runs.',
     )
     process.exit(1)
   }

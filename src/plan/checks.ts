@@ -1,23 +1,23 @@
 import type { ErrorCode } from '../model/errors.ts'
+import { escapeText } from '../model/escape-text.ts'
 import type { CertificateFact, Check, HealthFact, NameFact, Observation, ProxyFact } from '../model/finding.ts'
-import { shown } from '../model/foreign-text.ts'
 
-/** A check with the code that its failure carries. */
+/** A check, with the error code if the check failed. */
 export interface Verdict {
   readonly check: Check
   readonly code?: ErrorCode
 }
 
-/** The plan's four questions, answered, in the order that decides which failure gives the code. */
+/** The four checks of a plan. The first failed check in this order decides the error code. */
 export function judge({ health, name, certificate, proxy }: Observation, server: string): readonly Verdict[] {
   return [judgeHealth(health, server), judgeName(name), judgeCertificate(certificate), judgeProxy(proxy)]
 }
 
 const REASONS: Record<Extract<HealthFact, { kind: 'unhealthy' }>['reason'], string> = {
-  refused: 'the connection was refused: nothing listens on that port',
+  refused: 'the connection was refused, so nothing listens on that port',
   unreachable: 'the server cannot be reached',
-  timeout: 'no answer came in time',
-  not_http: 'what answered does not speak HTTP',
+  timeout: 'it did not answer in time',
+  not_http: 'the answer was not HTTP',
   status: 'it answered with another status',
 }
 
@@ -28,7 +28,7 @@ function judgeHealth(fact: HealthFact, server: string): Verdict {
     return { check: { name: 'health', status: 'passed', detail, httpStatus, latencyMs } }
   }
   const why = fact.httpStatus === undefined ? REASONS[fact.reason] : `it answered HTTP ${fact.httpStatus}`
-  const detail = `The backend on server ${server} gave no HTTP 2xx on its health path: ${why}.`
+  const detail = `The backend on server ${server} did not answer HTTP 2xx on its health path: ${why}.`
   const { reason, httpStatus } = fact
   return {
     code: 'backend_unhealthy',
@@ -38,7 +38,7 @@ function judgeHealth(fact: HealthFact, server: string): Verdict {
 
 function judgeName(fact: NameFact): Verdict {
   if (fact.kind === 'unknown') {
-    const detail = `Whether the name is free is not certain: ${fact.reason}.`
+    const detail = `DNS could not tell whether the name is free: ${fact.reason}.`
     return { code: 'dns_unavailable', check: { name: 'dns', status: 'failed', detail } }
   }
   if (fact.kind === 'taken') {
@@ -50,10 +50,10 @@ function judgeName(fact: NameFact): Verdict {
   }
   const { wildcardTypes, emptyNonTerminal } = fact
   if (wildcardTypes.length > 0) {
-    const detail = `The name has no records of its own, but a wildcard answers for it (${wildcardTypes.join(', ')}); the new record will take its place.`
+    const detail = `The name has no records of its own, but a wildcard answers for it (${wildcardTypes.join(', ')}). The new record will replace the wildcard's answer.`
     return { check: { name: 'dns', status: 'warning', detail, wildcardTypes } }
   }
-  const detail = emptyNonTerminal ? 'The name has no records, only names below it: it is free.' : 'The name is free.'
+  const detail = emptyNonTerminal ? 'The name is free. There are names below it.' : 'The name is free.'
   return { check: { name: 'dns', status: 'passed', detail, emptyNonTerminal } }
 }
 
@@ -66,11 +66,11 @@ function takenSentence({ by, types, at }: Extract<NameFact, { kind: 'taken' }>):
     case 'dname':
       return `${at} has a DNAME record that redirects every name below it.`
     case 'owner_mark':
-      return `${at} holds the owner mark of an exposure that is not known here.`
+      return `${at} has the owner mark of an exposure that this installation does not know.`
     case 'exposure':
-      return `${at} is exposed already.`
+      return `${at} is already exposed.`
     case 'run':
-      return `A run for ${at} is under way.`
+      return `A run for ${at} is in progress.`
   }
 }
 
@@ -78,7 +78,7 @@ function judgeCertificate(fact: CertificateFact): Verdict {
   const name = 'certificate'
   switch (fact.kind) {
     case 'not_required':
-      return { check: { name, status: 'not_required', detail: 'HTTPS was not asked for.' } }
+      return { check: { name, status: 'not_required', detail: 'HTTPS was not requested.' } }
     case 'installed': {
       const { names, wildcard, notAfter, fingerprint } = fact
       const detail = `An installed ${wildcard ? 'wildcard ' : ''}certificate covers the name until ${notAfter}.`
@@ -86,7 +86,7 @@ function judgeCertificate(fact: CertificateFact): Verdict {
     }
     case 'issuable': {
       const { directory, names, caa, budget } = fact
-      const detail = `No installed certificate covers the name; a new one for ${names.join(', ')} can be issued: ${caa}.`
+      const detail = `No installed certificate covers the name. A new one for ${names.join(', ')} can be issued: ${caa}.`
       return { check: { name, status: 'passed', detail, source: 'acme', directory, names, budget } }
     }
     case 'unavailable': {
@@ -96,9 +96,9 @@ function judgeCertificate(fact: CertificateFact): Verdict {
   }
 }
 
-export const TAKEN_BY_PROXY = "A server block of the edge's nginx that was not made here serves this name already."
+export const TAKEN_BY_PROXY = "Another server block of the edge's nginx already serves this name."
 export const BROKEN_PROXY =
-  "The edge's nginx cannot serve another host with its configuration as it is. Nothing was changed."
+  "The edge's nginx cannot take another host with its current configuration. Nothing was changed."
 
 function judgeProxy(fact: ProxyFact): Verdict {
   const name = 'proxy'
@@ -114,13 +114,13 @@ function judgeProxy(fact: ProxyFact): Verdict {
         check: {
           name,
           status: 'passed',
-          detail: "The edge's configuration is valid, and nobody else serves the name.",
+          detail: "The edge's configuration is valid, and no other server block serves the name.",
         },
       }
     case 'taken': {
       const { how, line } = fact
-      const file = shown(fact.file)
-      const detail = `${TAKEN_BY_PROXY} It stands in ${file}, line ${line}.`
+      const file = escapeText(fact.file)
+      const detail = `${TAKEN_BY_PROXY} The block is in ${file}, line ${line}.`
       return {
         code: 'proxy_name_taken',
         check: { name, status: 'failed', detail, by: 'server_block', how, file, line },
@@ -128,10 +128,10 @@ function judgeProxy(fact: ProxyFact): Verdict {
     }
     case 'broken': {
       const { reason, line } = fact
-      const file = fact.file === undefined ? undefined : shown(fact.file)
+      const file = fact.file === undefined ? undefined : escapeText(fact.file)
       const where = file === undefined ? '' : ` (${file}${line === undefined ? '' : `, line ${line}`})`
       const place = { ...(file !== undefined && { file }), ...(line !== undefined && { line }) }
-      const detail = `${BROKEN_PROXY} The reason: ${reason}${where}.`
+      const detail = `${BROKEN_PROXY} Reason: ${reason}${where}.`
       return { code: 'proxy_config_broken', check: { name, status: 'failed', detail, by: 'configuration', ...place } }
     }
   }

@@ -3,17 +3,17 @@ import { type ErrorCode, Problem } from '../model/errors.ts'
 import type { Change } from '../model/exposure.ts'
 import type { CertificateFact, Check, Observation } from '../model/finding.ts'
 import { judge } from './checks.ts'
-import type { Desired } from './desire.ts'
+import type { Desired } from './desired.ts'
 import type { PlanSettings } from './settings.ts'
 
-/** The ordered changes an apply would make, and a digest that says "exactly this". */
+/** The ordered changes of an apply, and a digest that identifies exactly these changes. */
 export interface Proposal {
   readonly checks: readonly Check[]
   readonly changes: readonly Change[]
   readonly digest: string
 }
 
-/** Desired and observed in, a proposal out, or a refusal whose first failing check gives the code. */
+/** Compares the desired and the observed state. Throws a Problem with the code of the first failed check. */
 export function propose(desired: Desired, observed: Observation, settings: PlanSettings): Proposal {
   const verdicts = judge(observed, desired.request.server)
   const checks = verdicts.map(({ check }) => check)
@@ -24,12 +24,12 @@ export function propose(desired: Desired, observed: Observation, settings: PlanS
   return { checks, changes, digest: digestOf(desired, changes) }
 }
 
-/** The refusal of a plan by the first of its checks that failed. */
+/** The refusal of a plan because of its first failed check. */
 class FailedCheck extends Problem {
   readonly #name: Check['name']
 
   constructor(code: ErrorCode, check: Check, checks: readonly Check[]) {
-    super(code, check.detail, { checks, ...told(check) })
+    super(code, check.detail, { checks, ...refusalMembers(check) })
     this.#name = check.name
   }
 
@@ -38,42 +38,42 @@ class FailedCheck extends Problem {
   }
 }
 
-/** What of a failed check's evidence stands in the refusal itself, too. */
-const told = (check: Check) => ({
+/** The evidence of a failed check that the refusal repeats as members of its own. */
+const refusalMembers = (check: Check) => ({
   ...(check.types !== undefined && { types: check.types }),
   ...(typeof check.retryAfter === 'number' && {
     retryAfter: check.retryAfter,
-    nextAction: 'Wait for the seconds given in retryAfter and try again, or plan with tls: false.',
+    nextAction: 'Wait for the number of seconds in retryAfter and try again, or plan with tls: false.',
   }),
 })
 
-/** Stands in the changes until the plan has its id; so the digest is of what is asked, not of when. */
+/** The owner mark before the plan has an id. The digest covers this text, so equal requests have equal digests. */
 const OWNER_MARK = 'drawbridge'
 
-/** The owner mark names the plan whose exposure the record belongs to. */
+/** Completes the owner mark with the id of the plan that owns the records. */
 export const withOwner = (changes: readonly Change[], planId: string): Change[] =>
   changes.map((change) =>
     change.kind === 'dns' && change.type === 'TXT' ? { ...change, value: `${OWNER_MARK} ${planId}` } : change,
   )
 
-/** What differs between the changes that were reviewed and those that would be made now, in words; a certificate that need not be issued any more is no harm. */
-export function moved(reviewed: readonly Change[], now: readonly Change[]): string[] {
+/** Describes how the changes differ from the reviewed ones. A certificate that no longer needs to be issued is not a difference. */
+export function changedSince(reviewed: readonly Change[], now: readonly Change[]): string[] {
   const words: string[] = []
   const find = <K extends Change['kind']>(changes: readonly Change[], kind: K) =>
     changes.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind)
   const [before, after] = [find(reviewed, 'certificate')[0], find(now, 'certificate')[0]]
   if (before?.action !== after?.action && after?.action !== 'reuse')
-    words.push('the certificate that was to be used is gone')
+    words.push('the certificate, which is no longer installed')
   if (find(reviewed, 'proxy')[0]?.target !== find(now, 'proxy')[0]?.target) words.push("the backend's address")
   const records = (changes: readonly Change[]) =>
     find(changes, 'dns')
       .map(({ name, type, ttl, value }) => `${name} ${ttl} ${type} ${type === 'TXT' ? '' : value}`)
       .join()
-  if (records(reviewed) !== records(now)) words.push('the DNS records that would be made')
+  if (records(reviewed) !== records(now)) words.push('the DNS records to create')
   return words
 }
 
-/** Certificate, then proxy, then DNS: the name comes last, so that it never points at an edge that does not serve it. */
+/** Certificate, then proxy, then DNS. DNS is last, so that the name never points to an edge that does not serve it. */
 function changesFor(
   { host, request, backend }: Desired,
   certificate: CertificateFact,
@@ -100,7 +100,7 @@ function certificateChange(fact: CertificateFact): Change[] {
     : []
 }
 
-/** Covers what was asked and what would be done: whoever applies the digest applies exactly what was reviewed. */
+/** Covers the request and the changes. An apply with the same digest makes exactly the reviewed changes. */
 function digestOf({ host, request, backend }: Desired, changes: readonly Change[]): string {
   return `sha256:${createHash('sha256').update(canonicalJson({ host, request, backend, changes })).digest('hex')}`
 }

@@ -1,7 +1,7 @@
 /** How long a backend may take to answer on its health path. */
 export const HEALTH_TIMEOUT_SECONDS = 3
 
-/** What planning needs to know of this installation. Facts only: nothing here can reach out. */
+/** The settings of this installation that planning needs. Plain values only: no client and no I/O. */
 export interface PlanSettings {
   readonly targets: readonly string[]
   readonly addresses: Readonly<Record<string, string>>
@@ -10,7 +10,7 @@ export interface PlanSettings {
   readonly ports: PortPolicy
 }
 
-/** What a host's name is given in a zone. */
+/** The DNS records that a host gets in a zone. */
 interface ZoneSettings {
   readonly ttl: number
   readonly publish: readonly { readonly type: 'A' | 'AAAA' | 'CNAME'; readonly value: string }[]
@@ -18,20 +18,20 @@ interface ZoneSettings {
 
 export interface PortPolicy {
   readonly allowed: readonly (readonly [number, number])[]
-  /** Ports of our own listeners, denied on every server. */
+  /** Ports of Drawbridge's own listeners, denied on every server. */
   readonly denied: readonly number[]
-  /** 80 and 443 belong to the edge only where an edge runs; elsewhere they are ordinary backends' ports. */
+  /** Ports denied on single servers. 80 and 443 belong to the edge only on servers that run an edge. */
   readonly deniedOn: Readonly<Record<string, readonly number[]>>
 }
 
 export function isPortAllowed(policy: PortPolicy, server: string, port: number): boolean {
   const inRange = policy.allowed.some(([first, last]) => first <= port && port <= last)
-  // A server's name is the caller's word: `constructor` must find nothing here.
+  // The caller chooses the server name: `constructor` must not find an inherited member.
   const deniedHere = Object.hasOwn(policy.deniedOn, server) ? (policy.deniedOn[server] ?? []) : []
   return inRange && !policy.denied.includes(port) && !deniedHere.includes(port)
 }
 
-/** Our own listeners must never become backends: a name that points back at the edge or the API is a loop or a leak. */
+/** Denies the ports of Drawbridge's listeners. An exposed edge would be a loop, and an exposed API a leak. */
 export function denyOwnListeners(
   allowed: PortPolicy['allowed'],
   apiPort: number,

@@ -14,7 +14,7 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'e
   readonly renewals: Renewals | undefined
   readonly exposer: ExpiryParts['exposer']
   /** Warns of edges that log at debug level: their log would hold private keys. */
-  readonly debugLogs: { look(): Promise<void> }
+  readonly debugLogs: { check(): Promise<void> }
   readonly instance: string
   readonly log: Log
   readonly now: () => number
@@ -39,7 +39,7 @@ export function housekeeping(parts: HousekeepingParts) {
   return {
     async begin(): Promise<void> {
       const begun = parts.debugLogs
-        .look()
+        .check()
         .then(prepare)
         .then(() => recover(parts))
         .then(() => renewals?.look())
@@ -53,7 +53,7 @@ export function housekeeping(parts: HousekeepingParts) {
     recover: () => recover(parts, now() - JUST_BEGUN_MS),
     expire: () => expiry.removeDue(),
     renew: async () => renewals?.look(),
-    lookAtLogs: () => parts.debugLogs.look(),
+    checkLogLevels: () => parts.debugLogs.check(),
     async drain(limitMs: number): Promise<void> {
       await Promise.all([runs.drain(limitMs), renewals?.drain(limitMs)])
     },

@@ -5,8 +5,8 @@ import type { Secret } from '../config/secret.ts'
 export type Log = ReturnType<typeof createLog>
 
 /**
- * One JSON line per event on standard output. The finished line is scrubbed, not the object: whatever depth a secret
- * hides at, in a key, a message or an error's text, it goes through here.
+ * Writes one JSON line per event to standard output. Secrets are removed from the finished line, not from the object, so
+ * that a secret is found at any depth: in a key, a message or the text of an error.
  */
 export function createLog(level: string, secrets: readonly Secret[], sink?: { write(line: string): void }) {
   const scrub = scrubber(secrets)
@@ -21,8 +21,8 @@ export function createLog(level: string, secrets: readonly Secret[], sink?: { wr
 }
 
 /**
- * Replaces every capability and every configured secret in a line of JSON. A secret stands in it as JSON writes it, and
- * inside a text that was JSON already as JSON writes that. The longest go first: one may be a part of another.
+ * Replaces every capability and every configured secret in a line of JSON. A secret is searched as JSON escapes it, and as
+ * JSON escapes it twice, for a text that was JSON before. Longer secrets go first, because one can be a part of another.
  */
 function scrubber(secrets: readonly Secret[]): (line: string) => string {
   const literals = secrets

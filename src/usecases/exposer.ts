@@ -9,8 +9,8 @@ import { Problem } from '../model/errors.ts'
 import { type ExposureRequest, PLAN_ID, type Plan, stateAt } from '../model/exposure.ts'
 import type { Observation } from '../model/finding.ts'
 import { BY_SCHEDULE, type Origin, type RunAction } from '../model/run.ts'
-import { type Desired, desire } from '../plan/desire.ts'
-import { moved, propose, withOwner } from '../plan/plan.ts'
+import { type Desired, resolveRequest } from '../plan/desired.ts'
+import { changedSince, propose, withOwner } from '../plan/plan.ts'
 import type { PlanSettings } from '../plan/settings.ts'
 import { type Begun, begin } from '../runs/engine/begin.ts'
 import { problemOf } from '../runs/engine/ending.ts'
@@ -34,7 +34,7 @@ export interface ExposerParts {
   /** Undefined where no edge serves. */
   readonly renewals: Renewals | undefined
   /** Lets every read of this instance tell of a certificate that was just proven to be served. */
-  readonly tellCertificate: (host: string, validity: Validity) => void
+  readonly reportCertificate: (host: string, validity: Validity) => void
   /** Rejects when this installation lacks what a run for the zone needs. */
   readonly assertEquipped: (zone: string) => void
   readonly instance: string
@@ -74,7 +74,7 @@ export class Exposer {
   /** Looks, decides, remembers. Refuses with the first failing check's code; then nothing is stored. */
   async plan(request: ExposureRequest, caller: Caller): Promise<Plan> {
     const { settings, planTtlSeconds, observe, store, trail, now } = this.#parts
-    const desired = desire(request, settings)
+    const desired = resolveRequest(request, settings)
     const observed = await observe(desired)
     const proposal = propose(desired, observed, settings)
     const createdAt = now()
@@ -200,7 +200,7 @@ export class Exposer {
 
   /** Renews the certificate of an applied plan's host now, due or not. It goes on by itself when the caller hangs up. */
   async renew(planId: string, caller: Caller, credentials: Credentials): Promise<Renewed> {
-    const { store, trail, admission, renewals, tellCertificate, now } = this.#parts
+    const { store, trail, admission, renewals, reportCertificate, now } = this.#parts
     const plan = await this.findPlan(planId)
     const { host } = plan
     const right = await store.transaction(async (session) => {
@@ -214,7 +214,7 @@ export class Exposer {
       throw renewalProblem(fault)
     })
     const { certificate, source } = renewed
-    for (const served of renewed.hosts) tellCertificate(served, certificate)
+    for (const served of renewed.hosts) reportCertificate(served, certificate)
     const at = now()
     const facts = {
       names: certificate.names.join(', '),
@@ -232,13 +232,13 @@ export class Exposer {
    */
   async recheck(plan: Plan): Promise<void> {
     const { settings, observe } = this.#parts
-    const desired = desire(plan.request, settings)
+    const desired = resolveRequest(plan.request, settings)
     const look = async () => propose(desired, await observe(desired, plan.planId), settings)
     const { changes } = await look().catch((refusal: unknown) => {
       if (refusal instanceof Problem && MAY_BE_CHANCE.includes(refusal.code)) return look()
       throw refusal
     })
-    const differences = moved(plan.changes, changes)
+    const differences = changedSince(plan.changes, changes)
     if (differences.length === 0) return
     throw new Problem('plan_stale', `Since the plan was made this has changed: ${differences.join('; ')}.`, {
       moved: differences,

@@ -3,7 +3,7 @@ import { ADMIN_TOKEN_HEADER, CAPABILITY_HEADER, CAPABILITY_TTL_SECONDS } from '.
 import type { Config } from '../config/config.ts'
 import { CAPABILITY_ACTIONS } from '../model/capability.ts'
 import { CONFLICTING_TYPES } from '../model/finding.ts'
-import { HEALTH_GRAMMAR } from '../plan/desire.ts'
+import { HEALTH_GRAMMAR } from '../plan/desired.ts'
 import { HEALTH_TIMEOUT_SECONDS, type PortPolicy } from '../plan/settings.ts'
 
 /** The rules of this installation as a caller sees them, and what that caller may do under them. */

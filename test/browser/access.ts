@@ -24,7 +24,7 @@ export function access(site: () => PageSite): void {
 
     test('diagnosis', async () => {
       const page = await site().open(`/hosts/${plan.host}`)
-      await page.getByText('There is nothing to do.').waitFor(SEEN_WITHIN)
+      await page.getByText('Nothing needs to be done.').waitFor(SEEN_WITHIN)
       await expectAccessible(page)
     })
 

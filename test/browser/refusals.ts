@@ -41,7 +41,7 @@ export function refusals(site: () => PageSite): void {
     await page.getByText('Refused: The backend is not healthy.').waitFor()
     expect(await page.getByText('Failed', { exact: true }).count()).toBe(2)
     for (const [label, words] of [
-      ['Health path', /gave no HTTP 2xx.*Make the health path answer/],
+      ['Health path', /did not answer HTTP 2xx.*Make the health path answer/],
       ['Subdomain', /ns1\.lab\.test already has A records.*Choose another subdomain/],
     ] as const) {
       const ids = (await page.getByLabel(label).getAttribute('aria-describedby')) ?? ''
@@ -53,7 +53,7 @@ export function refusals(site: () => PageSite): void {
 
   test('an address that leads nowhere says so', async () => {
     const page = await site().open(`/plans/plan_${'0'.repeat(26)}`, 'outside')
-    await page.getByText('There is no such plan').waitFor()
+    await page.getByText('The plan does not exist').waitFor()
     await page.goto(`${site().lab.description.outside}/hosts/nobody.lab.test`)
     await page
       .getByRole('region', { name: /nobody/ })

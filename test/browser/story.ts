@@ -55,7 +55,7 @@ export function story(site: () => PageSite): void {
 
     await backend.start()
     await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
-    await diagnosis.getByText('There is nothing to do.').waitFor(SEEN_WITHIN)
+    await diagnosis.getByText('Nothing needs to be done.').waitFor(SEEN_WITHIN)
 
     await diagnosis.getByRole('link', { name: 'Plan and removal' }).click()
     await page.waitForURL(`**/plans/${planId}`)

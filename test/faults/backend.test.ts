@@ -18,7 +18,9 @@ test('a backend that died since the plan was made: nothing is begun', async () =
   await backend[Symbol.asyncDispose]()
   const answer = await run(lab, planId)
   expectFailure(answer, 422, 'backend_unhealthy', 'check')
-  expect(answer.body.steps[0].detail).toMatch(/^The health check failed: The backend on server 25 gave no HTTP 2xx/)
+  expect(answer.body.steps[0].detail).toMatch(
+    /^The health check failed: The backend on server 25 did not answer HTTP 2xx/,
+  )
   const { events } = (await planOf(lab, planId)).runs[0]
   expect(events).toContainEqual(expect.objectContaining({ name: 'failed', detail: answer.body.steps[0].detail }))
   expect(answer.body.checks).toEqual(

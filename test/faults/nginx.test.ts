@@ -131,7 +131,7 @@ test('logging at debug level: TLS is refused before anything is written, and rea
   expect(readdirSync(join(lab.state, 'service', 'backups'))).toEqual(backups)
   await expect.poll(ready, { timeout: 20_000 }).toEqual({
     status: 'degraded',
-    warnings: [expect.stringMatching(/^nginx on 23 logs at debug level: .*private keys/)],
+    warnings: [expect.stringMatching(/^nginx on 23 logs at debug level\. .*private keys/)],
   })
   expect(await findings()).toContain('Set error_log to notice or less there')
   expect(shouts()).toBe(1)

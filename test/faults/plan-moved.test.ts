@@ -9,7 +9,7 @@ import { invariants, planned, planOf, run, world } from '../support/lab/exposure
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 
-/** What the plan saw is no longer so when it is applied. */
+/** The situation changes between the plan and its apply. */
 let lab: TestLab
 beforeAll(async () => {
   lab = await startTestLab()
@@ -60,7 +60,7 @@ test('the time that the records live was changed: the plan is stale, and says wh
   const answer = await run(lab, planId)
   expectFailure(answer, 409, 'plan_stale', 'check')
   expect(answer.body.detail).toContain('DNS records')
-  expect(answer.body.moved).toEqual(['the DNS records that would be made'])
+  expect(answer.body.moved).toEqual(['the DNS records to create'])
   await expectPutBack(lab, planId, before)
   // A run that changed nothing takes no older one's place on the shelf.
   expect(backups()).toEqual(kept)

@@ -1,5 +1,5 @@
 import type { CaaProperty } from '../../dns/contract.ts'
-import { quoted, shown } from '../../model/foreign-text.ts'
+import { escapeText, quoteText } from '../../model/escape-text.ts'
 import type { ChallengeResponder } from '../contract.ts'
 
 type ChallengeType = ChallengeResponder['type']
@@ -93,4 +93,4 @@ function allowsChallenge({ parameters }: Grant, challenge: ChallengeType): boole
 }
 
 /** As a zone file has it, safe to show: the value comes from whoever writes the zone. */
-const text = ({ tag, value }: CaaProperty): string => `${shown(tag)} ${quoted(value.slice(0, 200))}`
+const text = ({ tag, value }: CaaProperty): string => `${escapeText(tag)} ${quoteText(value.slice(0, 200))}`

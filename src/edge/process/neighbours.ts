@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net'
-import { shown } from '../../model/foreign-text.ts'
+import { escapeText } from '../../model/escape-text.ts'
 import { EdgeFault } from '../contract.ts'
 import { type Directive, directivesIn } from '../reading/text/directives.ts'
 import { UnreadableText } from '../reading/text/tokens.ts'
@@ -18,7 +18,7 @@ export async function assertNoServerShadowed(settings: EdgeSettings): Promise<vo
     if (file.startsWith(`${folder}/`) || !listensIn(text).some((place) => taken.has(place))) continue
     throw new EdgeFault(
       'unavailable',
-      `A server in ${shown(file)} listens on every address, on a port of ours, and would lose its visitors: write its listen ` +
+      `A server in ${escapeText(file)} listens on every address, on a port of ours, and would lose its visitors: write its listen ` +
         `with an address, or set edges.${server}.listen to the address that it has.`,
     )
   }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { shown } from '../../model/foreign-text.ts'
+import { escapeText } from '../../model/escape-text.ts'
 
 /** What `nginx -t` found, told without a word of what it printed or read. */
 export interface Refusal {
@@ -22,7 +22,7 @@ export function refusalIn(output: string): Refusal {
 }
 
 export const refusalSentence = ({ reason, file, line }: Refusal): string =>
-  file === undefined ? reason : `${reason} (${shown(file)}, line ${line})`
+  file === undefined ? reason : `${reason} (${escapeText(file)}, line ${line})`
 
 /** nginx's own messages, of which only the kind is told. */
 const REASONS: readonly (readonly [RegExp, string])[] = [

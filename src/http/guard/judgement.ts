@@ -61,7 +61,7 @@ export function judgeRequests(
     if (!guarded) return
     const credentials = credentialsOf(request)
     if (credentials.capability !== undefined || credentials.adminToken !== undefined) budgets.refuseGuesser(request)
-    admission.knock(request.caller, credentials)
+    admission.checkNetwork(request.caller, credentials)
   })
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { ERRORS, type FieldError, Problem } from '../../model/errors.ts'
-import { badFields } from '../../plan/desire.ts'
+import { badFields } from '../../plan/desired.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
 
 /** RFC 9457, always: the one shape of every refusal. */

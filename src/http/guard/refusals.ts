@@ -70,7 +70,7 @@ async function recordRefusal(
   const facts = { code, network, actor }
   try {
     await (action === 'plan' && about.host !== undefined
-      ? trail.recordAndTell(entry, { at, type: 'plan.refused', host: about.host, facts })
+      ? trail.recordAndPublish(entry, { at, type: 'plan.refused', host: about.host, facts })
       : trail.record(entry))
     return problem
   } catch (error) {

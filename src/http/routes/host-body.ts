@@ -1,7 +1,7 @@
 import type { Caller } from '../../authorize/caller.ts'
 import { parseHost } from '../../model/dns-name.ts'
 import { Problem } from '../../model/errors.ts'
-import { shown } from '../../model/foreign-text.ts'
+import { escapeText } from '../../model/escape-text.ts'
 import { latenciesOf, stripOf, uptimeOf } from '../../model/history.ts'
 import type { HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
@@ -13,12 +13,12 @@ type Network = Caller['network']
 export const serverFor =
   (network: Network) =>
   ({ server, address }: HostStatus): string | null =>
-    server ?? (network === 'internal' && address !== null ? shown(address) : null)
+    server ?? (network === 'internal' && address !== null ? escapeText(address) : null)
 
 /** A host as this caller may see it. */
 export function hostRow(status: HostStatus, network: Network, at: number): HostRowBody {
-  const { host, badge, managed, tls, since, lastCheck, history, sightings, expiresAt, planId } = status
-  const { certificate } = sightings
+  const { host, badge, managed, tls, since, lastCheck, history, fullCheck, expiresAt, planId } = status
+  const { certificate } = fullCheck
   return {
     host,
     badge,
@@ -42,7 +42,7 @@ export function healthBody(status: HostStatus, network: Network, at: number): He
   return {
     ...hostRow(status, network, at),
     lastCheck: lastCheck && checkBody(lastCheck),
-    configPath: configPath === null ? null : shown(configPath),
+    configPath: configPath === null ? null : escapeText(configPath),
   }
 }
 

@@ -3,7 +3,7 @@ import { CAPABILITY_ACTIONS } from '../../model/capability.ts'
 import { ERRORS, type ErrorCode } from '../../model/errors.ts'
 import { PLAN_ID, PLAN_STATES } from '../../model/exposure.ts'
 import { CONFLICTING_TYPES } from '../../model/finding.ts'
-import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../../plan/desire.ts'
+import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../../plan/desired.ts'
 import { LastRunBody, RunBody } from './run-schemas.ts'
 import { CheckBody, CODES, closed, oneOf, open, Time } from './schema-parts.ts'
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../model/address.ts'
-import type { BackendEvidence, Reach, Target } from '../../model/evidence.ts'
+import type { BackendEvidence, ConnectResult, Target } from '../../model/evidence.ts'
 import type { HealthFact } from '../../model/finding.ts'
 import type { Deadline, ProbeLimit } from '../deadline.ts'
 import { type HealthTarget, probeHealth, probeTcp, speaksTls } from '../health-probe.ts'
@@ -34,7 +34,7 @@ export async function inspectBackend(
   const endpoint: Endpoint = { address, port: target.port }
   const asked: HealthTarget = { ...endpoint, path, host, tls: target.protocol === 'https' }
   const [tcp, health] = await Promise.all([
-    patience.wait<Reach>(
+    patience.wait<ConnectResult>(
       (limitMs) => probeTcp(endpoint, limitMs),
       (reached) => reached === 'timeout',
       'unknown',

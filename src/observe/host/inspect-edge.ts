@@ -1,12 +1,12 @@
 import type { EdgeView, FileHash } from '../../edge/contract.ts'
 import type { ServerMatch } from '../../edge/reading/contract.ts'
-import { doorOf, type Endpoint } from '../../model/address.ts'
+import { type Endpoint, listenAddress } from '../../model/address.ts'
 import type {
   BlockEvidence,
   ConfigurationEvidence,
+  ConnectResult,
   Evidence,
   FileState,
-  Reach,
   TlsEvidence,
   VisitEvidence,
 } from '../../model/evidence.ts'
@@ -42,7 +42,7 @@ export async function inspectEdge(
   const { host, managed, served } = subject
   const tls = isTls(subject)
   const proof = managed?.plan.proof
-  const door = managed ? doorOf([], tls, view) : doorOf(served?.listen ?? [], tls, view)
+  const door = managed ? listenAddress([], tls, view) : listenAddress(served?.listen ?? [], tls, view)
   const ask = (where: Endpoint, secure: boolean) =>
     patience.wait<VisitEvidence>(
       (limitMs) => view.visit({ host, path: pathOf(subject), tls: secure, door: where, proof }, limitMs),
@@ -50,7 +50,7 @@ export async function inspectEdge(
       { kind: 'unknown' },
     )
   const [edge, hand, visit, plain, files] = await Promise.all([
-    patience.wait<Reach>((limitMs) => probeTcp(door, limitMs), isTimeout, 'unknown'),
+    patience.wait<ConnectResult>((limitMs) => probeTcp(door, limitMs), isTimeout, 'unknown'),
     tls
       ? patience.wait<TlsEvidence>(
           (limitMs) => view.handshake(door, host, limitMs),
@@ -72,7 +72,7 @@ export async function inspectEdge(
   }
 }
 
-const isTimeout = (reached: Reach): boolean => reached === 'timeout'
+const isTimeout = (reached: ConnectResult): boolean => reached === 'timeout'
 
 async function inspectFiles(view: EdgeView, subject: Subject): Promise<Pick<Evidence, 'configuration' | 'file'>> {
   const file = subject.managed ? await fileState(view, subject.managed.files) : 'not_ours'

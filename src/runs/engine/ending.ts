@@ -2,7 +2,7 @@ import type { AuditAction, AuditEntry } from '../../model/audit.ts'
 import { type ErrorCode, Fault, Problem, sentenceOf } from '../../model/errors.ts'
 import type { EventType, NewEvent } from '../../model/event.ts'
 import type { Plan, PlanState } from '../../model/exposure.ts'
-import { CONSOLE, ITSELF, type Run, type RunAction, type RunState } from '../../model/run.ts'
+import { CONSOLE_ACTOR, type Run, type RunAction, type RunState, SERVICE_ACTOR } from '../../model/run.ts'
 import type { SagaOutcome } from './saga.ts'
 
 /** What an outcome means for the store. `exposure`: its state after the run, or null if the name is free again. */
@@ -30,13 +30,13 @@ export const endingOf = (action: RunAction, outcome: SagaOutcome): Ending => END
 
 /** The audit action of a run. The expiry of an exposure and the resolving of a blocked plan have names of their own. */
 export function auditActionOf({ action, actor }: Run): AuditAction {
-  if (actor === CONSOLE) return 'resolve'
-  return actor === ITSELF && action === 'remove' ? 'expire' : action
+  if (actor === CONSOLE_ACTOR) return 'resolve'
+  return actor === SERVICE_ACTOR && action === 'remove' ? 'expire' : action
 }
 
 /** Runs stored by schema versions below 8 have no network: only internal callers could begin them. */
 export const networkOf = ({ actor, network }: Run): AuditEntry['network'] =>
-  network ?? (actor === ITSELF || actor === CONSOLE ? 'self' : 'internal')
+  network ?? (actor === SERVICE_ACTOR || actor === CONSOLE_ACTOR ? 'self' : 'internal')
 
 /** The right that the run was allowed by, and whether recovery finished it. */
 export function factsOf({ right }: Run, recovered: boolean): AuditEntry['facts'] {

@@ -59,21 +59,30 @@ function inParts<T>(all: readonly T[]): T[][] {
   )
 }
 
-const toRow = ({ host, changed, badge, since, history, ...status }: HostStatus, version: number): HostRow => ({
+/** `door` and `sightings` are the stored names of two members: rows of version 0.1 must stay readable. */
+const toRow = (
+  { host, changed, badge, since, history, listenAddress, fullCheck, ...status }: HostStatus,
+  version: number,
+): HostRow => ({
   host,
   version,
   changed,
   badge,
   since,
-  status: JSON.stringify(status),
+  status: JSON.stringify({ ...status, door: listenAddress, sightings: fullCheck }),
   history: historyText(history),
 })
 
-const toStatus = ({ host, changed, badge, since, history, status }: HostRow): HostStatus => ({
-  ...JSON.parse(status),
-  host,
-  changed,
-  badge,
-  since,
-  history: parseHistory(history),
-})
+const toStatus = ({ host, changed, badge, since, history, status }: HostRow): HostStatus => {
+  const { door, sightings, ...stored } = JSON.parse(status)
+  return {
+    ...stored,
+    listenAddress: door,
+    fullCheck: sightings,
+    host,
+    changed,
+    badge,
+    since,
+    history: parseHistory(history),
+  }
+}

@@ -104,7 +104,7 @@ export function auditSuite(on: Bench): void {
     it.each([
       ['in the middle', 'seq in (3, 4)', { seq: 3, fault: 'missing', sentence: 'Lines 3 to 4 are missing.' }],
       ['at the beginning', 'seq <= 2', { seq: 3, fault: 'beginning' }],
-      ['at the end', 'seq >= 4', { seq: 4, fault: 'head', sentence: 'Lines 4 to 5 were cut off at the end.' }],
+      ['at the end', 'seq >= 4', { seq: 4, fault: 'head', sentence: 'Lines 4 to 5 are missing at the end.' }],
       ['altogether', 'seq > 0', { seq: 1, fault: 'head' }],
     ])('shows lines missing %s', async (_, which, fault) => {
       const store = await openWithLines(5)

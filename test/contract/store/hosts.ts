@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { recorded } from '../../../src/model/history.ts'
+import { addCheck } from '../../../src/model/history.ts'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleHost } from '../samples.ts'
@@ -9,13 +9,13 @@ const checked = (change: Partial<HostStatus> = {}): HostStatus =>
     badge: 'HTTP 502',
     since: NOW,
     lastCheck: { at: NOW, ok: false, httpStatus: 502, latencyMs: 7, reason: null },
-    sightings: {
+    fullCheck: {
       at: NOW,
       dns: 'ours',
       file: 'edited',
       certificate: { notBefore: 1, notAfter: NOW, level: 'expired', forHost: true },
     },
-    history: recorded(sampleHost().history, { at: NOW, ok: false, latencyMs: 7 }),
+    history: addCheck(sampleHost().history, { at: NOW, ok: false, latencyMs: 7 }),
     changed: 7,
     ...change,
   })

@@ -82,7 +82,7 @@ describe('the audit trail', () => {
   it('publishes an event for each refusal that it writes, and none for those that it only counts', async () => {
     const trail = new AuditTrail(store)
     const event = { at: NOW, type: 'plan.refused', host: 'shop.lab.test', facts: { code: 'invalid_request' } } as const
-    for (let i = 0; i < 50; i++) await trail.recordAndTell(REFUSAL, event)
+    for (let i = 0; i < 50; i++) await trail.recordAndPublish(REFUSAL, event)
     expect(await store.readEvents(0, 100)).toHaveLength(5)
     expect(await store.readEvents(0, 1)).toMatchObject([event])
     expect(await actions()).toEqual(Array(5).fill('plan'))

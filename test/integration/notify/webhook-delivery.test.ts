@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NewEvent, StoredEvent } from '../../../src/model/event.ts'
 import { deliveryPause } from '../../../src/notify/webhook-queue.ts'
 import { type Hook, keyOf, type Send, type Sent, signedHeaders } from '../../../src/notify/webhook-request.ts'
-import { Deliverer } from '../../../src/notify/webhook-sender.ts'
+import { WebhookSender } from '../../../src/notify/webhook-sender.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
@@ -40,19 +40,19 @@ describe('the pause after a failed attempt', () => {
   })
 })
 
-describe('the deliverer', () => {
+describe('the webhook sender', () => {
   let folder: TempFolder
   let store: Store
-  let deliverers: Deliverer[]
+  let senders: WebhookSender[]
   beforeEach(async () => {
-    deliverers = []
+    senders = []
     leaseAsked = []
     folder = tempFolder()
     store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
     await store.openWebhook('chat')
   })
   afterEach(async () => {
-    await Promise.all(deliverers.map((deliverer) => deliverer.stop()))
+    await Promise.all(senders.map((sender) => sender.stop()))
     await store.close()
     folder[Symbol.dispose]()
   })
@@ -66,7 +66,7 @@ describe('the deliverer', () => {
   let now = 1_790_000_000_000
   /** The instances that have asked for the lease. */
   let leaseAsked: string[]
-  const deliver = (send: Send, change: Partial<Hook> = {}, instance = 'one', leaseMs = 30_000): Deliverer => {
+  const deliver = (send: Send, change: Partial<Hook> = {}, instance = 'one', leaseMs = 30_000): WebhookSender => {
     const log = createLog('silent', [])
     const watched: Store = {
       ...store,
@@ -77,10 +77,10 @@ describe('the deliverer', () => {
       },
     }
     const parts = { store: watched, log, send, instance, leaseMs, now: () => now, chance: () => 0.5 }
-    const deliverer = new Deliverer([hook(change)], parts)
-    deliverers.push(deliverer)
-    deliverer.start()
-    return deliverer
+    const sender = new WebhookSender([hook(change)], parts)
+    senders.push(sender)
+    sender.start()
+    return sender
   }
   const happen = (host: string, type: NewEvent['type'] = 'exposure.applied') =>
     store.appendEvent({ at: now, type, host, facts: {} })

@@ -180,7 +180,7 @@ describe('a host that was made here', () => {
     expect(await told(host)).toEqual(['backend_error', 'HTTP 500'])
   })
 
-  test('backend_speaks_tls: HTTP 502 since plain HTTP is spoken to it', async () => {
+  test('backend_speaks_tls: HTTP 502 because the edge sends plain HTTP', async () => {
     const pair = { cert: readFileSync(join(lab.state, 'other.pem')), key: readFileSync(join(lab.state, 'other.key')) }
     await using _ = await listenSecurely(shop, pair)
     expect(await told(host)).toEqual(['backend_speaks_tls', 'HTTP 502'])

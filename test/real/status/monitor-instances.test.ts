@@ -63,7 +63,7 @@ async function start(instance: string, leaseMs = 30_000): Promise<Instance> {
     leaseMs,
     edge: {
       reader: { read: async () => mapOf(served) },
-      surroundings: {
+      environment: {
         addresses: { 25: '127.0.45.25' },
         hostPath: (host) => `/etc/nginx/drawbridge/hosts/${host}.conf`,
         edge: { address: '127.0.45.23', ports: { http: 80, https: 443 } },

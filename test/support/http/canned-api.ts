@@ -156,19 +156,23 @@ const diagnosis = () => ({
   proxyPass: 'http://192.168.45.25:3000',
   server: '25',
   chain: [
-    { link: 'dns', ok: true, detail: 'The name leads to the edge (192.168.45.23).' },
-    { link: 'edge', ok: true, detail: 'The edge takes connections.' },
+    { link: 'dns', ok: true, detail: 'The name points to the edge (192.168.45.23).' },
+    { link: 'edge', ok: true, detail: 'The edge accepts connections.' },
     { link: 'tls', ok: null, detail: 'The host is served without TLS.' },
-    { link: 'server_block', ok: true, detail: 'Requests for the host are answered by its own server block.' },
-    { link: 'proxy_pass', ok: true, detail: 'Requests are passed on to port 3000 of server 25.' },
-    { link: 'backend_tcp', ok: false, detail: 'Port 3000 of server 25 refuses the connection: nobody listens there.' },
-    { link: 'backend_health', ok: null, detail: 'Not asked: no connection came about.' },
-    { link: 'error_log', ok: false, detail: 'The edge has noted refused connections for this host.' },
+    { link: 'server_block', ok: true, detail: 'The own server block of the host answers.' },
+    { link: 'proxy_pass', ok: true, detail: 'nginx proxies requests to port 3000 of server 25.' },
+    { link: 'backend_tcp', ok: false, detail: 'The backend refuses connections.' },
+    { link: 'backend_health', ok: null, detail: 'The backend was not asked.' },
+    {
+      link: 'error_log',
+      ok: false,
+      detail: 'The newest error log line about this host has the class connection_refused.',
+    },
   ],
   cause: {
     code: 'nothing_listening',
     sentence: 'Nothing listens on port 3000 of server 25: the connection is refused.',
-    advice: 'Start the service on server 25, and see that it listens on that address, not on localhost alone.',
+    advice: 'Start the service on server 25. Make sure that it listens on that address, not only on localhost.',
   },
   tookMs: 42,
 })
@@ -201,15 +205,15 @@ const problem = (code: string, title: string, more: object) => ({
 })
 
 const notFound = () =>
-  problem('host_not_found', 'No such host is served here', {
-    detail: 'No such host is served by the edge.',
+  problem('host_not_found', 'The edge does not serve this host', {
+    detail: 'The edge does not serve hello.lab.test.',
     retryable: false,
-    nextAction: 'The host is not exposed and may be planned with POST /api/deploy/plan.',
+    nextAction: 'The host is not exposed. Plan it with POST /api/deploy/plan.',
   })
 
 const unhealthy = () =>
   problem('backend_unhealthy', 'The backend is not healthy', {
-    detail: 'The backend on server 253 gave no HTTP 2xx on its health path: it answered HTTP 503.',
+    detail: 'The backend on server 253 did not answer HTTP 2xx on its health path: it answered HTTP 503.',
     retryable: true,
     nextAction: 'Make the health path answer with HTTP 2xx on that server and port, then plan again.',
     checks: [{ name: 'health', status: 'failed', detail: 'It answered HTTP 503.' }, ...checks().slice(1)],

@@ -10,7 +10,7 @@ const WATCHED: WatchedHost = {
   managed: true,
   tls: true,
   path: '/healthz',
-  door: { address: '192.168.45.23', port: 443 },
+  listenAddress: { address: '192.168.45.23', port: 443 },
   server: '25',
   address: '192.168.45.25',
   planId: 'plan_x',

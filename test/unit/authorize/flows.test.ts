@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { isAdminToken } from '../../../src/authorize/credentials.ts'
-import { admitNetwork, type FlowRules, requiredProof, type Showing } from '../../../src/authorize/flows.ts'
+import { admitNetwork, type FlowRules, type PresentedCredentials, requiredProof } from '../../../src/authorize/flows.ts'
 import { Problem } from '../../../src/model/errors.ts'
 
 const CAPABILITY: FlowRules = { flow: 'capability', adminToken: 'off' }
 const BREAK_GLASS: FlowRules = { flow: 'capability', adminToken: 'internal' }
 const LEGACY: FlowRules = { flow: 'legacy', adminToken: 'off' }
-const inside = (shown: Partial<Showing> = {}): Showing => ({
+const inside = (shown: Partial<PresentedCredentials> = {}): PresentedCredentials => ({
   network: 'internal',
   capability: undefined,
   adminToken: undefined,
   ...shown,
 })
-const outside = (shown: Partial<Showing> = {}): Showing => ({ ...inside(shown), network: 'public' })
+const outside = (shown: Partial<PresentedCredentials> = {}): PresentedCredentials => ({
+  ...inside(shown),
+  network: 'public',
+})
 
 const outcome = (work: () => unknown): unknown => {
   try {

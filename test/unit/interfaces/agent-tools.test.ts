@@ -156,7 +156,7 @@ test.each([
 })
 
 test.each(Object.keys(ERRORS))('what to do next is never an HTTP call: %s', async (code) => {
-  const byHttp = { nextAction: 'Make one with POST /api/deploy/plan.', detail: 'No.', retryable: false }
+  const byHttp = { nextAction: 'Create a plan with POST /api/deploy/plan.', detail: 'No.', retryable: false }
   const { use } = await onCannedService((path) =>
     path === '/api/health' ? [409, { code, ...byHttp }] : documented(path),
   )

@@ -3,7 +3,7 @@ import { diagnose } from '../../../src/diagnose/diagnose.ts'
 import type { EdgeAnswer } from '../../../src/edge/contract.ts'
 import { type BadgeFacts, badgeOf, certificateLevel, type NoAnswerReason } from '../../../src/model/badge.ts'
 import type { Evidence, FileState } from '../../../src/model/evidence.ts'
-import { factsOf, judged } from '../../../src/monitor/judge.ts'
+import { factsOf, statusAfterCheck } from '../../../src/monitor/judge.ts'
 import { sampleEvidence } from '../../support/evidence.ts'
 import { sampleStatus } from '../../support/http/host-status.ts'
 
@@ -104,11 +104,11 @@ const served = (certificate: Look['certificate']) =>
 const checked = (before: ReturnType<typeof sampleStatus>, { answer, dns, file, certificate }: Look) => {
   const isServed = answer.kind === 'answer' && certificate !== null
   const heard = isServed ? { ...answer, certificate: served(certificate) } : answer
-  return judged(before, { answer: heard as EdgeAnswer, look: { dns, file } }, 0)
+  return statusAfterCheck(before, { answer: heard as EdgeAnswer, fullCheck: { dns, file } }, 0)
 }
 
 const FILE_STATES: Readonly<Record<string, FileState>> = { unchanged: 'unchanged', edited: 'edited' }
-const lookedAt = ({ answer, dns, file, certificate }: Look): Partial<Evidence> => ({
+const fullCheckAt = ({ answer, dns, file, certificate }: Look): Partial<Evidence> => ({
   at: 0,
   visit: answer,
   records: dns,
@@ -123,7 +123,7 @@ describe('the monitor and the diagnosis', () => {
     for (const earlier of LOOKS) {
       const before = checked(sampleStatus(), earlier)
       for (const look of LOOKS) {
-        const evidence = { ...sampleEvidence(), ...lookedAt(look), known: factsOf(before, 0) }
+        const evidence = { ...sampleEvidence(), ...fullCheckAt(look), known: factsOf(before, 0) }
         const { badge } = diagnose(evidence, { network: 'internal', servers: {} })
         if (badge !== checked(before, look).badge) expect([earlier, look, badge]).toEqual(checked(before, look).badge)
       }
@@ -133,7 +133,7 @@ describe('the monitor and the diagnosis', () => {
   test('leave the badge as it was when nothing could be told', () => {
     for (const earlier of LOOKS) {
       const before = checked(sampleStatus(), earlier)
-      const blind = { ...sampleEvidence(), ...lookedAt({ ...earlier, dns: null, file: null, certificate: null }) }
+      const blind = { ...sampleEvidence(), ...fullCheckAt({ ...earlier, dns: null, file: null, certificate: null }) }
       const evidence: Evidence = { ...blind, visit: { kind: 'unknown' }, known: factsOf(before, 0) }
       expect(diagnose(evidence, { network: 'internal', servers: {} }).badge).toBe(before.badge)
     }

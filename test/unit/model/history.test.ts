@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import {
+  addCheck,
   type History,
   historyText,
   latenciesOf,
   NO_HISTORY,
   parseHistory,
-  recorded,
   stripOf,
   uptimeOf,
 } from '../../../src/model/history.ts'
@@ -14,7 +14,7 @@ const HALF_HOUR = 1_800_000
 const START = 1_000_000 * HALF_HOUR
 const after = (history: History, halfHours: number, ...oks: boolean[]): History =>
   oks.reduce(
-    (so, ok, i) => recorded(so, { at: START + halfHours * HALF_HOUR + i, ok, latencyMs: ok ? i : null }),
+    (so, ok, i) => addCheck(so, { at: START + halfHours * HALF_HOUR + i, ok, latencyMs: ok ? i : null }),
     history,
   )
 const at = (halfHours: number) => START + halfHours * HALF_HOUR

@@ -3,7 +3,7 @@ import type { EdgeAnswer } from '../../../src/edge/contract.ts'
 import { stripOf, uptimeOf } from '../../../src/model/history.ts'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import { eventsBetween } from '../../../src/monitor/host-events.ts'
-import { isWrongByLook, judged } from '../../../src/monitor/judge.ts'
+import { needsFullCheck, statusAfterCheck } from '../../../src/monitor/judge.ts'
 import { sampleStatus } from '../../support/http/host-status.ts'
 
 const DAY = 86_400_000
@@ -25,10 +25,16 @@ const silent: EdgeAnswer = { kind: 'no_answer', reason: 'refused' }
 const SOUND = { dns: 'ours', file: 'unchanged' } as const
 
 /** One check after another, each told from the one before. */
-function checks(...seen: (readonly [day: number, answer: EdgeAnswer, look?: Parameters<typeof judged>[1]['look']])[]) {
+function checks(
+  ...seen: (readonly [
+    day: number,
+    answer: EdgeAnswer,
+    fullCheck?: Parameters<typeof statusAfterCheck>[1]['fullCheck'],
+  ])[]
+) {
   const statuses: HostStatus[] = [sampleStatus()]
-  for (const [day, answer, look] of seen)
-    statuses.push(judged(statuses.at(-1) ?? sampleStatus(), { answer, look }, BEGIN + day * DAY))
+  for (const [day, answer, fullCheck] of seen)
+    statuses.push(statusAfterCheck(statuses.at(-1) ?? sampleStatus(), { answer, fullCheck }, BEGIN + day * DAY))
   return statuses
 }
 const badges = (statuses: readonly HostStatus[]) => statuses.map(({ badge }) => badge)
@@ -38,7 +44,7 @@ const told = (statuses: readonly HostStatus[]) =>
     return before ? eventsBetween(before, after, 0).map(({ type }) => type) : []
   })
 
-describe('a certificate grows old between two looks', () => {
+describe('a certificate grows old between two full checks', () => {
   const life = checks(
     [0, answered(200, certificate()), SOUND],
     [59, answered()],
@@ -49,7 +55,7 @@ describe('a certificate grows old between two looks', () => {
   )
 
   test('each level is told once, as it is reached, and its renewal too', () => {
-    expect(life.map(({ sightings }) => sightings.certificate?.level)).toEqual([
+    expect(life.map(({ fullCheck }) => fullCheck.certificate?.level)).toEqual([
       undefined,
       'ok',
       'ok',
@@ -66,9 +72,9 @@ describe('a certificate grows old between two looks', () => {
     ])
   })
 
-  test('the badge says CERT for as long, which makes every check look', () => {
+  test('the badge says CERT for as long, which makes every check a full check', () => {
     expect(badges(life)).toEqual(['PENDING', 'RUNNING', 'RUNNING', 'CERT', 'CERT', 'CERT', 'RUNNING'])
-    expect(life.map(isWrongByLook)).toEqual([false, false, false, true, true, true, false])
+    expect(life.map(needsFullCheck)).toEqual([false, false, false, true, true, true, false])
     expect(told(life).filter((type) => type === 'host.badge')).toHaveLength(3)
   })
 
@@ -92,7 +98,7 @@ describe('a status after a check', () => {
     expect(badges(checks([1, answered(200, certificate(coversHost)), SOUND])).at(-1)).toBe(badge)
   })
 
-  test('keeps what the last look saw until the next one', () => {
+  test('keeps the result of the last full check until the next one', () => {
     const statuses = checks(
       [1, answered(), { dns: 'not_ours', file: 'edited' }],
       [2, answered()],
@@ -100,10 +106,10 @@ describe('a status after a check', () => {
       [4, answered(), SOUND],
     )
     expect(badges(statuses)).toEqual(['PENDING', 'NO DNS', 'NO DNS', 'DRIFT', 'RUNNING'])
-    expect(statuses.map(({ sightings }) => sightings.at && (sightings.at - BEGIN) / DAY)).toEqual([null, 1, 1, 3, 4])
+    expect(statuses.map(({ fullCheck }) => fullCheck.at && (fullCheck.at - BEGIN) / DAY)).toEqual([null, 1, 1, 3, 4])
   })
 
-  test('keeps what it knew where a look could not tell', () => {
+  test('keeps the earlier facts where a full check found none', () => {
     const statuses = checks(
       [1, answered(), { dns: 'not_ours', file: 'edited' }],
       [2, answered(), { dns: null, file: null }],
@@ -125,6 +131,6 @@ describe('a status after a check', () => {
 
   test('without TLS has no certificate', () => {
     const plain = sampleStatus({ tls: false })
-    expect(judged(plain, { answer: answered(200, certificate()) }, BEGIN).sightings.certificate).toBeNull()
+    expect(statusAfterCheck(plain, { answer: answered(200, certificate()) }, BEGIN).fullCheck.certificate).toBeNull()
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dueFirst, isLookDue, nextCheck } from '../../../src/monitor/schedule.ts'
+import { dueFirst, isFullCheckDue, nextCheck } from '../../../src/monitor/schedule.ts'
 
 const EVERY = 30_000
 const NOW = 1_790_000_000_000
@@ -45,19 +45,21 @@ describe('the next check', () => {
   })
 })
 
-describe('the longer look', () => {
+describe('the full check', () => {
   test('is taken at the first check, and while something that it found is wrong', () => {
-    expect(isLookDue('a.lab.test', null, false, NOW, EVERY)).toBe(true)
-    expect(isLookDue('a.lab.test', NOW - 1, true, NOW, EVERY)).toBe(true)
+    expect(isFullCheckDue('a.lab.test', null, false, NOW, EVERY)).toBe(true)
+    expect(isFullCheckDue('a.lab.test', NOW - 1, true, NOW, EVERY)).toBe(true)
   })
 
   test('is otherwise taken about once in ten checks, not by all hosts at the same time', () => {
-    const looks = (elapsed: number) =>
-      Array.from({ length: 1_000 }, (_, i) => isLookDue(`h${i}.lab.test`, NOW - elapsed * EVERY, false, NOW, EVERY))
-    expect(looks(7).every((due) => !due)).toBe(true)
-    expect(looks(12).every((due) => due)).toBe(true)
-    expect(looks(10).filter((due) => due).length).toBeGreaterThan(300)
-    expect(looks(10).filter((due) => !due).length).toBeGreaterThan(300)
+    const areDue = (elapsed: number) =>
+      Array.from({ length: 1_000 }, (_, i) =>
+        isFullCheckDue(`h${i}.lab.test`, NOW - elapsed * EVERY, false, NOW, EVERY),
+      )
+    expect(areDue(7).every((due) => !due)).toBe(true)
+    expect(areDue(12).every((due) => due)).toBe(true)
+    expect(areDue(10).filter((due) => due).length).toBeGreaterThan(300)
+    expect(areDue(10).filter((due) => !due).length).toBeGreaterThan(300)
   })
 })
 

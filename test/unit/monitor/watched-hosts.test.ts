@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { ServedHost } from '../../../src/edge/reading/contract.ts'
 import type { PlanState } from '../../../src/model/exposure.ts'
-import { type Held, watchedHosts } from '../../../src/monitor/watched.ts'
+import { type WatchedExposure, watchedHosts } from '../../../src/monitor/watched.ts'
 
-const surroundings = {
+const environment = {
   addresses: { '23': '192.168.45.23', '25': '192.168.45.25' },
   hostPath: (host: string) => `/etc/nginx/drawbridge/hosts/${host}.conf`,
   edge: { address: '192.168.45.23', ports: { http: 80, https: 443 } },
@@ -19,7 +19,7 @@ const served = (host: string, target: string | null, tls = false): ServedHost =>
   target: target === null ? null : { protocol: 'http', host: target, port: 3000 },
   furtherTargets: 0,
 })
-const held = (host: string, state: PlanState): Held => ({
+const held = (host: string, state: PlanState): WatchedExposure => ({
   host,
   planId: `plan_${host}`,
   state,
@@ -29,11 +29,11 @@ const held = (host: string, state: PlanState): Held => ({
   health: '/healthz',
   proof: undefined,
 })
-const watched = (hosts: readonly ServedHost[], ours: readonly Held[]) =>
+const watched = (hosts: readonly ServedHost[], ours: readonly WatchedExposure[]) =>
   watchedHosts(
     { hosts, find: (name) => hosts.find(({ host }) => host === name) },
     new Map(ours.map((one) => [one.host, one])),
-    surroundings,
+    environment,
   )
 
 test('an exposure is asked by its own plan, even where its file is gone', () => {
@@ -44,7 +44,7 @@ test('an exposure is asked by its own plan, even where its file is gone', () => 
   expect(there).toMatchObject({
     ...{ host: 'a.test', managed: true, configPath: '/etc/nginx/a.test.conf', path: '/healthz', tls: true },
     ...{ server: '25', address: '192.168.45.25', planId: 'plan_a.test', expiresAt: 7 },
-    door: { address: '192.168.45.23', port: 443 },
+    listenAddress: { address: '192.168.45.23', port: 443 },
   })
   expect(gone).toMatchObject({ host: 'b.test', managed: true, configPath: null, server: '25' })
 })

@@ -3,7 +3,7 @@ import type { DnsOutcome, DnsReader, DnsRecord } from '../../../src/dns/contract
 import type { HealthFact } from '../../../src/model/finding.ts'
 import type { HealthTarget } from '../../../src/observe/health-probe.ts'
 import { type ObserveParts, observe } from '../../../src/observe/observe.ts'
-import type { Desired } from '../../../src/plan/desire.ts'
+import type { Desired } from '../../../src/plan/desired.ts'
 
 const DESIRED: Desired = {
   request: { zone: 'lab.test', subdomain: 'app', server: '25', port: 3000, health: '/healthz', tls: true },

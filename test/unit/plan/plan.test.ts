@@ -3,8 +3,8 @@ import { publicProblem } from '../../../src/http/guard/public-view.ts'
 import { Problem } from '../../../src/model/errors.ts'
 import type { ExposureRequest } from '../../../src/model/exposure.ts'
 import type { Observation } from '../../../src/model/finding.ts'
-import { desire, HEALTH_GRAMMAR } from '../../../src/plan/desire.ts'
-import { moved, propose, withOwner } from '../../../src/plan/plan.ts'
+import { HEALTH_GRAMMAR, resolveRequest } from '../../../src/plan/desired.ts'
+import { changedSince, propose, withOwner } from '../../../src/plan/plan.ts'
 import { denyOwnListeners, isPortAllowed, type PlanSettings } from '../../../src/plan/settings.ts'
 
 const SETTINGS: PlanSettings = {
@@ -45,7 +45,7 @@ const WELL: Observation = {
 }
 
 const planFor = (request: Partial<ExposureRequest> = {}, seen: Partial<Observation> = {}) =>
-  propose(desire({ ...REQUEST, ...request }, SETTINGS), { ...WELL, ...seen }, SETTINGS)
+  propose(resolveRequest({ ...REQUEST, ...request }, SETTINGS), { ...WELL, ...seen }, SETTINGS)
 
 function refusal(work: () => unknown): Problem {
   try {
@@ -84,20 +84,25 @@ describe('policy', () => {
 
   test('empty lists deny', () => {
     const closed = { ...SETTINGS, targets: [], ports: { allowed: [], denied: [], deniedOn: {} } }
-    expect(refusal(() => desire(REQUEST, closed)).members.errors?.map(({ field }) => field)).toEqual(['server', 'port'])
+    expect(refusal(() => resolveRequest(REQUEST, closed)).members.errors?.map(({ field }) => field)).toEqual([
+      'server',
+      'port',
+    ])
   })
 })
 
 describe('names', () => {
   test('spellings of one name are one name', () => {
-    expect(desire({ ...REQUEST, zone: 'LAB.test.', subdomain: 'HeLLo' }, SETTINGS)).toEqual(desire(REQUEST, SETTINGS))
+    expect(resolveRequest({ ...REQUEST, zone: 'LAB.test.', subdomain: 'HeLLo' }, SETTINGS)).toEqual(
+      resolveRequest(REQUEST, SETTINGS),
+    )
   })
 
   test('the address shows the port only where it must', () => {
-    expect(desire(REQUEST, SETTINGS).url).toBe('https://hello.lab.test/')
+    expect(resolveRequest(REQUEST, SETTINGS).url).toBe('https://hello.lab.test/')
     const lab = { ...SETTINGS, edge: { http: 8080, https: 8443 } }
-    expect(desire(REQUEST, lab).url).toBe('https://hello.lab.test:8443/')
-    expect(desire({ ...REQUEST, tls: false }, lab).url).toBe('http://hello.lab.test:8080/')
+    expect(resolveRequest(REQUEST, lab).url).toBe('https://hello.lab.test:8443/')
+    expect(resolveRequest({ ...REQUEST, tls: false }, lab).url).toBe('http://hello.lab.test:8080/')
   })
 })
 
@@ -196,7 +201,7 @@ describe('checks', () => {
 describe('what a zone publishes', () => {
   const records = (publish: { type: 'A' | 'AAAA' | 'CNAME'; value: string }[]) => {
     const settings = { ...SETTINGS, zones: new Map([['lab.test', { ttl: 60, publish }]]) }
-    const { changes } = propose(desire(REQUEST, settings), WELL, settings)
+    const { changes } = propose(resolveRequest(REQUEST, settings), WELL, settings)
     return changes.flatMap((change) => (change.kind === 'dns' ? [`${change.name} ${change.type} ${change.value}`] : []))
   }
 
@@ -218,9 +223,9 @@ describe('what a zone publishes', () => {
 describe('what has moved since the plan', () => {
   const { changes } = planFor()
   const now = (difference: Partial<Observation>, settings = SETTINGS) =>
-    moved(
+    changedSince(
       withOwner(changes, 'plan_1'),
-      propose(desire(REQUEST, settings), { ...WELL, ...difference }, settings).changes,
+      propose(resolveRequest(REQUEST, settings), { ...WELL, ...difference }, settings).changes,
     )
 
   test('nothing, and a certificate that is there by now is no harm', () => {
@@ -234,13 +239,16 @@ describe('what has moved since the plan', () => {
     } as const
     expect(now({ certificate: installed })).toEqual([])
     expect(
-      moved(propose(desire(REQUEST, SETTINGS), { ...WELL, certificate: installed }, SETTINGS).changes, changes),
+      changedSince(
+        propose(resolveRequest(REQUEST, SETTINGS), { ...WELL, certificate: installed }, SETTINGS).changes,
+        changes,
+      ),
     ).toHaveLength(1)
   })
 
   test('the records and the backend', () => {
     const zones = new Map([['lab.test', { ttl: 61, publish: [{ type: 'A' as const, value: '192.168.45.23' }] }]])
-    expect(now({}, { ...SETTINGS, zones })).toEqual(['the DNS records that would be made'])
+    expect(now({}, { ...SETTINGS, zones })).toEqual(['the DNS records to create'])
     const addresses = { ...SETTINGS.addresses, '25': '192.168.45.26' }
     expect(now({}, { ...SETTINGS, addresses })).toEqual(["the backend's address"])
   })

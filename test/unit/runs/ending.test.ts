@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Problem } from '../../../src/model/errors.ts'
-import { CONSOLE, ITSELF } from '../../../src/model/run.ts'
+import { CONSOLE_ACTOR, SERVICE_ACTOR } from '../../../src/model/run.ts'
 import { auditActionOf, eventOf, factsOf, networkOf } from '../../../src/runs/engine/ending.ts'
 import type { SagaOutcome } from '../../../src/runs/engine/saga.ts'
 import { StepFault } from '../../../src/runs/engine/step.ts'
@@ -21,7 +21,7 @@ test('a run that succeeded is told as what it did', () => {
     facts: { server: '25', port: 3000, tls: true, expiresAt: null, actor: '127.0.45.10' },
   })
   expect(told(SUCCEEDED, sampleRun({ action: 'remove' })).type).toBe('exposure.removed')
-  expect(told(SUCCEEDED, sampleRun({ action: 'remove', actor: ITSELF })).type).toBe('exposure.expired')
+  expect(told(SUCCEEDED, sampleRun({ action: 'remove', actor: SERVICE_ACTOR })).type).toBe('exposure.expired')
   const brief = samplePlan({ request: { ...samplePlan().request, expiresIn: 300 } })
   expect(eventOf(brief, sampleRun(), SUCCEEDED, NOW).facts.expiresAt).toBe(new Date(NOW + 300_000).toISOString())
 })
@@ -42,13 +42,11 @@ test('a run that failed is told with its code, its reason and what the plan is n
 test('the audit tells an expiry and a resolve from what callers asked for', () => {
   expect(auditActionOf(sampleRun())).toBe('apply')
   expect(auditActionOf(sampleRun({ action: 'remove' }))).toBe('remove')
-  expect(auditActionOf(sampleRun({ action: 'remove', actor: ITSELF }))).toBe('expire')
-  expect(auditActionOf(sampleRun({ action: 'remove', actor: CONSOLE }))).toBe('resolve')
-  expect([sampleRun(), sampleRun({ actor: CONSOLE }), sampleRun({ actor: ITSELF })].map(networkOf)).toEqual([
-    'internal',
-    'self',
-    'self',
-  ])
+  expect(auditActionOf(sampleRun({ action: 'remove', actor: SERVICE_ACTOR }))).toBe('expire')
+  expect(auditActionOf(sampleRun({ action: 'remove', actor: CONSOLE_ACTOR }))).toBe('resolve')
+  expect(
+    [sampleRun(), sampleRun({ actor: CONSOLE_ACTOR }), sampleRun({ actor: SERVICE_ACTOR })].map(networkOf),
+  ).toEqual(['internal', 'self', 'self'])
 })
 
 test('the audit tells from where and by what right a run went, and nothing made up of runs of the first version', () => {

@@ -1,9 +1,9 @@
 import type { EdgeAnswer } from '../edge/contract.ts'
 import type { HostStatus, WatchedHost } from '../model/host-status.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
-import { judged, pending } from './judge.ts'
+import { pending, statusAfterCheck } from './judge.ts'
 
-/** What the Primary answered when an apply was verified, by the receipt of its exposure. */
+/** Reads the Primary's answer at the verification of an apply from the receipt of its exposure. */
 export type FirstAnswer = (receipt: unknown) => EdgeAnswer | undefined
 
 interface Statuses {
@@ -13,10 +13,10 @@ interface Statuses {
 }
 
 /**
- * Brings one host's status in line with its exposure, without a look at the world. `watched` is undefined where nothing
- * is exposed. The verification of an apply is the first check of its host.
+ * Updates one host's status from its exposure, without any check. `watched` is undefined if the host is not exposed. The
+ * verification of an apply counts as the first check of its host.
  */
-export function settleHost(
+export function syncHost(
   statuses: Statuses,
   host: string,
   watched: WatchedHost | undefined,
@@ -28,16 +28,16 @@ export function settleHost(
     if (status?.managed) statuses.remove(host)
     return
   }
-  if (status && !isAnother(status, watched)) {
+  if (status && !isOtherExposure(status, watched)) {
     if (status.expiresAt !== watched.expiresAt) statuses.put({ ...status, expiresAt: watched.expiresAt })
     return
   }
   statuses.put(pending(watched))
   const answer = exposure?.state === 'applied' ? firstAnswer(exposure.receipt) : undefined
   const unchecked = statuses.find(host)
-  if (answer && exposure && unchecked) statuses.put(judged(unchecked, { answer }, exposure.since))
+  if (answer && exposure && unchecked) statuses.put(statusAfterCheck(unchecked, { answer }, exposure.since))
 }
 
-/** What was seen under the same name before says nothing about this one. */
-export const isAnother = (status: HostStatus, { planId, tls }: WatchedHost): boolean =>
+/** True if earlier results for the same name do not apply, because the exposure is another one. */
+export const isOtherExposure = (status: HostStatus, { planId, tls }: WatchedHost): boolean =>
   status.planId !== planId || status.tls !== tls

@@ -3,7 +3,7 @@ import { type FieldError, Problem } from '../model/errors.ts'
 import type { ExposureRequest } from '../model/exposure.ts'
 import { isPortAllowed, type PlanSettings } from './settings.ts'
 
-/** What is wanted, once the request has passed grammar and policy: canonical, resolved against the registry. */
+/** A valid request that the policy allows: in canonical form, with the backend's address from the registry. */
 export interface Desired {
   readonly request: ExposureRequest
   readonly host: string
@@ -11,12 +11,12 @@ export interface Desired {
   readonly backend: { readonly address: string; readonly port: number }
 }
 
-/** Grammar of the fields as text, where a regular expression can say it: shared by the schema and the policy. */
+/** The grammar of fields as regular expressions, for the schema and the policy. */
 export const SERVER_GRAMMAR = '^[A-Za-z0-9-]{1,32}$'
 export const HEALTH_GRAMMAR = '^/(?!/)[!$%&()*+,\\-./0-9:;=?@A-Z\\[\\]_a-z~]*$'
 export const LONGEST_HEALTH = 1024
 
-/** Grammar beyond what the schema says. All bad fields are named at once. */
+/** Checks the rules that the schema cannot express. Lists all bad fields at once. */
 function canonicalRequest(given: ExposureRequest): ExposureRequest & { host: string } {
   const errors: FieldError[] = []
   const zone = parseName(given.zone)
@@ -27,7 +27,10 @@ function canonicalRequest(given: ExposureRequest): ExposureRequest & { host: str
   }
   const host = zone && subdomain ? nameUnder(zone, subdomain) : undefined
   if (zone && subdomain && !(host && nameUnder(host, '_drawbridge'))) {
-    errors.push({ field: 'subdomain', message: 'makes a name of over 241 characters, which no owner mark fits under' })
+    errors.push({
+      field: 'subdomain',
+      message: 'must be shorter: the whole name may have 241 characters, so that the owner mark fits below it',
+    })
   }
   if (!zone || !subdomain || !host || errors.length > 0)
     throw new Problem('invalid_request', badFields(errors), { errors })
@@ -37,16 +40,20 @@ function canonicalRequest(given: ExposureRequest): ExposureRequest & { host: str
 export const badFields = (errors: readonly FieldError[]): string =>
   `${errors.length === 1 ? 'One field is' : `${errors.length} fields are`} not valid: ${errors.map((error) => error.field).join(', ')}.`
 
-/** Policy: server, zone and port must be allowed here. The first that is not gives the code, all are listed. */
-export function desire(request: ExposureRequest, settings: PlanSettings): Desired {
+/** Checks the request against the policy. The first violation decides the error code; `errors` lists all violations. */
+export function resolveRequest(request: ExposureRequest, settings: PlanSettings): Desired {
   const { host, ...canonical } = canonicalRequest(request)
   const refusals = policyRefusals(canonical, settings)
   const address = settings.addresses[canonical.server]
   const [first] = refusals
   if (first || !address) {
-    throw new Problem(first?.code ?? 'server_not_allowed', first?.message ?? 'The server has no address.', {
-      errors: refusals.map(({ field, message }) => ({ field, message })),
-    })
+    throw new Problem(
+      first?.code ?? 'server_not_allowed',
+      first?.message ?? `Server ${canonical.server} has no address in the configuration.`,
+      {
+        errors: refusals.map(({ field, message }) => ({ field, message })),
+      },
+    )
   }
   return {
     request: canonical,
@@ -67,11 +74,15 @@ function policyRefusals({ server, zone, port }: ExposureRequest, settings: PlanS
     refusals.push({
       code: 'server_not_allowed',
       field: 'server',
-      message: `Server ${server} is not a deployment target; allowed: ${allowed}.`,
+      message: `Server ${server} is not a deployment target. Allowed servers: ${allowed}.`,
     })
   }
   if (!settings.zones.has(zone)) {
-    refusals.push({ code: 'zone_not_managed', field: 'zone', message: `Zone ${zone} is not managed here.` })
+    refusals.push({
+      code: 'zone_not_managed',
+      field: 'zone',
+      message: `Zone ${zone} is not managed by this installation.`,
+    })
   }
   if (!isPortAllowed(settings.ports, server, port)) {
     refusals.push({
@@ -83,7 +94,7 @@ function policyRefusals({ server, zone, port }: ExposureRequest, settings: PlanS
   return refusals
 }
 
-/** The address people will type. The edge's port shows only where it is not the scheme's own. */
+/** The URL for visitors. It has a port only when the edge does not use the default port of the scheme. */
 function urlOf(host: string, tls: boolean, edge: PlanSettings['edge']): string {
   const port = tls ? edge.https : edge.http
   const standard = tls ? 443 : 80
