@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import type { LabDescription } from '../lab/description.ts'
 
-/** Calls the lab's service from inside over one kept-alive connection. Anything but a 2xx is a failure. */
+/** Calls the service of the lab from the internal network over one kept-alive connection. Rejects on any status but 2xx. */
 export class Caller {
   readonly #lab: LabDescription
   readonly #agent: Agent
@@ -12,16 +12,16 @@ export class Caller {
   }
 
   get<T>(path: string): Promise<T> {
-    return this.#ask('GET', path, '', {})
+    return this.#request('GET', path, '', {})
   }
 
   post<T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> {
     const text = JSON.stringify(body)
     const sent = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)), ...headers }
-    return this.#ask('POST', path, text, sent)
+    return this.#request('POST', path, text, sent)
   }
 
-  #ask<T>(method: string, path: string, text: string, headers: Record<string, string>): Promise<T> {
+  #request<T>(method: string, path: string, text: string, headers: Record<string, string>): Promise<T> {
     return new Promise((done, failed) => {
       const outgoing = request(`${this.#lab.api}${path}`, { method, agent: this.#agent, headers }, (incoming) => {
         const chunks: Buffer[] = []
@@ -29,7 +29,7 @@ export class Caller {
         incoming.on('end', () => {
           const answer = Buffer.concat(chunks).toString()
           if ((incoming.statusCode ?? 0) < 300) done(JSON.parse(answer) as T)
-          else failed(new Error(`${path} was answered with ${incoming.statusCode}: ${answer}`))
+          else failed(new Error(`${path} answered HTTP ${incoming.statusCode}: ${answer}`))
         })
       })
       outgoing.on('error', failed)

@@ -21,15 +21,17 @@ const BENCHES: Record<string, Bench> = {
   status: benchStatus,
 }
 
-/** What a benchmark's lab has beyond the usual. */
+/** More options for the lab of a benchmark. */
 const LABS: Record<string, Partial<LabOptions>> = { monitor: monitorLab }
 
-/** `npm run bench -- NAME`: a lab of its own, one benchmark on it, nothing left behind. */
+/** `npm run bench -- NAME`: starts a new lab, runs one benchmark on it, and removes the lab. */
 const [name = ''] = process.argv.slice(2)
 const bench = BENCHES[name]
 if (bench) await onOwnLab(bench, LABS[name])
 else {
-  process.stderr.write(`Say which benchmark: ${Object.keys(BENCHES).join(', ')}\n`)
+  process.stderr.write(
+    `Name a benchmark: npm run bench -- NAME, where NAME is one of ${Object.keys(BENCHES).join(', ')}.\n`,
+  )
   process.exitCode = 2
 }
 

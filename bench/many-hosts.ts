@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LabDescription } from '../lab/description.ts'
 
-/** Into the edge's own configuration: hosts that somebody else made. */
+/** Adds hosts to the configuration of the edge, as an administrator would. */
 export function addHosts({ edges: { primary } }: LabDescription, count: number): void {
   const { config, address, http, pidFile } = primary
   const block = (at: number) => `server { listen ${address}:${http}; server_name h${at}.lab.test; return 204; }`
@@ -16,12 +16,12 @@ export function addHosts({ edges: { primary } }: LabDescription, count: number):
   process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGHUP')
 }
 
-/** Until the monitor has found and asked every one of them. */
+/** Waits until the monitor has found and checked every host. */
 export async function hostsKnown({ inside }: LabDescription, count: number): Promise<void> {
   for (;;) {
     const answer = await fetch(`${inside}/api/hosts?limit=1`)
     if (!answer.ok) {
-      process.stdout.write(`not answered yet: HTTP ${answer.status}\n`)
+      process.stdout.write(`The service answered HTTP ${answer.status}; retrying.\n`)
       await sleep(2_000)
       continue
     }

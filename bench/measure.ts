@@ -1,4 +1,4 @@
-/** Sorted samples and what is read off them. Milliseconds. */
+/** In milliseconds. */
 export interface Samples {
   readonly count: number
   readonly p50: number

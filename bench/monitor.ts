@@ -22,25 +22,25 @@ import { makeWildcard } from './wildcard.ts'
 const HOSTS = 10_000
 const EVERY_SECONDS = 30
 const WARM_UP_MS = 45_000
-const PATIENCE_MS = 600_000
+const FIRST_CHECKS_MS = 600_000
 const MEASURE_MS = 90_000
 const MOST_SHARE = 0.5
 const MOST_MB = 200
 
 const labelOf = (i: number): string => `h${i}`
 
-/** The service starts when its hosts stand. */
+/** The service is started later, when its hosts exist. */
 export const monitorLab: Partial<LabOptions> = { service: false, records: zoneLines() }
 
-/** 10,000 exposures with TLS on a real nginx, each in DNS and in the store: what watching them costs the service. */
+/** Measures the cost of monitoring 10,000 exposures with TLS on a real nginx, each in DNS and in the store. */
 export async function benchMonitor(lab: Lab): Promise<void> {
   await exposeAll(lab)
   await lab.restartService((config) => ({ ...config, monitor: { everySeconds: EVERY_SECONDS } }))
   const { pids } = lab.description
   const pid = pids.service
-  if (pid === undefined) throw new Error('the service does not run')
-  say(`${HOSTS} hosts with TLS every ${EVERY_SECONDS} s; a first look at all of them takes a while.`)
-  await firstLook(lab.description)
+  if (pid === undefined) throw new Error('The service does not run.')
+  print(`${HOSTS} hosts with TLS, checked every ${EVERY_SECONDS} s. The first check of all hosts takes a while.`)
+  await firstChecks(lab.description)
   await sleep(WARM_UP_MS)
   const before = cpuSeconds(pid)
   const started = performance.now()
@@ -53,17 +53,17 @@ export async function benchMonitor(lab: Lab): Promise<void> {
   await report(lab.description, share, mostMb)
 }
 
-async function firstLook(lab: LabDescription): Promise<void> {
+async function firstChecks(lab: LabDescription): Promise<void> {
   const caller = new Caller(lab)
-  const giveUpAt = Date.now() + PATIENCE_MS
-  // While it looks at all of them for the first time it may be too busy to answer, and say so.
+  const giveUpAt = Date.now() + FIRST_CHECKS_MS
+  // During the first checks the service can be too busy to answer.
   const running = () =>
     caller
       .get<Answer>('/api/hosts?limit=1')
       .then(({ counts }) => counts.RUNNING)
       .catch(() => undefined)
   while ((await running()) !== HOSTS) {
-    if (Date.now() > giveUpAt) throw new Error('not all hosts are running')
+    if (Date.now() > giveUpAt) throw new Error(`Not all hosts were RUNNING after ${FIRST_CHECKS_MS / 1000} s.`)
     await sleep(5_000)
   }
   caller.close()
@@ -80,12 +80,12 @@ async function report(lab: LabDescription, share: number, mb: number): Promise<v
     ({ checkedAt }) => Date.parse(at) - Date.parse(checkedAt ?? '') > 1.5 * EVERY_SECONDS * 1000,
   )
   const isSeen = counts.RUNNING === HOSTS && hosts.every(({ checkedAt }) => checkedAt !== null)
-  say(`badges                ${JSON.stringify(counts)}`)
-  say(`checked too long ago  ${late.length}`)
-  say(`share of one core     ${(100 * share).toFixed(1)} %    (under ${100 * MOST_SHARE} % is wanted)`)
-  say(`resident memory       ${mb.toFixed(0)} MB   (under ${MOST_MB} MB is wanted)`)
+  print(`badges                ${JSON.stringify(counts)}`)
+  print(`checked too long ago  ${late.length}`)
+  print(`share of one core     ${(100 * share).toFixed(1)} %    (target: under ${100 * MOST_SHARE} %)`)
+  print(`resident memory       ${mb.toFixed(0)} MB   (target: under ${MOST_MB} MB)`)
   const isHeld = isSeen && late.length === 0 && share < MOST_SHARE && mb < MOST_MB
-  say(isHeld ? 'Held.' : 'NOT held.')
+  print(isHeld ? 'Target met.' : 'Target NOT met.')
   process.exitCode = isHeld ? 0 : 1
 }
 
@@ -93,7 +93,7 @@ interface Answer {
   readonly counts: Record<string, number>
 }
 
-/** As 10,000 applies would leave it: files, books and names. */
+/** Writes the files and store rows that 10,000 applies would write. */
 async function exposeAll(lab: Lab): Promise<void> {
   const { edges, zone, backends } = lab.description
   const paths = statePaths(lab.state)
@@ -103,7 +103,7 @@ async function exposeAll(lab: Lab): Promise<void> {
   const { primary } = edges
   const listening = { listen: [primary.address], ports: { http: primary.http, https: primary.https } }
   const backend = backends.find(({ server }) => server === '25')
-  if (!backend) throw new Error('the lab has no backend on server 25')
+  if (!backend) throw new Error('The lab has no backend on server 25.')
   const target = `http://${backend.address}:${backend.port}`
   mkdirSync(paths.service, { recursive: true, mode: 0o700 })
   const store = await openStore({ kind: 'sqlite', file: join(paths.service, 'drawbridge.db') })
@@ -112,7 +112,7 @@ async function exposeAll(lab: Lab): Promise<void> {
       const plan = planOf(i, zone, primary.address, target)
       const files = renderSite({ host: plan.host, planId: plan.planId, target, certificate }, listening)
       write(dirname(primary.hosts), files, i === 0)
-      await book(session, plan, files, wildcard)
+      await storeExposure(session, plan, files, wildcard)
     }
   })
   await store.close()
@@ -120,7 +120,7 @@ async function exposeAll(lab: Lab): Promise<void> {
   if (master !== undefined) process.kill(master, 'SIGHUP')
 }
 
-async function book(
+async function storeExposure(
   session: StoreSession,
   plan: Plan,
   files: readonly EdgeFile[],
@@ -144,7 +144,7 @@ async function book(
   })
 }
 
-/** The certificate is the same for all: its files are written once. */
+/** All hosts share one certificate, so its files are written once. */
 function write(folder: string, files: readonly EdgeFile[], withCertificate: boolean): void {
   for (const { path, content, secret } of files) {
     const isShared = path.startsWith('tls/certificates') || path.startsWith('tls/keys')
@@ -197,7 +197,7 @@ function wildcardIn(folder: string, zone: string): ChosenCertificate {
   }
 }
 
-/** User and system time of a process: fields 14 and 15, in hundredths. */
+/** User and system time of a process: fields 14 and 15 of `stat` in proc(5), in hundredths of a second. */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
@@ -205,8 +205,8 @@ function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** The system says kB and means 1,024 bytes. */
+/** In `status` of proc(5), kB means 1,024 bytes. */
 const residentMb = (pid: number): number =>
   (Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024) / 1e6
 
-const say = (text: string): boolean => process.stdout.write(`${text}\n`)
+const print = (text: string): boolean => process.stdout.write(`${text}\n`)

@@ -1,6 +1,6 @@
 import type { Place } from '../lab/addresses.ts'
 
-/** Beside the usual place: a benchmark disturbs no lab that somebody works with. */
+/** Not the default place, so that a benchmark does not disturb a running lab. */
 export const BENCH_PLACE: Place = {
   network: '127.0.46',
   dnsPorts: { primary: 5346, secondary: 5374 },

@@ -8,20 +8,20 @@ import { formatMs, type Samples, summarize, timed } from './measure.ts'
 const ROUNDS = 300
 const WARM_UP = 200
 
-/** What a plan costs above the slower of its own two probes: measured in turns, in one run. */
+/** Measures how much longer a plan takes than the slower of its two probes. */
 export async function benchPlan({ description: lab }: Lab): Promise<void> {
   const backend = lab.backends.find(({ server }) => server === '25')
-  if (!backend) throw new Error('the lab has no backend on server 25')
+  if (!backend) throw new Error('The lab has no backend on server 25.')
   const reader = dnsReader(lab.dns.primary)
   const caller = new Caller(lab)
   const samples = { health: [] as number[], dns: [] as number[], both: [] as number[], plan: [] as number[] }
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
     const host = `bench-${round + WARM_UP}.${lab.zone}`
     const probe = () => probeHealth({ ...backend, path: '/healthz', host })
-    const look = () => nameInUse(reader, lab.zone, host)
+    const checkName = () => nameInUse(reader, lab.zone, host)
     const health = await timed(probe)
-    const dns = await timed(look)
-    const both = await timed(() => Promise.all([probe(), look()]))
+    const dns = await timed(checkName)
+    const both = await timed(() => Promise.all([probe(), checkName()]))
     const plan = await timed(() => caller.post('/api/deploy/plan', requestFor(host, lab.zone, backend.port)))
     if (round < 0) continue
     samples.health.push(health)
@@ -37,7 +37,7 @@ function report(health: Samples, dns: Samples, both: Samples, plan: Samples): vo
   const slower = Math.max(health.p50, dns.p50)
   const rows = {
     'health probe alone': health,
-    'DNS look alone': dns,
+    'DNS check alone': dns,
     'both at the same time': both,
     'a whole plan over HTTP': plan,
   }
@@ -46,7 +46,7 @@ function report(health: Samples, dns: Samples, both: Samples, plan: Samples): vo
   }
   const above = plan.p50 - slower
   process.stdout.write(
-    `\nA plan's p50 is ${formatMs(above)} above the slower of its own probes (at most 5 ms is wanted), over ${plan.count} rounds.\n`,
+    `\nThe p50 of a plan is ${formatMs(above)} above the slower of its probes (target: at most 5 ms), over ${plan.count} rounds.\n`,
   )
   process.exitCode = above <= 5 ? 0 : 1
 }

@@ -10,7 +10,7 @@ const HOSTS = 10_000
 const LOOKUPS = 100_000
 const MOST_MS = { reading: 1000, lookup: 1 }
 
-/** What it costs to read an edge of 10,000 hosts, as one large file and as one file per host. */
+/** Measures reading an edge of 10,000 hosts, as one large file and as one file per host. */
 export async function benchReader(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
   try {
@@ -22,7 +22,7 @@ export async function benchReader(): Promise<void> {
   }
 }
 
-/** Apart, so that the texts are not in memory any more when they are read. */
+/** A separate function, so that the texts can be garbage-collected before the measurement. */
 function writeBoth(folder: string): { one: string; many: string } {
   const texts = Array.from({ length: HOSTS }, (_, index) => siteText(hostName(index), index))
   return {
@@ -34,7 +34,7 @@ function writeBoth(folder: string): { one: string; many: string } {
 async function measure(name: string, config: string): Promise<boolean> {
   const reader = edgeReader({ config, pidFile: '/nowhere' })
   const sites = join(config, '..', 'sites')
-  await sleep(200) // What is younger than this would be read twice.
+  await sleep(200) // The reader reads a younger file again, because it may still change.
   const reading = await costOf(() => reader.read())
   const unchanged = await costOf(() => reader.read())
   appendFileSync(join(sites, '0.conf'), '# changed\n')
@@ -44,13 +44,13 @@ async function measure(name: string, config: string): Promise<boolean> {
   process.stdout.write(`${map.hosts.length} hosts, ${name}\n`)
   const figures = { 'first reading': reading, 'nothing has changed': unchanged, 'one file has changed': changed }
   for (const [what, { ms, workMs }] of Object.entries(figures)) {
-    process.stdout.write(`  ${what.padEnd(24)} ${formatMs(ms).padStart(12)} (${formatMs(workMs)} of it at work)\n`)
+    process.stdout.write(`  ${what.padEnd(24)} ${formatMs(ms).padStart(12)} (${formatMs(workMs)} CPU time)\n`)
   }
   process.stdout.write(`  ${'one lookup'.padEnd(24)} ${formatMs(lookup).padStart(12)} (mean of ${LOOKUPS})\n`)
   return map.hosts.length === HOSTS && reading.ms < MOST_MS.reading && lookup < MOST_MS.lookup
 }
 
-/** Time that passed, and time that this thread had a processor: on a busy machine they differ. */
+/** Wall-clock time and CPU time of this thread. */
 async function costOf(work: () => Promise<unknown>): Promise<{ ms: number; workMs: number }> {
   const before = process.threadCpuUsage()
   const ms = await timed(work)
@@ -63,7 +63,8 @@ async function lookups(map: EdgeMap): Promise<number> {
   const ms = await timed(async () => {
     for (let index = 0; index < LOOKUPS; index += 1) {
       const host = hostName((index * 7919) % HOSTS)
-      if (map.find(host)?.host !== host || map.answers(host, place)?.how !== 'exact') throw new Error(`lost: ${host}`)
+      if (map.find(host)?.host !== host || map.answers(host, place)?.how !== 'exact')
+        throw new Error(`The map does not have ${host}.`)
     }
   })
   return ms / LOOKUPS
@@ -79,7 +80,7 @@ function writeSites(folder: string, texts: readonly string[]): string {
 
 const hostName = (index: number): string => `service-${index}.example.test`
 
-/** As administrators write them: a redirect and a server that proxies. */
+/** A typical site: a redirect and a proxying server. */
 const siteText = (host: string, index: number): string => `# ${host}
 server {
   listen 80;

@@ -8,7 +8,7 @@ const HOSTS = 10_000
 const ROUNDS = 15
 const MOST_MS = 1_000
 
-/** The built program from its start to its end, as a shell would start it: bare, and with every host of a large edge. */
+/** Measures the built program from start to exit, with and without the hosts of a large edge. */
 export async function benchStatus({ description: lab }: Lab): Promise<void> {
   addHosts(lab, HOSTS)
   await hostsKnown(lab, HOSTS)
@@ -34,7 +34,7 @@ export async function benchStatus({ description: lab }: Lab): Promise<void> {
     process.stdout.write(`${name.padEnd(26)} ${figures}   ${lines} lines\n`)
     if (name === 'drawbridge status' && (p50 > MOST_MS || lines < HOSTS)) process.exitCode = 1
   }
-  process.stdout.write(`\nWanted: drawbridge status with ${HOSTS} hosts within ${MOST_MS} ms.\n`)
+  process.stdout.write(`\nTarget: drawbridge status with ${HOSTS} hosts within ${MOST_MS} ms.\n`)
 }
 
 function linesOf([program = '', ...args]: readonly string[]): Promise<number> {
@@ -46,7 +46,7 @@ function linesOf([program = '', ...args]: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code) =>
-      code === 0 ? resolve(lines) : reject(new Error(`${args.join(' ')} ended with ${code}`)),
+      code === 0 ? resolve(lines) : reject(new Error(`${args.join(' ')} exited with code ${code}.`)),
     )
   })
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A self-signed wildcard certificate as an administrator would place it: `wildcard.pem` and `wildcard.key`. */
+/** Writes a self-signed wildcard certificate to `wildcard.pem` and `wildcard.key`, as an administrator would. */
 export async function makeWildcard(zone: string, folder: string): Promise<void> {
   const files = ['-keyout', join(folder, 'wildcard.key'), '-out', join(folder, 'wildcard.pem')]
   const subject = ['-subj', '/CN=bench', '-days', '30', '-addext', `subjectAltName=DNS:*.${zone}`]

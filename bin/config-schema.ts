@@ -1,4 +1,4 @@
-// Writes drawbridge.schema.json from the configuration's own schema: `npm run config-schema` after every change of a setting.
+// Writes drawbridge.schema.json from the schema of the configuration. Run `npm run config-schema` after every change of a setting.
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { editorSchema } from '../src/config/editor-schema.ts'

@@ -1,14 +1,14 @@
-/** Where a lab stands. Two labs stand side by side when they share neither network nor any of these ports. */
+/** The network and ports of a lab. Two labs run at the same time if they share neither. */
 export interface Place {
   /** The first three numbers of a loopback network, such as `127.0.45`. */
   readonly network: string
-  /** On 127.0.0.1: BIND listens only on addresses that an interface really has. */
+  /** On 127.0.0.1, because BIND listens only on addresses of an interface. */
   readonly dnsPorts: { readonly primary: number; readonly secondary: number }
   /** On localhost, for browsers. */
   readonly relayPorts: { readonly outside: number; readonly inside: number }
 }
 
-export const USUAL_PLACE: Place = {
+export const DEFAULT_PLACE: Place = {
   network: '127.0.45',
   dnsPorts: { primary: 5345, secondary: 5373 },
   relayPorts: { outside: 8045, inside: 8046 },
@@ -36,13 +36,13 @@ export interface Addresses {
   readonly callers: { readonly internal: string; readonly public: string }
 }
 
-/** `healthStatus`: what its `/healthz` answers. */
+/** `healthStatus`: the HTTP status of its `/healthz`. */
 export interface Backend extends Endpoint {
   readonly server: string
   readonly healthStatus: number
 }
 
-/** Listens on localhost and dials the service from the address `dialsFrom`. */
+/** Listens on localhost and connects to the service from the address `dialsFrom`. */
 export interface Relay {
   readonly port: number
   readonly dialsFrom: string
@@ -82,7 +82,7 @@ export interface Listener extends Endpoint {
   readonly purpose: string
 }
 
-/** Every port that a lab will listen on. */
+/** Every port on which a lab listens. */
 export function listenersOf(addresses: Addresses): Listener[] {
   const listener = (purpose: string, { address, port }: Endpoint): Listener => ({ address, port, purpose })
   const edge = (name: string, address: string) => [

@@ -1,4 +1,4 @@
-// The sample backends as a program of their own. One argument per backend: SERVER ADDRESS PORT STATUS-OF-HEALTHZ, joined by commas.
+// The program of the sample backends. One argument per backend: SERVER,ADDRESS,PORT,STATUS-OF-HEALTHZ.
 import { createServer } from 'node:http'
 
 for (const argument of process.argv.slice(2)) {

@@ -3,7 +3,7 @@ import { type Backend, urlOf } from './addresses.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { httpStatus } from './web-question.ts'
 
-/** All sample backends, in one process beside the lab's. */
+/** Starts all sample backends in one separate process. */
 export function startBackends(backends: readonly Backend[], logFile: string): Promise<Daemon> {
   const program = join(import.meta.dirname, `backend-program${extname(import.meta.filename)}`)
   const listeners = backends.map(({ server, address, port, healthStatus }) =>

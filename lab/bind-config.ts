@@ -1,6 +1,6 @@
 export interface Zone {
   readonly name: string
-  /** Zone-file lines beside SOA, NS and the addresses of ns1 and ns2; owner names relative to the zone or absolute. */
+  /** Zone-file lines in addition to SOA, NS and the addresses of ns1 and ns2. Owner names are relative to the zone or absolute. */
   readonly records: readonly string[]
 }
 
@@ -20,7 +20,7 @@ interface ServerConfig {
 
 export const zoneFileName = (zone: Zone): string => `${zone.name}.zone`
 
-/** `secondaryPort`: where a secondary on this machine waits to be notified. */
+/** `secondaryPort`: the port of the secondary that is notified of changes. */
 export function primaryConfig(server: ServerConfig, secondaryPort: number | undefined): string {
   const key = keyName(server.tsig)
   const notify =

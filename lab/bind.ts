@@ -5,13 +5,13 @@ import { primaryConfig, secondaryConfig, type TsigKey, type Zone, zoneFile, zone
 import { type Daemon, startDaemon } from './daemon.ts'
 import { answersForZone } from './dns-question.ts'
 import { assertPortFree } from './free-port.ts'
-import { canAnyoneReach, findProgram, isRoot } from './program.ts'
+import { canAnyoneEnter, findProgram, isRoot } from './program.ts'
 
 export interface BindOptions {
-  /** Everything is kept under it. Zones that stand there already, with what was added to them, are used as they are. */
+  /** The folder of all files. Existing zones in it are kept with their changes. */
   readonly folder: string
   readonly port: number
-  /** With it, a secondary runs too and follows the primary by NOTIFY and AXFR. */
+  /** If set, a secondary runs on this port and follows the primary by NOTIFY and AXFR. */
   readonly secondaryPort?: number
   readonly zones: readonly Zone[]
   /** Signs updates, transfers and notifications. */
@@ -27,7 +27,7 @@ export interface Bind {
   stop(): Promise<void>
 }
 
-/** A real named on 127.0.0.1, and a second one as its secondary if asked for. Resolves when every zone is answered for. */
+/** Starts a real named on 127.0.0.1, and a secondary if `secondaryPort` is set. Resolves when they answer for every zone. */
 export async function startBind(options: BindOptions): Promise<Bind> {
   const folder = resolve(options.folder)
   mkdirSync(folder, { recursive: true, mode: 0o711 })
@@ -90,10 +90,10 @@ interface Owner {
   readonly gid: number
 }
 
-/** named keeps journals beside its zones, so the folder belongs to the user that it runs as. */
+/** named writes journals next to its zones, so its user must own the folder. */
 function prepareFolder(folder: string): Owner | undefined {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const owner = isRoot() && canAnyoneReach(dirname(folder)) ? bindUser() : undefined
+  const owner = isRoot() && canAnyoneEnter(dirname(folder)) ? bindUser() : undefined
   if (owner) chownSync(folder, owner.uid, owner.gid)
   return owner
 }

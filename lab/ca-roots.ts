@@ -1,6 +1,6 @@
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/** PEM text with every certificate of both, each once. What is there stays: certificates it signed are still in use. */
+/** PEM text with every certificate of both, each once. Old roots stay, because certificates that they signed are still in use. */
 export function mergeRoots(known: string, fresh: string): string {
   const roots = new Set([...certificatesIn(known), ...certificatesIn(fresh)])
   return [...roots].map((root) => `${root}\n`).join('')

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The folder of this checkout, found from the sources as from what was built of them. */
+/** The folder of this checkout. Works from the sources and from dist/. */
 export function checkout(): string {
   let folder = import.meta.dirname
   while (!existsSync(join(folder, 'bin', 'drawbridge'))) folder = dirname(folder)

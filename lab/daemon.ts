@@ -1,44 +1,44 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lastWords } from './last-words.ts'
+import { lastOutput } from './last-output.ts'
 
 const POLL_MS = 20
 const KILL_AFTER_MS = 3_000
 
 export interface DaemonOptions {
-  /** How messages call it. */
+  /** Its name in messages. */
   readonly name: string
   readonly program: string
   readonly args: readonly string[]
-  /** Everything that it prints is appended here. */
+  /** The output of the program is appended to this file. */
   readonly logFile: string
   readonly env?: NodeJS.ProcessEnv
   readonly isReady: () => Promise<boolean>
   readonly readyWithinMs?: number
 }
 
-/** A program that runs in the foreground as a child of ours, in a process group of its own: a Ctrl-C reaches us alone. */
+/** A child process in its own process group, so that Ctrl-C reaches only this process. */
 export interface Daemon {
   readonly name: string
   readonly pid: number
   readonly exited: Promise<void>
   isAlive(): boolean
-  /** What this run printed last, as far as it tells anything. */
-  lastWords(): string
-  /** SIGTERM, and SIGKILL when that does not help. May be called twice. */
+  /** The last meaningful line that this process printed. */
+  lastOutput(): string
+  /** Sends SIGTERM, then SIGKILL if the process does not exit. May be called twice. */
   stop(): Promise<void>
 }
 
-/** Starts it and waits until it is ready. One that dies first, or is never ready, is an Error with its own last words. */
+/** Resolves when the program is ready. Rejects with its last output if it exits or never becomes ready. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const daemon = await launch(options)
-  const giveUpAt = Date.now() + (options.readyWithinMs ?? 15_000)
+  const deadline = Date.now() + (options.readyWithinMs ?? 15_000)
   while (!(await options.isReady())) {
-    if (!daemon.isAlive()) throw new Error(`${options.name} did not start: ${daemon.lastWords()}`)
-    if (Date.now() > giveUpAt) {
+    if (!daemon.isAlive()) throw new Error(`${options.name} did not start. Its last output: ${daemon.lastOutput()}`)
+    if (Date.now() > deadline) {
       await daemon.stop()
-      throw new Error(`${options.name} was started but never became ready. Its last words: ${daemon.lastWords()}`)
+      throw new Error(`${options.name} started but never became ready. Its last output: ${daemon.lastOutput()}`)
     }
     await sleep(POLL_MS)
   }
@@ -51,7 +51,7 @@ async function launch({ name, program, args, logFile, env }: DaemonOptions): Pro
   const child = spawn(program, args, { stdio: ['ignore', log, log], detached: true, env: env ?? process.env })
   closeSync(log)
   const pid = await pidOf(child, name)
-  dieWithUs(child)
+  stopOnExit(child)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const isAlive = () => child.exitCode === null && child.signalCode === null
   return {
@@ -59,7 +59,7 @@ async function launch({ name, program, args, logFile, env }: DaemonOptions): Pro
     pid,
     exited,
     isAlive,
-    lastWords: () => lastWords(readFileSync(logFile).subarray(logStart).toString()),
+    lastOutput: () => lastOutput(readFileSync(logFile).subarray(logStart).toString()),
     async stop() {
       if (!isAlive()) return
       child.kill('SIGTERM')
@@ -73,11 +73,11 @@ async function launch({ name, program, args, logFile, env }: DaemonOptions): Pro
 const pidOf = (child: ChildProcess, name: string): Promise<number> =>
   new Promise((resolve, reject) => {
     child.once('spawn', () => resolve(child.pid ?? 0))
-    child.once('error', (error) => reject(new Error(`${name} could not be started: ${error.message}`)))
+    child.once('error', (error) => reject(new Error(`${name} could not be started: ${error.message}.`)))
   })
 
-/** A child in a group of its own would outlive a parent that ends without stopping it. */
-function dieWithUs(child: ChildProcess): void {
+/** A child in its own process group would outlive a parent that exits without stopping it. */
+function stopOnExit(child: ChildProcess): void {
   const kill = () => child.kill('SIGTERM')
   process.setMaxListeners(0)
   process.once('exit', kill)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Addresses, EDGE_PORTS, type Endpoint, relayUrl, urlOf, ZONE } from './addresses.ts'
 import type { Edge, StatePaths } from './state.ts'
 
-/** What `STATE/lab.json` tells a script. */
+/** The content of `STATE/lab.json`, for scripts. */
 export interface LabDescription {
   readonly api: string
   readonly zone: string
@@ -12,7 +12,7 @@ export interface LabDescription {
     readonly tsig: { readonly name: string; readonly algorithm: string; readonly secretFile: string }
   }
   readonly edges: { readonly primary: EdgeDescription; readonly secondary: EdgeDescription }
-  /** `ca`: a file with every root that issued so far. */
+  /** `ca`: a file with every root certificate so far. */
   readonly acme: { readonly directory: string; readonly ca: string }
   readonly backends: readonly { readonly server: string; readonly address: string; readonly port: number }[]
   readonly callers: { readonly internal: string; readonly public: string }
@@ -30,7 +30,7 @@ export interface EdgeDescription {
   readonly https: number
   readonly prefix: string
   readonly config: string
-  /** The folder that holds one file per host and nothing else. */
+  /** The folder with one file per host and nothing else. */
   readonly hosts: string
   readonly errorLog: string
   readonly pidFile: string

@@ -5,7 +5,7 @@ const CLASS_IN = 1
 const AUTHORITATIVE = 0x0400
 const RCODE_MASK = 0x000f
 
-/** Whether the server at this port of 127.0.0.1 answers for the zone with authority. Silence is a no. */
+/** Whether the DNS server on this port of 127.0.0.1 is authoritative for the zone. No answer counts as no. */
 export const answersForZone = (port: number, zone: string, timeoutMs = 200): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = createSocket('udp4')

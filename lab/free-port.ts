@@ -3,18 +3,18 @@ import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
 import { socketOwners } from '../src/operate/doctor/ports.ts'
 
-/** Below the range that the kernel takes local ports from, so that no outgoing connection can take the port meanwhile. */
+/** Below the ephemeral range of the kernel, so that no outgoing connection takes the port before its user does. */
 const LOWEST = 15_000
 const HIGHEST = 32_000
 const ATTEMPTS = 200
-/** Wide, since a diagnosis looks for services beside a port; and coprime to the range, so that all of it is walked. */
+/** Large, because a diagnosis probes the ports next to one; coprime to the range, so that every port gets used. */
 const STRIDE = 101
 
 let next = randomInt(LOWEST, HIGHEST)
 
 /**
- * A port that is free for UDP and for TCP at once. One program gets no port twice before all others had their turn, and
- * begins where chance has it, so that two programs seldom ask for the same one before either has taken it.
+ * A port that is free for both UDP and TCP. A process gets no port twice before it has used all others. It starts at a random
+ * port, so that two processes rarely choose the same port at the same time.
  */
 export async function freePort(address = '127.0.0.1'): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -22,7 +22,7 @@ export async function freePort(address = '127.0.0.1'): Promise<number> {
     next = port + STRIDE < HIGHEST ? port + STRIDE : port + STRIDE - HIGHEST + LOWEST
     if (await isPortFree(address, port)) return port
   }
-  throw new Error(`No free port between ${LOWEST} and ${HIGHEST} on ${address}.`)
+  throw new Error(`No port between ${LOWEST} and ${HIGHEST} is free on ${address}. Stop other programs and try again.`)
 }
 
 export const isPortFree = async (address: string, port: number): Promise<boolean> =>
@@ -45,12 +45,12 @@ const isUdpPortFree = (address: string, port: number): Promise<boolean> =>
     socket.bind(port, address, () => socket.close(() => resolve(true)))
   })
 
-/** Whatever binds there next would fail or, worse, whoever listens there now would be taken for it. */
+/** Throws if the port is in use: otherwise the program on it could be mistaken for the part of the lab. */
 export async function assertPortFree(address: string, port: number, purpose: string): Promise<void> {
   if (await isPortFree(address, port)) return
   const [owner] = socketOwners(address, port)
   const remedy = owner
-    ? `by ${owner.program} (pid ${owner.pid}): stop it with \`kill ${owner.pid}\``
-    : 'by another program: stop it'
-  throw new Error(`Port ${port} on ${address}, which ${purpose} needs, is taken ${remedy} and start again.`)
+    ? `${owner.program} (pid ${owner.pid}). Stop it with \`kill ${owner.pid}\``
+    : 'another program. Stop that program'
+  throw new Error(`Port ${port} on ${address}, which ${purpose} needs, is used by ${remedy} and start again.`)
 }

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { type Addresses, addressesAt, listenersOf, type Place, USUAL_PLACE } from './addresses.ts'
+import { type Addresses, addressesAt, DEFAULT_PLACE, listenersOf, type Place } from './addresses.ts'
 import type { Daemon } from './daemon.ts'
 import { describeLab, type LabDescription } from './description.ts'
 import { assertPortFree } from './free-port.ts'
@@ -10,45 +10,45 @@ import { type Flow, type ServiceConfig, serviceConfig } from './service-config.t
 import { prepareState, type StatePaths, secretIn, statePaths, writeFileAtomically } from './state.ts'
 
 export interface LabOptions {
-  /** The folder that holds everything. A second start on it finds zones, hosts, secrets and the service's state again. */
+  /** The folder of all files. A second start on it keeps zones, hosts, secrets and the state of the service. */
   readonly state: string
   readonly place?: Place
   readonly flow?: Flow
-  /** False: everything but the service. */
+  /** False: start everything except the service. */
   readonly service?: boolean
-  /** Zone-file lines for `lab.test` beside its own, for a state that has no zone yet. */
+  /** More zone-file lines for `lab.test`. Used only when the state folder has no zone yet. */
   readonly records?: readonly string[]
-  /** How long Pebble's certificates live. */
+  /** The lifetime of Pebble's certificates. */
   readonly certificateSeconds?: number
   /** Changes the service's configuration before it is written. */
   readonly configure?: (config: ServiceConfig) => ServiceConfig
-  /** Told of each part when it stands. */
+  /** Called with each part when it is ready. */
   readonly onProgress?: (part: string) => void
-  /** Told when a part has ended by itself. The lab goes on without it: an edge or a DNS server may fail in life, too. */
+  /** Called when a part exits unexpectedly. The lab continues without it: an edge or a DNS server can fail in production, too. */
   readonly onPartLost?: (sentence: string) => void
-  /** How often the service may die within half a minute before it is left alone. */
+  /** How often the service may die within 30 s before the lab stops restarting it. */
   readonly deathsAllowed?: number
-  /** Told when the service died too often to be started once more. */
+  /** Called when the service died too often and is not restarted. */
   readonly onServiceLost?: (reason: Error) => void
 }
 
 export interface Lab {
   readonly state: string
-  /** What `STATE/lab.json` holds at this moment. */
+  /** The current content of `STATE/lab.json`. */
   readonly description: LabDescription
-  /** Kills the service as an accident would; resolves when the lab has started it again and it answers. */
+  /** Kills the service. Resolves when the lab has restarted it and it answers. */
   killService(signal?: NodeJS.Signals): Promise<void>
-  /** Environment variables for the service's next start, and for no later one. */
-  giveServiceNextLife(environment: Readonly<Record<string, string>>): void
-  /** Resolves when the service has died by itself and the lab has started it again. */
-  serviceDeath(): Promise<void>
-  /** Stops and starts the service, on another configuration if one is given. */
+  /** Sets environment variables for the next start of the service only. */
+  setNextServiceEnvironment(environment: Readonly<Record<string, string>>): void
+  /** Resolves when the service has died and the lab has restarted it. */
+  serviceRestarted(): Promise<void>
+  /** Restarts the service, with a changed configuration if `configure` is given. */
   restartService(configure?: (config: ServiceConfig) => ServiceConfig): Promise<void>
-  /** Stops every process that this lab started, and nothing else. May be called twice. */
+  /** Stops every process that this lab started. May be called twice. */
   stop(): Promise<void>
 }
 
-/** The whole network on loopback. Rejects, with nothing left running, when a part cannot be brought up. */
+/** Starts the whole network on loopback. When a part fails to start, stops all others and rejects. */
 export async function startLab(options: LabOptions): Promise<Lab> {
   const lab = new LoopbackLab(options)
   try {
@@ -67,13 +67,13 @@ class LoopbackLab implements Lab {
   readonly #service: Service
   readonly #pids = new Map<string, number>()
   readonly #parts: Stoppable[] = []
-  /** Until everything stands, `lab.json` is not written: who finds it may use all of it. */
+  /** `lab.json` is written only when everything runs, so its readers can use all parts. */
   #isUp = false
   #isStopping = false
 
   constructor(options: LabOptions) {
     this.#options = options
-    this.#addresses = addressesAt(options.place ?? USUAL_PLACE)
+    this.#addresses = addressesAt(options.place ?? DEFAULT_PLACE)
     this.#paths = statePaths(options.state)
     this.#service = new Service({
       configFile: this.#paths.config,
@@ -104,8 +104,8 @@ class LoopbackLab implements Lab {
       paths: this.#paths,
       records: this.#options.records ?? [],
       certificateSeconds: this.#options.certificateSeconds,
-      keep: (name, daemon) => this.#keep(name, daemon),
-      keepRelays: (relays) => this.#parts.push(relays),
+      track: (name, daemon) => this.#track(name, daemon),
+      trackRelays: (relays) => this.#parts.push(relays),
       onProgress: (part) => this.#options.onProgress?.(part),
     }
     await allOrFirstError([startAcme(parts), this.#startNetworkAndService(parts)])
@@ -117,12 +117,12 @@ class LoopbackLab implements Lab {
     return this.#service.kill(signal)
   }
 
-  giveServiceNextLife(environment: Readonly<Record<string, string>>): void {
-    this.#service.giveToNextLife(environment)
+  setNextServiceEnvironment(environment: Readonly<Record<string, string>>): void {
+    this.#service.setNextEnvironment(environment)
   }
 
-  serviceDeath(): Promise<void> {
-    return this.#service.death()
+  serviceRestarted(): Promise<void> {
+    return this.#service.restarted()
   }
 
   async restartService(configure = this.#options.configure): Promise<void> {
@@ -151,14 +151,16 @@ class LoopbackLab implements Lab {
     this.#options.onProgress?.('the service')
   }
 
-  #keep(name: string, daemon: Daemon): void {
+  #track(name: string, daemon: Daemon): void {
     this.#parts.push(daemon)
     this.#record(name, daemon.pid)
     void daemon.exited.then(() => {
       if (this.#isStopping) return
       this.#pids.delete(name)
       this.#recordPids()
-      this.#options.onPartLost?.(`${daemon.name} (pid ${daemon.pid}) has ended. Its last words: ${daemon.lastWords()}`)
+      this.#options.onPartLost?.(
+        `${daemon.name} (pid ${daemon.pid}) exited unexpectedly. Its last output: ${daemon.lastOutput()}`,
+      )
     })
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { writeFileAtomically } from './state.ts'
 
-/** A process is itself as long as its id and the moment it began are the same: ids are given out again. */
+/** A process is identified by its id and its start time, because the kernel reuses ids. */
 interface RecordedProcess {
   readonly name: string
   readonly pid: number
@@ -13,16 +13,16 @@ export function recordProcesses(file: string, pids: Readonly<Record<string, numb
   writeFileAtomically(file, `${JSON.stringify(processes, null, 2)}\n`, 0o600)
 }
 
-/** Throws when a lab runs on this state, or when one that ended badly left processes behind. */
+/** Throws when a lab runs on this state, or when an earlier lab left processes running. */
 export function assertNothingLeft(file: string, state: string): void {
   const alive = recordedIn(file).filter(({ pid, startedAt }) => startedAt !== undefined && startOf(pid) === startedAt)
   const lab = alive.find(({ name }) => name === 'lab')
-  if (lab) throw new Error(`A lab already runs on ${state} (pid ${lab.pid}): stop it with \`kill ${lab.pid}\` first.`)
+  if (lab) throw new Error(`A lab already runs on ${state} (pid ${lab.pid}). Stop it with \`kill ${lab.pid}\` first.`)
   if (alive.length === 0) return
   const names = alive.map(({ name, pid }) => `${name} (pid ${pid})`).join(', ')
   const command = `kill ${alive.map(({ pid }) => pid).join(' ')}`
   throw new Error(
-    `An earlier lab on ${state} left processes behind: ${names}. Stop them with \`${command}\` and start again.`,
+    `An earlier lab on ${state} left processes running: ${names}. Stop them with \`${command}\` and start again.`,
   )
 }
 
@@ -35,8 +35,8 @@ function recordedIn(file: string): RecordedProcess[] {
 }
 
 /**
- * In clock ticks since the machine started; undefined when it has ended, even if nobody has taken note of its end yet. The
- * columns are those of proc(5)'s stat, counted after the program's name: the third, state, and the 22nd, starttime.
+ * The start time in clock ticks since boot; undefined when the process has ended. A zombie process counts as ended. The
+ * columns are state and starttime of `stat` in proc(5), counted after the name of the program.
  */
 function startOf(pid: number): string | undefined {
   try {

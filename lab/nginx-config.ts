@@ -1,8 +1,8 @@
 import type { EdgeDescription } from './description.ts'
 
 /**
- * As an administrator has it before Drawbridge comes: the service brings everything that is served. `user`: what the
- * workers run as when the master is root. Relative paths are under the edge's prefix.
+ * The configuration of an edge before Drawbridge is installed: it serves nothing yet. `user`: the user of the workers when the
+ * master is root. Relative paths are relative to the prefix of the edge.
  */
 export function nginxConfig(edge: EdgeDescription, user: string | undefined): string {
   return `${user ? `user ${user};\n` : ''}worker_processes 1;

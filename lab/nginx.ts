@@ -5,9 +5,9 @@ import { localEdge } from '../src/edge/local.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import type { EdgeDescription } from './description.ts'
 import { nginxConfig } from './nginx-config.ts'
-import { canAnyoneReach, findProgram, isRoot } from './program.ts'
+import { canAnyoneEnter, findProgram, isRoot } from './program.ts'
 
-/** A real nginx with its own prefix, prepared to serve. What is in its hosts folder is kept from one start to the next. */
+/** Starts a real nginx with its own prefix and prepares it. Keeps the files of its hosts folder. */
 export async function startEdge(edge: EdgeDescription): Promise<Daemon> {
   mkdirSync(edge.prefix, { recursive: true, mode: 0o711 })
   for (const folder of [dirname(edge.errorLog), join(edge.prefix, 'temp')]) mkdirSync(folder, { recursive: true })
@@ -30,20 +30,20 @@ export async function startEdge(edge: EdgeDescription): Promise<Daemon> {
   }
 }
 
-/** As the service does when it starts: a lab without it has edges that refuse unknown names, too. */
+/** Does what the service does at its start, so that the edges refuse unknown names in a lab without the service, too. */
 function prepare(edge: EdgeDescription, binary: string): Promise<void> {
   const { server, address, http, https } = edge
   return localEdge({ server, ...edgeFiles(edge), binary, address, listen: [address], ports: { http, https } }).prepare()
 }
 
-/** Where an edge's files are, as the service's configuration names them. */
+/** The paths of an edge, as members of the service's configuration. */
 export function edgeFiles({ config, hosts, prefix, pidFile, errorLog }: EdgeDescription) {
   return { config, folder: dirname(hosts), prefix, pidFile, errorLog }
 }
 
 function workerUser(prefix: string): string | undefined {
   if (!isRoot()) return undefined
-  return canAnyoneReach(prefix)
+  return canAnyoneEnter(prefix)
     ? `nobody ${execFileSync('id', ['-gn', 'nobody'], { encoding: 'utf8' }).trim()}`
     : 'root'
 }

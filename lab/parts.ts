@@ -17,23 +17,23 @@ export interface PartsOptions {
   readonly paths: StatePaths
   readonly records: readonly string[]
   readonly certificateSeconds: number | undefined
-  /** Called with each process as soon as it is ready, so that a failure elsewhere leaves none behind. */
-  readonly keep: (name: string, daemon: Daemon) => void
-  readonly keepRelays: (relays: Stoppable) => void
+  /** Called with each process as soon as it is ready, so that it is stopped when another part fails. */
+  readonly track: (name: string, daemon: Daemon) => void
+  readonly trackRelays: (relays: Stoppable) => void
   readonly onProgress: (part: string) => void
 }
 
-/** The network that the service looks at. The certificate authority is apart: it is slow to start and needed last. */
+/** Starts the network of the service, except the certificate authority, which starts slowly and is needed last. */
 export const startNetwork = (options: PartsOptions): Promise<void> =>
   allOrFirstError([startDns, startEdges, startSamples, startBrowserRelays].map((start) => start(options)))
 
-/** Waits for all of them even when one fails: what still starts must be there to be stopped. */
+/** Waits for all parts even when one fails, because every started part must be stopped. */
 export async function allOrFirstError(parts: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(parts)).find((part) => part.status === 'rejected')
   if (failed) throw failed.reason
 }
 
-async function startDns({ addresses, paths, records, keep, onProgress }: PartsOptions): Promise<void> {
+async function startDns({ addresses, paths, records, track, onProgress }: PartsOptions): Promise<void> {
   const { dns, servers } = addresses
   const bind = await startBind({
     folder: paths.bind,
@@ -43,15 +43,15 @@ async function startDns({ addresses, paths, records, keep, onProgress }: PartsOp
     tsig: tsigKey(paths),
     nameServers: [servers['23'], servers['73']],
   })
-  keep('dnsPrimary', bind.primary)
-  if (bind.secondary) keep('dnsSecondary', bind.secondary)
+  track('dnsPrimary', bind.primary)
+  if (bind.secondary) track('dnsSecondary', bind.secondary)
   onProgress(`BIND, primary and secondary of ${ZONE}`)
 }
 
-async function startEdges({ addresses, paths, keep, onProgress }: PartsOptions): Promise<void> {
+async function startEdges({ addresses, paths, track, onProgress }: PartsOptions): Promise<void> {
   const { edges } = describeLab(addresses, paths, {})
-  keep('edgePrimary', await startEdge(edges.primary))
-  keep('edgeSecondary', await startEdge(edges.secondary))
+  track('edgePrimary', await startEdge(edges.primary))
+  track('edgeSecondary', await startEdge(edges.secondary))
   onProgress('nginx, the edges 23 and 73')
 }
 
@@ -59,7 +59,7 @@ export async function startAcme({
   addresses,
   paths,
   certificateSeconds,
-  keep,
+  track,
   onProgress,
 }: PartsOptions): Promise<void> {
   const pebble = await startPebble({
@@ -69,16 +69,16 @@ export async function startAcme({
     rootsFile: paths.ca,
     certificateSeconds,
   })
-  keep('acme', pebble)
+  track('acme', pebble)
   onProgress('Pebble, the certificate authority')
 }
 
-async function startSamples({ addresses, paths, keep, onProgress }: PartsOptions): Promise<void> {
-  keep('backends', await startBackends(addresses.backends, paths.backendsLog))
+async function startSamples({ addresses, paths, track, onProgress }: PartsOptions): Promise<void> {
+  track('backends', await startBackends(addresses.backends, paths.backendsLog))
   onProgress('sample backends on 25 (healthy) and 253 (not)')
 }
 
-async function startBrowserRelays({ addresses, keepRelays, onProgress }: PartsOptions): Promise<void> {
-  keepRelays(await startRelays(Object.values(addresses.relays), addresses.service))
+async function startBrowserRelays({ addresses, trackRelays, onProgress }: PartsOptions): Promise<void> {
+  trackRelays(await startRelays(Object.values(addresses.relays), addresses.service))
   onProgress('relays for browsers')
 }

@@ -6,22 +6,22 @@ import { mergeRoots } from './ca-roots.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { findProgram } from './program.ts'
 import { writeFileAtomically } from './state.ts'
-import { ask, httpStatus } from './web-question.ts'
+import { get, httpStatus } from './web-question.ts'
 
 export interface PebbleOptions {
   readonly folder: string
   readonly api: Endpoint
   readonly management: Endpoint
   readonly dns: Endpoint
-  /** Gathers the root of every start: Pebble makes a new one each time. */
+  /** Collects the root certificates: Pebble makes a new one at each start. */
   readonly rootsFile: string
-  /** Accounts that it knows already, by key identifier with their keys in base64url: then it takes no others. */
+  /** External accounts: key identifier -> MAC key in base64url. If set, Pebble accepts only these accounts. */
   readonly externalAccounts?: Readonly<Record<string, string>> | undefined
-  /** How long certificates live; 90 days unless told otherwise. */
+  /** The lifetime of certificates. Default: 90 days. */
   readonly certificateSeconds?: number | undefined
 }
 
-/** What a client trusts Pebble's own API by. */
+/** The certificate of Pebble's own API. */
 export const apiCertificateFile = (folder: string): string => join(folder, 'api-cert.pem')
 
 export async function startPebble(options: PebbleOptions): Promise<Daemon> {
@@ -39,7 +39,7 @@ export async function startPebble(options: PebbleOptions): Promise<Daemon> {
     isReady: async () => (await httpStatus(`https://${api.address}:${api.port}/dir`, certificate)) === 200,
   })
   try {
-    await keepRoot(options, certificate)
+    await storeRoot(options, certificate)
   } catch (error) {
     await pebble.stop()
     throw error
@@ -47,9 +47,10 @@ export async function startPebble(options: PebbleOptions): Promise<Daemon> {
   return pebble
 }
 
-async function keepRoot({ management, rootsFile }: PebbleOptions, certificate: string): Promise<void> {
-  const answer = await ask(`https://${management.address}:${management.port}/roots/0`, certificate)
-  if (answer?.status !== 200) throw new Error('Pebble runs, but its management port did not tell its root certificate.')
+async function storeRoot({ management, rootsFile }: PebbleOptions, certificate: string): Promise<void> {
+  const answer = await get(`https://${management.address}:${management.port}/roots/0`, certificate)
+  if (answer?.status !== 200)
+    throw new Error('Pebble runs, but its management port did not return the root certificate.')
   const known = existsSync(rootsFile) ? readFileSync(rootsFile, 'utf8') : ''
   writeFileAtomically(rootsFile, mergeRoots(known, answer.body), 0o644)
 }
@@ -58,10 +59,10 @@ function makeApiCertificate(folder: string, address: string): void {
   const file = apiCertificateFile(folder)
   if (existsSync(file)) return
   const draft = `${file}.new`
-  const wish = ['-days', '3650', '-subj', '/CN=Pebble in the lab', '-addext', `subjectAltName=IP:${address}`]
+  const content = ['-days', '3650', '-subj', '/CN=Pebble in the lab', '-addext', `subjectAltName=IP:${address}`]
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', keyFile(folder)]
   const openssl = findProgram('openssl', 'openssl')
-  execFileSync(openssl, ['req', '-x509', ...key, '-out', draft, ...wish], { stdio: 'pipe' })
+  execFileSync(openssl, ['req', '-x509', ...key, '-out', draft, ...content], { stdio: 'pipe' })
   renameSync(draft, file)
 }
 

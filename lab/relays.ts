@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { Endpoint, Relay } from './addresses.ts'
 
-/** A relay passes a browser's connections on from an address that the browser could not choose. */
+/** A relay forwards connections of a browser from an address that the browser cannot choose. */
 export async function startRelays(relays: readonly Relay[], target: Endpoint): Promise<{ stop(): Promise<void> }> {
   const sockets = new Set<Socket>()
   const started: Server[] = []
@@ -12,8 +12,8 @@ export async function startRelays(relays: readonly Relay[], target: Endpoint): P
   try {
     for (const relay of relays) {
       for (const address of ['127.0.0.1', '::1']) {
-        const server = createServer({ allowHalfOpen: true }, (socket) => pass(socket, relay, target, sockets))
-        if (await listens(server, address, relay.port)) started.push(server)
+        const server = createServer({ allowHalfOpen: true }, (socket) => forward(socket, relay, target, sockets))
+        if (await listen(server, address, relay.port)) started.push(server)
       }
     }
   } catch (error) {
@@ -23,20 +23,22 @@ export async function startRelays(relays: readonly Relay[], target: Endpoint): P
   return { stop }
 }
 
-/** False on a machine without IPv6. */
-const listens = (server: Server, address: string, port: number): Promise<boolean> =>
+/** Resolves with false on a machine without IPv6. */
+const listen = (server: Server, address: string, port: number): Promise<boolean> =>
   new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT') resolve(false)
       else
         reject(
-          new Error(`A relay cannot listen on port ${port} of ${address} (${error.code}): stop what listens there.`),
+          new Error(
+            `A relay cannot listen on port ${port} of ${address} (${error.code}). Stop the program that uses the port.`,
+          ),
         )
     })
     server.listen(port, address, () => resolve(true))
   })
 
-function pass(caller: Socket, relay: Relay, target: Endpoint, sockets: Set<Socket>): void {
+function forward(caller: Socket, relay: Relay, target: Endpoint, sockets: Set<Socket>): void {
   const service = connect({
     host: target.address,
     port: target.port,

@@ -3,39 +3,39 @@ import { tour } from './tour.ts'
 
 export const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** A lab in the foreground, until a signal ends it. Rejects when it cannot be brought up or its service keeps dying. */
+/** Runs a lab until a signal ends it. Rejects when the lab cannot start or its service keeps dying. */
 export async function runLab(options: Pick<LabOptions, 'state' | 'flow' | 'place'>): Promise<void> {
-  process.stdout.on('error', () => undefined) // whoever read the ready line may have hung up
+  process.stdout.on('error', () => undefined) // The reader may close the pipe after the ready line.
   const end = new End()
   const startedAt = performance.now()
   const lab = await startLab({
     ...options,
     onProgress: (part) => print(`  ${((performance.now() - startedAt) / 1000).toFixed(1)} s  ${part}`),
     onPartLost: print,
-    onServiceLost: (reason) => end.come(reason),
+    onServiceLost: (reason) => end.finish(reason),
   })
-  if (!end.hasCome) print(`Drawbridge ready at ${lab.description.api}\n${tour(lab.description, lab.state)}`)
-  const reason = await end.coming
+  if (!end.isFinished) print(`Drawbridge ready at ${lab.description.api}\n${tour(lab.description, lab.state)}`)
+  const reason = await end.finished
   await lab.stop()
   if (reason) throw reason
-  print('Everything that was started is stopped.')
+  print('All processes of the lab are stopped.')
 }
 
-/** A signal ends the lab, and so does a service that keeps dying: then there is a reason to tell. The first one counts. */
+/** The end of the lab: a signal, or a service that keeps dying, which gives a reason. The first one counts. */
 class End {
-  readonly coming: Promise<Error | undefined>
-  hasCome = false
+  readonly finished: Promise<Error | undefined>
+  isFinished = false
   #resolve: (reason: Error | undefined) => void = () => undefined
 
   constructor() {
-    this.coming = new Promise((resolve) => {
+    this.finished = new Promise((resolve) => {
       this.#resolve = resolve
     })
-    for (const signal of END_SIGNALS) process.on(signal, () => this.come())
+    for (const signal of END_SIGNALS) process.on(signal, () => this.finish())
   }
 
-  come(reason?: Error): void {
-    this.hasCome = true
+  finish(reason?: Error): void {
+    this.isFinished = true
     this.#resolve(reason)
   }
 }

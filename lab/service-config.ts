@@ -7,7 +7,7 @@ import { type Edge, type StatePaths, tsigKey } from './state.ts'
 
 export type Flow = 'capability' | 'legacy'
 
-/** The service's own configuration, as `drawbridge.yaml` would hold it. */
+/** The content of `drawbridge.yaml`. */
 export type ServiceConfig = Readonly<Record<string, unknown>>
 
 export function serviceConfig(addresses: Addresses, paths: StatePaths, flow: Flow): ServiceConfig {
@@ -31,7 +31,7 @@ export function serviceConfig(addresses: Addresses, paths: StatePaths, flow: Flo
       caaIdentities: [`ca.${ZONE}`],
     },
     certificates: [paths.certificates],
-    // Short, so that a person who stops a backend sees its badge turn red.
+    // Short, so that a person who stops a backend soon sees its badge change.
     monitor: { everySeconds: 3 },
   }
 }

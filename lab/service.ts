@@ -5,9 +5,9 @@ import { type Daemon, startDaemon } from './daemon.ts'
 import { httpStatus } from './web-question.ts'
 
 const PAUSE_MS = 200
-/** With 10,000 hosts on a busy machine it has a lot to read first. */
+/** With 10,000 hosts on a busy machine, reading the configuration takes long. */
 const READY_WITHIN_MS = 60_000
-/** More deaths than this within the window are a crash loop. */
+/** More deaths within the window are a crash loop. */
 const DEATHS_ALLOWED = 5
 const WINDOW_MS = 30_000
 
@@ -16,65 +16,65 @@ export interface ServiceOptions {
   readonly logFile: string
   readonly listen: Endpoint
   readonly deathsAllowed?: number | undefined
-  /** Called after every start, the first included. */
+  /** Called after every start, including the first. */
   readonly onStart: (daemon: Daemon) => void
-  /** Called when it died too often to be started once more. */
+  /** Called when the service died too often and is not restarted. */
   readonly onGiveUp: (reason: Error) => void
 }
 
-/** The service as a process of its own, started again on the same state whenever it dies. */
+/** The service as a separate process. It is restarted with the same state whenever it dies. */
 export class Service {
   readonly #options: ServiceOptions
   #deaths: number[] = []
   #current: Daemon | undefined
   #isWanted = true
-  #nextLife: Readonly<Record<string, string>> = {}
-  #revival: Promise<void> = Promise.resolve()
+  #nextEnvironment: Readonly<Record<string, string>> = {}
+  #restart: Promise<void> = Promise.resolve()
 
   constructor(options: ServiceOptions) {
     this.#options = options
   }
 
-  /** Resolves when it answers. One that cannot start at all is an Error, not a crash loop. */
+  /** Resolves when the service answers. Rejects if it cannot start; that is not counted as a crash. */
   async start(): Promise<void> {
     this.#isWanted = true
     const daemon = await this.#launch()
     this.#current = daemon
     this.#options.onStart(daemon)
     void daemon.exited.then(() => {
-      this.#revival = this.#revive(daemon)
-      this.#revival.catch((reason: Error) => this.#options.onGiveUp(reason))
+      this.#restart = this.#restartAfter(daemon)
+      this.#restart.catch((reason: Error) => this.#options.onGiveUp(reason))
     })
   }
 
-  /** Environment variables for its next start, and for no later one. */
-  giveToNextLife(environment: Readonly<Record<string, string>>): void {
-    this.#nextLife = environment
+  /** Sets environment variables for the next start only. */
+  setNextEnvironment(environment: Readonly<Record<string, string>>): void {
+    this.#nextEnvironment = environment
   }
 
-  /** Resolves when it has died by itself and its successor answers. */
-  async death(): Promise<void> {
+  /** Resolves when the current process has died and the next one answers. */
+  async restarted(): Promise<void> {
     await this.#current?.exited
-    await this.#revival
+    await this.#restart
   }
 
-  /** Lets it die as in an accident; resolves when its successor answers. */
+  /** Kills the process. Resolves when the next one answers. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const dying = this.#current
-    if (!dying?.isAlive()) throw new Error('The service does not run.')
+    if (!dying?.isAlive()) throw new Error('The service does not run, so it cannot be killed.')
     process.kill(dying.pid, signal)
-    await this.death()
+    await this.restarted()
   }
 
   async stop(): Promise<void> {
     this.#isWanted = false
     await this.#current?.stop()
-    await this.#revival.catch(() => undefined)
+    await this.#restart.catch(() => undefined)
     await this.#current?.stop()
   }
 
-  async #revive(dead: Daemon): Promise<void> {
-    let reason = dead.lastWords()
+  async #restartAfter(dead: Daemon): Promise<void> {
+    let reason = dead.lastOutput()
     while (this.#isWanted) {
       this.#countDeath(reason)
       await sleep(PAUSE_MS)
@@ -93,14 +93,14 @@ export class Service {
     if (this.#deaths.length <= (this.#options.deathsAllowed ?? DEATHS_ALLOWED)) return
     const seconds = WINDOW_MS / 1000
     throw new Error(
-      `The service died ${this.#deaths.length} times in ${seconds} s and is left alone. Its last words: ${reason}`,
+      `The service died ${this.#deaths.length} times in ${seconds} s and is not restarted. Its last output: ${reason}`,
     )
   }
 
   #launch(): Promise<Daemon> {
     const { configFile, logFile, listen } = this.#options
-    const env = { ...process.env, ...this.#nextLife }
-    this.#nextLife = {}
+    const env = { ...process.env, ...this.#nextEnvironment }
+    this.#nextEnvironment = {}
     return startDaemon({
       name: 'The service',
       program: process.execPath,

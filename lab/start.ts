@@ -1,4 +1,4 @@
-// What `npm start` runs.
+// The program behind `npm start`.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -8,10 +8,10 @@ import type { Flow } from './service-config.ts'
 
 const HELP = `npm start -- [options]
 
-  Brings up the lab (real BIND, nginx, Pebble and backends on loopback) with the service on it, until Ctrl-C.
+  Starts the lab (real BIND, nginx, Pebble and backends on loopback) with the service. Ctrl-C ends it.
 
-  --flow capability|legacy   who may apply: with a one-time capability (usual), or as in the older flow
-  --config FILE              no lab: runs the service on this configuration
+  --flow capability|legacy   who may apply: callers with a one-time capability (default), or as in the legacy flow
+  --config FILE              no lab: run the service with this configuration
   --help
 
   The lab keeps everything in .lab/, or in the folder that DRAWBRIDGE_LAB_STATE names.
@@ -29,14 +29,14 @@ async function main(): Promise<void> {
   if (values.help) process.stdout.write(HELP)
   else if (values.config !== undefined) serveOnly(values.config)
   else if (isFlow(values.flow)) await runLab({ state: stateFolder(), flow: values.flow })
-  else throw new Error(`--flow is capability or legacy, not ${values.flow}.`)
+  else throw new Error(`--flow ${values.flow} is invalid. Use capability or legacy.`)
 }
 
 const isFlow = (text: string): text is Flow => FLOWS.includes(text)
 
 const stateFolder = (): string => process.env.DRAWBRIDGE_LAB_STATE || join(checkout(), '.lab')
 
-/** The service alone, in the foreground; its end is ours. */
+/** Runs the service alone in the foreground and exits with its exit code. */
 function serveOnly(configFile: string): void {
   const service = spawn(process.execPath, [launcher(), 'serve', '--config', configFile], { stdio: 'inherit' })
   for (const signal of END_SIGNALS) process.on(signal, () => service.kill(signal))

@@ -5,7 +5,7 @@ import type { TsigKey } from './bind-config.ts'
 
 export type Edge = 'primary' | 'secondary'
 
-/** Every path under STATE. Nothing of a lab is kept anywhere else: one `rm -rf` forgets everything. */
+/** Every path under STATE. A lab writes nowhere else, so `rm -rf` of STATE removes all of it. */
 export interface StatePaths {
   readonly folder: string
   readonly description: string
@@ -44,7 +44,7 @@ export function statePaths(state: string): StatePaths {
   }
 }
 
-/** Servers that give up root must be able to walk through STATE, but not to list it. */
+/** Servers that drop root privileges must be able to enter STATE, but not to list it. */
 export function prepareState(paths: StatePaths): void {
   makeFolder(paths.folder, 0o711)
   makeFolder(join(paths.folder, 'secrets'), 0o700)
@@ -57,7 +57,7 @@ export function tsigKey(paths: StatePaths): TsigKey {
   return { name: 'drawbridge.', algorithm: 'hmac-sha256', secret: secretIn(paths.tsigSecret) }
 }
 
-/** The bare value in the file; a new one the first time. */
+/** The secret in the file. Creates the file with a new secret if it is missing. */
 export function secretIn(file: string): string {
   try {
     return readFileSync(file, 'utf8')
@@ -68,7 +68,7 @@ export function secretIn(file: string): string {
   }
 }
 
-/** A reader sees the old text or the new one, never a part. */
+/** A reader sees the old text or the new text, never a part. Synchronous and without fsync: a lab need not survive a power loss. */
 export function writeFileAtomically(file: string, text: string, mode: number): void {
   const draft = `${file}.${process.pid}.new`
   writeFileSync(draft, text, { mode })

@@ -1,5 +1,5 @@
-import { get } from 'node:http'
-import { get as getSecurely } from 'node:https'
+import { get as getHttp } from 'node:http'
+import { get as getHttps } from 'node:https'
 
 const TIMEOUT_MS = 1_000
 
@@ -8,10 +8,10 @@ export interface Answer {
   readonly body: string
 }
 
-/** The answer to a GET, or undefined when there was none. `ca`: PEM of what https is trusted by. */
-export const ask = (url: string, ca?: string): Promise<Answer | undefined> =>
+/** The answer to a GET request, or undefined without an answer. `ca`: PEM of the trusted certificates. */
+export const get = (url: string, ca?: string): Promise<Answer | undefined> =>
   new Promise((resolve) => {
-    const send = url.startsWith('https:') ? getSecurely : get
+    const send = url.startsWith('https:') ? getHttps : getHttp
     const request = send(url, { ca, agent: false, timeout: TIMEOUT_MS }, (response) => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
@@ -23,4 +23,4 @@ export const ask = (url: string, ca?: string): Promise<Answer | undefined> =>
     request.once('close', () => resolve(undefined))
   })
 
-export const httpStatus = async (url: string, ca?: string): Promise<number | undefined> => (await ask(url, ca))?.status
+export const httpStatus = async (url: string, ca?: string): Promise<number | undefined> => (await get(url, ca))?.status

@@ -29,11 +29,11 @@ async function dieAt(
   next?: string,
 ): Promise<void> {
   const action = point.startsWith('apply ') ? 'apply' : 'remove'
-  lab.giveServiceNextLife({ DRAWBRIDGE_CRASH_AT: point })
+  lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: point })
   await lab.restartService(configure)
   const capability = await granted(lab, planId, action)
-  lab.giveServiceNextLife(next === undefined ? {} : { DRAWBRIDGE_CRASH_AT: next })
-  const death = lab.serviceDeath()
+  lab.setNextServiceEnvironment(next === undefined ? {} : { DRAWBRIDGE_CRASH_AT: next })
+  const death = lab.serviceRestarted()
   before()
   const answer = await runWith(lab, capability, planId, action).catch(() => undefined)
   if (answer) throw new Error(`${point} was not reached: ${answer.status} ${answer.text}`)
@@ -156,7 +156,7 @@ describe('by http-01', () => {
 test('something that hangs for ever in the service does not keep it: SIGTERM ends it', async () => {
   const hanging = join(lab.state, 'hangs-for-ever.mjs')
   writeFileSync(hanging, 'setInterval(() => undefined, 1000)\n')
-  lab.giveServiceNextLife({ NODE_OPTIONS: `--import ${hanging}` })
+  lab.setNextServiceEnvironment({ NODE_OPTIONS: `--import ${hanging}` })
   await lab.restartService()
   const { service } = lab.description.pids
   await lab.killService('SIGTERM')

@@ -111,7 +111,7 @@ async function dieAt(crash: CrashCase, next: CrashCase | undefined): Promise<voi
 
 async function arm(point: string): Promise<void> {
   if (armed === point) return
-  lab.giveServiceNextLife({ DRAWBRIDGE_CRASH_AT: point })
+  lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: point })
   await lab.restartService(configure)
   armed = point
 }
@@ -156,8 +156,8 @@ async function crashDuring(
   nextPoint: string | undefined,
 ): Promise<string> {
   const capability = await granted(lab, planId, action)
-  lab.giveServiceNextLife(nextPoint === undefined ? {} : { DRAWBRIDGE_CRASH_AT: nextPoint })
-  const death = lab.serviceDeath()
+  lab.setNextServiceEnvironment(nextPoint === undefined ? {} : { DRAWBRIDGE_CRASH_AT: nextPoint })
+  const death = lab.serviceRestarted()
   const answer = await runWith(lab, capability, planId, action).catch(() => undefined)
   if (answer) throw new Error(`${point} was not reached: ${answer.status} ${answer.text}`)
   await death

@@ -54,9 +54,9 @@ test.each(POINTS)('killed at "%s": the next life ends it, with one order and no 
   const { edges, acme } = lab.description
   const visiting = startVisiting([edges.primary, edges.secondary], hosts(), () => readFileSync(acme.ca, 'utf8'))
   const heal = point.includes('undo') ? hinderReloads() : () => undefined
-  lab.giveServiceNextLife({ DRAWBRIDGE_CRASH_AT: point })
+  lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: point })
   await lab.restartService()
-  const death = lab.serviceDeath()
+  const death = lab.serviceRestarted()
   await callForRenewal(lab)
   await death
   heal()
@@ -71,10 +71,10 @@ test('killed in the midst of serving a certificate that is taken away before the
   const before = await serials(lab, hosts()[0] ?? '')
   const file = (name: string) => join(statePaths(lab.state).certificates, name)
   const [certificate, key] = [file('hand.pem'), file('hand.key')]
-  lab.giveServiceNextLife({ DRAWBRIDGE_CRASH_AT: 'renew proxy swapped' })
+  lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: 'renew proxy swapped' })
   await lab.restartService()
   const { service = 0 } = lab.description.pids
-  const death = lab.serviceDeath()
+  const death = lab.serviceRestarted()
   await makeCertificate({ certificate, key, names: ['DNS:*.lab.test'], days: 400 })
   await until('it is dead', () => !existsSync(`/proc/${service}/fd/0`), 60_000)
   for (const path of [certificate, key]) rmSync(path)

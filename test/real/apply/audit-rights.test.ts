@@ -51,9 +51,9 @@ test('an exposure that ends by itself, and a run that recovery ended, are told a
   await until('it is gone', async () => (await planOf(lab, planId)).state === 'removed')
   expect((await linesOf(planId)).at(-1)).toBe('expire ok self schedule')
   const { planId: left } = await planned(lab, { subdomain: 'left' })
-  lab.giveServiceNextLife({ DRAWBRIDGE_CRASH_AT: 'apply dns after-effect' })
+  lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: 'apply dns after-effect' })
   await lab.killService()
-  const death = lab.serviceDeath()
+  const death = lab.serviceRestarted()
   const capability = { 'x-deploy-capability': await granted(lab, left) }
   await expect(post('/api/deploy/apply', { planId: left }, 'internal', capability)).rejects.toThrow()
   await death

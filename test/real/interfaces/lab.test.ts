@@ -10,7 +10,7 @@ import { addressesAt, listenersOf } from '../../../lab/addresses.ts'
 import { isPortFree } from '../../../lab/free-port.ts'
 import { startLab } from '../../../lab/lab.ts'
 import { tour } from '../../../lab/tour.ts'
-import { ask } from '../../../lab/web-question.ts'
+import { get } from '../../../lab/web-question.ts'
 import { call } from '../../support/http/call.ts'
 import { freePlace, startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -91,7 +91,7 @@ describe('a running lab', () => {
   test('the certificate authority answers and its root is known', async () => {
     const { directory, ca } = lab.description.acme
     const trust = readFileSync(join(lab.state, 'pebble', 'api-cert.pem'), 'utf8')
-    const answer = await ask(directory, trust)
+    const answer = await get(directory, trust)
     expect(JSON.parse(answer?.body ?? '')).toHaveProperty('newOrder')
     expect(new X509Certificate(readFileSync(ca)).ca).toBe(true)
   })

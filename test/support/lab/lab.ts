@@ -29,8 +29,8 @@ export async function startTestLab(options: Omit<LabOptions, 'state' | 'place'> 
       return lab.description
     },
     killService: (signal) => lab.killService(signal),
-    giveServiceNextLife: (environment) => lab.giveServiceNextLife(environment),
-    serviceDeath: () => lab.serviceDeath(),
+    setNextServiceEnvironment: (environment) => lab.setNextServiceEnvironment(environment),
+    serviceRestarted: () => lab.serviceRestarted(),
     restartService: (configure) => lab.restartService(configure),
     call: ({ from = 'internal', ...request }) => call(api, { ...request, from: addresses[from] ?? from }),
     async stop() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressesAt, listenersOf, USUAL_PLACE } from '../../../lab/addresses.ts'
+import { addressesAt, DEFAULT_PLACE, listenersOf } from '../../../lab/addresses.ts'
 
 const elsewhere = {
   network: '127.9.8',
@@ -10,7 +10,7 @@ const socketsAt = (place: typeof elsewhere) =>
   listenersOf(addressesAt(place)).map(({ address, port }) => `${address}:${port}`)
 
 test('the usual place is the documented one', () => {
-  expect(addressesAt(USUAL_PLACE)).toMatchObject({
+  expect(addressesAt(DEFAULT_PLACE)).toMatchObject({
     network: '127.0.45.0/24',
     service: { address: '127.0.45.23', port: 8045 },
     servers: { '23': '127.0.45.23', '25': '127.0.45.25', '253': '127.0.45.253', '73': '127.0.45.73' },
@@ -26,6 +26,6 @@ test('no two parts of a lab want the same port', () => {
 })
 
 test('labs at two places share no port', () => {
-  const taken = new Set(socketsAt({ ...USUAL_PLACE }))
+  const taken = new Set(socketsAt({ ...DEFAULT_PLACE }))
   expect(socketsAt(elsewhere).filter((socket) => taken.has(socket))).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lastWords } from '../../../lab/last-words.ts'
+import { lastOutput } from '../../../lab/last-output.ts'
 
 test.each([
   ['a plain line', 'starting\nno such zone file\n', 'no such zone file'],
@@ -14,11 +14,11 @@ test.each([
     'Error: boom',
   ],
   [
-    'the reason, not the farewell',
+    'the reason, not the final message',
     'loading configuration: failure\nexiting (due to fatal error)\n',
     'loading configuration: failure',
   ],
-  ['silence', '\n', '(it printed nothing)'],
+  ['no output', '\n', '(no output)'],
 ])('%s', (_, output, words) => {
-  expect(lastWords(output)).toBe(words)
+  expect(lastOutput(output)).toBe(words)
 })
