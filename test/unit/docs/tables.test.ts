@@ -31,7 +31,7 @@ test('docs/status.md has every metric of ours and no other', () => {
 
 test('docs/reading-nginx.md has every class of error lines and no other', () => {
   const model = readFileSync('src/model/evidence.ts', 'utf8')
-  const [, union = ''] = /type ErrorClass =\n([\s\S]*?)\n\n/.exec(model) ?? []
+  const [union = ''] = (model.split('type ErrorClass =')[1] ?? '').split('\n\n')
   const classes = [...union.matchAll(/'([a-z_]+)'/g)].map(([, name]) => name)
   expect(classes.length).toBeGreaterThan(10)
   expect(firstColumn('docs/reading-nginx.md').toSorted()).toEqual(classes.toSorted())
