@@ -50,8 +50,8 @@ interface AssembleOptions {
 }
 
 /**
- * Builds all parts of the service from the configuration and connects them. Nothing listens or runs yet: `serve` starts the
- * parts. Rejects when the state folder or the store cannot be used, and then holds neither.
+ * Builds all parts of the service from the configuration and connects them. Nothing listens or runs yet: `serve` starts
+ * the parts. Rejects when the state folder or the store cannot be used, and then holds neither.
  */
 export async function assemble(config: Config, log: Log, options: AssembleOptions = {}): Promise<Assembly> {
   const { now = Date.now, upgrade = true } = options

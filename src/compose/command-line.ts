@@ -15,9 +15,12 @@ import {
 import { VERSION } from '../runtime/version.ts'
 import { machine } from './machine.ts'
 
-/** `drawbridge`: what acts on this machine takes --config, what goes through the API takes --url. Both load only what they use. */
+/**
+ * Runs `drawbridge`. Commands that act on this machine take --config, and commands that call the API take --url. Each
+ * command loads only what it uses.
+ */
 export async function run(argv: readonly string[]): Promise<void> {
-  // Who reads our lines may stop reading: `drawbridge status | head`.
+  // The reader of a pipe may stop early, as in `drawbridge status | head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.notWell),
   )
@@ -32,15 +35,15 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Everything there is to say, declared. */
+/** All commands and their options. */
 export function commandLine(): Command {
   const program = new Command('drawbridge')
-    .description('Puts a service on the air: DNS name, reverse proxy and certificate together, or not at all.')
+    .description('Exposes a service: DNS name, reverse proxy and certificate together, or not at all.')
     .version(VERSION)
     .exitOverride()
   program.commandsGroup('Expose:')
   for (const add of [addUp, addDown, addPlan, addApply, addRemove, addExtend, addRenew]) add(program)
-  program.commandsGroup('Look:')
+  program.commandsGroup('Inspect:')
   for (const add of [addStatus, addHealth, addDiagnose, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')

@@ -17,10 +17,10 @@ import { isService, type Listener } from '../operate/doctor/ports.ts'
 import type { ExaminedZone } from '../operate/doctor/zones.ts'
 import { NEWEST_SCHEMA, schemaVersion } from '../store/open.ts'
 
-/** A person waits: a slow answer is told as one only when it is really none. */
-const PATIENCE = { limitMs: 6_000 }
+/** A person waits for the result, so a slow server may take longer here than in a run. */
+const DNS_LIMITS = { limitMs: 6_000 }
 
-/** What doctor looks at, built from the configuration. `now` is the clock that signs. */
+/** Everything that doctor examines. `now` is the clock for DNS signatures and certificates. */
 export function doctorParts(config: Config, now: () => number = Date.now): DoctorParts {
   const { servers, stateDir, certificates, acme, zones, store } = config
   const settings = Object.entries(config.edges).map(([server, edge]) => ({ ...edge, server, ports: config.edge }))
@@ -65,7 +65,7 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
 
 function examinedZone({ name, primary, nameServers, tsig }: Zone, now: () => number): ExaminedZone {
   const servers = new Map(
-    [primary, ...nameServers].map((server) => [formatEndpoint(server), dnsReader(server, PATIENCE)]),
+    [primary, ...nameServers].map((server) => [formatEndpoint(server), dnsReader(server, DNS_LIMITS)]),
   )
   const key = tsig && { ...tsig, secret: tsig.secret.reveal() }
   return { name, servers: [...servers.values()], provider: key && rfc2136Provider({ zone: name, primary, key, now }) }

@@ -73,7 +73,10 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
   })
 }
 
-/** The folder of the built page. This file runs from src/compose/, from dist/src/compose/ and, bundled, from dist/service/. */
+/**
+ * The folder of the built page. This file runs from src/compose/, from dist/src/compose/ and, bundled, from
+ * dist/service/.
+ */
 const ANCESTORS = import.meta.dirname.split(sep)
 const PAGE_FOLDER = ANCESTORS.includes('dist')
   ? join(ANCESTORS.slice(0, ANCESTORS.lastIndexOf('dist') + 1).join(sep), 'web')

@@ -1,6 +1,8 @@
 import type { Machine } from '../operate/commands.ts'
 
-/** Builds the parts that the commands on this machine act with. Imports are dynamic: a command loads only what it uses. */
+/**
+ * Builds the parts of the commands on this machine. The imports are dynamic, so that a command loads only what it uses.
+ */
 export const machine: Machine = {
   async serve(config) {
     const { claimService, claimStateFolder, keepMemorySmall } = await import('../runtime/instance.ts')
@@ -9,7 +11,7 @@ export const machine: Machine = {
     const { createLog } = await import('../runtime/log.ts')
     const { serve } = await import('../operate/serve.ts')
     claimStateFolder(config.stateDir)
-    // Before anything is opened: a service that is refused must not upgrade the store of another one.
+    // Claimed before the store is opened: a service that is refused must not upgrade the store of the running one.
     const claim = await claimService(config.stateDir)
     await serve(await assemble(config, createLog(config.log.level, secretsOf(config)), { claim }), config)
   },

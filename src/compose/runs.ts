@@ -128,7 +128,9 @@ function logProgress(log: Log, { kind, detail }: IssueProgress): void {
   )
 }
 
-/** Loads the chosen pair. A pair that was replaced during the run may have moved: the inventory finds it by fingerprint. */
+/**
+ * Loads the chosen pair. A pair that was replaced during the run may have moved: the inventory finds it by fingerprint.
+ */
 async function loadPairFrom(inventory: CertificateInventory, chosen: Parameters<StepParts['loadPair']>[0]) {
   return loadPair(chosen).catch(async (error: unknown) => {
     const moved = await inventory.withFingerprint(chosen.fingerprint)

@@ -45,7 +45,7 @@ export class Follower {
   async update(): Promise<void> {
     const { store, board } = this.#parts
     for (const host of await this.#exposureChanges.hosts()) await this.sync(host)
-    const { count, version } = await store.hostsMark()
+    const { count, version } = await store.hostsSummary()
     if (version > this.#version) for (const status of await store.readHosts(this.#version)) await this.#take(status)
     this.#version = version
     if (board.size !== count || this.#ahead.size > MOST_AHEAD) await this.#compareAll(count)

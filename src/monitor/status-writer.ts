@@ -38,7 +38,7 @@ export class StatusWriter {
 
   /** Loads the statuses that the previous checking instance has stored. */
   async begin(now: number): Promise<void> {
-    const { version } = await this.#store.hostsMark()
+    const { version } = await this.#store.hostsSummary()
     const kept = await this.#store.readHosts(-1)
     const names = new Set(kept.map(({ host }) => host))
     for (const { host } of [...this.#board.all()]) if (!names.has(host)) this.#board.remove(host)

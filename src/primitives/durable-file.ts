@@ -6,9 +6,9 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constan
 const fsyncOf = promisify(fsync)
 
 /**
- * Writes a new file of exactly this mode, whatever the umask. Follows no link and overwrites nothing: rejects with EEXIST
- * where something stands. Unless `durable` is false its content survives a power loss, its name only after `syncFolder`.
- * Everything but the wait for the disk is synchronous: for small files that is faster than a thread pool.
+ * Writes a new file with exactly this mode, whatever the umask. Follows no link and overwrites nothing: rejects with
+ * EEXIST when the path exists. Unless `durable` is false, the content survives a power loss; the name survives only
+ * after `syncFolder`. Only fsync is asynchronous: for small files synchronous calls are faster than the thread pool.
  */
 export async function createFile(path: string, content: string, mode: number, durable = true): Promise<void> {
   const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
@@ -18,14 +18,17 @@ export async function createFile(path: string, content: string, mode: number, du
     if (durable) await fsyncOf(descriptor)
   } catch (error) {
     rmSync(path, { force: true })
-    // The error of an open file does not name it.
+    // The error of a call with a descriptor does not name the file.
     throw error instanceof Error ? Object.assign(error, { path }) : error
   } finally {
     closeSync(descriptor)
   }
 }
 
-/** Writes by temporary file, fsync and rename: a reader sees the old content or the new, after a power loss too. */
+/**
+ * Replaces a file through a temporary file, fsync and rename. A reader sees the old content or the new content, also
+ * after a power loss. Not concurrent for the same path.
+ */
 export async function replaceFile(path: string, content: string, mode: number): Promise<void> {
   const draft = `${path}.new`
   rmSync(draft, { force: true })
@@ -36,12 +39,12 @@ export async function replaceFile(path: string, content: string, mode: number): 
   await syncFolder(dirname(path))
 }
 
-/** Makes what was created, renamed or removed in a folder survive a power loss. */
+/** After this resolves, all files created, renamed or removed in the folder before survive a power loss as they are. */
 export async function syncFolder(path: string): Promise<void> {
   const descriptor = openSync(path, O_RDONLY | O_DIRECTORY)
   await fsyncOf(descriptor).finally(() => closeSync(descriptor))
 }
 
-/** The system's own name of a failure, such as ENOSPC. */
+/** The error code of the system, such as ENOSPC. */
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

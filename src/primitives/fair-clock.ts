@@ -1,17 +1,19 @@
-/** How often the event loop is asked whether it is on time, while anybody measures. */
+/** The interval at which the delay of the event loop is measured, while at least one clock runs. */
 const BEAT_MS = 20
-/** A shorter delay is the ordinary haste of a busy machine, in which answers are still heard in time. */
+/** Shorter delays are normal on a busy machine, and answers are still read in time. */
 const STALL_MS = 200
-/** What is forgiven at most, in limits of the one who waits: a process that is always late must come to an end, too. */
-const MOST_FORGIVEN = 3
+/** At most this many times the limit is not counted, so that a limit ends also in a process that is always late. */
+const MAX_UNCOUNTED_LIMITS = 3
 
-/** Milliseconds by which the event loop was late so far, as seen by the beats that have come. */
+/** Milliseconds by which the event loop was late so far, as measured at the beats. */
 let lateMs = 0
 let lastBeat = 0
 let beat: NodeJS.Timeout | undefined
 let measuring = 0
 
-/** Including the beat that is overdue at this moment: whoever runs before it must not take the delay for others' time. */
+/**
+ * Includes the beat that is overdue now: code that runs before that beat must not count the delay as time of the peer.
+ */
 function latenessSoFar(): number {
   return lateMs + latenessOf(performance.now() - lastBeat)
 }
@@ -36,8 +38,8 @@ function endMeasuring(): void {
 }
 
 /**
- * Measures how long somebody else took. The time in which this process could not listen, because its event loop was
- * blocked or it was not given the processor for a while, is not counted. Whoever starts a clock stops it.
+ * Measures how long a peer takes to answer. Time in which this process could not read the answer, because its event
+ * loop was blocked or it did not get the processor, is not counted. The owner of a clock must stop it.
  */
 export class FairClock implements Disposable {
   readonly #started = performance.now()
@@ -50,7 +52,7 @@ export class FairClock implements Disposable {
     this.#lateBefore = latenessSoFar()
   }
 
-  /** By how much this process was late since the clock was started. */
+  /** How late this process was since the clock was started. */
   get lateMs(): number {
     return latenessSoFar() - this.#lateBefore
   }
@@ -60,32 +62,35 @@ export class FairClock implements Disposable {
     return performance.now() - this.#started - this.lateMs
   }
 
-  /** Calls `end` once so much time has been counted since the start, unless the clock was stopped or this was called off before. */
+  /**
+   * Calls `end` once when `limitMs` have been counted since the start. Stopping the clock or calling the result cancels
+   * this.
+   */
   limit(limitMs: number, end: () => void): () => void {
     let timer: NodeJS.Timeout | undefined
-    let isOff = false
-    const callOff = () => {
-      isOff = true
+    let isCancelled = false
+    const cancel = () => {
+      isCancelled = true
       clearTimeout(timer)
-      this.#limits.delete(callOff)
+      this.#limits.delete(cancel)
     }
-    const look = () => {
+    const check = () => {
       const leftMs = this.#leftMs(limitMs)
-      if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs))
-      // What has arrived meanwhile and waits to be read is read before.
-      else setImmediate(() => isOff || end())
+      if (leftMs > 0) timer = setTimeout(check, Math.ceil(leftMs))
+      // An answer that has arrived and waits to be read is read first.
+      else setImmediate(() => isCancelled || end())
     }
     if (!this.#isStopped) {
-      this.#limits.add(callOff)
-      look()
+      this.#limits.add(cancel)
+      check()
     }
-    return callOff
+    return cancel
   }
 
   stop(): void {
     if (this.#isStopped) return
     this.#isStopped = true
-    for (const callOff of [...this.#limits]) callOff()
+    for (const cancel of [...this.#limits]) cancel()
     endMeasuring()
   }
 
@@ -94,7 +99,7 @@ export class FairClock implements Disposable {
   }
 
   #leftMs(limitMs: number): number {
-    const everythingMs = performance.now() - this.#started
-    return Math.min(limitMs - this.elapsedMs, (1 + MOST_FORGIVEN) * limitMs - everythingMs)
+    const totalMs = performance.now() - this.#started
+    return Math.min(limitMs - this.elapsedMs, (1 + MAX_UNCOUNTED_LIMITS) * limitMs - totalMs)
   }
 }

@@ -1,12 +1,14 @@
 import { EventEmitter, once } from 'node:events'
 
-/** Lets any number of followers wait for the same thing. */
+/** A signal that any number of followers can wait for. */
 export class WakeUp {
   readonly #emitter = new EventEmitter().setMaxListeners(0)
 
-  /** Resolves with the next call, or when the follower has gone. Ask before looking: then no call is missed. */
-  next(gone: AbortSignal): Promise<void> {
-    return once(this.#emitter, 'call', { signal: gone }).then(
+  /**
+   * Resolves with the next call, or when `signal` aborts. Call it before reading the state, so that no call is missed.
+   */
+  next(signal: AbortSignal): Promise<void> {
+    return once(this.#emitter, 'call', { signal }).then(
       () => undefined,
       () => undefined,
     )
@@ -17,19 +19,21 @@ export class WakeUp {
   }
 }
 
-/** Looks again and again for all followers together, for as long as there is one. A look that fails is repeated like any other. */
+/**
+ * Calls `read` periodically for all followers together, while there is at least one. A failed read is retried at the
+ * next time.
+ */
 export class SharedPoll {
   readonly #everyMs: number
-  readonly #look: () => Promise<void>
+  readonly #read: () => Promise<void>
   #followers = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(everyMs: number, look: () => Promise<void>) {
+  constructor(everyMs: number, read: () => Promise<void>) {
     this.#everyMs = everyMs
-    this.#look = look
+    this.#read = read
   }
 
-  /** How many follow. */
   get followers(): number {
     return this.#followers
   }
@@ -48,7 +52,7 @@ export class SharedPoll {
   }
 
   async #run(): Promise<void> {
-    if (this.#followers > 0) await this.#look().catch(() => undefined)
+    if (this.#followers > 0) await this.#read().catch(() => undefined)
     this.#timer = undefined
     if (this.#followers > 0) this.#schedule()
   }

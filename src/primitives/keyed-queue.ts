@@ -1,7 +1,11 @@
-/** Runs what is queued under the same key one after the other, in the order of asking. Different keys do not wait for each other. */
+/**
+ * Runs work with the same key one after the other, in the order of the calls. Work with different keys runs
+ * concurrently.
+ */
 export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>()
 
+  /** Settles as `work` settles. Work that fails does not stop the work after it. */
   run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve()
     const result = before.then(work)

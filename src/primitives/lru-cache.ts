@@ -1,4 +1,4 @@
-/** A map of at most `most` entries. When it is full, the entry that was not used for the longest time goes. */
+/** A map of at most `most` entries. A new entry in a full map replaces the least recently used one. */
 export class LruCache<K, V> {
   readonly #most: number
   readonly #entries = new Map<K, V>()
@@ -17,8 +17,8 @@ export class LruCache<K, V> {
     this.#entries.delete(key)
     this.#entries.set(key, value)
     if (this.#entries.size <= this.#most) return
-    const [longestUnused] = this.#entries.keys()
-    this.#entries.delete(longestUnused as K)
+    const [leastRecent] = this.#entries.keys()
+    this.#entries.delete(leastRecent as K)
   }
 
   delete(key: K): void {

@@ -1,23 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The pauses between tries: the first, and each further one `factor` times as long, up to `longestMs`. */
+/** The pauses between tries. Each pause is `factor` times as long as the one before, up to `longestMs`. */
 export interface Pauses {
   readonly firstMs: number
-  /** 1 where it is left out: all pauses are equal. */
+  /** Default 1: all pauses are equal. */
   readonly factor?: number
   readonly longestMs?: number
-  /** Each pause is shorter or longer by up to this part of it, so that what failed together is not tried together again. */
+  /**
+   * Jitter: each pause is shorter or longer by up to this fraction, so that work that failed together is not retried
+   * together.
+   */
   readonly spread?: number
 }
 
-/** How long it goes on. Without a limit it goes on for ever. */
+/** When to stop. Without a limit the tries never stop. */
 export interface TryLimits extends Pauses {
-  /** No pause begins that would end later than this after the first try. */
+  /** A pause that would end later than this after the first try does not begin. */
   readonly withinMs?: number
   readonly tries?: number
 }
 
-/** The pause after so many failed tries, 1 being the first. `chance` (0 to 1) says where in the spread it lies. */
+/** The pause after the given number of failed tries. `chance` (0 to 1) chooses the jitter within `spread`. */
 export function pauseAfter(tries: number, pauses: Pauses, chance = Math.random()): number {
   const { firstMs, factor = 1, longestMs = Number.POSITIVE_INFINITY, spread = 0 } = pauses
   const pause = Math.min(firstMs * factor ** (tries - 1), longestMs)
@@ -25,26 +28,29 @@ export function pauseAfter(tries: number, pauses: Pauses, chance = Math.random()
 }
 
 /**
- * Calls `look` until what it finds is `enough`, or until the limits allow no further try. Resolves with what was found last
- * either way; a `look` that rejects ends it. `atLeastMs` prolongs the pause after what was found.
+ * Calls `read` until `enough` accepts the value, or until the limits allow no further try. Resolves with the last value
+ * in both cases. Rejects when `read` rejects. `atLeastMs` may lengthen the pause after a value.
  */
 export async function poll<T>(
-  look: (attempt: number) => T | Promise<T>,
-  enough: (found: T) => boolean,
-  limits: TryLimits & { readonly atLeastMs?: (found: T) => number },
+  read: (attempt: number) => T | Promise<T>,
+  enough: (value: T) => boolean,
+  limits: TryLimits & { readonly atLeastMs?: (value: T) => number },
 ): Promise<T> {
   const { withinMs = Number.POSITIVE_INFINITY, tries = Number.POSITIVE_INFINITY, atLeastMs } = limits
   const deadline = performance.now() + withinMs
   for (let attempt = 1; ; attempt += 1) {
-    const found = await look(attempt)
-    if (enough(found) || attempt >= tries) return found
-    const pause = Math.max(pauseAfter(attempt, limits), atLeastMs?.(found) ?? 0)
-    if (performance.now() + pause > deadline) return found
+    const value = await read(attempt)
+    if (enough(value) || attempt >= tries) return value
+    const pause = Math.max(pauseAfter(attempt, limits), atLeastMs?.(value) ?? 0)
+    if (performance.now() + pause > deadline) return value
     await sleep(pause)
   }
 }
 
-/** Calls `work` until it resolves. Rejects with its last error: one that is not transient, or the one at which the limits were reached. */
+/**
+ * Calls `work` until it resolves. Rejects with the first error that is not transient, or with the last error at the
+ * limits.
+ */
 export async function retry<T>(
   work: () => T | Promise<T>,
   isTransient: (error: unknown) => boolean,

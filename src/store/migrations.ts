@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Engine } from './dialects/engine.ts'
+import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { first } from './migrations/0001-first.ts'
 import { runs } from './migrations/0002-runs.ts'
 import { events } from './migrations/0003-events.ts'
@@ -10,13 +10,15 @@ import { proof } from './migrations/0007-proof.ts'
 import { runRights } from './migrations/0008-run-rights.ts'
 import type { Schema } from './schema.ts'
 
-/** A step forward. What has been released is never edited: a change is a new one at the end of the list. */
+/**
+ * Brings the schema to the next version. A released migration is never edited: append a new one to the list instead.
+ */
 export type Migration = (db: Kysely<Schema>) => Promise<void>
 
-/** Version n of the schema is what the first n leave behind. */
+/** The first n migrations make version n of the schema. */
 export const MIGRATIONS: readonly Migration[] = [first, runs, events, ledger, renewals, hosts, proof, runRights]
 
-/** Brings the schema up to the newest version, all of the way or not at all. Others that start now wait their turn. */
+/** Upgrades the schema to the newest version in one transaction. Other instances that start at the same time wait. */
 export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = MIGRATIONS): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await engine.lockSchema(transaction)
@@ -33,18 +35,18 @@ export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = M
   })
 }
 
-/** Refuses a store of another version. Changes nothing. */
+/** Rejects when the store has another schema version. Changes nothing. */
 export async function assertNewest(db: Kysely<Schema>): Promise<void> {
   const present = await versionOf(db)
   if (present > MIGRATIONS.length) throw newerSchema(present, MIGRATIONS.length)
   if (present === MIGRATIONS.length) return
-  throw new Error(
-    `the store has schema version ${present} and this Drawbridge works with ${MIGRATIONS.length}: an older one wrote it. ` +
-      'Start the service of this version once to upgrade it, or use the older drawbridge.',
+  throw new UnusableStore(
+    `Its schema has version ${present}, and this Drawbridge needs version ${MIGRATIONS.length}. ` +
+      'Start the service of this version once to upgrade the store, or use the older Drawbridge that wrote it.',
   )
 }
 
-/** 0 for a store without any schema. Changes nothing. */
+/** The schema version, 0 for an empty store. Changes nothing. */
 export async function versionOf(db: Kysely<Schema>): Promise<number> {
   const tables = await db.introspection.getTables()
   return tables.some(({ name }) => name === 'schema_versions') ? newestVersion(db) : 0
@@ -68,7 +70,7 @@ async function presentVersion(db: Kysely<Schema>): Promise<number> {
 }
 
 const newerSchema = (present: number, known: number): Error =>
-  new Error(
-    `the store has schema version ${present} and this Drawbridge knows only ${known}: a newer one wrote it. ` +
-      'Use the newer drawbridge, or restore a backup made before the upgrade.',
+  new UnusableStore(
+    `Its schema has version ${present}, and this Drawbridge knows versions up to ${known}. ` +
+      'Use the newer Drawbridge that wrote the store, or restore a backup made before the upgrade.',
   )

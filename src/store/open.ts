@@ -1,5 +1,5 @@
 import { Kysely, type Transaction } from 'kysely'
-import type { Engine } from './dialects/engine.ts'
+import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
 import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
 import { type Store, type StoreSession, StoreUnavailable } from './ports/store.ts'
@@ -22,13 +22,13 @@ export type StoreSetting =
   | { readonly kind: 'postgres'; readonly url: string }
 
 /**
- * The store, its schema brought up to date; without `upgrade` a store of another version is refused and left as it is. Any
- * number of instances may open the same one, even at the same time.
+ * Opens the store and upgrades its schema. Without `upgrade` a store with another schema version is refused and not
+ * changed. Any number of instances may open the same store, also at the same time.
  */
 export async function openStore(setting: StoreSetting, { upgrade = true } = {}): Promise<Store> {
   const engine = await engineOf(setting)
-  if (!upgrade && !engine.isMade())
-    throw cannotOpen(setting, new Error('it is not there yet. Start the service once: it makes the store.'))
+  if (!upgrade && !engine.exists())
+    throw cannotOpen(setting, new UnusableStore('The file does not exist. Start the service once to create it.'))
   const db = new Kysely<Schema>({ dialect: engine.dialect })
   try {
     await (upgrade ? migrate(db, engine) : assertNewest(db))
@@ -39,13 +39,20 @@ export async function openStore(setting: StoreSetting, { upgrade = true } = {}):
   }
 }
 
-/** Names neither the URL nor the error as its cause: both may hold the password. */
-function cannotOpen(setting: StoreSetting, error: unknown): Error {
-  const where = setting.kind === 'sqlite' ? setting.file : 'PostgreSQL'
-  return new Error(`cannot open the store (${where}): ${error instanceof Error ? error.message : error}`)
+const ADVICE = {
+  sqlite: 'Check this file and its folder with drawbridge doctor.',
+  postgres: 'Check that the server runs and that the file named by storeFile holds its URL.',
 }
 
-/** Who keeps his store in a file need not load PostgreSQL's client. */
+/** The message contains no URL, and the error has no cause: both may contain the password. */
+function cannotOpen(setting: StoreSetting, error: unknown): Error {
+  const summary = `The store cannot be opened (${setting.kind === 'sqlite' ? setting.file : 'PostgreSQL'})`
+  if (error instanceof UnusableStore) return new Error(`${summary}. ${error.message}`)
+  const reason = error instanceof Error ? error.message : String(error)
+  return new Error(`${summary}: ${reason.replace(/\.$/, '')}. ${ADVICE[setting.kind]}`)
+}
+
+/** An installation with SQLite does not load the PostgreSQL client. */
 async function engineOf(setting: StoreSetting): Promise<Engine> {
   if (setting.kind === 'sqlite') return sqliteEngine(setting.file)
   const { postgresEngine } = await import('./dialects/postgres.ts')
@@ -53,9 +60,6 @@ async function engineOf(setting: StoreSetting): Promise<Engine> {
 }
 
 function storeOn(db: Kysely<Schema>, engine: Engine): Store {
-  const tell = (error: unknown): never => {
-    throw engine.isFailure(error) ? new StoreUnavailable(error) : error
-  }
   const store: Store = {
     ...sessionOn(db),
     transaction: (work) => db.transaction().execute((transaction) => work(sessionOn(transaction))),
@@ -65,15 +69,18 @@ function storeOn(db: Kysely<Schema>, engine: Engine): Store {
     },
     close: () => db.destroy(),
   }
-  return telling(store, tell)
+  return mapErrors(store, (error) => (engine.isFailure(error) ? new StoreUnavailable(error) : error))
 }
 
-/** The same methods, whose failures go through `tell`. */
-function telling(store: Store, tell: (error: unknown) => never): Store {
+/** The same methods, which reject with the mapped error. */
+function mapErrors(store: Store, map: (error: unknown) => unknown): Store {
   type Method = (...args: unknown[]) => Promise<unknown>
+  const rejectMapped = (error: unknown) => {
+    throw map(error)
+  }
   const methods = Object.entries(store as unknown as Record<string, Method>)
-  const told = methods.map(([name, method]) => [name, (...args: unknown[]) => method(...args).catch(tell)])
-  return Object.fromEntries(told) as Store
+  const mapped = methods.map(([name, method]) => [name, (...args: unknown[]) => method(...args).catch(rejectMapped)])
+  return Object.fromEntries(mapped) as Store
 }
 
 const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
@@ -92,10 +99,10 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...outboxIn(db),
 })
 
-/** The newest schema that this program knows. */
+/** The newest schema version that this program knows. */
 export const NEWEST_SCHEMA = MIGRATIONS.length
 
-/** The version of a store's schema, 0 for one without any. Brings nothing up to date. Rejects when it cannot be reached. */
+/** The schema version of a store, 0 for an empty store. Changes nothing. Rejects when the store cannot be reached. */
 export async function schemaVersion(setting: StoreSetting): Promise<number> {
   const db = new Kysely<Schema>({ dialect: (await engineOf(setting)).dialect })
   return versionOf(db).finally(() => db.destroy().catch(() => {}))

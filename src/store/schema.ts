@@ -7,7 +7,7 @@ import type { PlanState } from '../model/exposure.ts'
 import type { LedgerLine } from '../model/ledger.ts'
 import type { JournalMark, Origin, Right, RunAction, RunState } from '../model/run.ts'
 
-/** The tables as the newest migration leaves them. Times are milliseconds since 1970; documents are JSON text. */
+/** The tables after the newest migration. Times are milliseconds since 1970. Documents are JSON text. */
 export interface Schema {
   plans: PlanRow
   capabilities: CapabilityRow
@@ -75,7 +75,7 @@ export interface RunRow {
   actor: string
   started_at: number
   finished_at: number | null
-  /** How many entries its journal has: the place of the last one. */
+  /** The number of journal entries, which is the sequence number of the last entry. */
   entries: number
   network: Origin['network'] | null
   proven_by: Right | null
@@ -87,7 +87,7 @@ export interface JournalRow {
   at: number
   step: string
   mark: JournalMark
-  /** Image and detail, where there are any. */
+  /** JSON of image and detail. */
   content: string
 }
 
@@ -101,20 +101,20 @@ interface OrderRow {
 
 export interface HostRow {
   host: string
-  /** Grows with every writing: who reads along asks for what is newer. */
+  /** Grows with every write. Other instances read the rows with a greater version than they know. */
   version: number
   changed: number
   badge: Badge
   since: number | null
-  /** Every other member of the status but the history. */
+  /** JSON of all other members of the status except the history. */
   status: string
   history: string
 }
 
-/** One per ACME directory that was ever ordered from. */
+/** One row per ACME directory that was ever used for an order. */
 interface AuthorityRow {
   directory: string
-  /** How many lines its ledger has had: the place of the last one. */
+  /** The number of lines ever appended to its ledger, which is the sequence number of the last line. */
   lines: number
   new_orders_paused_until: number
   paused_until: number
@@ -131,7 +131,7 @@ export interface LedgerRow {
 
 export interface RenewalRow {
   fingerprint: string
-  /** Joined by commas. */
+  /** Names, joined by commas. */
   names: string
   attempts: number
   failures: number
@@ -140,7 +140,7 @@ export interface RenewalRow {
   advice: string | null
 }
 
-/** A row outlives its lease, with no holder, so that its fence never repeats. */
+/** A row stays after its lease ends, with no holder, so that no fence is given twice. */
 export interface LeaseRow {
   name: string
   holder: string | null
@@ -152,18 +152,22 @@ export interface AuditLineRow {
   seq: number
   at: number
   action: AuditAction
-  /** Every other member of the entry. JSON keeps what a text column would not: NUL and unpaired surrogates. */
+  /**
+   * JSON of all other members of the entry. JSON keeps NUL and unpaired surrogates, which a text column cannot hold.
+   */
   entry: string
   previous: string
   hash: string
 }
 
-/** The only row: where the chain ends, kept apart from the lines so that lines cut off at the end are missed. */
+/**
+ * The only row holds the end of the chain. It is apart from the lines, so that lines cut off at the end are noticed.
+ */
 interface AuditHeadRow {
   id: number
   seq: number
   hash: string
-  /** How many events there have been: the place of the newest one. */
+  /** The number of events ever appended, which is the sequence number of the newest event. */
   events: Generated<number>
 }
 
@@ -177,10 +181,9 @@ export interface EventRow {
   facts: string
 }
 
-/** How far a webhook has come. */
 interface WebhookRow {
   name: string
-  /** Up to here events have been looked at and those for this hook put into its outbox. */
+  /** Events up to this sequence number were queued for this webhook, if it wants them. */
   seq: number
   delivered: number
   last_delivered_at: number | null
@@ -188,7 +191,7 @@ interface WebhookRow {
   last_fault: string | null
 }
 
-/** One event on its way to one webhook. It goes when it has arrived. */
+/** One event that is queued for one webhook. The row is deleted after the delivery. */
 interface DeliveryRow {
   hook: string
   seq: number

@@ -13,27 +13,27 @@ import type { Subject } from '../observe/host/subject.ts'
 import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
 
-/** What a diagnosis stands on. Nothing of it can write. */
+/** What a diagnosis reads. None of these parts can write. */
 export interface DiagnoserParts extends InspectHostParts {
   readonly reader: EdgeReader | undefined
   readonly store: Pick<ExposureStore, 'findExposure'> & Pick<PlanStore, 'findPlan'>
-  /** What was applied, and may be compared with what stands. */
+  /** The files that the apply wrote, to be compared with the files on the disk. */
   readonly filesToCompare: (exposure: Exposure) => readonly FileHash[]
-  /** What the monitor knows of the host, as that plan's. */
+  /** What the monitor knows of the host, or null when it knows the host under another plan. */
   readonly known: (host: string, planId: string | null) => BadgeFacts | null
   readonly servers: Audience['servers']
-  /** Whether the public may know of hosts that were not made here. */
+  /** Whether public callers may see hosts that Drawbridge did not create. */
   readonly showsUnmanaged: boolean
-  /** Told what kept a link from being looked at. */
+  /** Called with the error of a check that failed. The diagnosis continues without that check. */
   readonly onFault: (error: unknown, host: string) => void
 }
 
-/** All of a diagnosis: an answer is due after five seconds, and has a way to go. */
+/** The time for a whole diagnosis. The caller gets its answer within five seconds, with a reserve for the transport. */
 const LIMIT_MS = 4_300
 const SUBJECT_MS = 1_500
-const MOST_AT_ONCE = 32
+const MAX_CONCURRENT = 32
 
-/** The use case: looks at a host now and says what is wrong. */
+/** Inspects a host now and finds the cause of its fault. */
 export class Diagnoser {
   readonly #parts: DiagnoserParts
   readonly #underWay = new Map<string, Promise<Evidence>>()
@@ -42,27 +42,30 @@ export class Diagnoser {
     this.#parts = parts
   }
 
-  /** `host` is canonical. Whoever asks for the same host at the same time is told of the same look. */
+  /** `host` is canonical. Concurrent calls for the same host share one inspection. */
   async diagnose(host: string, { network }: Pick<Caller, 'network'>): Promise<Diagnosis> {
     if (network === 'public' && !this.#parts.showsUnmanaged && !(await this.#isManaged(host))) throw notFound()
-    const evidence = await (this.#underWay.get(host) ?? this.#look(host))
+    const evidence = await (this.#underWay.get(host) ?? this.#inspect(host))
     return diagnose(evidence, { network, servers: this.#parts.servers })
   }
 
-  /** Looks that are under way began before the host was changed: whoever asks from now on is told of a new one. */
+  /**
+   * Call this after a change of the host. Later calls of `diagnose` do not share an inspection that began before the
+   * change.
+   */
   forget(host: string): void {
     this.#underWay.delete(host)
   }
 
-  #look(host: string): Promise<Evidence> {
-    if (this.#underWay.size >= MOST_AT_ONCE) {
-      throw new Problem('unavailable', 'Too many hosts are being looked at in this moment.', { retryAfter: 2 })
+  #inspect(host: string): Promise<Evidence> {
+    if (this.#underWay.size >= MAX_CONCURRENT) {
+      throw new Problem('unavailable', 'Too many hosts are being diagnosed at the same time.', { retryAfter: 2 })
     }
-    const look = this.#gather(host).finally(() => {
-      if (this.#underWay.get(host) === look) this.#underWay.delete(host)
+    const inspection = this.#gather(host).finally(() => {
+      if (this.#underWay.get(host) === inspection) this.#underWay.delete(host)
     })
-    this.#underWay.set(host, look)
-    return look
+    this.#underWay.set(host, inspection)
+    return inspection
   }
 
   async #gather(host: string): Promise<Evidence> {
@@ -76,7 +79,7 @@ export class Diagnoser {
     return { ...evidence, known: this.#parts.known(host, subject.managed?.plan.planId ?? null) }
   }
 
-  /** Asked before the look: a host that is hidden answers like one that is not there, and as fast. */
+  /** Checked before the inspection, so that a hidden host gets the same answer as a missing one, and as fast. */
   async #isManaged(host: string): Promise<boolean> {
     return (await this.#parts.store.findExposure(host)) !== undefined
   }

@@ -17,9 +17,9 @@ import { problemOf } from '../runs/engine/ending.ts'
 import type { Publish, RunResult, Runs } from '../runs/engine/runs.ts'
 import type { Renewals, RenewedNow } from '../runs/renewal/renewals.ts'
 import { assertRenewable, renewalProblem } from '../runs/renewal/request.ts'
-import type { PlanPlace } from '../store/ports/plans.ts'
+import type { PlanCursor } from '../store/ports/plans.ts'
 import type { Store, StoreSession } from '../store/ports/store.ts'
-import { type RunStory, runsOf } from './progress.ts'
+import { type RunReport, runsOf } from './progress.ts'
 
 /** What the use cases stand on. `observe` only looks: planning cannot change a system, having nothing to change it with. */
 export interface ExposerParts {
@@ -110,12 +110,12 @@ export class Exposer {
   }
 
   /** Every run of a plan, oldest first. */
-  runsOf(planId: string): Promise<RunStory[]> {
+  runsOf(planId: string): Promise<RunReport[]> {
     return runsOf(this.#parts.store, planId)
   }
 
   /** Newest first, those after `before` only. */
-  async listPlans(limit: number, before?: PlanPlace): Promise<Plan[]> {
+  async listPlans(limit: number, before?: PlanCursor): Promise<Plan[]> {
     const { store, now } = this.#parts
     const at = now()
     return (await store.listPlans({ limit, before })).map((plan) => ({ ...plan, state: stateAt(plan, at) }))

@@ -3,9 +3,9 @@ import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
 import { SharedPoll, WakeUp } from '../primitives/followers.ts'
 import type { Verification } from '../runs/steps/verify.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
-import type { RunMark, RunStore } from '../store/ports/runs.ts'
+import type { RunProgress, RunStore } from '../store/ports/runs.ts'
 
-/** One thing that happened in a run. `id` is where to go on from. */
+/** One entry of a run's journal, as callers see it. A follower that reconnects sends the last `id` it got. */
 export interface ProgressEvent {
   readonly id: string
   readonly name: 'started' | 'done' | 'failed' | 'undoing' | 'undone' | 'undo_failed' | 'end'
@@ -14,7 +14,7 @@ export interface ProgressEvent {
   readonly at: string
   readonly detail?: string
   readonly state?: string
-  /** What the edges answered, with the step that asked them. */
+  /** What the edges answered. Only on the step that verifies them. */
   readonly verification?: Verification
 }
 
@@ -28,29 +28,29 @@ const NAMES: Record<JournalMark, ProgressEvent['name']> = {
   undo_failed: 'undo_failed',
 }
 
-/** A run, all that happened in it, and how far each of its steps came. */
-export interface RunStory {
+/** A run, all its events, and the status of each of its steps. */
+export interface RunReport {
   readonly run: Run
   readonly events: readonly ProgressEvent[]
   readonly steps: readonly { readonly name: string; readonly status: string; readonly detail?: string }[]
 }
 
-/** What is read of the store: nothing here can write to it. */
+/** The queries that this file needs. None of them writes. */
 type Journals = Pick<RunStore, 'runsOf' | 'readJournal'>
 type PlanJournals = Journals & Pick<RunStore, 'newestRuns'> & Pick<PlanStore, 'findPlan'>
 
-/** The runs of this instance. */
+/** The runs that this instance executes. */
 interface RunsUnderWay {
   isUnderWay(runId: string): boolean
-  /** `heard` is called after every entry of a journal. */
-  listen(heard: (entry: JournalEntry, run: Run) => void): void
+  /** Calls `listener` after every journal entry of a run of this instance. */
+  listen(listener: (entry: JournalEntry, run: Run) => void): void
 }
 
-/** Every run of a plan, oldest first. */
-export const runsOf = async (store: Journals, planId: string): Promise<RunStory[]> =>
-  Promise.all((await store.runsOf(planId)).map((run) => storyOf(store, run)))
+/** All runs of a plan, oldest first. */
+export const runsOf = async (store: Journals, planId: string): Promise<RunReport[]> =>
+  Promise.all((await store.runsOf(planId)).map((run) => reportOf(store, run)))
 
-async function storyOf(store: Journals, run: Run): Promise<RunStory> {
+async function reportOf(store: Journals, run: Run): Promise<RunReport> {
   const entries = await store.readJournal(run.runId, 0)
   const newest = new Map(entries.filter(({ step }) => step !== 'run').map((entry) => [entry.step, entry]))
   const steps = [...newest.values()].map(({ step, mark, detail }) => ({
@@ -61,15 +61,15 @@ async function storyOf(store: Journals, run: Run): Promise<RunStory> {
   return { run, steps, events: entries.map((entry) => eventOf(run, entry)) }
 }
 
-/** Runs of other instances are found by one look for all followers. */
-const LOOK_MS = 500
+/** One query for all followers finds the progress of runs of other instances. */
+const POLL_MS = 500
 
-/** Follows a plan's newest run through its journal, from any instance, from any place in it. */
+/** Follows the journal of a plan's newest run, whichever instance executes the run. */
 export class PlanProgress {
   readonly #store: PlanJournals
   readonly #runs: RunsUnderWay
   readonly #followed = new Map<string, FollowedPlan>()
-  readonly #poll = new SharedPoll(LOOK_MS, () => this.#look())
+  readonly #poll = new SharedPoll(POLL_MS, () => this.#refreshChanged())
   #closing = false
 
   constructor(store: PlanJournals, runs: RunsUnderWay) {
@@ -84,29 +84,35 @@ export class PlanProgress {
     )
   }
 
-  /** Events after `lastId`, until the run has ended. A plan without a run has none yet: they come when it begins. */
+  /**
+   * Yields the events after `lastId` until the run ends or `signal` aborts. For a plan without a run it waits for the
+   * run to begin. Rejects when the plan does not exist.
+   */
   async follow(
     planId: string,
     lastId: string | undefined,
-    gone: AbortSignal,
+    signal: AbortSignal,
   ): Promise<AsyncGenerator<ProgressEvent, void>> {
     if (!(await this.#store.findPlan(planId))) throw new Problem('plan_not_found', 'No plan has this id.')
-    return this.#events(planId, lastId, gone)
+    return this.#events(planId, lastId, signal)
   }
 
-  /** From now on only runs under way here are followed to their end: who waits for a run to begin would wait for ever. */
+  /**
+   * Ends all followers, also those that come later. Followers of a run that this instance still executes end with that
+   * run.
+   */
   close(): void {
     this.#closing = true
-    for (const followed of this.#followed.values()) followed.news.call()
+    for (const followed of this.#followed.values()) followed.changed.call()
   }
 
-  async *#events(planId: string, lastId: string | undefined, gone: AbortSignal): AsyncGenerator<ProgressEvent, void> {
+  async *#events(planId: string, lastId: string | undefined, signal: AbortSignal): AsyncGenerator<ProgressEvent, void> {
     const [lastRun, lastSeq] = (lastId ?? '').split('.')
     const followed = this.#join(planId)
     try {
       await followed.refresh()
-      for (let seen = 0, current = ''; !gone.aborted; ) {
-        const woken = followed.news.next(gone)
+      for (let seen = 0, current = ''; !signal.aborted; ) {
+        const woken = followed.changed.next(signal)
         const { run, entries } = followed
         if (run && run.runId !== current) {
           current = run.runId
@@ -141,19 +147,19 @@ export class PlanProgress {
     this.#poll.leave()
   }
 
-  async #look(): Promise<void> {
+  async #refreshChanged(): Promise<void> {
     for (const run of await this.#store.newestRuns([...this.#followed.keys()])) {
       const followed = this.#followed.get(run.planId)
       if (followed && !followed.knows(run)) await followed.refresh()
     }
-    // A run under way here may have failed to write its end.
+    // A run of this instance may have failed to write its end: wake its followers, so that they notice.
     if (this.#closing) this.close()
   }
 }
 
-/** A plan that somebody follows: its newest run, read once for all followers. */
+/** The newest run of a followed plan. It is read once for all followers. */
 class FollowedPlan {
-  readonly news = new WakeUp()
+  readonly changed = new WakeUp()
   followers = 0
   run: Run | undefined
   entries: readonly JournalEntry[] = []
@@ -167,11 +173,11 @@ class FollowedPlan {
     this.#planId = planId
   }
 
-  knows({ runId, state, entries }: RunMark): boolean {
+  knows({ runId, state, entries }: RunProgress): boolean {
     return this.run?.runId === runId && this.run.state === state && this.entries.at(-1)?.seq === entries
   }
 
-  /** Reads what was written since. Any number of calls during a reading lead to one more. */
+  /** Reads the new entries. All calls during a read share one further read. */
   refresh(): Promise<void> {
     this.#isStale = true
     this.#reading ??= this.#read().finally(() => {
@@ -189,7 +195,7 @@ class FollowedPlan {
       const more = await this.#store.readJournal(run.runId, known.at(-1)?.seq ?? 0)
       this.run = run
       this.entries = [...known, ...more]
-      this.news.call()
+      this.changed.call()
     }
   }
 }

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../../authorize/caller.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
-import type { PlanPlace } from '../../store/ports/plans.ts'
+import type { PlanCursor } from '../../store/ports/plans.ts'
 import type { Exposer } from '../../usecases/exposer.ts'
-import type { RunStory } from '../../usecases/progress.ts'
+import type { RunReport } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
 import { publicChange, publicCheck, publicEvent, publicStep } from '../guard/public-view.ts'
 import {
@@ -125,7 +125,7 @@ async function inEvenTime<T>({ network }: Caller, closing: AbortSignal, plan: ()
   }
 }
 
-function placeIn(cursor: string): PlanPlace {
+function placeIn(cursor: string): PlanCursor {
   const [createdAt, planId = ''] = cursor.split('.')
   return { createdAt: Number(createdAt), planId }
 }
@@ -155,19 +155,19 @@ function planBody(
   }
 }
 
-const timesOf = ({ action, state, startedAt, finishedAt }: RunStory['run']) => ({
+const timesOf = ({ action, state, startedAt, finishedAt }: RunReport['run']) => ({
   action,
   state,
   startedAt: new Date(startedAt).toISOString(),
   finishedAt: finishedAt === undefined ? null : new Date(finishedAt).toISOString(),
 })
 
-const lastRunBody = ({ run, steps }: RunStory, isInside: boolean): LastRunBody => ({
+const lastRunBody = ({ run, steps }: RunReport, isInside: boolean): LastRunBody => ({
   ...timesOf(run),
   steps: isInside ? [...steps] : steps.map(publicStep),
 })
 
-const runBody = ({ run, events }: RunStory, isInside: boolean): RunBody => ({
+const runBody = ({ run, events }: RunReport, isInside: boolean): RunBody => ({
   ...timesOf(run),
   ...(isInside && { actor: run.actor }),
   events: (isInside ? events : events.map(publicEvent)).map(({ action: _ofTheRun, ...event }) => event),

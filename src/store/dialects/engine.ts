@@ -1,13 +1,16 @@
 import type { Dialect, Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 
-/** All that the store needs to know of a database engine. */
+/** Everything that differs between database engines. */
 export interface Engine {
   readonly dialect: Dialect
-  /** False where the first connection would make the database. */
-  isMade(): boolean
-  /** Inside a transaction: waits until no other instance migrates, and keeps the others out until it ends. */
+  /** False when opening a connection would create the database. */
+  exists(): boolean
+  /** Locks the schema until the transaction ends. Waits while another instance holds the lock. */
   lockSchema(transaction: Kysely<Schema>): Promise<void>
-  /** Whether the database failed, and not what was asked of it. */
+  /** True when the database failed. False when the statement was at fault, for example by a broken constraint. */
   isFailure(error: unknown): boolean
 }
+
+/** Why a store that can be reached must not be used. The message is whole sentences about the store. */
+export class UnusableStore extends Error {}

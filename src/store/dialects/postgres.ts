@@ -12,38 +12,45 @@ import {
 import pg from 'pg'
 import type { Engine } from './engine.ts'
 
-/** Any number that nobody else locks by in this database: "draw" in ASCII. */
+/** The key of the advisory lock, which no other program may use in this database: "draw" in ASCII. */
 const SCHEMA_LOCK = 0x64726177
 const BIGINT = 20
 
-/** Each of these can be set otherwise as a parameter of the URL. The client gives up only after the server should have. */
-const PATIENCE = {
+/**
+ * A parameter of the URL overrides each of these. The client's timeout is longer than the server's, so the server
+ * answers first.
+ */
+const TIMEOUTS = {
   connectionTimeoutMillis: 5_000,
   statement_timeout: 10_000,
   query_timeout: 15_000,
   idle_in_transaction_session_timeout: 30_000,
 }
 
-/** Connection, session ended, transaction given up, resources, operator, system: https://www.postgresql.org/docs/15/errcodes-appendix.html */
-const OUT_OF_ORDER = /^(08|25P03|40|53|57|58|XX)/
+/**
+ * Classes of SQLSTATE for failures of connection, session, transaction, resources, operator and system:
+ * https://www.postgresql.org/docs/15/errcodes-appendix.html
+ */
+const FAILURE_CODES = /^(08|25P03|40|53|57|58|XX)/
 
 export function postgresEngine(url: string): Engine {
   return {
-    dialect: new ForgivingPostgresDialect({ pool: async () => openPool(url) }),
-    isMade: () => true,
+    dialect: new SafeRollbackDialect({ pool: async () => openPool(url) }),
+    exists: () => true,
     lockSchema: async (transaction) => {
       await sql`select pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(transaction)
     },
     isFailure: (error) =>
-      error instanceof pg.DatabaseError ? OUT_OF_ORDER.test(error.code ?? '') : error instanceof LostConnection,
+      error instanceof pg.DatabaseError ? FAILURE_CODES.test(error.code ?? '') : error instanceof LostConnection,
   }
 }
 
 function openPool(url: string): PostgresPool {
   const types = new pg.TypeOverrides()
   types.setTypeParser(BIGINT, Number)
-  const pool = new pg.Pool({ ...PATIENCE, connectionString: url, max: 10, keepAlive: true, types })
-  // A lost connection fails the call that uses it, or the pool replaces it before the next. Unheard, the event would end the service.
+  const pool = new pg.Pool({ ...TIMEOUTS, connectionString: url, max: 10, keepAlive: true, types })
+  // A lost connection fails the call that uses it, or the pool replaces it before the next call. Without a listener the
+  // `error` event would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return { connect: () => connect(pool), end: () => pool.end() }
@@ -51,13 +58,16 @@ function openPool(url: string): PostgresPool {
 
 async function connect(pool: pg.Pool): Promise<PostgresPoolClient> {
   try {
-    return new WaryClient(await pool.connect())
+    return new GuardedClient(await pool.connect())
   } catch (error) {
-    throw asToldByServer(error) ?? new LostConnection(error)
+    throw serverError(error) ?? new LostConnection(error)
   }
 }
 
-/** Errors of sockets and of the driver have no class in common: they are known by where they were thrown. */
+/**
+ * Wraps errors of sockets and of the driver, which have no class in common. They are recognized by where they are
+ * caught.
+ */
 class LostConnection extends Error {
   constructor(cause: unknown) {
     const [reason = cause] = cause instanceof AggregateError ? cause.errors : [cause]
@@ -65,14 +75,14 @@ class LostConnection extends Error {
   }
 }
 
-const asToldByServer = (error: unknown): pg.DatabaseError | undefined =>
+const serverError = (error: unknown): pg.DatabaseError | undefined =>
   error instanceof pg.DatabaseError ? error : undefined
 
 /**
- * An error that did not come from the server leaves open what the server did, and perhaps a transaction that has not
- * ended. Such a connection answers nothing more and is not used again.
+ * After an error that the server did not send, it is unknown whether the server executed the statement, and a
+ * transaction may still be open. The client then refuses all further statements, and the pool discards its connection.
  */
-class WaryClient implements PostgresPoolClient {
+class GuardedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient
   #lost: LostConnection | undefined
 
@@ -83,13 +93,13 @@ class WaryClient implements PostgresPoolClient {
   query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>
   query<Row>(cursor: PostgresCursor<Row>): never
   async query(text: unknown, parameters: readonly unknown[] = []): Promise<unknown> {
-    if (typeof text !== 'string') throw new Error('this store reads without cursors')
+    if (typeof text !== 'string') throw new Error('This store reads without cursors.')
     if (this.#lost) throw this.#lost
     try {
       return await this.#client.query(text, [...parameters])
     } catch (error) {
-      const told = asToldByServer(error)
-      if (told) throw told
+      const answered = serverError(error)
+      if (answered) throw answered
       this.#lost = new LostConnection(error)
       throw this.#lost
     }
@@ -100,7 +110,7 @@ class WaryClient implements PostgresPoolClient {
   }
 }
 
-class ForgivingPostgresDialect extends PostgresDialect {
+class SafeRollbackDialect extends PostgresDialect {
   readonly #config: PostgresDialectConfig
 
   constructor(config: PostgresDialectConfig) {
@@ -109,12 +119,15 @@ class ForgivingPostgresDialect extends PostgresDialect {
   }
 
   override createDriver(): PostgresDriver {
-    return new ForgivingPostgresDriver(this.#config)
+    return new SafeRollbackDriver(this.#config)
   }
 }
 
-class ForgivingPostgresDriver extends PostgresDriver {
-  /** A lost connection cannot roll back and need not: the error that lost it is the one that tells why. */
+class SafeRollbackDriver extends PostgresDriver {
+  /**
+   * A lost connection cannot roll back and need not. The error of the rollback would hide the error that lost the
+   * connection.
+   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await super.rollbackTransaction(connection).catch(() => {})
   }

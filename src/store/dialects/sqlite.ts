@@ -1,34 +1,35 @@
 import { chmodSync, closeSync, constants, existsSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver } from 'kysely'
+import { LruCache } from '../../primitives/lru-cache.ts'
 import { retry } from '../../primitives/retry.ts'
-import type { Engine } from './engine.ts'
+import { type Engine, UnusableStore } from './engine.ts'
 
-/** Another instance's transactions take milliseconds. */
-const PATIENCE = { firstMs: 3, spread: 0.7, withinMs: 5_000 }
-/** The driver's own choice is eight times that; the system keeps what is read in its file cache anyway. */
+/** Short pauses, because a transaction of another instance takes milliseconds. */
+const BUSY_RETRY = { firstMs: 3, spread: 0.7, withinMs: 5_000 }
+/** An eighth of the driver's default: the file cache of the system holds the same pages. */
 const CACHE_KIB = 2_000
-/** Lists of any length make statements without end, and long ones: those are not kept. */
-const MOST_STATEMENTS = 500
-const LONGEST_STATEMENT = 2_000
+/** Lists of any length make ever new and long statements. Long statements are not cached. */
+const CACHED_STATEMENTS = 500
+const LONGEST_CACHED = 2_000
 
 export function sqliteEngine(file: string): Engine {
   return {
-    dialect: new PatientSqliteDialect({ database: () => openDatabase(file) }),
-    isMade: () => existsSync(file),
-    // Every transaction begins IMMEDIATE and so is the only writer already.
+    dialect: new RetryingSqliteDialect({ database: () => openDatabase(file) }),
+    exists: () => existsSync(file),
+    // Every transaction begins IMMEDIATE, so it is the only writer already.
     lockSchema: async () => {},
     isFailure: (error) => error instanceof Database.SqliteError && !error.code.startsWith('SQLITE_CONSTRAINT'),
   }
 }
 
 /**
- * SQLite's own waiting (busy_timeout) would stand still with the whole service in it. So it waits not at all, and
- * whatever finds the file locked by another instance is tried again here, while everything else goes on.
+ * Retries while another instance has locked the file. SQLite's own waiting (busy_timeout) is switched off, because it
+ * would block the event loop of the whole service.
  */
-const patiently = <T>(attempt: () => T | Promise<T>): Promise<T> => retry(attempt, isBusy, PATIENCE)
+const retryWhileBusy = <T>(attempt: () => T | Promise<T>): Promise<T> => retry(attempt, isBusy, BUSY_RETRY)
 
 const isBusy = (error: unknown): boolean =>
   error instanceof Database.SqliteError && (error.code === 'SQLITE_BUSY' || error.code === 'SQLITE_BUSY_RECOVERY')
@@ -37,31 +38,37 @@ async function openDatabase(file: string): Promise<Database.Database> {
   makePrivate(file)
   const database = new Database(file, { timeout: 0 })
   try {
-    const mode = await patiently(() => database.pragma('journal_mode = WAL', { simple: true }))
-    if (mode !== 'wal') throw new Error(`SQLite cannot use its write-ahead log on ${file}: put it on a local disk`)
+    const mode = await retryWhileBusy(() => database.pragma('journal_mode = WAL', { simple: true }))
+    if (mode !== 'wal')
+      throw new UnusableStore('SQLite cannot use its write-ahead log on this disk. Put the file on a local disk.')
     database.pragma('synchronous = FULL')
     database.pragma('foreign_keys = ON')
     database.pragma(`cache_size = -${CACHE_KIB}`)
-    return rememberingStatements(database)
+    return withStatementCache(database)
   } catch (error) {
     database.close()
     throw error
   }
 }
 
-/** The same few dozen statements are asked for again and again: to compile one costs as much as to run it. */
-function rememberingStatements(database: Database.Database): Database.Database {
-  const statements = new Map<string, Database.Statement>()
+/** Caches compiled statements: the service repeats a few dozen, and compiling one costs as much as executing it. */
+function withStatementCache(database: Database.Database): Database.Database {
+  const statements = new LruCache<string, Database.Statement>(CACHED_STATEMENTS)
   const compile = database.prepare.bind(database)
   const prepare = (sql: string) => {
-    const statement = statements.get(sql) ?? compile(sql)
-    if (sql.length < LONGEST_STATEMENT && statements.size < MOST_STATEMENTS) statements.set(sql, statement)
+    const cached = statements.get(sql)
+    if (cached) return cached
+    const statement = compile(sql)
+    if (sql.length < LONGEST_CACHED) statements.set(sql, statement)
     return statement
   }
   return Object.assign(database, { prepare })
 }
 
-/** SQLite gives its side files the mode of the main one, so that one gets it before SQLite sees it. */
+/**
+ * Creates the file with mode 0600 before SQLite opens it, because SQLite gives its side files the mode of the main
+ * file.
+ */
 function makePrivate(file: string): void {
   const folder = dirname(file)
   if (mkdirSync(folder, { recursive: true, mode: 0o700 })) chmodSync(folder, 0o700)
@@ -73,7 +80,7 @@ function makePrivate(file: string): void {
   }
 }
 
-class PatientSqliteDialect extends SqliteDialect {
+class RetryingSqliteDialect extends SqliteDialect {
   readonly #database: () => Promise<Database.Database>
 
   constructor(config: { database: () => Promise<Database.Database> }) {
@@ -82,38 +89,38 @@ class PatientSqliteDialect extends SqliteDialect {
   }
 
   override createDriver(): SqliteDriver {
-    return new PatientSqliteDriver({ database: this.#database })
+    return new RetryingSqliteDriver({ database: this.#database })
   }
 }
 
-/** How long statements may follow one another before everything else has a turn. */
-const TURN_MS = 10
+/** How long statements may block the event loop before other work gets the processor. */
+const MAX_BLOCKING_MS = 10
 
-class PatientSqliteDriver extends SqliteDriver {
-  #turnBeganAt = 0
+class RetryingSqliteDriver extends SqliteDriver {
+  #lastYieldAt = 0
 
   /**
-   * SQLite answers at once, so whoever waits for it never leaves the event loop's present turn: dozens of transactions in
-   * a row would be one long turn, in which no answer of the network is heard.
+   * Yields to the event loop after MAX_BLOCKING_MS. SQLite answers synchronously, so awaiting it never yields: dozens
+   * of transactions in a row would delay every answer from the network.
    */
   override async acquireConnection(): Promise<DatabaseConnection> {
     const connection = await super.acquireConnection()
-    if (performance.now() - this.#turnBeganAt > TURN_MS) {
-      await nextTurn()
-      this.#turnBeganAt = performance.now()
+    if (performance.now() - this.#lastYieldAt > MAX_BLOCKING_MS) {
+      await nextIteration()
+      this.#lastYieldAt = performance.now()
     }
     return {
-      executeQuery: (query) => patiently(() => connection.executeQuery(query)),
+      executeQuery: (query) => retryWhileBusy(() => connection.executeQuery(query)),
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
     }
   }
 
-  /** A transaction that reads first and writes later could find that somebody else wrote in between: it is the writer from its start. */
+  /** Takes the write lock at the start: a transaction that reads first could otherwise fail when it begins to write. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
   }
 
-  /** After some failures (disk full) SQLite has rolled back already; the first error is the one that tells why. */
+  /** After some failures, such as a full disk, SQLite has rolled back already. A second error would hide the first. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await super.rollbackTransaction(connection).catch(() => {})
   }

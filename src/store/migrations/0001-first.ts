@@ -81,7 +81,7 @@ async function createAudit(db: Kysely<Schema>): Promise<void> {
     .addColumn('seq', 'bigint', (column) => column.notNull())
     .addColumn('hash', 'text', (column) => column.notNull())
     .execute()
-  // Spelled out, not imported: a migration stays what it was when it first ran.
+  // The value is not imported, because a released migration must never change.
   await db
     .insertInto('audit_head')
     .values({ id: 1, seq: 0, hash: '0'.repeat(64) })

@@ -30,7 +30,7 @@ async function createRuns(db: Kysely<Schema>): Promise<void> {
     .addColumn('entries', 'bigint', (column) => column.notNull())
     .execute()
   await db.schema.createIndex('runs_by_plan').on('runs').column('plan_id').execute()
-  // Whatever leases say: never two live runs of one host.
+  // The last protection, in case leases fail: two runs of one host can never be live.
   await db.schema
     .createIndex('one_live_run_per_host')
     .unique()

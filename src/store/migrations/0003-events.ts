@@ -8,7 +8,7 @@ export async function events(db: Kysely<Schema>): Promise<void> {
   await createDeliveries(db)
 }
 
-/** One row orders audit lines and events alike: two transactions that write both can never wait for each other crosswise. */
+/** One row orders both audit lines and events, so that two transactions that write both cannot deadlock. */
 async function countEvents(db: Kysely<Schema>): Promise<void> {
   await db.schema
     .alterTable('audit_head')

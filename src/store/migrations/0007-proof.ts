@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 
-/** Plans of before have none: their entries cannot prove whose they are. */
+/** Older plans have no proof, so their entries cannot prove their owner. */
 export async function proof(db: Kysely<Schema>): Promise<void> {
   await db.schema.alterTable('plans').addColumn('proof', 'text').execute()
 }

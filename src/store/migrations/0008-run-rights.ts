@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 
-/** Absent for runs that were begun before. */
+/** Older runs have neither value. */
 export async function runRights(db: Kysely<Schema>): Promise<void> {
   for (const column of ['network', 'proven_by']) {
     await db.schema.alterTable('runs').addColumn(column, 'text').execute()

@@ -1,6 +1,6 @@
 import type { CapabilityAction } from '../../model/capability.ts'
 
-/** One-time right to run one plan once. Only the hash of its value is ever stored. */
+/** The right to run one action of one plan once. The store keeps the hash of the capability, never the capability. */
 export interface CapabilityRecord {
   readonly hash: string
   readonly planId: string
@@ -11,15 +11,15 @@ export interface CapabilityRecord {
   readonly expiresAt: number
 }
 
-/** What a caller presents: every member but the times must match what was issued. */
+/** What a caller presents. Every member must equal the member of the issued capability. */
 export type PresentedCapability = Pick<CapabilityRecord, 'hash' | 'planId' | 'digest' | 'action' | 'ip'>
 
-/** `mismatched` and `unknown` spend nothing. */
+/** Only `spent` changes the store. */
 export type SpendOutcome = 'spent' | 'unknown' | 'mismatched' | 'used' | 'expired'
 
-/** One-time rights. Of each only the hash is stored. */
 export interface CapabilityStore {
+  /** Rejects when the plan does not exist or the hash is stored already. */
   insertCapability(capability: CapabilityRecord): Promise<void>
-  /** One conditional statement decides: of any number of concurrent calls at most one gets `spent`. */
+  /** One conditional statement decides: of any number of concurrent calls at most one resolves with `spent`. */
   spendCapability(presented: PresentedCapability, now: number): Promise<SpendOutcome>
 }

@@ -1,14 +1,21 @@
 import type { NewEvent, StoredEvent } from '../../model/event.ts'
 
-/** Events in the order in which they became visible. */
+/** Events, in the order in which readers see them. */
 export interface EventStore {
   /**
-   * Appends one event; in the transaction of what it tells of it is as durable as that. Appenders are put in one order,
-   * together with those of audit lines: inside a transaction everybody else waits for its end, so append last.
+   * Appends one event and resolves with its id and sequence number. Call it in the transaction of the change that it
+   * reports: then both are stored, or neither. Not repeatable: a second call appends a second event. Concurrent
+   * appenders of events and audit lines, also of other instances, wait for each other. Inside a transaction the call
+   * locks both until the transaction ends, so make it one of the last calls of the transaction.
    */
   appendEvent(event: NewEvent): Promise<StoredEvent>
-  /** Events with `seq` > `afterSeq`, oldest first, at most `limit`. An event never becomes visible after a later one. */
+  /**
+   * Events with `seq` > `afterSeq`, oldest first, at most `limit`. No event becomes visible after an event with a
+   * higher `seq`, so a reader that continues from its last `seq` misses none.
+   */
   readEvents(afterSeq: number, limit: number): Promise<StoredEvent[]>
-  /** The place of the newest event, 0 before the first. It never goes back, whatever is pruned. */
+  /**
+   * The sequence number of the newest event, 0 before the first event. It never decreases, also when events are pruned.
+   */
   eventHead(): Promise<number>
 }

@@ -1,50 +1,58 @@
 import type { PlanState } from '../../model/exposure.ts'
 
-/** A live exposure: at most one per host, whatever the plans say. */
+/** A live exposure. A host has at most one, whatever the plans for it say. */
 export interface Exposure {
   readonly host: string
   readonly planId: string
   readonly state: PlanState
   readonly fence: number
   readonly since: number
-  /** What the apply created, and so what its removal removes. JSON. */
+  /** JSON: what the apply created. A removal removes exactly this. */
   readonly receipt?: unknown
-  /** When the exposure removes itself. */
+  /** The time from which the service removes the exposure. Undefined: never. */
   readonly expiresAt?: number | undefined
 }
 
-/** Live exposures, at most one per host. Every write carries the fence of the run that makes it. */
+/**
+ * Live exposures, at most one per host. Methods that take a fence change nothing and resolve with false when the
+ * exposure belongs to another plan, was written under a higher fence, or does not exist. Each is one conditional
+ * statement, so it may be repeated and called concurrently.
+ */
 export interface ExposureStore {
   findExposure(host: string): Promise<Exposure | undefined>
   /**
-   * False when another plan holds the host already, or its own plan does under a higher fence. Its own plan may claim it
-   * again, and what it then leaves out of receipt and end stays as it was.
+   * Claims the host for a plan. False when another plan holds the host, or when the same plan holds it under a higher
+   * fence. The same plan may claim the host again: a receipt or an end that the new claim leaves out stays as it was.
    */
   insertExposure(exposure: Exposure): Promise<boolean>
-  /** Changes nothing (false) when the exposure belongs to another plan or was written under a higher fence. */
   moveExposure(host: string, planId: string, fence: number, to: PlanState, since: number): Promise<boolean>
   deleteExposure(host: string, planId: string, fence: number): Promise<boolean>
-  /** By host, at most `limit`, those after a host only. All of them: `eachExposure`. */
+  /** Exposures with a host greater than `after`, ordered by host, at most `limit`. `eachExposure` reads all of them. */
   listExposures(page: { readonly after: string; readonly limit: number }): Promise<Exposure[]>
-  /** The applied ones whose life is over at `now`, longest over first. */
+  /** The applied exposures with `expiresAt` <= `now`, the earliest end first. */
   exposuresDue(now: number): Promise<Exposure[]>
-  /** False when the plan no longer holds the host. */
+  /** Sets or clears the end. False when the plan does not hold the host. */
   setExposureExpiry(host: string, planId: string, expiresAt: number | undefined): Promise<boolean>
-  /** One conditional statement decides: false when the plan is not applied, has no end, or ends later already. Never shortens. */
+  /**
+   * Moves the end to a later time, never to an earlier one. False when the exposure is not applied, has no end, or has
+   * a later end already. Of concurrent calls the latest end wins.
+   */
   prolongExposure(host: string, planId: string, expiresAt: number): Promise<boolean>
-  /** False like `moveExposure`. */
   setExposureReceipt(host: string, planId: string, receipt: unknown, fence: number): Promise<boolean>
 }
 
-const AT_ONCE = 500
+const PAGE_SIZE = 500
 
-/** All exposures by host, never many of them in memory. One that comes or goes meanwhile may be met or not. */
+/**
+ * All exposures, ordered by host, with at most one page of them in memory. An exposure that is inserted or deleted
+ * during the iteration may or may not be included.
+ */
 export async function* eachExposure(store: Pick<ExposureStore, 'listExposures'>): AsyncGenerator<Exposure> {
   for (let after = ''; ; ) {
-    const page = await store.listExposures({ after, limit: AT_ONCE })
+    const page = await store.listExposures({ after, limit: PAGE_SIZE })
     yield* page
     const last = page.at(-1)
-    if (!last || page.length < AT_ONCE) return
+    if (!last || page.length < PAGE_SIZE) return
     after = last.host
   }
 }

@@ -1,12 +1,19 @@
 import type { HostStatus } from '../../model/host-status.ts'
 
-/** The last known status of every host, shared by all instances. */
+/** The last known status of every host. One instance writes it, and all instances read it. */
 export interface HostStore {
-  /** Writes what is known of hosts, replacing what was. `version` must be greater than any before. */
+  /**
+   * Inserts or replaces the status of each host. Repeatable. `version` must be greater than every version written
+   * before.
+   */
   putHosts(statuses: readonly HostStatus[], version: number): Promise<void>
+  /** Deletes hosts. Repeatable: a host that does not exist is no error. */
   deleteHosts(hosts: readonly string[]): Promise<void>
-  /** Hosts written under a greater version, oldest writing first. */
+  /** Hosts with a version > `afterVersion`, the lowest version first. */
   readHosts(afterVersion: number): Promise<HostStatus[]>
-  /** How many hosts there are and the greatest version of any: cheap to ask, and tells whether to read. */
-  hostsMark(): Promise<{ count: number; version: number }>
+  /**
+   * The number of hosts and their greatest version. One cheap query, with which a reader decides whether to read the
+   * hosts.
+   */
+  hostsSummary(): Promise<{ count: number; version: number }>
 }

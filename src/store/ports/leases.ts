@@ -1,4 +1,4 @@
-/** An expiring exclusive right. `fence` grows with every taking of the same name and never repeats. */
+/** An exclusive right that expires. `fence` is greater than the fence of every earlier lease of the same name. */
 export interface Lease {
   readonly name: string
   readonly holder: string
@@ -6,15 +6,20 @@ export interface Lease {
   readonly expiresAt: number
 }
 
-/** Leases. The clock of the caller decides when one has run out. */
+/** Leases. The caller's clock decides whether a lease has expired. Every method may be called concurrently. */
 export interface LeaseStore {
-  /** The lease, or undefined while somebody else's has not run out. Its own holder may take it again: a new fence. */
-  takeLease(name: string, holder: string, now: number, lifeMs: number): Promise<Lease | undefined>
+  /**
+   * Takes the lease when it is free, expired, or held by the same holder, and gives it a new fence. Undefined while
+   * another holder's lease has not expired. Of concurrent callers at most one takes a free lease.
+   */
+  takeLease(name: string, holder: string, now: number, ttlMs: number): Promise<Lease | undefined>
+  /** The lease as it is held now. Undefined when it is free or has expired. */
   findLease(name: string, now: number): Promise<Lease | undefined>
   /**
-   * Prolongs leases, one statement for any 500 of them. Gives the names of those that are still held; the others were lost:
-   * run out and taken by somebody else, or released.
+   * Extends leases, with one statement for every 500 of them. Resolves with the names of the leases that were extended.
+   * The others are lost: they were released, or they expired and were taken again. Repeatable.
    */
-  renewLeases(leases: readonly Lease[], now: number, lifeMs: number): Promise<ReadonlySet<string>>
+  renewLeases(leases: readonly Lease[], now: number, ttlMs: number): Promise<ReadonlySet<string>>
+  /** Frees the lease. Repeatable: a lease that is lost already is no error, and its new holder keeps it. */
   releaseLease(lease: Lease): Promise<void>
 }

@@ -1,25 +1,33 @@
 import type { AuthorityPause, LedgerLine, OrderRecord } from '../../model/ledger.ts'
 import type { Renewal } from '../../model/renewal.ts'
 
-/** Certificate orders: those under way, the ledger of those placed, and the renewals that are due. */
+/** Certificate orders in progress, the ledger of all orders, and the state of renewals. */
 export interface OrderStore {
   findOrder(names: string, directory: string): Promise<OrderRecord | undefined>
-  /** Replaces an earlier one for the same names and directory. */
+  /** Inserts the order, or replaces the order for the same names and directory. Repeatable. */
   putOrder(order: OrderRecord): Promise<void>
+  /** Repeatable: an order that does not exist is no error. */
   deleteOrder(names: string, directory: string): Promise<void>
-  /** Inside a transaction: until it ends nobody else adds a line for this directory. Read after it, decide, then add. */
+  /**
+   * Locks the ledger of a directory until the transaction ends: no other transaction can append to it. Only inside a
+   * transaction. To spend a budget, lock the ledger, read it, decide, then append.
+   */
   holdLedger(directory: string): Promise<void>
+  /** Appends one line. Not repeatable: a second call appends a second line. Concurrent calls lose no line. */
   appendLedger(line: LedgerLine): Promise<void>
-  /** In the order in which they were added; only those of one exact set where `names` is given. */
+  /**
+   * Lines with `at` >= `since`, in the order of appending. With `names`, only the lines of exactly this set of names.
+   */
   readLedger(page: { directory: string; since: number; names?: string | undefined }): Promise<LedgerLine[]>
-  /** Prolongs; never shortens what was said before. */
+  /** Pauses orders to an authority until the given times. Never shortens an earlier pause. Repeatable. */
   pauseAuthority(directory: string, until: AuthorityPause): Promise<void>
-  /** Zeros for one that nothing was ever said of. */
+  /** The ends of the pauses of an authority, 0 where there was none. */
   authorityPause(directory: string): Promise<AuthorityPause>
   findRenewal(fingerprint: string): Promise<Renewal | undefined>
-  /** By name. */
+  /** All renewals, ordered by their names. */
   listRenewals(): Promise<Renewal[]>
-  /** Replaces an earlier one for the same certificate. */
+  /** Inserts the renewal, or replaces the renewal of the same certificate. Repeatable. */
   putRenewal(renewal: Renewal): Promise<void>
+  /** Repeatable: a renewal that does not exist is no error. */
   deleteRenewal(fingerprint: string): Promise<void>
 }

@@ -1,14 +1,17 @@
 import type { Plan, PlanState } from '../../model/exposure.ts'
 
-/** Where a list of plans goes on: the last one seen. */
-export type PlanPlace = Pick<Plan, 'createdAt' | 'planId'>
+/** The last plan of a page. The next page begins after it. */
+export type PlanCursor = Pick<Plan, 'createdAt' | 'planId'>
 
-/** Plans, in whatever state. */
+/** Plans in every state. */
 export interface PlanStore {
+  /** Rejects when a plan with this id exists. */
   insertPlan(plan: Plan): Promise<void>
   findPlan(planId: string): Promise<Plan | undefined>
-  /** Newest first, at most `limit`, those after `before` only. */
-  listPlans(page: { before?: PlanPlace | undefined; limit: number }): Promise<Plan[]>
-  /** Moves a plan on only if it is still in one of `from`. False when it is not. */
+  /** Plans after the cursor `before`, newest first, at most `limit`. */
+  listPlans(page: { before?: PlanCursor | undefined; limit: number }): Promise<Plan[]>
+  /**
+   * Changes the state of a plan whose state is one of `from`; otherwise false. Of concurrent calls at most one is true.
+   */
   movePlan(planId: string, from: readonly PlanState[], to: PlanState): Promise<boolean>
 }

@@ -1,34 +1,49 @@
 import type { JournalEntry, Run, RunState } from '../../model/run.ts'
 
-/** How far a run has come: another one is newer, or its state or the number of its journal's entries has changed. */
-export type RunMark = Pick<Run, 'runId' | 'planId' | 'state'> & { readonly entries: number }
+/** How far a run has come: its state and the number of its journal entries. */
+export type RunProgress = Pick<Run, 'runId' | 'planId' | 'state'> & { readonly entries: number }
 
-/** Somebody who lost the lease still acts for a run that was adopted since. Nothing was written; stop. */
+/**
+ * The caller lost the lease of the run, and another instance continues it. Nothing was written. The caller must stop.
+ */
 export class StaleFence extends Error {
   constructor(runId: string, shown: number, present: number) {
-    super(`run ${runId} goes on under fence ${present}: nothing happens under ${shown} any more`)
+    super(`Run ${runId} continues under fence ${present}. Nothing was written under the older fence ${shown}.`)
   }
 }
 
 /** Runs and their journals. */
 export interface RunStore {
-  /** Rejects while another run of the same host is unfinished. */
+  /** Rejects when the run exists, when its plan does not exist, or while another run of the same host is unfinished. */
   insertRun(run: Run): Promise<void>
   findRun(runId: string): Promise<Run | undefined>
-  /** Oldest first. */
+  /** All runs of a plan, oldest first. */
   runsOf(planId: string): Promise<Run[]>
-  /** How far the newest run of each of these plans has come. One statement, however many they are. */
-  newestRuns(planIds: readonly string[]): Promise<RunMark[]>
-  /** Oldest first. */
+  /** The progress of the newest run of each plan, read with one statement for all plans. */
+  newestRuns(planIds: readonly string[]): Promise<RunProgress[]>
+  /** All runs that are still running, oldest first. */
   unfinishedRuns(): Promise<Run[]>
-  /** Every run of a plan that is being applied or removed, or is blocked: what they kept may still be put back. */
+  /**
+   * The runs of all plans that are being applied or removed or are blocked. Their backups may still be needed for an
+   * undo.
+   */
   unsettledRunIds(): Promise<string[]>
-  /** Another instance takes over what its holder left behind. False when it is not running any more, or not under a lower fence. */
+  /**
+   * Gives a run that its holder abandoned to another instance, under a higher fence. False when the run has ended, or
+   * when its fence is not lower.
+   */
   adoptRun(runId: string, holder: string, fence: number): Promise<boolean>
-  /** False when it was finished before. Rejects with StaleFence under a fence older than the run's. */
+  /**
+   * Ends a run. False when the run had ended before. Rejects with StaleFence when `fence` is older than the fence of
+   * the run.
+   */
   finishRun(runId: string, state: Exclude<RunState, 'running'>, at: number, fence: number): Promise<boolean>
-  /** Durable when it resolves; gives the entry its place. Rejects with StaleFence under a fence older than the run's. */
+  /**
+   * Appends one entry and resolves with its sequence number. Outside a transaction the entry is durable when this
+   * resolves. Concurrent calls leave no gaps. Rejects when the run does not exist, and with StaleFence when `fence` is
+   * older than the fence of the run; a rejection rolls back the caller's transaction.
+   */
   appendJournal(entry: Omit<JournalEntry, 'seq'>, fence: number): Promise<JournalEntry>
-  /** Entries with `seq` > `afterSeq`, in order. */
+  /** Entries with `seq` > `afterSeq`, oldest first. */
   readJournal(runId: string, afterSeq: number): Promise<JournalEntry[]>
 }

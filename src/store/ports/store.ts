@@ -9,14 +9,21 @@ import type { PlanStore } from './plans.ts'
 import type { RunStore } from './runs.ts'
 import type { WebhookStore } from './webhooks.ts'
 
-/** The database did not answer, or could not write. What was asked for may or may not have been done; `cause` is for the log. */
+/**
+ * The database did not answer, or could not write. The call may or may not have taken effect. `cause` may name servers
+ * and is only for the log.
+ */
 export class StoreUnavailable extends Error {
   constructor(cause: unknown) {
-    super('the store does not answer', { cause })
+    super('The store does not answer.', { cause })
   }
 }
 
-/** Everything that can be done alone or inside a transaction. Times are milliseconds since 1970 and always passed in. */
+/**
+ * Everything that can be called alone or inside a transaction. Times are milliseconds since 1970 and come from the
+ * caller. When the database fails, the call rejects with StoreUnavailable; inside a transaction the transaction does.
+ * Methods may be called concurrently, by any number of instances.
+ */
 export interface StoreSession
   extends PlanStore,
     CapabilityStore,
@@ -29,23 +36,31 @@ export interface StoreSession
     EventStore,
     WebhookStore {}
 
-/** `Session` is what the caller's transactions need of the store. */
+/** `Session` is the part of the store that the caller's transactions need. */
 export interface Transactions<Session> {
-  /** All of `work` or nothing of it. Not nested: `work` uses its session only, never the store. */
+  /**
+   * Runs `work` in one transaction: it is committed when `work` resolves and rolled back when `work` rejects. Rejects
+   * with the error of `work`. Transactions cannot be nested: `work` calls its session only, never the store.
+   */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
 }
 
-/** All ports on one database. Whoever uses a few of them asks for those, not for this. */
+/** All ports on one database. A caller that needs a few of them declares only those. */
 export interface Store extends StoreSession, Transactions<StoreSession> {
   /**
-   * Removes what is older than `plansBefore` and of no more use at `now`: plans that never went live and never will,
-   * with their runs and journals, and capabilities spent or expired; of plans that were removed those whose last run ended
-   * before `auditBefore`. Removes audit lines older than `auditBefore` from the beginning of the chain and
-   * appends a `prune` line that vouches for what is then its beginning. Removes events older than `eventsBefore`, and with
-   * them what was left of their deliveries.
+   * Removes in one transaction what is old and no longer needed at `now`. Repeatable, and several instances may call
+   * it.
+   * - Created before `plansBefore`: expired plans that never became live, with their runs and journals, and
+   *   capabilities that are spent or expired.
+   * - Removed plans whose last run ended before `auditBefore`.
+   * - Audit lines older than `auditBefore`, from the beginning of the chain. A new `prune` line records the hash from
+   *   which the chain now begins.
+   * - Events older than `eventsBefore`, with their deliveries.
+   * - Lines of the order ledger that are older than 60 days.
    */
   prune(limits: { plansBefore: number; auditBefore: number; eventsBefore: number; now: number }): Promise<void>
-  /** Throws when the database does not answer. */
+  /** Rejects when the database does not answer. */
   ping(): Promise<void>
+  /** Closes the connections. No other method may be called afterwards. */
   close(): Promise<void>
 }

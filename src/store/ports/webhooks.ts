@@ -1,12 +1,12 @@
 import type { StoredEvent } from '../../model/event.ts'
 
-/** An event on its way to a webhook, tried so often. */
+/** An event that is queued for a webhook, and the number of failed tries so far. */
 export interface Delivery {
   readonly event: StoredEvent
   readonly tries: number
 }
 
-/** An event that a webhook was not given in all its tries. */
+/** An event whose delivery was given up. */
 interface DeadLetter extends Delivery {
   /** Why the last try failed. */
   readonly fault: string
@@ -17,7 +17,7 @@ interface FailedTry {
   readonly tries: number
   readonly dueAt: number
   readonly fault: string
-  /** Given up: it stays as a dead letter until somebody revives it or it is too old to be kept. */
+  /** Whether the delivery is given up. The event stays as a dead letter until it is revived or pruned. */
   readonly dead: boolean
 }
 
@@ -25,32 +25,43 @@ export interface WebhookState {
   readonly delivered: number
   readonly pending: number
   readonly dead: number
-  /** Something that is pending was tried before, in vain. */
+  /** Whether a pending delivery has failed at least once. */
   readonly failing: boolean
   readonly lastDeliveredAt: number | undefined
   readonly lastFailedAt: number | undefined
   readonly lastFault: string | undefined
 }
 
-/** The outbox of each webhook. */
+/** The queue of undelivered events (outbox) of each webhook. */
 export interface WebhookStore {
-  /** Up to where events were put into this webhook's outbox. One that is new begins with the next event. */
+  /**
+   * The sequence number up to which events were queued for this webhook. Repeatable. The first call for a name creates
+   * the webhook, which begins with the next event.
+   */
   openWebhook(name: string): Promise<number>
-  /** Puts events into a webhook's outbox and notes how far it was looked. False, and nothing done, when somebody else was there first. */
+  /**
+   * Queues those events of the range (`from`, `through`] that the webhook wants, and records `through`. False, and
+   * nothing is queued, when another instance moved the webhook past `from` first. Only inside a transaction, because it
+   * writes twice.
+   */
   queueDeliveries(
     hook: string,
     events: readonly StoredEvent[],
-    looked: { readonly from: number; readonly through: number },
+    range: { readonly from: number; readonly through: number },
     dueAt: number,
   ): Promise<boolean>
-  /** What may be sent now, oldest first: of each host only the earliest that is pending, so that a host's events keep their order. */
+  /**
+   * Deliveries that are due, oldest first, at most `limit`. Of each host only the earliest pending delivery is
+   * included, so that the events of a host arrive in order.
+   */
   dueDeliveries(hook: string, now: number, limit: number): Promise<Delivery[]>
-  /** It arrived. */
+  /** Removes a delivery that arrived and counts it. Repeatable: counted once. Only inside a transaction. */
   settleDelivery(hook: string, seq: number, at: number): Promise<void>
+  /** Records a failed try. Only inside a transaction. */
   postponeDelivery(hook: string, seq: number, failure: FailedTry): Promise<void>
-  /** Newest first. */
+  /** Dead letters, newest first, at most `limit`. */
   deadLetters(hook: string, limit: number): Promise<DeadLetter[]>
-  /** Lets everything that waits or was given up be tried again now, from the first try on. How much that is. */
+  /** Makes all pending and dead deliveries due at `now` and resets their tries. Resolves with their number. */
   reviveDeliveries(hook: string, now: number): Promise<number>
   webhookState(hook: string): Promise<WebhookState>
 }

@@ -26,13 +26,13 @@ export const auditLinesIn = (db: Kysely<Schema>): AuditLines => ({
   },
 })
 
-/** Moving the head on first makes every other appender wait for the end of this transaction. */
+/** Updates the head first: this locks out all other appenders until the transaction ends. */
 async function append(transaction: Kysely<Schema>, entry: AuditEntry): Promise<AuditLine> {
   const { seq, previous } = await transaction
     .updateTable('audit_head')
     .set((eb) => ({ seq: eb('seq', '+', 1) }))
     .returning(['seq', 'hash as previous'])
-    .executeTakeFirstOrThrow(() => new Error('the head of the audit chain is gone: run drawbridge audit verify'))
+    .executeTakeFirstOrThrow(missingHead)
   const hash = lineHash(previous, seq, entry)
   const { at, action, ...members } = entry
   await transaction
@@ -43,6 +43,9 @@ async function append(transaction: Kysely<Schema>, entry: AuditEntry): Promise<A
   return { ...entry, seq, previous, hash }
 }
 
+export const missingHead = (): Error =>
+  new Error('The head of the audit chain is missing from the store. Run drawbridge audit verify.')
+
 const toLine = ({ seq, at, action, entry, previous, hash }: AuditLineRow): AuditLine => ({
   ...readMembers(entry),
   at,
@@ -52,7 +55,7 @@ const toLine = ({ seq, at, action, entry, previous, hash }: AuditLineRow): Audit
   hash,
 })
 
-/** A line that somebody broke is still shown, and its hash fits no more. */
+/** A line whose JSON was damaged is still read. Its hash no longer matches, so the verification reports it. */
 function readMembers(text: string): Omit<AuditEntry, 'at' | 'action'> {
   try {
     return JSON.parse(text)

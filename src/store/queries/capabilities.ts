@@ -38,7 +38,7 @@ export const capabilitiesIn = (db: Kysely<Schema>): Capabilities => ({
   },
 })
 
-/** Only words the refusal: nothing is decided here any more. */
+/** Finds the reason of a refusal. The conditional statement has decided already. */
 async function whyNotSpent(db: Kysely<Schema>, presented: PresentedCapability): Promise<SpendOutcome> {
   const row = await db.selectFrom('capabilities').selectAll().where('hash', '=', presented.hash).executeTakeFirst()
   if (!row) return 'unknown'

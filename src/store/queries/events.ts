@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { NewEvent, StoredEvent } from '../../model/event.ts'
 import type { StoreSession } from '../ports/store.ts'
 import type { EventRow, Schema } from '../schema.ts'
+import { missingHead } from './audit-lines.ts'
 
 type Events = Pick<StoreSession, 'appendEvent' | 'readEvents' | 'eventHead'>
 
@@ -28,15 +29,15 @@ export const eventsIn = (db: Kysely<Schema>): Events => ({
 })
 
 /**
- * Counting on first makes every other appender wait for the end of this transaction: events become visible in the order
- * of their places, so a reader that has seen one will never be shown an earlier one later.
+ * Updates the head first: this locks out all other appenders until the transaction ends. So events become visible in
+ * the order of their sequence numbers, and a reader never misses one.
  */
 async function append(transaction: Kysely<Schema>, event: NewEvent): Promise<StoredEvent> {
   const { seq } = await transaction
     .updateTable('audit_head')
     .set((eb) => ({ events: eb('events', '+', 1) }))
     .returning('events as seq')
-    .executeTakeFirstOrThrow(() => new Error('the head of the audit chain is gone: run drawbridge audit verify'))
+    .executeTakeFirstOrThrow(missingHead)
   const id = `evt_${randomBytes(13).toString('hex')}`
   const { at, type, host, planId, facts } = event
   await transaction

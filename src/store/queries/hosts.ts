@@ -4,14 +4,14 @@ import type { HostStatus } from '../../model/host-status.ts'
 import type { StoreSession } from '../ports/store.ts'
 import type { HostRow, Schema } from '../schema.ts'
 
-type Hosts = Pick<StoreSession, 'putHosts' | 'deleteHosts' | 'readHosts' | 'hostsMark'>
+type Hosts = Pick<StoreSession, 'putHosts' | 'deleteHosts' | 'readHosts' | 'hostsSummary'>
 
-/** Rows of one statement: no engine takes any number of values at once. */
-const ROWS_AT_ONCE = 500
+/** Both engines limit the number of values in one statement. */
+const BATCH_SIZE = 500
 
 export const hostsIn = (db: Kysely<Schema>): Hosts => ({
   async putHosts(statuses, version) {
-    for (const some of inParts(statuses)) {
+    for (const some of batches(statuses)) {
       await db
         .insertInto('hosts')
         .values(some.map((status) => toRow(status, version)))
@@ -30,7 +30,7 @@ export const hostsIn = (db: Kysely<Schema>): Hosts => ({
   },
 
   async deleteHosts(hosts) {
-    for (const some of inParts(hosts)) await db.deleteFrom('hosts').where('host', 'in', some).execute()
+    for (const some of batches(hosts)) await db.deleteFrom('hosts').where('host', 'in', some).execute()
   },
 
   async readHosts(afterVersion) {
@@ -44,7 +44,7 @@ export const hostsIn = (db: Kysely<Schema>): Hosts => ({
     return rows.map(toStatus)
   },
 
-  async hostsMark() {
+  async hostsSummary() {
     const { count, version } = await db
       .selectFrom('hosts')
       .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.max('version').as('version')])
@@ -53,9 +53,9 @@ export const hostsIn = (db: Kysely<Schema>): Hosts => ({
   },
 })
 
-function inParts<T>(all: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(all.length / ROWS_AT_ONCE) }, (_, i) =>
-    all.slice(i * ROWS_AT_ONCE, (i + 1) * ROWS_AT_ONCE),
+function batches<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / BATCH_SIZE) }, (_, i) =>
+    all.slice(i * BATCH_SIZE, (i + 1) * BATCH_SIZE),
   )
 }
 

@@ -6,8 +6,8 @@ import type { LeaseRow, Schema } from '../schema.ts'
 type Leases = Pick<StoreSession, 'takeLease' | 'findLease' | 'renewLeases' | 'releaseLease'>
 
 export const leasesIn = (db: Kysely<Schema>): Leases => ({
-  async takeLease(name, holder, now, lifeMs) {
-    const expires_at = now + lifeMs
+  async takeLease(name, holder, now, ttlMs) {
+    const expires_at = now + ttlMs
     const row = await db
       .insertInto('leases')
       .values({ name, holder, fence: 1, expires_at })
@@ -38,13 +38,13 @@ export const leasesIn = (db: Kysely<Schema>): Leases => ({
     return row && toLease(row)
   },
 
-  async renewLeases(leases, now, lifeMs) {
+  async renewLeases(leases, now, ttlMs) {
     const renewed = new Set<string>()
-    for (let from = 0; from < leases.length; from += MOST_AT_ONCE) {
+    for (let from = 0; from < leases.length; from += BATCH_SIZE) {
       const rows = await db
         .updateTable('leases')
-        .set({ expires_at: now + lifeMs })
-        .where((eb) => eb.or(sameTaking(leases.slice(from, from + MOST_AT_ONCE)).map((one) => heldAs(eb, one))))
+        .set({ expires_at: now + ttlMs })
+        .where((eb) => eb.or(byHolderAndFence(leases.slice(from, from + BATCH_SIZE)).map((group) => heldAs(eb, group))))
         .returning('name')
         .execute()
       for (const { name } of rows) renewed.add(name)
@@ -63,18 +63,18 @@ export const leasesIn = (db: Kysely<Schema>): Leases => ({
   },
 })
 
-/** Leases of one statement: no engine takes any number of values at once. */
-const MOST_AT_ONCE = 500
+/** Both engines limit the number of values in one statement. */
+const BATCH_SIZE = 500
 
-type Taking = Pick<Lease, 'holder' | 'fence'> & { readonly names: readonly string[] }
+type LeaseGroup = Pick<Lease, 'holder' | 'fence'> & { readonly names: readonly string[] }
 
-/** By holder and fence: both engines compare a list of names, but not a list of pairs. */
-const sameTaking = (leases: readonly Lease[]): Taking[] =>
+/** Groups leases, because both engines can compare with a list of names but not with a list of tuples. */
+const byHolderAndFence = (leases: readonly Lease[]): LeaseGroup[] =>
   [...Map.groupBy(leases, ({ holder, fence }) => `${fence} ${holder}`).values()].flatMap((group) =>
     group[0] ? [{ holder: group[0].holder, fence: group[0].fence, names: group.map(({ name }) => name) }] : [],
   )
 
-const heldAs = (eb: ExpressionBuilder<Schema, 'leases'>, { holder, fence, names }: Taking) =>
+const heldAs = (eb: ExpressionBuilder<Schema, 'leases'>, { holder, fence, names }: LeaseGroup) =>
   eb.and([eb('holder', '=', holder), eb('fence', '=', fence), eb('name', 'in', names)])
 
 const toLease = (row: LeaseRow): Lease | undefined =>

@@ -34,7 +34,7 @@ type Ledger = Pick<StoreSession, 'holdLedger' | 'appendLedger' | 'readLedger' | 
 const NEW_AUTHORITY = { lines: 0, new_orders_paused_until: 0, paused_until: 0 }
 
 export const ledgerIn = (db: Kysely<Schema>): Ledger => ({
-  /** Writing the row, if only as it is, makes everybody else who wants to write it wait. */
+  /** Writes the row without a change: this locks it until the transaction ends. */
   async holdLedger(directory) {
     await db
       .insertInto('authorities')

@@ -7,7 +7,7 @@ import { auditLinesIn } from './audit-lines.ts'
 
 type Limits = Parameters<Store['prune']>[0]
 
-/** States of plans that never went live. A `removed` one did, and stays as long as the audit of it. */
+/** States of plans that never became live. A `removed` plan was live, and stays as long as its audit lines. */
 const NEVER_LIVE: readonly PlanState[] = ['planned', 'rolled_back', 'expired']
 
 export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
@@ -20,10 +20,13 @@ export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
   })
 }
 
-/** Capabilities go with their plan, a journal with its run. A run that begins meanwhile holds its plan by reference. */
+/**
+ * Foreign keys delete the capabilities of a plan and the journal of a run, and keep a plan whose run begins at the same
+ * time.
+ */
 async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefore, now }: Limits): Promise<void> {
   const exposed = transaction.selectFrom('exposures').select('plan_id')
-  const ofNoUse = transaction
+  const neverLive = transaction
     .selectFrom('plans')
     .select('plan_id')
     .where('created_at', '<', plansBefore)
@@ -31,7 +34,7 @@ async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefor
     .where('state', 'in', NEVER_LIVE)
     .where('plan_id', 'not in', exposed)
     .where('plan_id', 'not in', transaction.selectFrom('runs').select('plan_id').where('state', '=', 'running'))
-  const longGone = transaction
+  const removed = transaction
     .selectFrom('plans')
     .select('plan_id')
     .where('created_at', '<', auditBefore)
@@ -45,13 +48,13 @@ async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefor
         .select('plan_id')
         .where((eb) => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>=', auditBefore)])),
     )
-  for (const plans of [ofNoUse, longGone]) {
+  for (const plans of [neverLive, removed]) {
     await transaction.deleteFrom('runs').where('plan_id', 'in', plans).execute()
     await transaction.deleteFrom('plans').where('plan_id', 'in', plans).execute()
   }
 }
 
-/** A spent one is kept as long as a plan is, so that its second use can be told from an invention. */
+/** Keeps a spent capability as long as a plan, so that a second use is refused as `used` and not as `unknown`. */
 async function pruneCapabilities(transaction: Kysely<Schema>, { plansBefore, now }: Limits): Promise<void> {
   await transaction
     .deleteFrom('capabilities')
@@ -60,7 +63,7 @@ async function pruneCapabilities(transaction: Kysely<Schema>, { plansBefore, now
     .execute()
 }
 
-/** Longer than any authority's limits look back. */
+/** Longer than the window of any authority's rate limit. */
 const LEDGER_MS = 60 * 86_400_000
 
 async function pruneLedger(transaction: Kysely<Schema>, { now }: Limits): Promise<void> {
@@ -70,27 +73,30 @@ async function pruneLedger(transaction: Kysely<Schema>, { now }: Limits): Promis
     .execute()
 }
 
-/** Takes lines off the beginning of the chain and lets a new line at its end vouch for the new beginning. */
+/** Deletes lines from the beginning of the chain and appends a line that records where the chain now begins. */
 async function pruneAudit(transaction: Kysely<Schema>, { auditBefore, now }: Limits): Promise<void> {
-  const last = await lastToRemove(transaction, auditBefore)
+  const last = await lastToDelete(transaction, auditBefore)
   if (!last) return
   const { numDeletedRows } = await transaction
     .deleteFrom('audit_lines')
     .where('seq', '<=', last.throughSeq)
     .executeTakeFirst()
-  // Zero when another instance pruned the same lines at the same time.
+  // No row was deleted when another instance pruned the same lines at the same time.
   if (numDeletedRows > 0n) await auditLinesIn(transaction).appendAudit(pruneEntry(last, now))
 }
 
-/** Clocks may step back, so the lines to go are those before the first one that stays, whatever their times. */
-async function lastToRemove(transaction: Kysely<Schema>, auditBefore: number): Promise<PruneFacts | undefined> {
+/**
+ * The last line before the first line that must stay. Clocks may step back, so lines before it are deleted whatever
+ * their times.
+ */
+async function lastToDelete(transaction: Kysely<Schema>, auditBefore: number): Promise<PruneFacts | undefined> {
   const newestPruneLine = transaction
     .selectFrom('audit_lines')
     .select((eb) => eb.fn.max('seq').as('seq'))
     .where('action', '=', 'prune')
-  const { firstToStay } = await transaction
+  const { firstToKeep } = await transaction
     .selectFrom('audit_lines')
-    .select((eb) => eb.fn.min('seq').as('firstToStay'))
+    .select((eb) => eb.fn.min('seq').as('firstToKeep'))
     .where((eb) =>
       eb.or([
         eb('at', '>=', auditBefore),
@@ -102,7 +108,7 @@ async function lastToRemove(transaction: Kysely<Schema>, auditBefore: number): P
   return transaction
     .selectFrom('audit_lines')
     .select(['seq as throughSeq', 'hash as throughHash'])
-    .where('seq', '<', firstToStay)
+    .where('seq', '<', firstToKeep)
     .orderBy('seq', 'desc')
     .executeTakeFirst()
 }

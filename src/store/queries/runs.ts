@@ -70,13 +70,13 @@ export const runsIn = (db: Kysely<Schema>): Runs => ({
       .where('state', '=', 'running')
       .where('fence', '<=', fence)
       .executeTakeFirst()
-    if (numUpdatedRows === 0n) await refuseStale(db, runId, fence)
+    if (numUpdatedRows === 0n) await rejectStale(db, runId, fence)
     return numUpdatedRows === 1n
   },
 })
 
-/** Only words a refusal that one conditional statement made before. */
-async function refuseStale(db: Kysely<Schema>, runId: string, shown: number): Promise<void> {
+/** Finds the reason of a refusal. The conditional statement has decided already. */
+async function rejectStale(db: Kysely<Schema>, runId: string, shown: number): Promise<void> {
   const run = await db.selectFrom('runs').select('fence').where('run_id', '=', runId).executeTakeFirst()
   if (run && run.fence > shown) throw new StaleFence(runId, shown, run.fence)
 }
@@ -134,7 +134,7 @@ export const journalIn = (db: Kysely<Schema>): Journal => ({
   },
 })
 
-/** Counting on first judges the fence and makes every other appender to this run wait for the end of the transaction. */
+/** Updates the run first: this checks the fence and locks out all other appenders until the transaction ends. */
 async function append(
   transaction: Kysely<Schema>,
   entry: Omit<JournalEntry, 'seq'>,
@@ -149,8 +149,8 @@ async function append(
     .returning('entries as seq')
     .executeTakeFirst()
   if (!counted) {
-    await refuseStale(transaction, runId, fence)
-    throw new Error(`there is no run ${runId} to keep a journal of`)
+    await rejectStale(transaction, runId, fence)
+    throw new Error(`Run ${runId} does not exist, so nothing can be written to its journal.`)
   }
   const { seq } = counted
   await transaction

@@ -125,7 +125,7 @@ export function auditSuite(on: Bench): void {
     it('takes no line when its head is gone', async () => {
       const store = await openWithLines(2)
       await on.sql('delete from audit_head')
-      await expect(store.appendAudit(sampleEntry())).rejects.toThrow('head of the audit chain is gone')
+      await expect(store.appendAudit(sampleEntry())).rejects.toThrow('The head of the audit chain is missing')
       expect(await verifyAudit(store)).toMatchObject({ ok: false, seq: 1, fault: 'head' })
     })
   })

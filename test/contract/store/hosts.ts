@@ -24,7 +24,7 @@ export function hostSuite(on: Bench): void {
   describe('hosts', () => {
     it('are found again as they were written, and only those of a later writing', async () => {
       const store = await on.open()
-      expect(await store.hostsMark()).toStrictEqual({ count: 0, version: 0 })
+      expect(await store.hostsSummary()).toStrictEqual({ count: 0, version: 0 })
       await store.putHosts([checked(), sampleHost({ host: 'new.lab.test', planId: null, managed: false })], 3)
       await store.putHosts([checked({ host: 'last.lab.test' })], 4)
       expect(await store.readHosts(-1)).toStrictEqual([
@@ -33,7 +33,7 @@ export function hostSuite(on: Bench): void {
         checked({ host: 'last.lab.test' }),
       ])
       expect((await store.readHosts(3)).map(({ host }) => host)).toStrictEqual(['last.lab.test'])
-      expect(await store.hostsMark()).toStrictEqual({ count: 3, version: 4 })
+      expect(await store.hostsSummary()).toStrictEqual({ count: 3, version: 4 })
     })
 
     it('are replaced by a later writing', async () => {
@@ -41,14 +41,14 @@ export function hostSuite(on: Bench): void {
       await store.putHosts([sampleHost()], 1)
       await store.putHosts([checked()], 2)
       expect(await store.readHosts(-1)).toStrictEqual([checked()])
-      expect(await store.hostsMark()).toStrictEqual({ count: 1, version: 2 })
+      expect(await store.hostsSummary()).toStrictEqual({ count: 1, version: 2 })
     })
 
     it('can be thousands at once, to write and to let go', async () => {
       const store = await on.open()
       const many = Array.from({ length: 2_500 }, (_, i) => sampleHost({ host: `h${i}.lab.test` }))
       await store.transaction((session) => session.putHosts(many, 1))
-      expect((await store.hostsMark()).count).toBe(2_500)
+      expect((await store.hostsSummary()).count).toBe(2_500)
       await store.deleteHosts(many.slice(1).map(({ host }) => host))
       await store.deleteHosts([])
       await store.putHosts([], 9)

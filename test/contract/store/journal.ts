@@ -38,7 +38,9 @@ export function journalSuite(on: Bench): void {
     })
 
     it('is kept only of runs that exist', async () => {
-      await expect(store.appendJournal(sampleStep({ runId: 'run_none' }), 1)).rejects.toThrow('no run run_none')
+      await expect(store.appendJournal(sampleStep({ runId: 'run_none' }), 1)).rejects.toThrow(
+        'Run run_none does not exist',
+      )
     })
 
     it('takes nothing under a fence older than the run, and leaves no gap for it', async () => {

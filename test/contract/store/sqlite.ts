@@ -46,12 +46,12 @@ export function sqliteSuite(on: Bench): void {
     it('that is no database is refused with its name', async () => {
       mkdirSync(dirname(file()))
       writeFileSync(file(), 'this is not a database, it is a text of some length '.repeat(20))
-      await expect(on.open()).rejects.toThrow(`cannot open the store (${file()}): file is not a database`)
+      await expect(on.open()).rejects.toThrow(`The store cannot be opened (${file()}): file is not a database. Check`)
     })
 
     it('in a place that cannot be is refused with its name', async () => {
       const setting = { kind: 'sqlite', file: '/dev/null/drawbridge.db' } as const
-      await expect(openStore(setting)).rejects.toThrow('cannot open the store (/dev/null/drawbridge.db): ')
+      await expect(openStore(setting)).rejects.toThrow('The store cannot be opened (/dev/null/drawbridge.db): ')
     })
   })
 
