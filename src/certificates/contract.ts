@@ -24,20 +24,20 @@ export interface CoveringCertificate extends InstalledCertificate {
   readonly byWildcard: boolean
 }
 
-/** What is wrong with a file, or soon will be, in a sentence that repeats nothing of its content. */
+/** A current or coming problem with a file. The sentence contains nothing of the file's content. */
 export interface CertificateFinding {
   readonly kind: 'unreadable' | 'no_key' | 'chain_broken' | 'not_yet_valid' | 'expiring' | 'expired'
   readonly path: string
-  /** Of the certificate in it, where there is one. */
+  /** The names of the certificate in the file, if it has one. */
   readonly names: readonly string[]
   readonly sentence: string
 }
 
-/** Certificates that Drawbridge issued or an administrator placed, as they lie on disk at the moment of each question. Reads only. */
+/** The certificates that Drawbridge issued or an administrator installed. Every call reflects the files on disk. Read-only. */
 export interface CertificateInventory {
   /** The best certificate that covers `host` at `now` (milliseconds since 1970). */
   covering(host: string, now: number): Promise<CoveringCertificate | undefined>
-  /** The same for many hosts, by host, with one look at the folders. */
+  /** The same for many hosts, by host. Reads the folders once. */
   coveringEach(hosts: readonly string[], now: number): Promise<ReadonlyMap<string, CoveringCertificate>>
   withFingerprint(fingerprint: string): Promise<InstalledCertificate | undefined>
   findings(now: number): Promise<readonly CertificateFinding[]>
@@ -83,19 +83,19 @@ export interface OrderBook {
   deleteOrder(names: string, directory: string): Promise<void>
 }
 
-/** A certificate that somebody would order. */
+/** A certificate to order. */
 export interface OrderRequest {
   readonly names: readonly string[]
-  /** The certificate that it renews, by the name that RFC 9773 gives it. An authority may exempt such orders from its limits. */
+  /** The RFC 9773 identifier of the certificate that it renews. An authority may exempt such orders from its limits. */
   readonly replaces?: string | undefined
-  /** It goes on with an order that was placed and counted before. */
+  /** It resumes an order that was already placed and counted. */
   readonly resumes?: boolean | undefined
 }
 
-/** One of the authority's limits and how much of it is left. */
+/** How much of one of the authority's limits is left. */
 export interface LimitLeft {
   readonly limit: 'ordersPerAccount' | 'certificatesPerDomain' | 'certificatesPerNames' | 'failuresPerName'
-  /** The domain, names or name that is counted by; empty for the account. */
+  /** The domain, names or name that the limit applies to; empty for the account. */
   readonly subject: string
   readonly left: number
   readonly count: number
@@ -103,8 +103,8 @@ export interface LimitLeft {
 }
 
 /**
- * Whether an order may be placed now. `because` is a clause; `retryAfter` is in seconds. `failures`: how many tries for the
- * same names have failed in a row.
+ * Whether an order may be placed now. `because` is a clause; `retryAfter` is in seconds. `failures`: the number of consecutive
+ * failed attempts for the same names.
  */
 export type BudgetVerdict =
   | { readonly kind: 'free'; readonly failures: number; readonly limits: readonly LimitLeft[] }
@@ -115,22 +115,22 @@ export type BudgetVerdict =
       readonly retryAfter: number
     }
 
-/** What may still be asked of one authority. Looking spends nothing. */
+/** Checks the limits of one authority. A check does not count as an order. */
 export interface BudgetReader {
-  check(wish: OrderRequest): Promise<BudgetVerdict>
+  check(request: OrderRequest): Promise<BudgetVerdict>
 }
 
-/** Keeps to what an authority allows, together with every other instance on the same store, and across restarts. */
+/** Keeps the limits of an authority, across restarts and together with every other instance on the same store. */
 export interface OrderBudget extends BudgetReader {
-  /** Before an order is placed: it counts from now on. Rejects with IssueFault, and counts nothing, when none may be placed. */
-  spend(wish: OrderRequest): Promise<void>
-  /** A certificate was issued: what failed before is forgotten. */
+  /** Must be called before an order is placed: it counts the order. Rejects with IssueFault, and counts nothing, when no order is allowed. */
+  spend(request: OrderRequest): Promise<void>
+  /** Records an issued certificate. Resets the count of failures. */
   issued(names: readonly string[]): Promise<void>
-  /** A try has failed. Gives the same fault with the seconds after which another may be made. */
-  failed(wish: OrderRequest, fault: IssueFault): Promise<IssueFault>
+  /** Records a failed attempt. Resolves with the same fault and the seconds until the next allowed attempt. */
+  failed(request: OrderRequest, fault: IssueFault): Promise<IssueFault>
 }
 
-/** The lines that budgets are judged by: the store's, or a part of it. Each method is durable when it resolves. */
+/** The ledger of orders. Each method is durable when it resolves. */
 interface LedgerSession {
   holdLedger(directory: string): Promise<void>
   appendLedger(line: LedgerLine): Promise<void>
@@ -140,7 +140,7 @@ interface LedgerSession {
 }
 
 export interface LedgerBook extends LedgerSession {
-  /** All of `work` or nothing of it. */
+  /** Atomic. */
   transaction<T>(work: (session: LedgerSession) => Promise<T>): Promise<T>
 }
 
@@ -199,4 +199,4 @@ export interface CertificateIssuer {
 }
 
 export const budgetSentence = (directory: string, because: string): string =>
-  `No certificate is ordered from ${new URL(directory).host} now: ${because}.`
+  `No certificate can be ordered from ${new URL(directory).host} now: ${because}.`

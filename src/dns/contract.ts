@@ -16,7 +16,7 @@ export interface DnsRecord {
   readonly rdata: Buffer
   /** Present exactly when `type` is CAA. */
   readonly caa?: CaaProperty
-  /** Where an alias leads: present exactly when `type` is CNAME. */
+  /** The target of an alias. Present exactly when `type` is CNAME. */
   readonly target?: string
 }
 
@@ -27,7 +27,7 @@ export interface CaaProperty {
   readonly value: string
 }
 
-/** What the server said, whole: never truncated, and to exactly the question asked. */
+/** A complete answer to exactly this question. It is never truncated. */
 export interface DnsAnswer {
   readonly kind: 'answer'
   readonly rcode: string
@@ -37,7 +37,7 @@ export interface DnsAnswer {
   readonly authority: readonly DnsRecord[]
 }
 
-/** There is no answer to rely on. `unaskable`: no message can carry the question, as with a name that is too long. */
+/** There is no reliable answer. `unaskable`: a DNS message cannot contain the question, for example because the name is too long. */
 export interface NoAnswer {
   readonly kind: 'no_answer'
   readonly reason: 'timeout' | 'unreachable' | 'malformed' | 'unaskable'
@@ -45,27 +45,25 @@ export interface NoAnswer {
 
 export type DnsOutcome = DnsAnswer | NoAnswer
 
-/** Asks one server and can do nothing else. */
+/** Sends queries to one server. It cannot send updates. */
 export interface DnsReader {
-  /** The server's address and port, for sentences. */
+  /** The server's address and port, for messages. */
   readonly server: string
   /**
-   * Asks all questions at the same time and gives their outcomes in the same order. Never rejects: whatever goes wrong
-   * is a `no_answer`. The reader's time limit counts on `clock`, by default one of its own, so several rounds of one
-   * look share one limit by passing the look's clock.
+   * Asks all questions at the same time. The outcomes have the order of the questions. Never rejects: every failure is a
+   * `no_answer`. The time limit is measured on `clock`; calls that pass the same clock share one limit.
    */
   ask(questions: readonly DnsQuestion[], clock?: FairClock): Promise<readonly DnsOutcome[]>
 }
 
-/** What a name leads to. `own` stands at the name itself, an alias among it; `final` are the addresses at the end. */
+/** `own`: the addresses or the alias at the name itself. `final`: the addresses after following aliases. */
 export type AddressAnswer =
   | { readonly kind: 'found'; readonly own: readonly string[]; readonly final: readonly string[] }
   | { readonly kind: 'missing' }
   | { readonly kind: 'uncertain'; readonly reason: string }
 
 /**
- * A record to be written. Names canonical, the value of a CNAME among them; the value of a TXT is its text as it stands,
- * of any length.
+ * A record to write. Names are canonical, also the value of a CNAME. The value of a TXT record is its text, of any length.
  */
 export interface ZoneRecord {
   readonly name: string
@@ -75,8 +73,8 @@ export interface ZoneRecord {
 }
 
 /**
- * `refused`: nothing changed, since the server said no or nothing could be sent to it. `unknown`: no genuine answer came
- * (silence, a lost connection, an answer that is not signed with our key); the change may or may not have been made: look.
+ * `refused`: nothing changed, because the server refused or no message was sent. `unknown`: there is no authentic answer (a
+ * timeout, a lost connection, an answer that is not signed with our key). The zone may have changed: the caller must read it.
  */
 export class DnsWriteFault extends Fault {
   readonly kind: 'refused' | 'unknown'
@@ -87,19 +85,19 @@ export class DnsWriteFault extends Fault {
   }
 }
 
-/** Changes one zone on its primary. Each call is one signed UPDATE: all of it or nothing. Rejects with DnsWriteFault. */
+/** Changes one zone on its primary. Each call sends one signed UPDATE, which is atomic. Rejects with DnsWriteFault. */
 export interface DnsProvider {
-  /** Adds all records, only if none of their names is in use. */
+  /** Adds all records if none of their names is in use. */
   create(records: readonly ZoneRecord[]): Promise<'created' | 'in_use'>
-  /** Removes exactly these records, only if each name's set of that type is exactly what is given. */
+  /** Removes these records if they are exactly the records of their names and types. */
   remove(records: readonly ZoneRecord[]): Promise<'removed' | 'changed'>
-  /** Adds one value to whatever stands there; twice is once. For challenges. */
+  /** Adds one value to the records of its name. Repeatable. For ACME challenges. */
   addValue(record: ZoneRecord): Promise<void>
-  /** Takes away that value only; a value that is not there is fine. */
+  /** Removes one value. A value that does not exist is not an error. */
   removeValue(record: ZoneRecord): Promise<void>
   /**
-   * A signed update that changes nothing because its prerequisite cannot hold: proves key, clock and rights. Tells by how
-   * many seconds our clock is ahead of the server's.
+   * Sends a signed update that changes nothing, because its prerequisite is always false. Proves that key, clock and
+   * permissions are right. `aheadSeconds`: how far our clock is ahead of the server's clock.
    */
   checkAccess(): Promise<{ readonly aheadSeconds: number }>
 }

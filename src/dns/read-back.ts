@@ -5,9 +5,9 @@ import { encodeRdata, textOf } from './wire/rdata.ts'
 type Holding = 'yes' | 'no' | 'partly' | 'unknown'
 
 /**
- * Whether the server serves these records. `yes`: for each name and type among them exactly the values given, so that a
- * removal would find what it requires. `no`: not one of them. `partly`: some of them, or others beside them. `unknown`:
- * one of the answers cannot be relied on. What a wildcard answers for a name is not that name's.
+ * Whether the server serves these records. `yes`: each name and type has exactly the given values, so a removal would
+ * succeed. `no`: none of them. `partly`: some of them, or additional values. `unknown`: at least one answer is not reliable.
+ * A wildcard's records do not count as records of the name.
  */
 export async function holdsExactly(reader: DnsReader, records: readonly ZoneRecord[]): Promise<Holding> {
   const sets = [...Map.groupBy(records, ({ name, type }) => `${name} ${type}`).values()]
@@ -20,8 +20,8 @@ export async function holdsExactly(reader: DnsReader, records: readonly ZoneReco
 }
 
 /**
- * A name that a wildcard above `name` answers for as it does for `name`, but only while `name` itself does not exist. The
- * asterisk keeps a wildcard directly below `name` from answering: if there is one, the asterisk exists.
+ * A wildcard above `name` answers for this name exactly when it answers for `name`, that is, while `name` does not exist. The
+ * asterisk label excludes a wildcard directly below `name`: if there is one, the asterisk name exists.
  */
 const below = ({ name, type }: ZoneRecord) => ({ name: `_.*.${name}`, type })
 
@@ -37,7 +37,7 @@ function holding(set: readonly ZoneRecord[], at: DnsOutcome | undefined, underne
   return own.isDisjointFrom(wanted) ? 'no' : 'partly'
 }
 
-/** Below a name of almost the greatest length nothing can be asked: such a name is taken at its word. */
+/** A name of almost the maximum length cannot have a longer name below it. Its own answer is trusted. */
 const inheritedValues = (record: ZoneRecord, outcome: DnsOutcome): ReadonlySet<string> | undefined =>
   outcome.kind === 'no_answer' && outcome.reason === 'unaskable' ? new Set() : servedValues(below(record), outcome)
 
@@ -46,12 +46,12 @@ const isSame = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean 
 
 const PAUSES = { firstMs: 50, factor: 1.5, longestMs: 1_000 }
 
-/** `lagging`: the servers, by address and port, that did not say so with authority before the time was over. */
+/** `lagging`: the servers, as address and port, that did not confirm it with an authoritative answer in time. */
 export type Propagation = { readonly ok: true } | { readonly ok: false; readonly lagging: readonly string[] }
 
 /**
- * Waits until every server serves the record, whatever else stands beside it, or until none does any more. `limitMs` is
- * the limit of the whole wait.
+ * Waits until every server serves the record (`served`), or until none does (`gone`). Other records do not matter. `limitMs`
+ * limits the whole wait.
  */
 export async function awaitPropagation(
   servers: readonly DnsReader[],
@@ -82,8 +82,8 @@ const arrives = (server: DnsReader, record: ZoneRecord, isWanted: boolean, withi
   )
 
 /**
- * The values that a zone's own server serves for the name and type it was asked for, each as a text that equals that of
- * an equal value. Undefined where the outcome cannot be relied on.
+ * The values in an authoritative answer for this name and type. Equal values have equal texts. Undefined when the outcome is
+ * not reliable.
  */
 function servedValues({ name, type }: DnsQuestion, outcome: DnsOutcome): ReadonlySet<string> | undefined {
   if (outcome.kind === 'no_answer' || !outcome.authoritative) return undefined
@@ -92,7 +92,6 @@ function servedValues({ name, type }: DnsQuestion, outcome: DnsOutcome): Readonl
   return new Set(records.map(({ rdata }) => comparable(type, rdata)))
 }
 
-/** The value of a record in the same form. */
 const valueIn = (record: ZoneRecord): string => comparable(record.type, encodeRdata(record))
 
 function comparable(type: string, rdata: Buffer): string {

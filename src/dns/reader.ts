@@ -5,13 +5,13 @@ import { askOverTcp, askOverUdp, makeQuery, type Query } from './transport.ts'
 import { UnaskableName } from './wire/name.ts'
 
 export interface ReaderOptions {
-  /** Asks the server to look elsewhere too: for resolvers, never for a zone's own server. */
+  /** Sets the recursion-desired flag. Only for resolvers, never for a zone's primary. */
   readonly recursive?: boolean
   readonly limitMs?: number
   readonly resendAfterMs?: number
 }
 
-/** A reader of one server, v4 or v6: UDP first, TCP when the answer does not fit. */
+/** Queries one server over UDP, and over TCP when the answer is truncated. */
 export function dnsReader(server: Endpoint, options: ReaderOptions = {}): DnsReader {
   const { recursive = false, limitMs = 2_500, resendAfterMs = 800 } = options
   const askAll = async (questions: readonly DnsQuestion[], clock: FairClock): Promise<readonly DnsOutcome[]> => {

@@ -38,29 +38,32 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
       // A server says NOERROR to an addition beside a CNAME and ignores it (RFC 2136 section 3.4.2.2).
       const request = () => ({ zone, prerequisites: [rrsetAbsent(record.name, 'CNAME')], changes: [adds(record)] })
       if ((await update(request, 'YXRRSET')).made) return
-      throw new DnsWriteFault('refused', `a CNAME stands at ${record.name}, and no ${record.type} can stand beside it`)
+      throw new DnsWriteFault(
+        'refused',
+        `${record.name} has a CNAME record, so it cannot have a ${record.type} record. Remove the CNAME record.`,
+      )
     },
     async removeValue(record) {
       await update(() => ({ zone, prerequisites: [], changes: [deletes(record)] }))
     },
     async checkAccess() {
-      // The zone's own name is always in use. The change is there for servers that judge rights by it; were it made after
-      // all, it would take away what nobody has.
+      // The zone's own name is always in use, so the prerequisite fails. Some servers check permissions by the changes, so the
+      // update has one. If a server made the change after all, it would remove a record that does not exist.
       const unusedRecord = { name: `_drawbridge-rehearsal.${zone}`, type: 'TXT', ttl: 0, value: 'rehearsal' } as const
       const request = () => ({ zone, prerequisites: [nameNotInUse(zone)], changes: [deletes(unusedRecord)] })
       const { made, aheadSeconds } = await update(request, 'YXDOMAIN')
       if (!made) return { aheadSeconds }
       throw new DnsWriteFault(
         'refused',
-        `${formatEndpoint(options.primary)} ignores what an update requires: it cannot be used`,
+        `The DNS server ${formatEndpoint(options.primary)} ignores the prerequisites of an update. Drawbridge cannot use it.`,
       )
     },
   }
 }
 
 /**
- * Sends one UPDATE. Not `made`: its prerequisite failed with the rcode `unmet`. Everything else rejects with
- * DnsWriteFault. `aheadSeconds`: by how much our clock is ahead of the server's.
+ * Sends one UPDATE. `made` is false when a prerequisite failed with the rcode `unmet`. Every other failure rejects with
+ * DnsWriteFault. `aheadSeconds`: how far our clock is ahead of the server's clock.
  */
 type Updater = (
   update: () => Update,
@@ -81,18 +84,21 @@ function createUpdater({ zone, primary, key: settings, limitMs = 5_000, now = Da
     if (verdict instanceof DnsWriteFault) throw verdict
     const { rcode, serverSeconds } = verdict
     if (rcode === 'NOERROR' || rcode === unmet) return { made: rcode === 'NOERROR', aheadSeconds: at - serverSeconds }
-    throw new DnsWriteFault('refused', `${server} refused an update of ${zone} with an unexpected ${rcode}`)
+    throw new DnsWriteFault(
+      'refused',
+      `The DNS server ${server} refused an update of ${zone} with the unexpected code ${rcode}. See the server's log.`,
+    )
   }
 }
 
-/** What no message can carry is refused before anything is sent. */
+/** Refuses a value that a DNS message cannot contain before anything is sent. */
 function encodeOrRefuse(zone: string, write: () => SignedRequest): SignedRequest {
   try {
     const request = write()
-    if (request.wire.length > MAX_MESSAGE_LENGTH) throw new UnwritableValue('too much for one message')
+    if (request.wire.length > MAX_MESSAGE_LENGTH) throw new UnwritableValue('the records are too large for one message')
     return request
   } catch (error) {
     if (!(error instanceof UnaskableName || error instanceof UnwritableValue)) throw error
-    throw new DnsWriteFault('refused', `no update of ${zone} was sent: ${error.message}`)
+    throw new DnsWriteFault('refused', `The update of ${zone} was not sent: ${error.message}.`)
   }
 }

@@ -8,14 +8,13 @@ import { u16 } from './wire/bytes.ts'
 import { decodeMessageOrUndefined, encodeQuery, type Message } from './wire/message.ts'
 import { CLASS_IN } from './wire/record-types.ts'
 
-/** A question made ready to send. */
 export interface Query {
   readonly question: DnsQuestion
   readonly id: number
   readonly wire: Buffer
 }
 
-/** Draws an id that is not among `taken`, so that one socket can carry many queries. */
+/** Chooses an id that is not in `taken`, so that one socket can carry many queries. */
 export function makeQuery(question: DnsQuestion, recursive: boolean, taken: Set<number>): Query {
   let id = randomInt(0x10000)
   while (taken.has(id)) id = randomInt(0x10000)
@@ -23,7 +22,7 @@ export function makeQuery(question: DnsQuestion, recursive: boolean, taken: Set<
   return { question, id, wire: encodeQuery({ id, name: question.name, type: question.type, recursive }) }
 }
 
-/** What a message means to a query: its answer, a reason to ask over TCP, broken, or nothing at all. */
+/** `foreign`: the message does not belong to the query. */
 type ParsedAnswer = DnsAnswer | 'truncated' | 'malformed' | 'foreign'
 
 function parseAnswer(query: Query, bytes: Buffer): ParsedAnswer {
@@ -43,10 +42,10 @@ function repeatsQuestion({ questions: [echo, ...more] }: Message, asked: DnsQues
 }
 
 export interface UdpLimits {
-  /** Runs since the question was put. */
+  /** Started with the question. */
   readonly clock: FairClock
   readonly limitMs: number
-  /** A query without an answer is sent once more after this time. */
+  /** A query without an answer is sent again, once, after this time. */
   readonly resendAfterMs: number
 }
 
@@ -54,8 +53,8 @@ type UdpOutcome = DnsAnswer | NoAnswer | 'truncated'
 type UdpOutcomes = ReadonlyMap<Query, Promise<UdpOutcome>>
 
 /**
- * Sends all queries over one socket and waits for each answer. The socket is connected: the kernel drops what comes
- * from anyone but the server. Messages that answer none of the queries are ignored until the deadline.
+ * Sends all queries over one socket and waits for each answer. The socket is connected, so the kernel drops packets from
+ * other addresses. Messages that belong to none of the queries are ignored until the deadline.
  */
 export function askOverUdp(server: Endpoint, queries: readonly Query[], limits: UdpLimits): UdpOutcomes {
   if (queries.length === 0) return new Map()
@@ -77,10 +76,10 @@ export function askOverUdp(server: Endpoint, queries: readonly Query[], limits: 
     for (const { query } of waiting.values()) socket.send(query.wire, (error) => error && giveUp('unreachable'))
   }
   const resend = setTimeout(send, limits.resendAfterMs)
-  const callOff = limits.clock.limit(limits.limitMs, () => giveUp('timeout'))
+  const cancelLimit = limits.clock.limit(limits.limitMs, () => giveUp('timeout'))
   const stop = () => {
     clearTimeout(resend)
-    callOff()
+    cancelLimit()
     socket.close()
   }
 
@@ -88,20 +87,19 @@ export function askOverUdp(server: Endpoint, queries: readonly Query[], limits: 
   socket.on('message', (bytes) => {
     const asked = bytes.length >= 2 ? waiting.get(bytes.readUInt16BE(0)) : undefined
     if (!asked) return
-    const heard = parseAnswer(asked.query, bytes)
-    if (heard === 'malformed') malformed.add(asked.query.id)
-    else if (heard !== 'foreign') settle(asked.query.id, heard)
+    const answer = parseAnswer(asked.query, bytes)
+    if (answer === 'malformed') malformed.add(asked.query.id)
+    else if (answer !== 'foreign') settle(asked.query.id, answer)
   })
   socket.connect(server.port, server.address, send)
   return outcomes
 }
 
-/** `sent`: whether the server may have received our message. */
+/** `sent`: whether the server may have received the message. */
 export type TcpOutcome =
   | { readonly kind: 'message'; readonly bytes: Buffer }
   | { readonly kind: 'no_message'; readonly reason: 'timeout' | 'unreachable'; readonly sent: boolean }
 
-/** When to give up. */
 export interface TcpLimit {
   readonly clock: FairClock
   readonly limitMs: number
@@ -111,18 +109,18 @@ export interface TcpLimit {
 export async function askOverTcp(server: Endpoint, query: Query, limit: TcpLimit): Promise<DnsOutcome> {
   const outcome = await exchangeOverTcp(server, query.wire, limit)
   if (outcome.kind === 'no_message') return noAnswer(outcome.reason)
-  const heard = parseAnswer(query, outcome.bytes)
-  return typeof heard === 'string' ? noAnswer('malformed') : heard
+  const answer = parseAnswer(query, outcome.bytes)
+  return typeof answer === 'string' ? noAnswer('malformed') : answer
 }
 
-/** One message each way. Only the first that comes is read: its two length octets bound it to 64 KiB. */
+/** Sends one message and reads the first answer. Its two length octets limit it to 64 KiB. */
 export function exchangeOverTcp(server: Endpoint, wire: Buffer, { clock, limitMs }: TcpLimit): Promise<TcpOutcome> {
   const { promise, resolve } = Promise.withResolvers<TcpOutcome>()
   const socket = connect({ port: server.port, host: server.address })
-  const callOff = clock.limit(limitMs, () => fail('timeout'))
+  const cancelLimit = clock.limit(limitMs, () => fail('timeout'))
   let sent = false
   const settle = (outcome: TcpOutcome) => {
-    callOff()
+    cancelLimit()
     socket.destroy()
     resolve(outcome)
   }

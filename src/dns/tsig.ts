@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import { MalformedMessage, u16 } from './wire/bytes.ts'
 import { appendTsig, type SplitMessage, splitTsig, type Tsig, tsigVariables } from './wire/tsig.ts'
 
-/** How far the two clocks may be apart, in seconds: what RFC 8945 section 10 recommends. */
+/** The allowed difference of the two clocks in seconds, as RFC 8945 section 10 recommends. */
 const FUDGE = 300
 const HASHES = { 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const
 const BADTIME = 18
@@ -15,7 +15,7 @@ export interface TsigKeySettings {
   readonly secret: string
 }
 
-/** A key that can sign and shows its secret to nobody: not in JSON, not in a log, not in an error. */
+/** A key that can sign. Its secret never appears in JSON, logs or errors. */
 export class TsigKey {
   readonly name: string
   readonly algorithm: TsigKeySettings['algorithm']
@@ -37,7 +37,7 @@ export interface SignedRequest {
   readonly mac: Buffer
 }
 
-/** `seconds`: the time since 1970. */
+/** `seconds`: since 1970. */
 export function signRequest(message: Buffer, key: TsigKey, seconds: number): SignedRequest {
   const { name, algorithm } = key
   const signing = { key: name, algorithm, time: seconds, fudge: FUDGE, error: 0, other: Buffer.alloc(0) }
@@ -45,19 +45,18 @@ export function signRequest(message: Buffer, key: TsigKey, seconds: number): Sig
   return { wire: appendTsig(message, { ...signing, mac, originalId: message.readUInt16BE(0) }), mac }
 }
 
-/** How far an answer can be believed. */
 export type Authenticity =
   /**
-   * Signed with our key, in answer to this very request, now. `error`: what the server found wrong with our own TSIG.
-   * `serverSeconds`: its clock, since 1970.
+   * Signed with our key, for this request, at the current time. `error`: the server's objection to our own TSIG.
+   * `serverSeconds`: the server's clock, since 1970.
    */
   | { readonly kind: 'genuine'; readonly error: string | undefined; readonly serverSeconds: number }
-  /** The server says that it could not accept our signature, and so cannot sign its answer either. */
+  /** The server did not accept our signature, so it could not sign its answer. */
   | { readonly kind: 'complaint'; readonly error: string }
-  /** Nothing in it can be relied on. */
+  /** Nothing in the answer is reliable. `reason` is a clause that continues "the answer". */
   | { readonly kind: 'unproven'; readonly reason: string }
 
-/** Judges the answer to a request whose MAC is given (RFC 8945 section 5.3). Never throws. */
+/** Checks the answer to the request with this MAC (RFC 8945 section 5.3). Never throws. */
 export function authenticate(answer: Buffer, requestMac: Buffer, key: TsigKey, seconds: number): Authenticity {
   const parts = splitOrReason(answer)
   if (typeof parts === 'string') return unproven(parts)
@@ -66,14 +65,14 @@ export function authenticate(answer: Buffer, requestMac: Buffer, key: TsigKey, s
   if (tsig.key !== key.name || tsig.algorithm !== key.algorithm) return unproven('is signed with another key')
   if (error && tsig.mac.length === 0) return { kind: 'complaint', error }
   const expected = key.mac(u16(requestMac.length), requestMac, message, tsigVariables(tsig))
-  // A MAC that was cut short is never right here: we do not offer truncation, so an honest server does not use it.
+  // A truncated MAC is never accepted: Drawbridge does not offer truncation, so a server does not use it.
   if (tsig.mac.length !== expected.length || !timingSafeEqual(tsig.mac, expected))
-    return unproven('carries a signature that is not right')
+    return unproven('has a wrong signature')
   if (Math.abs(seconds - tsig.time) > tsig.fudge) return unproven('was signed at another time')
   return { kind: 'genuine', error, serverSeconds: serverClock(tsig) }
 }
 
-/** An answer that tells us that our clock is wrong repeats our own time, and has the server's beside it (section 5.2.3). */
+/** A BADTIME answer repeats our own time, and has the server's time in `other` (section 5.2.3). */
 const serverClock = ({ time, error, other }: Tsig): number =>
   error === BADTIME && other.length === 6 ? other.readUIntBE(0, 6) : time
 

@@ -3,41 +3,41 @@ import type { NoAnswerReason } from '../model/badge.ts'
 import { Fault } from '../model/errors.ts'
 import type { ProxyFact } from '../model/finding.ts'
 
-/** What an edge serves for one exposure. */
+/** The server blocks of one exposure. */
 export interface Site {
   readonly host: string
   readonly planId: string
-  /** `http://address:port`, from the registry; never a caller's text. */
+  /** `http://address:port` from the registry. It is never text that a caller sent. */
   readonly target: string
-  /** Present exactly when the site is served over HTTPS (and http redirects to it). */
+  /** Set exactly when the site is served over HTTPS. HTTP then redirects to HTTPS. */
   readonly certificate?: SiteCertificate | undefined
-  /** Serve ACME http-01 answers for this host: token -> key authorization. */
+  /** ACME http-01 responses to serve for this host: token -> key authorization. */
   readonly challenges?: Readonly<Record<string, string>> | undefined
-  /** The plan's secret, by which its entry is known. Without it the files are those of 0.1. */
+  /** The plan's secret, which identifies its server blocks. Plans of version 0.1 have none. */
   readonly proof?: string | undefined
 }
 
 export interface SiteCertificate {
-  /** Names the pair: the same certificate is stored once for all hosts that use it. */
+  /** Identifies the pair. Hosts that use the same certificate share one stored pair. */
   readonly fingerprint: string
   readonly certificatePem: string
   readonly keyPem: string
 }
 
-/** `path` is relative to the edge's own folder; `content` null: it must not be there. `secret` ones are 0600. */
+/** `path` is relative to the edge's own folder. A null `content` means that the file must not exist. A `secret` file has mode 0600. */
 export interface EdgeFile {
   readonly path: string
   readonly content: string | null
   readonly secret: boolean
 }
 
-/** SHA-256 of what stands at a path, in hex; null when nothing does. Whatever is no regular file has no hash of that form. */
+/** SHA-256 of the file in hex; null when there is no file. For anything but a regular file, `hash` is a text that equals no hash. */
 export interface FileHash {
   readonly path: string
   readonly hash: string | null
 }
 
-/** `files` replace what stands, which must be `expected` or `files` already: nobody else's edit is ever overwritten. */
+/** Each file on disk must match `expected` or already equal `files`. A file that was edited outside Drawbridge is never overwritten. */
 export interface EdgeChange {
   readonly files: readonly EdgeFile[]
   readonly expected: readonly FileHash[]
@@ -47,7 +47,7 @@ export interface EdgeQuestion {
   readonly host: string
   readonly path: string
   readonly tls: boolean
-  /** The secret of the plan whose entry should answer: then the answer says whether it did. */
+  /** The secret of the plan whose server block should answer. With it, the answer has `entry`. */
   readonly proof?: string | undefined
 }
 
@@ -56,13 +56,13 @@ export type EdgeAnswer =
       readonly kind: 'answer'
       readonly httpStatus: number
       readonly latencyMs: number
-      /** Present when a proof was asked for. `other`: a server block answered that is not the entry of that plan. */
+      /** Set when the question has a proof. `other`: a server block of another origin answered. */
       readonly entry?: 'ours' | 'other'
-      /** With TLS: fingerprint and names of the certificate that was served. */
+      /** The certificate that was served. Only with TLS. */
       readonly certificate?: {
         readonly fingerprint: string
         readonly names: readonly string[]
-        /** Whether it is for the host that was asked for. */
+        /** Whether the certificate is valid for the host in the question. */
         readonly coversHost: boolean
         readonly notBefore: string
         readonly notAfter: string
@@ -74,11 +74,11 @@ export type EdgeAnswer =
     }
 
 /**
- * `config_broken`: the configuration was invalid before we touched it. `change_invalid`: ours does not pass; nothing live
- * was touched. `changed_meanwhile`: a file is not what was expected; nothing was written. `write_failed`: disk or rights.
- * `not_reloaded`: the new configuration stands on disk, but no proof came that it runs. `unavailable`: no such nginx.
- * `logs_keys`: nginx logs at debug level, which writes private keys into a log; nothing was written.
- * The sentence never holds configuration text or a raw log line.
+ * `config_broken`: the configuration was invalid before the change. `change_invalid`: nginx rejects the change; no live file
+ * was changed. `changed_meanwhile`: a file differs from what was expected; nothing was written. `write_failed`: a disk or
+ * permission error. `not_reloaded`: the new configuration is on disk, but nothing proves that nginx runs it. `unavailable`:
+ * nginx cannot be used. `logs_keys`: nginx logs at debug level, which writes private keys into a log; nothing was written.
+ * The sentence never contains configuration text or a raw log line.
  */
 export class EdgeFault extends Fault {
   override readonly code: Fault['code']
@@ -99,62 +99,63 @@ export class EdgeFault extends Fault {
 }
 
 /**
- * One nginx that serves exposures, on this machine or another. All calls may be repeated. Callers hold the edge's lease
- * from `filesFor` or `filesWithout` until the end of `reload`, and during `prepare`: an edge itself keeps no order among
- * callers. `look`, `read` and `ask` may be called at any time.
+ * One nginx that serves exposures, on this machine or another. All calls may be repeated. An edge does not serialize its
+ * callers: a caller must hold the edge's lease during `prepare`, and from `filesFor` or `filesWithout` until `reload` has
+ * ended. `hashFiles`, `read` and `ask` may be called at any time.
  */
 export interface Edge {
   readonly server: string
-  /** Makes sure that our own base files stand, that nginx includes them and, where it runs, that it serves them. */
+  /** Writes the base files, and checks that nginx includes them. If nginx runs, it also checks that nginx serves them. */
   prepare(): Promise<void>
-  /** Rejects with `config_broken` when what is on disk would not load. */
+  /** Rejects with `config_broken` when nginx would not load the configuration on disk. */
   assertValid(): Promise<void>
-  /** Rejects with `logs_keys` when nginx is told to log at debug level: private keys would stand in its log. */
+  /** Rejects with `logs_keys` when nginx is configured to log at debug level: it would write private keys into its log. */
   assertNoDebugLog(): Promise<void>
-  /** The files that make up a site here, and those a removal of it takes away. A certificate still used by others stays. */
+  /** The files to write for a site, and the files of its former certificate to remove. A certificate that another host uses is kept. */
   filesFor(site: Site): Promise<readonly EdgeFile[]>
-  /** Of these, those that give a host its certificate: the pair, which may stand beside others, and the entry that names it. */
+  /** Only the files that give a host its certificate: the pair, and the map entry that names the pair. */
   certificateFiles(host: string, certificate: SiteCertificate): readonly EdgeFile[]
-  /** Whether a file is one of those. All others stay as they are when a certificate is replaced. */
+  /** Whether a file is one of `certificateFiles`. The replacement of a certificate changes no other file. */
   isCertificateFile(path: string): boolean
-  /** The removal of pairs that no host's entry names. */
+  /** The removal of every pair that no map entry names. */
   unusedCertificates(): Promise<readonly EdgeFile[]>
+  /** The files to remove for a host. A certificate that another host uses is kept. */
   filesWithout(host: string): Promise<readonly EdgeFile[]>
   hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
-  /** For backups and put-backs. */
+  /** For backups and undo. */
   read(paths: readonly string[]): Promise<readonly EdgeFile[]>
   /**
-   * Tests the change in a shadow configuration. Nothing that is live is touched. Rejects with `config_broken` when what is
-   * on disk would not load even without the change, and with `logs_keys` when the change brings a private key that nginx would
-   * write into a log. `begun`: from now on it only takes time.
+   * Tests the change in a copy of the configuration; no live file is changed. Rejects with `config_broken` when the
+   * configuration on disk would not load even without the change, and with `logs_keys` when the change has a private key and
+   * nginx logs at debug level. `begun` is called when only the test of nginx is left to wait for.
    */
   validate(change: EdgeChange, begun?: () => void): Promise<void>
-  /** Puts the files in place, each by atomic rename with fsync of file and folder. Only for what `validate` passed. */
+  /** Writes and removes the files: atomic rename, fsync of file and folder. Only for a change that passed `validate`. */
   swap(change: EdgeChange): Promise<void>
-  /** Loads what is on disk and proves it: old workers gone, the new ones answer. Rejects with `not_reloaded` only. */
+  /** Loads the configuration on disk. Resolves when the old workers are gone and the new workers answer. Rejects with `not_reloaded` only. */
   reload(): Promise<void>
-  /** Asks the edge itself, by its address, as a visitor of the host would. */
+  /** Sends one request to the edge's own address, as a visitor of the host would. */
   ask(question: EdgeQuestion): Promise<EdgeAnswer>
   /**
-   * Asks in the same way wherever else the edge listens for the host: the places, as `address:port`, where another server
-   * block answers than the entry of the question's proof. A place that gives no answer at all is not among them.
+   * Sends the same request to every other address and port on which the edge listens for the host. Resolves with those, as
+   * `address:port`, where a server block answers that is not the plan's own. An address that does not answer is left out.
    */
   foreignListeners(question: EdgeQuestion): Promise<readonly string[]>
-  /** Asks for the certificate alone, so that a backend that is slow or gone does not matter. */
+  /** Reads the certificate by a TLS handshake only, so the state of the backend does not matter. */
   handshake(host: string): Promise<Handshake>
 }
 
 export interface EdgeVisit extends EdgeQuestion {
-  /** Where the edge listens for this host. */
+  /** The address and port on which the edge listens for this host. */
   readonly listenAddress: Endpoint
-  /** With a whole TLS handshake: only then the answer tells of the certificate. */
+  /** Do a full TLS handshake. Only then does the answer have the certificate. */
   readonly full: boolean
 }
 
-/** Asks for many hosts, again and again. Never rejects. */
+/** Sends repeated requests for many hosts. Never rejects. */
 export interface EdgeVisitor {
   visit(question: EdgeVisit): Promise<EdgeAnswer>
-  /** What was kept for a host that is gone. */
+  /** Drops the TLS session of a host that is no longer served. */
   forget(host: string): void
   close(): void
 }
@@ -170,39 +171,39 @@ export type Handshake =
       readonly notBefore: number
       readonly notAfter: number
     }
-  /** The edge ended it, as it does for names that it has no certificate for. */
+  /** The edge ended the handshake, as it does for a name without a certificate. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'unknown' }
 
 export interface LoadState {
-  /** Which of the paths that were asked about changed after nginx loaded its configuration; null when that cannot be told. */
+  /** The requested paths that changed after nginx loaded its configuration; null when that is not known. */
   readonly changedSinceLoad: readonly string[] | null
-  /** Why nginx refused its configuration since it loaded the one that runs, or when it was last started; in our words. */
+  /** Why nginx rejected its configuration at its last start, or since it loaded the running one. Without configuration text. */
   readonly refusal: string | null
 }
 
 /**
- * What a plan asks of one nginx. It reads files, and may run `nginx -t` on what is on disk; it has nothing that could change
- * a file, reload or signal. May be called at any time, by many at once: they share one look. Never rejects.
+ * Checks one nginx for a plan. It reads files and may run `nginx -t` on the configuration on disk. It cannot write files,
+ * reload or signal. May be called at any time; concurrent calls share one read. Never rejects.
  */
 export interface EdgePreflight {
-  /** `tls`: whether the host would be served with a certificate. */
+  /** Whether an entry for the host would conflict with what nginx serves. `tls`: whether the host would get a certificate. */
   check(host: string, tls: boolean): Promise<ProxyFact>
 }
 
 /**
- * What can be seen of one nginx with nothing at hand that could change it: no file is opened for writing, nothing is
- * started, signalled or reloaded. `nginx -t` is no way of looking: it opens logs and the pid file for writing.
+ * Read-only access to one nginx. It opens no file for writing, starts no program, and neither signals nor reloads nginx.
+ * It does not run `nginx -t`, because that opens logs and the pid file for writing.
  */
 export interface EdgeView {
   readonly address: string
   readonly ports: { readonly http: number; readonly https: number }
-  /** Where the file of a host stands, absolute. */
+  /** The absolute path of a host's configuration file. */
   hostPath(host: string): string
-  /** What this machine's own table of hosts says, as nginx would have it; undefined when it says nothing. */
+  /** The address of a name in /etc/hosts, which nginx uses, too; undefined when the name is not there. */
   localAddress(name: string): Promise<string | undefined>
   hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
-  visit(question: EdgeQuestion & { readonly door: Endpoint }, limitMs: number): Promise<EdgeAnswer>
-  handshake(door: Endpoint, host: string, limitMs: number): Promise<Handshake>
+  visit(question: EdgeQuestion & { readonly listenAddress: Endpoint }, limitMs: number): Promise<EdgeAnswer>
+  handshake(listenAddress: Endpoint, host: string, limitMs: number): Promise<Handshake>
   loadState(paths: readonly string[]): Promise<LoadState>
 }

@@ -18,14 +18,17 @@ import { tlsHandshake } from './visit/handshake.ts'
 
 const HANDSHAKE_MS = 5_000
 
-/** An nginx on this machine. `loaded` is told of every proven reload: when it was begun. */
+/** An nginx on this machine. `loaded` is called after every proven reload with the time at which the reload began. */
 export function localEdge(settings: EdgeSettings, loaded?: (since: number) => void): Edge {
   const { server, folder } = settings
 
   const assertValid = async (): Promise<void> => {
     const refusal = await testConfiguration(settings, settings.config)
     if (!refusal) return
-    throw new EdgeFault('config_broken', `nginx's configuration on ${server} is broken: ${refusalSentence(refusal)}.`)
+    throw new EdgeFault(
+      'config_broken',
+      `The nginx configuration of edge ${server} is broken: ${refusalSentence(refusal)}. Repair it and run "nginx -t".`,
+    )
   }
   const assertNoDebugLog = async (): Promise<void> => {
     const [first] = debugLogs(settings)
@@ -36,7 +39,10 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
     const refusal = await testShadow(settings, await keepUsedCertificates(folder, assertOwnPaths(files)), begun)
     if (!refusal) return
     await assertValid()
-    throw new EdgeFault('change_invalid', `nginx on ${server} refuses the change: ${refusalSentence(refusal)}.`)
+    throw new EdgeFault(
+      'change_invalid',
+      `nginx on edge ${server} rejected the change: ${refusalSentence(refusal)}. Nothing was changed.`,
+    )
   }
   const swap = async ({ files, expected }: EdgeChange): Promise<void> =>
     replaceFiles(folder, { files: await keepUsedCertificates(folder, assertOwnPaths(files)), expected })
@@ -68,7 +74,7 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
       return keepUsedCertificates(folder, [...files, ...former.filter(({ path }) => !wanted.has(path))])
     },
     async filesWithout(host) {
-      if (!isHost(host)) throw new Error('not the name of a host')
+      if (!isHost(host)) throw new Error(`${escapeText(host)} is not a valid host name.`)
       const certificate = await certificateRemovals(folder, host)
       return keepUsedCertificates(folder, [absent(hostFile(host)), absent(hostEntry(host)), ...certificate])
     },
@@ -80,11 +86,11 @@ const absent = (path: string): EdgeFile => ({ path, content: null, secret: false
 const logsKeys = (server: string, { path, line }: DebugLog): EdgeFault =>
   new EdgeFault(
     'logs_keys',
-    `nginx on ${server} is told to log at debug level (${escapeText(path)}${line === null ? '' : `, line ${line}`}), which would write ` +
-      'private keys into its log: set error_log to another level, take debug_connection away, and reload nginx.',
+    `nginx on edge ${server} is configured to log at debug level (${escapeText(path)}${line === null ? '' : `, line ${line}`}), which ` +
+      'writes private keys into its log. Set error_log to another level, remove debug_connection, and reload nginx.',
   )
 
-/** A change may come from a journal or a backup: no path in it leads out of the folder. */
+/** A change may come from a journal or a backup. Throws for a path that leads out of the edge's folder. */
 function assertOwnPaths(files: readonly EdgeFile[]): readonly EdgeFile[] {
   for (const { path } of files) parsePath(path)
   return files

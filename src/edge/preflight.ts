@@ -9,17 +9,17 @@ import { canonicalAddress } from './reading/text/listen.ts'
 import type { EdgeSettings } from './settings.ts'
 
 /**
- * How long a passed test counts while no file of the configuration changes. What nginx reads beside it (certificates of
- * others, names that must resolve) may change unnoticed until then; an apply tests in any case.
+ * How long a passed test is valid while no configuration file changes. Other inputs of nginx (certificates outside Drawbridge,
+ * DNS names in the configuration) may change unnoticed in this time. An apply always runs the test again.
  */
 const PASSED_TEST_TTL_MS = 5 * 60_000
 
 export interface LocalPreflight extends EdgePreflight {
-  /** nginx has loaded what stood on disk at `since`, in milliseconds, and runs it: while that stands it needs no test. */
+  /** nginx runs the configuration that was on disk at `since` (milliseconds). It needs no test until a file changes. */
   markLoaded(since: number): void
 }
 
-/** Looks at an nginx for a plan. `test` runs `nginx -t` on what is on disk. */
+/** `test` runs `nginx -t` on the configuration on disk. */
 export function edgePreflight(
   settings: EdgeSettings,
   reader: EdgeReader,
@@ -48,7 +48,7 @@ const brokenBy = ({ reason, file, line }: Refusal): ProxyFact => ({
   ...(line !== undefined && { line }),
 })
 
-/** Of the same files the answer is the same. */
+/** Cached by the fingerprint of the configuration files. */
 function debugLogOf(settings: EdgeSettings): (map: EdgeMap) => Refusal | undefined {
   let known: { readonly fingerprint: string; readonly refusal: Refusal | undefined } | undefined
   return ({ fingerprint }) => {
@@ -60,12 +60,12 @@ function debugLogOf(settings: EdgeSettings): (map: EdgeMap) => Refusal | undefin
   }
 }
 
-const LOGS_KEYS = 'it is told to log at debug level, which would write private keys into its log'
+const LOGS_KEYS = 'it is configured to log at debug level, which writes private keys into its log'
 
 /**
- * Whatever else would answer where an entry of the host listens, on either port: a name that somebody else serves by TLS
- * alone is taken, too. A default server matters only on the address that visitors come to: on others, such as the
- * loopback, it answers for no name of ours.
+ * The server block that would answer instead of an entry for the host, on either port: a name that another block serves by
+ * TLS only is taken, too. A default server conflicts only on the address that visitors use. On other addresses, such as the
+ * loopback, it answers no request for our names.
  */
 function rivalOf(host: string, map: EdgeMap, { folder, address, listen, ports }: EdgeSettings): ProxyFact | undefined {
   const own = `${folder}/${hostFile(host)}`
@@ -77,7 +77,7 @@ function rivalOf(host: string, map: EdgeMap, { folder, address, listen, ports }:
   return rival && { kind: 'taken', how: rival.how, file: rival.block.configPath, line: rival.block.line }
 }
 
-/** Remembers which files nginx has loaded or found good. A failed one is made again each time: its cause may lie outside of them. */
+/** Remembers which files nginx has loaded or tested. A failed test is repeated each time: its cause may be outside these files. */
 class ConfigTestCache {
   readonly #test: () => Promise<Refusal | undefined>
   #passed: { readonly fingerprint: string; readonly at: number } | undefined

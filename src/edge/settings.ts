@@ -1,19 +1,19 @@
 /** One nginx on this machine, as its administrator set it up. All paths are absolute. */
 export interface EdgeSettings {
-  /** The id of the server that it plays. */
+  /** The id of the server in the registry. */
   readonly server: string
   /** The administrator's main file. Its http block includes `folder`'s `*.conf`. */
   readonly config: string
-  /** Ours alone. */
+  /** Used by Drawbridge only. */
   readonly folder: string
-  /** What nginx is given with `-p`, where it is. */
+  /** The value of nginx's `-p` option, if it has one. */
   readonly prefix: string | undefined
   readonly binary: string
   readonly pidFile: string
   readonly errorLog: string
-  /** Where it is asked. */
+  /** The address for Drawbridge's own requests to this nginx. */
   readonly address: string
-  /** Where it listens. */
+  /** The addresses on which it listens. */
   readonly listen: readonly string[]
   readonly ports: { readonly http: number; readonly https: number }
 }

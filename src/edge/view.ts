@@ -9,7 +9,7 @@ import type { EdgeSettings } from './settings.ts'
 import { askEdge } from './visit/ask.ts'
 import { tlsHandshake } from './visit/handshake.ts'
 
-/** The eyes of an edge on this machine, without hands. */
+/** The read-only view of an edge on this machine. */
 export function edgeView(settings: EdgeSettings): EdgeView {
   const { address, ports, folder } = settings
   return {
@@ -24,18 +24,17 @@ export function edgeView(settings: EdgeSettings): EdgeView {
           return hashFile(folder, path)
         }),
       ),
-    visit: ({ door, ...question }, limitMs) =>
-      askEdge({ address: door.address, ports: { http: door.port, https: door.port } }, question, limitMs),
-    handshake: (door, host, limitMs) => tlsHandshake(door, host, limitMs),
+    visit: ({ listenAddress: { address, port }, ...question }, limitMs) =>
+      askEdge({ address, ports: { http: port, https: port } }, question, limitMs),
+    handshake: tlsHandshake,
     loadState: (paths) => loadState(settings, paths),
   }
 }
 
-const TABLE = '/etc/hosts'
+const HOSTS_FILE = '/etc/hosts'
 
-/** The first address that the machine's own table gives a name. */
 async function localAddress(name: string): Promise<string | undefined> {
-  const lines = (await readFile(TABLE, 'utf8').catch(() => '')).split('\n')
+  const lines = (await readFile(HOSTS_FILE, 'utf8').catch(() => '')).split('\n')
   const line = lines
     .map((text) => text.replace(/#.*/, '').trim().split(/\s+/))
     .find(([, ...names]) => names.includes(name))

@@ -12,20 +12,19 @@ import { type CaaLookup, type CaaSources, lookUpCaa } from './caa-lookup.ts'
 
 export interface CertificateSources extends CaaSources {
   readonly inventory: Pick<CertificateInventory, 'covering'>
-  /** Without one nothing can be issued. */
+  /** Without a directory no certificate can be issued. */
   readonly directory?: AcmeDirectory | undefined
   readonly budget: BudgetReader
-  /** What a host in the zone is published as an alias of, if it is. */
+  /** The alias target of published hosts in the zone, if they are published as aliases. */
   readonly aliasIn: (zone: string) => string | undefined
-  /** The CA's names in CAA records, for when its directory does not tell them. */
+  /** The CA's names in CAA records. Used when the directory does not list them. */
   readonly caaIdentities: readonly string[]
-  /** How the CA would be shown that the name is ours. */
   readonly challenge: ChallengeType
-  /** What would be ordered for a host. */
+  /** The names of the certificate that would be ordered for a host. */
   readonly certificateNames: (zone: string, host: string) => readonly string[]
 }
 
-/** Whether HTTPS can be had for a host: by an installed certificate that covers it, or by one that can be issued. */
+/** Whether a host can get HTTPS: by an installed certificate that covers it, or by a certificate that can be issued. */
 export async function checkCertificate(
   sources: CertificateSources,
   zone: string,
@@ -35,10 +34,11 @@ export async function checkCertificate(
   return installed ? installedFact(installed) : checkIssuance(sources, zone, host)
 }
 
-/** The budget comes first: an authority that wants to be left alone is not even asked for its directory. */
+/** Checks the budget first, so that an authority that asked for no requests is not asked for its directory. */
 async function checkIssuance(sources: CertificateSources, zone: string, host: string): Promise<CertificateFact> {
   const { directory, caaIdentities, budget } = sources
-  if (!directory) return unavailable('directory_unavailable', 'No certificate authority is configured.')
+  if (!directory)
+    return unavailable('directory_unavailable', 'No certificate authority is configured. Set acme.directory.')
   const names = sources.certificateNames(zone, host)
   const spending = await budget.check({ names })
   if (spending.kind === 'refused') {
@@ -75,7 +75,7 @@ const isWildcard = (name: string): boolean => name.startsWith('*.')
 
 type Unavailable = Extract<CertificateFact, { kind: 'unavailable' }>
 
-/** Why the name may be issued for, as a clause, or that it may not. */
+/** A clause that says why CAA allows the name, or the refusal. */
 function caaFact(
   { challenge, resolver }: CertificateSources,
   zone: string,
@@ -85,8 +85,8 @@ function caaFact(
 ): string | Unavailable {
   if (caa.kind === 'unknown') return unavailable('caa_unknown', `The CAA records could not be read: ${caa.reason}.`)
   if (caa.kind === 'none') {
-    const reach = resolver ? '' : ` (above ${zone} nobody looked, since no resolver is configured)`
-    return `no CAA record restricts it${reach}`
+    const scope = resolver ? '' : ` (names above ${zone} were not checked, because no resolver is configured)`
+    return `no CAA record restricts it${scope}`
   }
   const verdict = evaluateCaa(caa.properties, { identities, challenge, wildcard: isWildcard(name) })
   const clause = `CAA records of ${caa.owner} ${verdict.because}${explain(verdict, identities)}`
@@ -102,8 +102,10 @@ const recordOf = (name: string, { tag, value }: { tag: string; value: string }):
 })
 
 function explain({ verdict }: CaaVerdict, identities: readonly string[]): string {
-  if (verdict === 'unknown') return '; by which name ours goes is neither in its directory nor in the configuration'
-  return verdict === 'forbidden' && identities.length > 0 ? `; ours is ${identities.join(' or ')}` : ''
+  if (verdict === 'unknown') return '; neither the directory nor acme.caaIdentities names our certificate authority'
+  return verdict === 'forbidden' && identities.length > 0
+    ? `; our certificate authority is ${identities.join(' or ')}`
+    : ''
 }
 
 const installedFact = ({ names, byWildcard, notAfter, fingerprint }: CoveringCertificate): CertificateFact => ({

@@ -9,25 +9,25 @@ import { FairClock } from '../primitives/fair-clock.ts'
 
 export interface HealthTarget extends Endpoint {
   readonly path: string
-  /** The name it will be served under: the edge will call it by this name, so the probe does. */
+  /** The Host header: the edge will send the same name. */
   readonly host: string
-  /** By https, whoever its certificate is from: edges do not ask either. */
+  /** Use HTTPS without checking the certificate, as edges do. */
   readonly tls?: boolean
 }
 
-/** Room for the status line and headers. Nothing behind them is wanted. */
+/** The limit for the status line and headers. The body is not read. */
 const MAX_HEAD_BYTES = 64 * 1024
-/** Answers before the final one (102, 103). More are a flood. */
+/** Responses before the final one (102, 103). */
 const MAX_INTERIM_ANSWERS = 16
 
-/** A probe that is repeated once when it failed beside a time in which this process was late. */
+/** Repeats a failed probe once if this process was delayed meanwhile. */
 export async function probeFairly(target: HealthTarget, limitMs: number): Promise<HealthFact> {
   using clock = new FairClock()
   const first = await probeHealth(target, limitMs)
   return first.kind === 'healthy' || clock.lateMs === 0 ? first : probeHealth(target, limitMs)
 }
 
-/** One GET to exactly this address; only 2xx is healthy. Redirects are not followed and no body is taken in. */
+/** Sends one GET to exactly this address. Only 2xx is healthy. Follows no redirect and reads no body. Never rejects. */
 export async function probeHealth(target: HealthTarget, limitMs = 3_000): Promise<HealthFact> {
   using clock = new FairClock()
   const latencyMs = () => Math.round(clock.elapsedMs)
@@ -40,7 +40,7 @@ export async function probeHealth(target: HealthTarget, limitMs = 3_000): Promis
   }
 }
 
-/** The final status. The connection ends with it: whatever the backend goes on to send is never read. */
+/** The final status. The connection is closed at once and the body is not read. */
 function statusOf(
   { address, port, path, host, tls = false }: HealthTarget,
   limitMs: number,
@@ -54,8 +54,8 @@ function statusOf(
   clock.limit(limitMs, () => asking.destroy(new ProbeTimeout()))
   return new Promise<number>((resolve, reject) => {
     asking.once('response', ({ statusCode = 0 }) => resolve(statusCode))
-    asking.once('upgrade', () => reject(new Error('switched to another protocol')))
-    asking.once('close', () => reject(new Error('closed without an answer')))
+    asking.once('upgrade', () => reject(new Error('The backend switched to another protocol.')))
+    asking.once('close', () => reject(new Error('The backend closed the connection without a response.')))
     asking.on('error', reject)
     limitInterimAnswers(asking)
     asking.end()
@@ -68,7 +68,7 @@ function limitInterimAnswers(asking: ClientRequest): void {
   let interimAnswers = 0
   asking.on('information', () => {
     interimAnswers += 1
-    if (interimAnswers > MAX_INTERIM_ANSWERS) asking.destroy(new Error('interim answers without end'))
+    if (interimAnswers > MAX_INTERIM_ANSWERS) asking.destroy(new Error('The backend sent too many interim responses.'))
   })
 }
 
@@ -87,14 +87,14 @@ const REASONS: Readonly<Record<string, Reason>> = {
   ETIMEDOUT: 'timeout',
 }
 
-/** Once a connection stands, everything that is neither silence nor a status is something else than HTTP. */
+/** After the connection is open, every failure that is not a timeout means that the backend does not speak HTTP. */
 function reasonOf(error: unknown): Reason {
   if (!(error instanceof Error)) return 'not_http'
   if (error instanceof ProbeTimeout) return 'timeout'
   return REASONS['code' in error ? String(error.code) : ''] ?? 'not_http'
 }
 
-/** One TCP connection, closed as soon as it stands. */
+/** Opens one TCP connection and closes it at once. Never rejects. */
 export function probeTcp({ address, port }: Endpoint, limitMs: number): Promise<ConnectResult> {
   const socket = connect({ host: address, port })
   return new Promise<ConnectResult>((resolve) => {
@@ -106,7 +106,7 @@ export function probeTcp({ address, port }: Endpoint, limitMs: number): Promise<
 
 const CONNECT_REASONS: Readonly<Record<string, ConnectResult>> = { ECONNREFUSED: 'refused', ETIMEDOUT: 'timeout' }
 
-/** Whether somebody takes a TLS handshake there. Whom the certificate is from does not matter. */
+/** Whether a TLS handshake succeeds with any certificate. Never rejects. */
 export function speaksTls({ address, port }: Endpoint, limitMs: number): Promise<boolean> {
   const socket = connectSecurely({ host: address, port, rejectUnauthorized: false })
   return new Promise<boolean>((resolve) => {

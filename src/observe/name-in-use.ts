@@ -8,13 +8,13 @@ import type { LeaseStore } from '../store/ports/leases.ts'
 import { Evidence, judgeName } from './name-verdict.ts'
 import { readOutcome } from './reading.ts'
 
-/** Looks at a host's name on the zone's own primary. Both names canonical; unknown is not free. */
+/** Checks a host's name on the zone's primary. Both names must be canonical. A caller must not treat `unknown` as free. */
 export async function nameInUse(reader: DnsReader, zone: string, host: string): Promise<NameFact> {
   using clock = new FairClock()
-  const look = { zone, host, randomLabel: randomBytes(5).toString('hex') }
+  const query = { zone, host, randomLabel: randomBytes(5).toString('hex') }
   const evidence = new Evidence()
   for (;;) {
-    const judgement = judgeName(look, evidence)
+    const judgement = judgeName(query, evidence)
     if (!('ask' in judgement)) return judgement
     const outcomes = await reader.ask(judgement.ask, clock)
     for (const [i, question] of judgement.ask.entries()) {
@@ -24,7 +24,7 @@ export async function nameInUse(reader: DnsReader, zone: string, host: string): 
   }
 }
 
-/** Who of our own holds a name: a live exposure, or a run that is under way for it. A mere plan holds nothing, nor does `ownPlan` against itself. */
+/** What uses a name in Drawbridge: a live exposure or a run. A plan alone does not use a name. The exposure of `ownPlan` does not count. */
 export async function nameHolder(
   store: Pick<ExposureStore, 'findExposure'> & Pick<LeaseStore, 'findLease'>,
   host: string,

@@ -6,18 +6,18 @@ import { type CertificateSources, checkCertificate } from './certificate-check.t
 import type { HealthTarget } from './health-probe.ts'
 import { nameInUse } from './name-in-use.ts'
 
-/** Everything that looking takes, and nothing that could change what it looks at. */
+/** Read-only: none of these parts can change anything. */
 export interface ObserveParts extends Omit<CertificateSources, 'reader'> {
   /** A reader of the zone's own primary. */
   readonly readerFor: (zone: string) => DnsReader
   readonly probe: (target: HealthTarget) => Promise<HealthFact>
-  /** What of ours holds a host already: a live exposure, or a run in flight for it. */
+  /** What already uses the host in Drawbridge: a live exposure, or a run for it. */
   readonly holder: (host: string) => Promise<{ readonly by: 'exposure' | 'run' } | undefined>
   /** The Primary's nginx; undefined where no edge is configured. */
   readonly edge: EdgePreflight | undefined
 }
 
-/** The four looks at the same time: the slowest decides how long it takes. */
+/** Does the four checks at the same time. */
 export async function observe(parts: ObserveParts, desired: Desired): Promise<Observation> {
   const { host, backend, request } = desired
   const reader = parts.readerFor(request.zone)
@@ -30,7 +30,7 @@ export async function observe(parts: ObserveParts, desired: Desired): Promise<Ob
   return { health, name, certificate, proxy }
 }
 
-/** What we hold ourselves is taken for certain, whatever DNS says or fails to say. */
+/** A host that Drawbridge itself uses is taken, whatever DNS answers. */
 async function checkName(parts: ObserveParts, reader: DnsReader, zone: string, host: string): Promise<NameFact> {
   const [fact, held] = await Promise.all([nameInUse(reader, zone, host), parts.holder(host)])
   return held ? { kind: 'taken', by: held.by, types: [], at: host } : fact

@@ -1,24 +1,24 @@
 import type { DnsAnswer, DnsOutcome, DnsQuestion, DnsRecord, NoAnswer } from '../dns/contract.ts'
 import { isInZone } from '../model/dns-name.ts'
 
-/** What an answer of a zone's own server says about the name that was asked for. */
+/** The meaning of an answer of the zone's primary for the name in the question. `reason` is a clause. */
 export type Reading =
   | { readonly kind: 'records'; readonly records: readonly DnsRecord[] }
-  /** The name exists, or a wildcard stands for it, without a record of this type. */
+  /** The name exists, or a wildcard matches it, without a record of this type. */
   | { readonly kind: 'no_records' }
   | { readonly kind: 'no_name' }
-  /** The name lies in another zone that begins at `at`. */
+  /** The name is in another zone that starts at `at`. */
   | { readonly kind: 'delegated'; readonly at: string }
-  /** A DNAME at `at`, above the name, sends it elsewhere. */
+  /** A DNAME at `at`, above the name, redirects it. */
   | { readonly kind: 'redirected'; readonly at: string }
   | { readonly kind: 'uncertain'; readonly reason: string }
 
-/** Signatures and proofs that a signing server adds by itself: they stand only beside other records. */
+/** Records that a signing server adds to other records. */
 const BOOKKEEPING = new Set(['RRSIG', 'NSEC'])
-/** With an answer these are news of where the alias leads, not of the name itself. */
+/** With answers, these codes describe the target of an alias and not the name itself. */
 const RCODES_WITH_ANSWER = new Set(['NOERROR', 'NXDOMAIN', 'YXDOMAIN'])
 
-/** Reads the outcome of `question`, asked of `server` for a name inside `zone`. */
+/** `question` must be about a name in `zone`. */
 export function readOutcome(server: string, zone: string, question: DnsQuestion, outcome: DnsOutcome): Reading {
   if (outcome.kind === 'no_answer') return uncertain(noAnswerText(server, question, outcome.reason))
   if (outcome.answers.length > 0) return readAnswers(server, zone, question, outcome)
@@ -34,7 +34,7 @@ function readAnswers(server: string, zone: string, question: DnsQuestion, answer
   )
   if (redirect) return { kind: 'redirected', at: redirect.owner }
   const records = answer.answers.filter(({ owner, type }) => owner === question.name && !BOOKKEEPING.has(type))
-  if (records.length === 0) return uncertain(`${server} answered about other names when asked for ${text(question)}`)
+  if (records.length === 0) return uncertain(`${server} answered ${text(question)} with records of other names`)
   if (question.type === 'ANY' && records.every(isAnyRefusal)) return uncertain(`${server} does not answer ANY`)
   return { kind: 'records', records }
 }
@@ -51,7 +51,7 @@ function readNegative(server: string, zone: string, question: DnsQuestion, answe
   if (!answer.authoritative) return uncertain(`${answeredText(server, question, answer.rcode)} without authority`)
   const zoneOfAnswer = answer.authority.find(({ type }) => type === 'SOA')?.owner ?? zone
   if (zoneOfAnswer !== zone) {
-    // A child zone on the same server: there is no referral, but the negative answer names the zone it comes from.
+    // A child zone on the same server sends no referral, but its negative answer names the child zone.
     if (isBetween(question.name, zoneOfAnswer, zone)) return { kind: 'delegated', at: zoneOfAnswer }
     return uncertain(`${server} answered ${text(question)} from the zone ${zoneOfAnswer || '.'}`)
   }
@@ -62,7 +62,7 @@ function readNegative(server: string, zone: string, question: DnsQuestion, answe
 const isBetween = (name: string, candidate: string, zone: string): boolean =>
   isInZone(name, candidate) && isInZone(candidate, zone)
 
-/** The invented HINFO record by which a server declines ANY (RFC 8482). */
+/** The HINFO record with which a server declines ANY (RFC 8482). */
 const isAnyRefusal = ({ type, rdata }: DnsRecord): boolean =>
   type === 'HINFO' && rdata.subarray(0, 8).equals(Buffer.from('\x07RFC8482'))
 
@@ -73,7 +73,6 @@ const answeredText = (server: string, question: DnsQuestion, rcode: string): str
 
 const text = ({ name, type }: DnsQuestion): string => `${name} ${type}`
 
-/** A sentence for an outcome that is no answer. */
 export function noAnswerText(server: string, question: DnsQuestion, reason: NoAnswer['reason']): string {
   switch (reason) {
     case 'timeout':
@@ -81,20 +80,20 @@ export function noAnswerText(server: string, question: DnsQuestion, reason: NoAn
     case 'unreachable':
       return `${server} could not be reached for ${text(question)}`
     case 'malformed':
-      return `${server} answered ${text(question)} with a message that cannot be read`
+      return `${server} answered ${text(question)} with a malformed message`
     case 'unaskable':
-      return `${text(question)} cannot be asked: the name is too long for DNS`
+      return `the name in ${text(question)} is too long for DNS`
   }
 }
 
 /**
- * A name whose answers tell whether records found at `name` are its own. A wildcard above `name` answers for it and for
- * everything below it, but only while `name` does not exist; once it does, nothing above it matches below it. The
- * asterisk in between keeps a wildcard directly below `name` from answering: if there is one, the asterisk exists.
+ * A name whose answers show whether records at `name` are its own. A wildcard above `name` answers for `name` and for all names
+ * below it, but only while `name` does not exist. The asterisk label excludes a wildcard directly below `name`: if there is
+ * one, the asterisk name exists.
  */
 export const nameBelow = (name: string, randomLabel: string): string => `${randomLabel}.*.${name}`
 
-/** Whether the records of `type` read at a name come from a wildcard above it, given what was read at `nameBelow`. */
+/** Whether the records of `type` at a name come from a wildcard above it. `below`: the reading of `nameBelow`. */
 export function comesFromWildcard(type: string, atName: Reading, below: Reading): boolean {
   const own = valuesOf(type, atName)
   const inherited = valuesOf(type, below)

@@ -101,14 +101,17 @@ const binding = ({ externalAccount }: AccountOptions, { jwk }: Signer, url: stri
 /** The key of the account as PEM. It is created on first use unless the configuration names one. */
 async function accountKeyOf({ stateDir, directory, accountKey }: AccountKeySource): Promise<string> {
   if (accountKey !== undefined)
-    return checkedKey(accountKey, 'The file named by acme.accountKeyFile does not hold a private key.')
+    return checkedKey(accountKey, 'The file named by acme.accountKeyFile does not have a private key.')
   return readOrCreateKey(await accountKeyFile(stateDir, directory))
 }
 
 /** Writes the key to a new file that only its owner can read. Creates no key and replaces no file. */
 export async function exportAccountKey(source: AccountKeySource, to: string): Promise<void> {
   if (source.accountKey === undefined && !existsSync(accountKeyPath(source.stateDir, source.directory)))
-    throw new IssueFault('local', `There is no account at ${source.directory} yet: no certificate was ordered there.`)
+    throw new IssueFault(
+      'local',
+      `There is no account at ${source.directory} yet. Drawbridge creates it with the first order of a certificate.`,
+    )
   const pem = await accountKeyOf(source)
   await createPrivateFile(to, pem).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST'

@@ -31,7 +31,7 @@ export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
       const others = (await recorded()).filter((other) => JSON.stringify(other) !== JSON.stringify(proof))
       await record([...others, proof])
       await responder.present(host, token, keyAuthorization).catch((error: unknown) => {
-        const sentence = `The ${responder.type} challenge for ${host} could not be published: ${clause(error)}.`
+        const sentence = `The ${responder.type} challenge for ${host} could not be published. ${sentenceOf(error)}`
         throw new IssueFault('challenge_failed', sentence)
       })
     },
@@ -47,15 +47,13 @@ export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
 
 async function withdraw(responder: ChallengeResponder, proof: Proof): Promise<string | undefined> {
   const { type, host, token, keyAuthorization } = proof
-  const failure = `The ${type} challenge for ${host} could not be withdrawn`
-  if (type !== responder.type) return `${failure}: acme.challenge is ${responder.type} now.`
+  const failure = `The ${type} challenge for ${host} could not be withdrawn.`
+  if (type !== responder.type) return `${failure} acme.challenge is ${responder.type} now.`
   return responder.withdraw(host, token, keyAuthorization).then(
     () => undefined,
-    (error: unknown) => `${failure}: ${clause(error)}.`,
+    (error: unknown) => `${failure} ${sentenceOf(error)}`,
   )
 }
-
-const clause = (error: unknown): string => sentenceOf(error).replace(/\.$/, '')
 
 const parse = (text: string | undefined): readonly Proof[] => (text === undefined ? [] : JSON.parse(text))
 

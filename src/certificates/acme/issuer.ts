@@ -47,9 +47,9 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   const recorded = new WeakSet<IssueFault>()
   const running = new Map<string, Promise<InstalledCertificate>>()
 
-  const issue = async (wish: OrderRequest, responder: ChallengeResponder): Promise<InstalledCertificate> => {
-    const names = canonical(wish.names)
-    const order = { ...wish, names }
+  const issue = async (request: OrderRequest, responder: ChallengeResponder): Promise<InstalledCertificate> => {
+    const names = canonical(request.names)
+    const order = { ...request, names }
     // Whether a new order may be placed is checked when it is placed: this call may resume one that is already counted.
     assertAllowed(await budget.check({ ...order, resumes: true }), directory)
     await makeProofsFolder(stateDir, directory)
@@ -72,9 +72,9 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     }
   }
   /** Each fault is recorded once, although it passes here both inside and outside of the order lock. */
-  const recordFailure = async (wish: OrderRequest, fault: unknown): Promise<unknown> => {
+  const recordFailure = async (request: OrderRequest, fault: unknown): Promise<unknown> => {
     if (!(fault instanceof IssueFault) || LOCAL_FAULTS.includes(fault.kind) || recorded.has(fault)) return fault
-    const failure = await budget.failed(wish, fault)
+    const failure = await budget.failed(request, fault)
     recorded.add(failure)
     report({ kind: 'failed', detail: `${failure.message} The next attempt is allowed in ${failure.retryAfter} s.` })
     return failure

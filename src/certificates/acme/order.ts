@@ -7,7 +7,7 @@ import { AcmeProblem, problemType } from './problem.ts'
 import { type Authorization, isToken, notAcme, type Order, readAuthorization, readOrder } from './resources.ts'
 
 const MAX_POLL_PAUSE_MS = 5_000
-/** Reasons for which an authority refuses a name without a look at the challenge. */
+/** Reasons for which an authority refuses a name without checking the challenge. */
 const REFUSALS = new Set(['caa', 'rejectedIdentifier'])
 
 /** What every step of an order needs. */

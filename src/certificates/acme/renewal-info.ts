@@ -52,7 +52,7 @@ function readWindow(content: string): Pick<RenewalAdvice, 'window'> {
   return start !== undefined && end !== undefined && start < end ? { window: { start, end } } : {}
 }
 
-/** One element of DER: its tag and what it holds. */
+/** One element of DER. */
 interface Element {
   readonly tag: number
   readonly content: Buffer
@@ -63,7 +63,7 @@ const KEY_IDENTIFIER = 0x80
 /** 2.5.29.35 */
 const AUTHORITY_KEY_IDENTIFIER = Buffer.from('551d23', 'hex')
 
-/** By which RFC 9773 names a certificate: its issuer's key and its serial number. Undefined when it does not tell the key. */
+/** The RFC 9773 identifier: the issuer's key identifier and the serial number. Undefined without an authority key identifier. */
 export function certificateId({ raw }: X509Certificate): string | undefined {
   const [certificate] = elementsIn(raw)
   const [signed] = elementsIn(certificate?.content)

@@ -2,13 +2,13 @@ import { type AuthorityPause, type LedgerLine, nameSet } from '../../model/ledge
 import { pauseAfter } from '../../primitives/retry.ts'
 import type { BudgetVerdict, LimitLeft, OrderRequest } from '../contract.ts'
 
-/** What an authority allows of each. Where one is left out there is no such limit. */
+/** The limits of an authority. A missing limit does not apply. */
 export interface AcmeLimits {
   readonly ordersPerAccount?: Limit | undefined
   readonly certificatesPerDomain?: Limit | undefined
   readonly certificatesPerNames?: Limit | undefined
   readonly failuresPerName?: Limit | undefined
-  /** Whether it lets renewals pass beyond its limits: all of them for an order that names what it replaces (RFC 9773), the first two for the same names again. */
+  /** Whether renewals are exempt: from all limits for an order that names the certificate it replaces (RFC 9773), from the first two for an order of the same names. */
   readonly renewalsExempt: boolean
 }
 
@@ -20,20 +20,20 @@ export interface Backoff {
 export interface BudgetRules {
   readonly limits: AcmeLimits
   readonly backoff: Backoff
-  /** The part of a name that the authority counts by. */
+  /** The registered domain by which the authority counts. */
   readonly domainOf: (name: string) => string
 }
 
-/** What is known of one authority: its lines in the order in which they were added, those of the same names at least. */
+/** The lines of one authority in the order in which they were added. They must include all lines of the same names. */
 export interface Ledger {
   readonly lines: readonly LedgerLine[]
   readonly pause: AuthorityPause
 }
 
-/** An order that was left for longer is not brought to an end any more, and so becomes no certificate. */
+/** An older unfinished order is not resumed, so it never becomes a certificate. */
 export const RESUMABLE_MS = 24 * 3_600_000
 
-/** Failures that are further back no longer count. Longer than the longest pause between two tries. */
+/** Older failures do not count. Must be longer than the longest pause between two attempts. */
 const MEMORY_MS = 7 * 86_400_000
 
 type LimitName = LimitLeft['limit']
@@ -41,44 +41,44 @@ const WORDS: Record<LimitName, (subject: string) => string> = {
   ordersPerAccount: () => 'orders of one account',
   certificatesPerDomain: (subject) => `certificates for ${subject}`,
   certificatesPerNames: (subject) => `certificates for exactly ${subject}`,
-  failuresPerName: (subject) => `failed proofs for ${subject}`,
+  failuresPerName: (subject) => `failed validations for ${subject}`,
 }
 
-/** Whether an order may be placed now. First what the authority said, then what went wrong before, then what it allows. */
-export function judgeOrder(wish: OrderRequest, rules: BudgetRules, ledger: Ledger, now: number): BudgetVerdict {
+/** Checks the pause that the authority asked for, then the backoff after failures, then the limits. */
+export function judgeOrder(request: OrderRequest, rules: BudgetRules, ledger: Ledger, now: number): BudgetVerdict {
   const { limits, backoff } = rules
-  const isExempt = limits.renewalsExempt && wish.replaces !== undefined
+  const isExempt = limits.renewalsExempt && request.replaces !== undefined
   const pausedUntil = isExempt ? ledger.pause.everything : Math.max(ledger.pause.newOrders, ledger.pause.everything)
   if (pausedUntil > now) {
-    return refused('paused', 'it asked to be left alone for now', pausedUntil - now)
+    return refused('paused', 'the authority asked for no requests for a while', pausedUntil - now)
   }
-  const failures = failuresInARow(wish, ledger.lines)
+  const failures = failuresInARow(request, ledger.lines)
   const restMs = failures.count === 0 ? 0 : failures.lastAt + backoffSeconds(failures.count, backoff) * 1000 - now
   if (restMs > 0) {
-    const times = failures.count === 1 ? 'the last try' : `${failures.count} tries in a row`
-    return refused('backoff', `${times} for ${wish.names.join(', ')} failed`, restMs)
+    const times = failures.count === 1 ? 'the last attempt' : `the last ${failures.count} attempts`
+    return refused('backoff', `${times} for ${request.names.join(', ')} failed`, restMs)
   }
-  const left = isExempt || wish.resumes ? [] : limitsFor(wish, rules, ledger.lines, now)
+  const left = isExempt || request.resumes ? [] : limitsFor(request, rules, ledger.lines, now)
   const worst = left.toSorted((a, b) => b.waitMs - a.waitMs)[0]
   if (worst && worst.waitMs > 0) {
     const { limit, subject, count, perSeconds } = worst
-    const allowance = `its ${count} ${WORDS[limit](subject)} in ${durationText(perSeconds)} are spent`
+    const allowance = `the limit of ${count} ${WORDS[limit](subject)} in ${durationText(perSeconds)} is reached`
     return refused('limit', allowance, worst.waitMs)
   }
   return { kind: 'free', failures: failures.count, limits: left.map(({ waitMs: _, ...each }) => each) }
 }
 
-/** The pause after so many failures in a row: doubled each time, up to the longest. */
+/** The pause after this number of consecutive failures. It doubles each time, up to the maximum. */
 export const backoffSeconds = (failures: number, { firstSeconds, longestSeconds }: Backoff): number =>
   pauseAfter(failures, { firstMs: firstSeconds * 1000, factor: 2, longestMs: longestSeconds * 1000 }) / 1000
 
-/** How far back the lines must reach for a verdict. */
+/** The oldest time from which lines are needed. */
 export function ledgerSince({ limits }: BudgetRules, now: number): number {
   const periods = limitsOf(limits).map(({ perSeconds }) => 2 * perSeconds * 1000)
   return now - Math.max(MEMORY_MS, ...periods)
 }
 
-/** Whether only lines of the same names count. */
+/** Without limits only the lines of the same names count. */
 export const hasLimits = ({ limits }: BudgetRules): boolean => limitsOf(limits).length > 0
 
 const limitsOf = (limits: AcmeLimits): Limit[] =>
@@ -99,9 +99,9 @@ interface Counted extends LimitLeft {
   readonly waitMs: number
 }
 
-function limitsFor(wish: OrderRequest, rules: BudgetRules, lines: readonly LedgerLine[], now: number): Counted[] {
+function limitsFor(request: OrderRequest, rules: BudgetRules, lines: readonly LedgerLine[], now: number): Counted[] {
   const { limits, domainOf } = rules
-  const set = nameSet(wish.names)
+  const set = nameSet(request.names)
   const count = (limit: LimitName, subject: string, spent: readonly LedgerLine[]): Counted[] => {
     const allowed = limits[limit]
     if (!allowed) return []
@@ -112,11 +112,11 @@ function limitsFor(wish: OrderRequest, rules: BudgetRules, lines: readonly Ledge
     )
     return [{ limit, subject, ...allowed, ...bucket }]
   }
-  // An order of the same names that was left is gone on with, or will never be a certificate.
+  // An unfinished order of the same names is resumed, or never becomes a certificate.
   const certificates = certificatesIn(lines, now).filter(({ kind, names }) => kind === 'issued' || names !== set)
   const unproven = lines.filter(({ kind }) => kind === 'failed')
   const isRenewal = limits.renewalsExempt && lines.some(({ names, kind }) => names === set && kind === 'issued')
-  const domains = [...new Set(wish.names.map((name) => domainOf(bare(name))))]
+  const domains = [...new Set(request.names.map((name) => domainOf(bare(name))))]
   const isOf = (domain: string) => (line: LedgerLine) =>
     line.names.split(',').some((name) => domainOf(bare(name)) === domain)
   const forNew = [
@@ -131,10 +131,10 @@ function limitsFor(wish: OrderRequest, rules: BudgetRules, lines: readonly Ledge
     ...(isRenewal ? [] : forNew),
     ...count(
       'certificatesPerNames',
-      wish.names.join(', '),
+      request.names.join(', '),
       certificates.filter(({ names }) => names === set),
     ),
-    ...[...new Set(wish.names.map(bare))].flatMap((name) =>
+    ...[...new Set(request.names.map(bare))].flatMap((name) =>
       count(
         'failuresPerName',
         name,
@@ -144,7 +144,7 @@ function limitsFor(wish: OrderRequest, rules: BudgetRules, lines: readonly Ledge
   ]
 }
 
-/** Those that were issued, and those still to come of an order: the newest line of its names. */
+/** Issued certificates, and orders under way: the newest line of their names is `ordered`. */
 function certificatesIn(lines: readonly LedgerLine[], now: number): LedgerLine[] {
   const newest = new Map(lines.map((line) => [line.names, line]))
   const isUnderWay = (line: LedgerLine) =>
@@ -168,29 +168,29 @@ const UNITS = [
   [1, 'second'],
 ] as const
 
-/** In the largest unit that measures it whole. */
+/** In the largest unit that gives a whole number. */
 function durationText(seconds: number): string {
   const [size, unit] = UNITS.find(([each]) => seconds % each === 0) ?? UNITS[3]
   const amount = seconds / size
   return amount === 1 ? `1 ${unit}` : `${amount} ${unit}s`
 }
 
-/** So many at once; each comes back after its share of the period. A token bucket, as Let's Encrypt counts. */
+/** A token bucket, as Let's Encrypt uses: `count` at once, and each is refilled after its share of the period. */
 export interface Limit {
   readonly count: number
   readonly perSeconds: number
 }
 
 export interface Bucket {
-  /** How many may be had at once now. */
+  /** How many are allowed now. */
   readonly left: number
-  /** Until one may. */
+  /** The time until the next one is allowed. */
   readonly waitMs: number
 }
 
 /**
- * What is left after what was spent at these times, two periods back. What was spent before that is not known, so the
- * bucket is taken for empty then: it is never fuller here than it is at the authority.
+ * What is left after spending at these times within the last two periods. Earlier spending is not known, so the bucket is
+ * assumed to be empty before: it is never fuller here than at the authority.
  */
 export function bucketOf({ count, perSeconds }: Limit, spentAt: readonly number[], now: number): Bucket {
   const period = perSeconds * 1000

@@ -1,26 +1,26 @@
 import type { RenewalAdvice } from '../../model/renewal.ts'
 
-/** A certificate's life, in milliseconds since 1970. */
+/** Times in milliseconds since 1970. */
 interface Validity {
   readonly fingerprint: string
   readonly notBefore: number
   readonly notAfter: number
 }
 
-/** Before the end of the second third of its life, so that it is normally over before anybody warns. */
+/** Renewal starts a little before two thirds of the validity have passed, when warnings start. */
 const LEAST_LEAD = 0.01
 const SPREAD = 0.04
 
 /**
- * When a certificate is to be replaced: at two thirds of its life and a little earlier, by a share that its fingerprint
- * gives, so that certificates issued together are not renewed together. What the authority suggests goes before that,
- * but not into the last sixth.
+ * When a certificate is due for renewal: a little before two thirds of its validity. The offset depends on the fingerprint, so
+ * that certificates that were issued together are not renewed together. A window that the authority suggests has priority,
+ * except in the last sixth of the validity.
  */
 export function dueAt({ fingerprint, notBefore, notAfter }: Validity, window?: RenewalAdvice['window']): number {
-  const life = notAfter - notBefore
+  const validity = notAfter - notBefore
   const share = shareOf(fingerprint)
-  if (window) return Math.min(window.start + share * (window.end - window.start), notAfter - life / 6)
-  return notBefore + life * (2 / 3 - LEAST_LEAD - SPREAD * share)
+  if (window) return Math.min(window.start + share * (window.end - window.start), notAfter - validity / 6)
+  return notBefore + validity * (2 / 3 - LEAST_LEAD - SPREAD * share)
 }
 
 /** From 0 to 1, always the same for the same certificate. */

@@ -7,11 +7,11 @@ import { type PemFile, UnusablePemFile } from './pem-file.ts'
 export interface CheckedFile {
   readonly path: string
   readonly content: PemFile | UnusablePemFile
-  /** Whether each certificate in it was issued by the next one. Found out once, when the file is read. */
+  /** Whether each certificate was issued by the next one. Computed once, when the file is read. */
   readonly isChainSound: boolean
 }
 
-/** What is wrong with the files of an inventory, or soon will be. One that a later certificate replaces is no trouble. */
+/** Current and coming problems. A certificate that a later one replaces is not reported as expiring. */
 export function findingsIn(
   files: readonly CheckedFile[],
   pairs: readonly InstalledCertificate[],
@@ -35,7 +35,7 @@ export function findingsIn(
   ]
 }
 
-/** Only what has names of its own can serve; authorities in chains have none. */
+/** Only a certificate with names can be served. CA certificates have none. */
 function withoutKey(
   path: string,
   { certificates: [leaf] }: PemFile,
@@ -43,14 +43,14 @@ function withoutKey(
 ): CertificateFinding[] {
   if (!leaf || paired.has(leaf.fingerprint256)) return []
   const { names } = describeLeaf(leaf)
-  const sentence = `The certificate for ${names.join(', ')} cannot be used: its private key is in none of the files, or it is not for servers.`
+  const sentence = `The certificate for ${names.join(', ')} cannot be used: its private key is in none of the files, or it is not a server certificate.`
   return names.length === 0 ? [] : [{ kind: 'no_key', path, names, sentence }]
 }
 
 function brokenChain(path: string, { certificates: [leaf] }: PemFile): CertificateFinding[] {
   if (!leaf) return []
   const { names } = describeLeaf(leaf)
-  const sentence = `The chain behind the certificate for ${names.join(', ')} does not hang together: visitors may refuse it.`
+  const sentence = `The chain behind the certificate for ${names.join(', ')} is broken: browsers may reject it. Install the full chain in the right order.`
   return [{ kind: 'chain_broken', path, names, sentence }]
 }
 
@@ -67,12 +67,12 @@ function outOfTime(certificate: InstalledCertificate, now: number): CertificateF
   const { certificateFile: path, names, notBefore, notAfter } = certificate
   const what = `The certificate for ${names.join(', ')}`
   if (now < notBefore.getTime())
-    return { kind: 'not_yet_valid', path, names, sentence: `${what} is valid from ${notBefore.toISOString()} only.` }
+    return { kind: 'not_yet_valid', path, names, sentence: `${what} is not valid before ${notBefore.toISOString()}.` }
   const level = certificateLevel({ notBefore: notBefore.getTime(), notAfter: notAfter.getTime() }, now)
   if (level === 'ok') return undefined
   if (level === 'expired')
     return { kind: 'expired', path, names, sentence: `${what} expired at ${notAfter.toISOString()}.` }
   const share = level === 'critical' ? 'a sixth' : 'a third'
-  const sentence = `${what} has less than ${share} of its life left: it ends at ${notAfter.toISOString()}.`
+  const sentence = `${what} has less than ${share} of its validity left: it expires at ${notAfter.toISOString()}.`
   return { kind: 'expiring', path, names, sentence }
 }

@@ -14,13 +14,13 @@ interface Pair extends InstalledCertificate {
 }
 
 interface InventoryOptions {
-  /** Where Drawbridge keeps what it issued. */
+  /** The folder of the certificates that Drawbridge issued. */
   readonly issued?: string
-  /** Whether a wildcard that covers the host goes before its own name. */
+  /** Whether a wildcard certificate has priority over a certificate for the host's own name. */
   readonly prefersWildcard?: (host: string) => boolean
 }
 
-/** Reads the folders anew at every question, but only the files that changed since. */
+/** Lists the folders at every call, but reads only the files that changed. */
 export function certificateInventory(folders: readonly string[], options: InventoryOptions = {}): CertificateInventory {
   const { issued, prefersWildcard = () => false } = options
   const all = issued === undefined ? folders : [issued, ...folders]
@@ -77,7 +77,7 @@ async function reuseOrRead(file: FileStamp, before: ReadFile | undefined): Promi
     : { ...file, content, isChainSound: isChainSound(content) }
 }
 
-/** Every leaf with a key in any of the files, each once: in the file that holds the longest chain. */
+/** Every leaf certificate whose key is in one of the files. Of several files with the same leaf, the one with the longest chain. */
 function pair(files: readonly ReadFile[], isIssued: (path: string) => boolean): Pair[] {
   const usable = files.flatMap(({ path, content }) => (content instanceof UnusablePemFile ? [] : [{ path, content }]))
   const keyFiles = new Map(usable.flatMap(({ path, content }) => content.keyDigests.map((digest) => [digest, path])))
@@ -93,7 +93,7 @@ function pair(files: readonly ReadFile[], isIssued: (path: string) => boolean): 
   return [...pairs.values()]
 }
 
-/** Where pairs are looked for, so that many of them cost no more than few. Those whose names cannot be told are under none. */
+/** An index, so that a lookup does not depend on the number of pairs. Pairs without readable names are under NAMELESS. */
 function byName(pairs: readonly Pair[]): Map<string, Pair[]> {
   const named = new Map<string, Pair[]>()
   for (const each of pairs) {
@@ -112,7 +112,7 @@ function candidates(named: ReadonlyMap<string, readonly Pair[]>, host: string): 
 
 const isForServers = ({ keyUsage }: X509Certificate): boolean => keyUsage?.includes(SERVER_AUTHENTICATION) ?? true
 
-/** An exact name before a wildcard, or the other way round; then whichever lasts longest, of two of one second the current one. */
+/** By kind of name (exact or wildcard), then by the latest expiry, then the current pair before the previous one. */
 function best(
   pairs: readonly Pair[],
   host: string,

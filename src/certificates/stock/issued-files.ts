@@ -5,23 +5,23 @@ import { basename, dirname, join } from 'node:path'
 import { syncFolder } from '../../primitives/durable-file.ts'
 import { makePrivateFolder, writePrivateFile } from './private-file.ts'
 
-/** Where the files of one order lie, below the state folder. Every folder is for us alone. */
+/** The files of one order below the state folder. Every folder has mode 0700. */
 export interface OrderFiles {
-  /** Only the order's own. */
+  /** Used by this order only. */
   readonly folder: string
-  /** Made before the order is placed, so that no certificate is ever issued for a key that is lost. */
+  /** Written before the order is placed, so that the key of an issued certificate is never lost. */
   readonly key: string
 }
 
 const ISSUED = 'certificates'
 
-/** What was issued lies here, in a folder per first name: the inventory is to read it. */
+/** Issued certificates, one folder per first name. The inventory must read this folder. */
 export const issuedFolder = (stateDir: string): string => join(stateDir, ISSUED)
 
 export const accountKeyPath = (stateDir: string, directory: string): string =>
   join(stateDir, 'acme', digest(directory), 'account.key')
 
-/** The same, its folder made. */
+/** Like `accountKeyPath`, but creates the folder. */
 export async function accountKeyFile(stateDir: string, directory: string): Promise<string> {
   await makePrivateFolder(stateDir, 'acme', digest(directory))
   return accountKeyPath(stateDir, directory)
@@ -32,17 +32,17 @@ export async function orderFiles(stateDir: string, directory: string, names: str
   return { folder, key: join(folder, 'privkey.pem') }
 }
 
-/** Apart from the order's folder, which it outlives while a proof could not be taken away. */
+/** Outside the order's folder: it outlives the order when a proof could not be withdrawn. */
 export const proofsFile = (stateDir: string, directory: string, names: string): string =>
   join(stateDir, 'acme', digest(directory), 'proofs', `${digest(names)}.json`)
 
-/** Before a proof is noted. Whoever only takes proofs away needs to write nothing where there are none. */
+/** Must be called before a proof is recorded. Withdrawing proofs does not need the folder. */
 export const makeProofsFolder = (stateDir: string, directory: string): Promise<string> =>
   makePrivateFolder(stateDir, 'acme', digest(directory), 'proofs')
 
 /**
- * Whoever looks finds the old pair or the new one, each in a folder and whole, also after a crash at any point. The old one
- * stays beside it until it is followed by another: hosts may still be served with it.
+ * A reader finds the old pair or the new pair, each complete and in one folder, also after a crash at any point. The old pair
+ * is kept until the next installation, because hosts may still use it.
  */
 export async function installPair(
   stateDir: string,
@@ -65,7 +65,7 @@ const PREVIOUS = '.previous-'
 /** Whether a file belongs to the pair before the current one. */
 export const isPreviousPair = (path: string): boolean => basename(dirname(path)).startsWith(PREVIOUS)
 
-/** What stands there is put aside, where it is still found. */
+/** Renames an existing folder to `aside`, where the inventory still finds it. */
 async function replaceFolder(from: string, to: string, aside: string): Promise<void> {
   if (existsSync(to)) {
     await rm(aside, { recursive: true, force: true })

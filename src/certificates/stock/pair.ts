@@ -10,11 +10,11 @@ import {
   UnusablePemFile,
 } from './pem-file.ts'
 
-/** What the authority sent, checked against what it was asked for. Throws `UnusablePemFile`. */
+/** Checks the authority's certificate against the order. Throws `UnusablePemFile`. */
 export function checkIssued(chainPem: string, keyPem: string, names: readonly string[], now: number) {
   const { certificates } = splitPem(chainPem)
   const [leaf, ...chain] = certificates.map(parseCertificate)
-  if (!leaf) throw new UnusablePemFile('holds no certificate')
+  if (!leaf) throw new UnusablePemFile('has no certificate')
   if (publicKeyDigest(leaf.publicKey) !== keyDigest(keyPem)) throw new UnusablePemFile('is for another key')
   const described = describeLeaf(leaf)
   const covers = (name: string) => (name.startsWith('*.') ? described.names.includes(name) : coveringName(leaf, name))
@@ -24,13 +24,13 @@ export function checkIssued(chainPem: string, keyPem: string, names: readonly st
   const broken = [leaf, ...chain].some(
     (certificate, i, all) => all[i + 1] && !certificate.checkIssued(all[i + 1] ?? leaf),
   )
-  if (broken) throw new UnusablePemFile('does not hang together with its chain')
+  if (broken) throw new UnusablePemFile('has a broken chain')
   return { ...described, certificatePem: pemOf(certificates) }
 }
 
 /**
- * The texts of a certificate that the inventory found or the issuer wrote. They are read and checked anew, since files may
- * have been replaced meanwhile. Rejects with IssueFault.
+ * Reads the texts of an installed certificate. They are checked again, because the files may have been replaced. Rejects with
+ * IssueFault.
  */
 export async function loadPair(
   installed: Pick<InstalledCertificate, 'certificateFile' | 'keyFile' | 'fingerprint'>,
@@ -38,10 +38,10 @@ export async function loadPair(
   const { certificateFile, keyFile, fingerprint } = installed
   const [{ certificates }, { keys }] = await Promise.all([readTexts(certificateFile), readTexts(keyFile)])
   const leaf = inFile(certificateFile, () => certificates.map(parseCertificate)[0])
-  if (leaf?.fingerprint256 !== fingerprint) throw unusable(certificateFile, 'no longer holds the certificate it held')
+  if (leaf?.fingerprint256 !== fingerprint) throw unusable(certificateFile, 'has another certificate than before')
   const wanted = publicKeyDigest(leaf.publicKey)
   const key = inFile(keyFile, () => keys.find((text) => keyDigest(text) === wanted))
-  if (!key) throw unusable(keyFile, `does not hold the key of the certificate in ${certificateFile}`)
+  if (!key) throw unusable(keyFile, `does not have the key of the certificate in ${certificateFile}`)
   return { certificatePem: pemOf(certificates), keyPem: pemOf([key]), fingerprint }
 }
 
@@ -72,11 +72,11 @@ export const describeLeaf = (
   serial: x509.serialNumber,
 })
 
-/** The name of the certificate by which it covers the host. */
+/** The name in the certificate that covers the host. */
 export const coveringName = (x509: X509Certificate, host: string): string | undefined =>
   x509.checkHost(host, { subject: 'never', partialWildcards: false })
 
-/** For showing only: what a certificate covers is decided by `coveringName`. Quotes stand around names that mean to deceive. */
+/** For display only: `coveringName` decides what a certificate covers. OpenSSL quotes names with special characters; such names are not shown. */
 const dnsNames = ({ subjectAltName = '' }: X509Certificate): string[] =>
   subjectAltName.includes('"')
     ? []

@@ -6,24 +6,24 @@ import { join } from 'node:path'
 const MAX_FILE_BYTES = 256 * 1024
 const BLOCK = /-----BEGIN ([A-Z0-9 ]{1,64})-----(?:[^-]|-(?!----))*-----END \1-----/g
 
-/** What one file holds. Private keys are not kept: the digest of the public half is enough to find their certificate. */
+/** The content of one file. Private keys are not kept: the digest of the public key is enough to find the certificate. */
 export interface PemFile {
-  /** Leaf first, as servers want it. */
+  /** The leaf is the first. */
   readonly certificates: readonly X509Certificate[]
   readonly keyDigests: readonly string[]
 }
 
+/** The message is a clause that continues "the file" and contains nothing of the content. */
 export class UnusablePemFile extends Error {
   override readonly name = 'UnusablePemFile'
 }
 
-/** PEM texts as they stand, by what they are. */
 export interface PemTexts {
   readonly certificates: readonly string[]
   readonly keys: readonly string[]
 }
 
-/** A file without PEM in it is empty, not unusable. Throws `UnusablePemFile` with a sentence that repeats no content. */
+/** The lists are empty for a file without PEM text. Rejects with `UnusablePemFile`. */
 export async function readPemFile(path: string): Promise<PemFile> {
   const { certificates, keys } = await readPemTexts(path)
   return { certificates: certificates.map(parseCertificate), keyDigests: keys.map(keyDigest) }
@@ -33,7 +33,7 @@ export const readPemTexts = async (path: string): Promise<PemTexts> => splitPem(
 
 export function splitPem(content: string): PemTexts {
   const blocks = [...content.matchAll(BLOCK)].map(([text, label = '']) => ({ text, label }))
-  if (content.split('-----BEGIN ').length - 1 > blocks.length) throw new UnusablePemFile('holds PEM that is cut off')
+  if (content.split('-----BEGIN ').length - 1 > blocks.length) throw new UnusablePemFile('has incomplete PEM text')
   return {
     certificates: blocks.flatMap(({ text, label }) => (label === 'CERTIFICATE' ? [text] : [])),
     keys: blocks.flatMap(({ text, label }) => (label.endsWith('PRIVATE KEY') ? [text] : [])),
@@ -42,17 +42,17 @@ export function splitPem(content: string): PemTexts {
 
 export const parseCertificate = (text: string): X509Certificate => parse('certificate', () => new X509Certificate(text))
 
-/** That of the key's public half. */
+/** The digest of the public key. */
 export const keyDigest = (text: string): string =>
   parse('private key', () => publicKeyDigest(createPublicKey(readKey(text))))
 
-/** The same for a private key's public half and for the certificate that was issued for it. */
+/** A private key and its certificate have the same digest. */
 export const publicKeyDigest = (key: KeyObject): string =>
   createHash('sha256')
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest('hex')
 
-/** Opens without waiting (a pipe would block for ever) and never takes in more than a certificate file can be. */
+/** Does not wait for a pipe, and reads a limited number of bytes. */
 async function readBounded(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
     throw new UnusablePemFile(`cannot be opened (${error.code})`)
@@ -68,7 +68,7 @@ async function readBounded(path: string): Promise<string> {
 }
 
 function readKey(text: string): KeyObject {
-  if (/ENCRYPTED/.test(text)) throw new UnusablePemFile('holds a private key that is encrypted')
+  if (/ENCRYPTED/.test(text)) throw new UnusablePemFile('has an encrypted private key')
   return createPrivateKey(text)
 }
 
@@ -76,11 +76,11 @@ function parse<T>(what: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw error instanceof UnusablePemFile ? error : new UnusablePemFile(`holds a ${what} that cannot be read`)
+    throw error instanceof UnusablePemFile ? error : new UnusablePemFile(`has a ${what} that cannot be read`)
   }
 }
 
-/** More files than this are not a folder of certificates. */
+/** A folder with more files is not a folder of certificates. */
 const MAX_FILES = 10_000
 
 export interface FileStamp {

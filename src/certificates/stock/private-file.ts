@@ -4,51 +4,54 @@ import { dirname, join } from 'node:path'
 import { createFile, errorCode, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
 import { IssueFault } from '../contract.ts'
 
-/** Makes each of the folders below `root`, one in the other, for us alone, whatever the umask says. */
+/** Creates nested folders below `root` with mode 0700, whatever the umask is. */
 export async function makePrivateFolder(root: string, ...below: readonly string[]): Promise<string> {
   let folder = root
   for (const name of below) {
     const parent = folder
     folder = join(parent, name)
-    const made = await mkdir(folder, { mode: 0o700 }).then(() => true, unless('EEXIST', false))
+    const made = await mkdir(folder, { mode: 0o700 }).then(() => true, ignoreError('EEXIST', false))
     await chmod(folder, 0o700)
     if (made) await syncFolder(parent)
   }
   return folder
 }
 
-/** Replaces the file, or makes it, for the owner alone. */
+/** Creates or replaces the file with mode 0600. */
 export const writePrivateFile = (path: string, text: string): Promise<void> => replaceFile(path, text, 0o600)
 
-/** Never replaces anything: rejects with EEXIST where something stands already, a link too. */
+/** Rejects with EEXIST when the path exists, also as a link. */
 export async function createPrivateFile(path: string, text: string): Promise<void> {
   await createFile(path, text, 0o600)
   await syncFolder(dirname(path))
 }
 
-/** Its text, or undefined when there is no such file. */
+/** Undefined when the file does not exist. */
 export const readIfExists = (path: string): Promise<string | undefined> =>
-  readFile(path, 'utf8').catch(unless('ENOENT', undefined))
+  readFile(path, 'utf8').catch(ignoreError('ENOENT', undefined))
 
-const unless =
+const ignoreError =
   <T>(code: string, value: T) =>
   (error: unknown): T => {
     if (errorCode(error) !== code) throw error
     return value
   }
 
-/** The key in the file, as PEM; a new one (ECDSA P-256) where there is none. */
+/** The key in the file as PEM. Creates an ECDSA P-256 key when there is no file. */
 export async function readOrCreateKey(file: string): Promise<string> {
   const standing = await readIfExists(file)
   if (standing !== undefined)
-    return checkedKey(standing, `The file ${file} holds no private key; move it away to have a new one made.`)
+    return checkedKey(
+      standing,
+      `The file ${file} does not have a private key. Move it away, and Drawbridge creates a new key.`,
+    )
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   await writePrivateFile(file, pem)
   return pem
 }
 
-/** The same text; rejected in these words when it is no private key. */
+/** Returns the text. Throws IssueFault with the sentence `otherwise` when it is not a private key. */
 export function checkedKey(pem: string, otherwise: string): string {
   try {
     createPrivateKey(pem)

@@ -1,9 +1,9 @@
-/** The bytes are not a DNS message: the one error that decoding throws. */
+/** The bytes are not a DNS message. Decoding throws no other error. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'
 }
 
-/** Reads forward through a message and never past its end. */
+/** Reads a message from the start to its end, and throws instead of reading past it. */
 export class Cursor {
   readonly message: Buffer
   offset: number
@@ -39,7 +39,7 @@ export class Cursor {
   }
 }
 
-/** Unsigned integers as DNS writes them, each in two octets. */
+/** Unsigned integers of two octets each, in network byte order. */
 export function u16(...numbers: number[]): Buffer {
   const bytes = Buffer.alloc(numbers.length * 2)
   for (const [i, number] of numbers.entries()) bytes.writeUInt16BE(number, i * 2)

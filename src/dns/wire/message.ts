@@ -50,15 +50,15 @@ export interface Query {
   readonly recursive: boolean
 }
 
-/** Throws `UnaskableName` for what no message can ask. */
+/** Throws `UnaskableName` for a name or type that a message cannot contain. */
 export function encodeQuery({ id, name, type, recursive }: Query): Buffer {
   const flags = recursive ? RECURSION_DESIRED : 0
   return Buffer.concat([u16(id, flags, 1, 0, 0, 0), encodeName(name), u16(typeNumber(type), CLASS_IN)])
 }
 
 /**
- * Throws `MalformedMessage`, and nothing else, for bytes that are no message. Of a truncated message only the header
- * and the question are read: nothing behind them can be relied on.
+ * Throws `MalformedMessage`, and no other error, for bytes that are not a message. Of a truncated message it reads only the
+ * header and the question, because the rest is not reliable.
  */
 export function decodeMessage(bytes: Buffer): Message {
   const cursor = new Cursor(bytes)
@@ -82,7 +82,7 @@ export function decodeMessage(bytes: Buffer): Message {
   }
 }
 
-/** Undefined for bytes that are no message. */
+/** Undefined for bytes that are not a message. */
 export function decodeMessageOrUndefined(bytes: Buffer): Message | undefined {
   try {
     return decodeMessage(bytes)
@@ -96,7 +96,7 @@ function readQuestion(cursor: Cursor): Question {
   return { name: readName(cursor), type: typeName(cursor.u16()), class: cursor.u16() }
 }
 
-/** A count may lie: entries are read one by one, so that the message's end is met before memory is. */
+/** A count may be wrong. Entries are read one by one, so that a wrong count ends at the end of the message. */
 function readEach<T>(count: number, read: () => T): T[] {
   const entries: T[] = []
   for (let i = 0; i < count; i += 1) entries.push(read())

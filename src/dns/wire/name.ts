@@ -2,10 +2,10 @@ import { type Cursor, MalformedMessage } from './bytes.ts'
 
 const MAX_LABEL_LENGTH = 63
 const MAX_NAME_LENGTH = 255
-/** More pointers than this serve no honest message; chains of them would make decoding slow. */
+/** No normal message has more pointers in one name. Long chains would make decoding slow. */
 const MAX_POINTERS = 32
 
-/** A name that DNS cannot carry: too long, an empty label, or a character that would need escaping. */
+/** A name that a DNS message cannot contain: too long, an empty label, or a character that needs escaping. */
 export class UnaskableName extends Error {
   override readonly name = 'UnaskableName'
 }
@@ -15,20 +15,21 @@ export function encodeName(name: string): Buffer {
   const labels = name === '' ? [] : name.toLowerCase().split('.')
   const parts = labels.map((label) => {
     if (!/^[\x21-\x5b\x5d-\x7e]{1,63}$/.test(label))
-      throw new UnaskableName(`not a DNS label: ${JSON.stringify(label)}`)
+      throw new UnaskableName(`${JSON.stringify(label)} is not a DNS label`)
     return Buffer.concat([Buffer.from([label.length]), Buffer.from(label, 'latin1')])
   })
   const wire = Buffer.concat([...parts, Buffer.from([0])])
-  if (wire.length > MAX_NAME_LENGTH) throw new UnaskableName(`longer than ${MAX_NAME_LENGTH} octets: ${name}`)
+  if (wire.length > MAX_NAME_LENGTH)
+    throw new UnaskableName(`the name ${name} is longer than ${MAX_NAME_LENGTH} octets`)
   return wire
 }
 
-/** The name at the cursor, which is left behind it: lower case, odd octets as `\ddd`, dots inside a label as `\.`. */
+/** Reads a name and moves the cursor behind it. Lower case; unprintable octets as `\ddd`, dots inside a label as `\.`. */
 export function readName(cursor: Cursor): string {
   return readLabels(cursor).map(labelText).join('.')
 }
 
-/** The name at the cursor in wire form, uncompressed and in lower case. */
+/** Reads a name as wire format, uncompressed and in lower case. */
 export function readNameBytes(cursor: Cursor): Buffer {
   const parts = readLabels(cursor).map((label) => Buffer.concat([Buffer.from([label.length]), lowerCase(label)]))
   return Buffer.concat([...parts, Buffer.from([0])])

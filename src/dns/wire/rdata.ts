@@ -7,12 +7,12 @@ import { encodeName } from './name.ts'
 const MAX_STRING_LENGTH = 255
 const MAX_RDATA_LENGTH = 0xffff
 
-/** A value that its record type cannot hold, such as a name where an address belongs. */
+/** A value that its record type cannot contain, such as a name in an A record. */
 export class UnwritableValue extends Error {
   override readonly name = 'UnwritableValue'
 }
 
-/** The rdata of a record, comparable with what a reader gives. Throws `UnwritableValue` or `UnaskableName`. */
+/** Comparable with the `rdata` of a DnsRecord. Throws `UnwritableValue` or `UnaskableName`. */
 export function encodeRdata({ type, value }: Pick<ZoneRecord, 'type' | 'value'>): Buffer {
   switch (type) {
     case 'A':
@@ -26,7 +26,7 @@ export function encodeRdata({ type, value }: Pick<ZoneRecord, 'type' | 'value'>)
   }
 }
 
-/** The text of a TXT record: how it is cut into strings carries no meaning. Undefined for rdata that is none. */
+/** The text of a TXT record. Its division into strings has no meaning. Undefined for malformed rdata. */
 export function textOf(rdata: Buffer): Buffer | undefined {
   const parts: Buffer[] = []
   for (let at = 0; at < rdata.length; ) {
@@ -47,13 +47,13 @@ export function addressIn(rdata: Buffer): string | undefined {
 }
 
 function ipv4(value: string): Buffer {
-  if (!isIPv4(value)) throw new UnwritableValue(`not an IPv4 address: ${JSON.stringify(value)}`)
+  if (!isIPv4(value)) throw new UnwritableValue(`${JSON.stringify(value)} is not an IPv4 address`)
   return Buffer.from(value.split('.').map(Number))
 }
 
 function ipv6(value: string): Buffer {
   const address = parseAddress(value)
-  if (!address?.includes(':')) throw new UnwritableValue(`not an IPv6 address: ${JSON.stringify(value)}`)
+  if (!address?.includes(':')) throw new UnwritableValue(`${JSON.stringify(value)} is not an IPv6 address`)
   const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''))
   const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
   return u16(...[...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16)))
@@ -66,7 +66,8 @@ function strings(text: Buffer): Buffer {
     return Buffer.concat([Buffer.from([part.length]), part])
   })
   const rdata = Buffer.concat(parts)
-  if (rdata.length > MAX_RDATA_LENGTH) throw new UnwritableValue(`a text of ${text.length} octets fits no record`)
+  if (rdata.length > MAX_RDATA_LENGTH)
+    throw new UnwritableValue(`a text of ${text.length} octets is too long for a TXT record`)
   return rdata
 }
 

@@ -74,11 +74,11 @@ export const typeName = (number: number): string => NAMES.get(number) ?? `TYPE${
 /** The number of a record type given as a mnemonic or as `TYPEnnn`. */
 export function typeNumber(name: string): number {
   const number = Object.hasOwn(NUMBERS, name) ? NUMBERS[name] : Number(/^TYPE(\d{1,5})$/.exec(name)?.[1])
-  if (number === undefined || !(number <= 0xffff)) throw new UnaskableName(`not a record type: ${name}`)
+  if (number === undefined || !(number <= 0xffff)) throw new UnaskableName(`${name} is not a record type`)
   return number
 }
 
 export const CLASS_IN = 1
-/** In an UPDATE: "none of this", or "take exactly this away" (RFC 2136 sections 2.4 and 2.5). */
+/** In an UPDATE: "does not exist" as a prerequisite, "delete this record" as a change (RFC 2136 sections 2.4 and 2.5). */
 export const CLASS_NONE = 254
 export const CLASS_ANY = 255

@@ -8,7 +8,7 @@ export interface WireRecord extends DnsRecord {
   readonly class: number
 }
 
-/** Where names stand in the rdata of the types that servers compress: octets before them, and how many. */
+/** The names in the rdata of types that servers compress: the octets before the names, and the number of names. */
 const NAMES_IN_RDATA: Readonly<Record<string, { before: number; names: number }>> = {
   NS: { before: 0, names: 1 },
   MD: { before: 0, names: 1 },
@@ -30,7 +30,7 @@ const NAMES_IN_RDATA: Readonly<Record<string, { before: number; names: number }>
   DNAME: { before: 0, names: 1 },
 }
 
-/** A record to be sent; in an UPDATE its class says what is meant by it. */
+/** A record to send. In an UPDATE its class says what the record means. */
 export interface OutgoingRecord {
   readonly owner: string
   readonly type: string
@@ -39,7 +39,7 @@ export interface OutgoingRecord {
   readonly rdata: Buffer
 }
 
-/** Throws `UnaskableName` for an owner that no message can carry. */
+/** Throws `UnaskableName` for an owner that a message cannot contain. */
 export function encodeRecord({ owner, type, class: recordClass, ttl, rdata }: OutgoingRecord): Buffer {
   const head = [encodeName(owner), u16(typeNumber(type), recordClass), u32(ttl), u16(rdata.length)]
   return Buffer.concat([...head, rdata])
@@ -55,7 +55,7 @@ export function readRecord(cursor: Cursor): WireRecord {
   return { owner, type, class: recordClass, ttl, rdata, ...contentOf(type, rdata) }
 }
 
-/** What of the rdata others read. Empty rdata, as in an UPDATE, has nothing to tell. */
+/** The decoded parts of the rdata. Rdata may be empty in an UPDATE. */
 function contentOf(type: string, rdata: Buffer): Pick<DnsRecord, 'caa' | 'target'> {
   if (type === 'CAA') return { caa: decodeCaa(rdata) }
   return type === 'CNAME' && rdata.length > 0 ? { target: readName(new Cursor(rdata)) } : {}
@@ -65,10 +65,10 @@ function contentOf(type: string, rdata: Buffer): Pick<DnsRecord, 'caa' | 'target
 function readRdata(cursor: Cursor, type: string, length: number): Buffer {
   const end = cursor.offset + length
   const layout = NAMES_IN_RDATA[type]
-  // Empty rdata stands in UPDATE messages under every type.
+  // In an UPDATE a record of any type may have empty rdata.
   if (!layout || length === 0) return Buffer.from(cursor.bytes(length))
   const before = cursor.bytes(layout.before)
   const names = Array.from({ length: layout.names }, () => readNameBytes(cursor))
-  if (cursor.offset > end) throw new MalformedMessage(`a ${type} record is longer than it says`)
+  if (cursor.offset > end) throw new MalformedMessage(`a ${type} record is longer than its length field`)
   return Buffer.concat([before, ...names, cursor.bytes(end - cursor.offset)])
 }

@@ -18,7 +18,7 @@ export interface Tsig {
   readonly other: Buffer
 }
 
-/** What a signature covers beside the message (section 4.3.3). */
+/** The data that a signature covers in addition to the message (section 4.3.3). */
 export const tsigVariables = ({
   key,
   algorithm,
@@ -36,7 +36,7 @@ export const tsigVariables = ({
     other,
   ])
 
-/** The message with the TSIG record as its last. */
+/** Adds the TSIG record as the last record. */
 export function appendTsig(message: Buffer, tsig: Tsig): Buffer {
   const { key, algorithm, time, fudge, mac, originalId, error, other } = tsig
   const rdata = Buffer.concat([
@@ -53,15 +53,15 @@ export function appendTsig(message: Buffer, tsig: Tsig): Buffer {
   return signed
 }
 
-/** A message taken apart: its TSIG record, and the message as it was before that was added. */
+/** The TSIG record of a message, and the message without it. */
 export interface SplitMessage {
   readonly message: Buffer
   readonly tsig: Tsig
 }
 
 /**
- * Undefined when the last record is no TSIG: the message is not signed. Throws `MalformedMessage`, and nothing else, for
- * bytes that are no message, or that go on behind it: nobody vouches for those.
+ * Undefined when the last record is not a TSIG record: the message is not signed. Throws `MalformedMessage`, and no other
+ * error, for bytes that are not a message, or for bytes after the last record: no signature covers them.
  */
 export function splitTsig(bytes: Buffer): SplitMessage | undefined {
   const cursor = new Cursor(bytes, 4)
@@ -71,7 +71,7 @@ export function splitTsig(bytes: Buffer): SplitMessage | undefined {
   if (additional === 0) return undefined
   const start = cursor.offset
   const tsig = readTsig(cursor)
-  if (cursor.offset !== bytes.length) throw new MalformedMessage('the message goes on behind its last record')
+  if (cursor.offset !== bytes.length) throw new MalformedMessage('the message has bytes after its last record')
   if (!tsig) return undefined
   const message = Buffer.from(bytes.subarray(0, start))
   message.writeUInt16BE(tsig.originalId, 0)
@@ -95,6 +95,6 @@ function readTsig(cursor: Cursor): Tsig | undefined {
   const mac = inside.bytes(inside.u16())
   const tsig = { key: owner, algorithm, time, fudge, mac, originalId: inside.u16(), error: inside.u16() }
   const other = inside.bytes(inside.u16())
-  if (inside.offset !== rdata.length) throw new MalformedMessage('a TSIG record is longer than it says')
+  if (inside.offset !== rdata.length) throw new MalformedMessage('a TSIG record is longer than its length field')
   return { ...tsig, other }
 }

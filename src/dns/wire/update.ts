@@ -7,7 +7,7 @@ import { CLASS_IN, CLASS_NONE, typeNumber } from './record-types.ts'
 
 export const OPCODE_UPDATE = 5
 
-/** What must hold, and what changes if it does: all of it or nothing (RFC 2136). */
+/** The changes are made if all prerequisites are true, all or none (RFC 2136). */
 export interface Update {
   readonly zone: string
   readonly prerequisites: readonly OutgoingRecord[]
@@ -34,7 +34,7 @@ export const rrsetAbsent = (owner: string, type: string): OutgoingRecord => ({
 })
 export const nameNotInUse = (owner: string): OutgoingRecord => rrsetAbsent(owner, 'ANY')
 
-/** All of these for one name and type together: its set is exactly they. */
+/** All such prerequisites for one name and type together: the name has exactly these values. */
 export const rrsetIs = (record: ZoneRecord): OutgoingRecord => ({ ...outgoing(record), ttl: 0 })
 
 /** Changes (section 2.5). */

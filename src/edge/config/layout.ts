@@ -1,13 +1,13 @@
 import { parseName } from '../../model/dns-name.ts'
 
-/** What stands where below an edge's folder. Nothing else is ever written there, and nothing else is ever read for us. */
+// The layout of an edge's folder. Drawbridge reads and writes only these paths there.
 export const BASE_FILE = 'drawbridge.conf'
-/** Drafts of files and shadow configurations. The dot keeps it out of every include. */
+/** Drafts of files and test configurations. The dot keeps the folder out of every include. */
 export const STAGING = '.staging'
-/** A shadow of the administrator's main file stands beside it under this name and a random end. */
+/** The test copy of the administrator's main file has this name and a random suffix, in the same folder. */
 export const SHADOW_PREFIX = '.drawbridge-shadow-'
 
-/** Ours from the outermost to the innermost, each with its mode. */
+/** Parents before their subfolders, each with its mode. */
 export const FOLDERS: readonly { readonly path: string; readonly mode: number }[] = [
   { path: '', mode: 0o755 },
   { path: 'hosts', mode: 0o755 },
@@ -21,16 +21,16 @@ export const FOLDERS: readonly { readonly path: string; readonly mode: number }[
 
 export type PemKind = 'certificate' | 'key'
 
-/** nginx takes 4,096 characters at most as one value: a long chain is spread over several. */
+/** One value in nginx's configuration has at most 4,096 characters. A longer chain is split into several parts. */
 export const MAX_PARTS: Readonly<Record<PemKind, number>> = { certificate: 4, key: 2 }
 
-/** No longer than a file name can be. */
+/** A file name has at most 255 bytes, the ending included. */
 const MAX_HOST_LENGTH = 250
 
 export const hostFile = (host: string): string => `hosts/${host}.conf`
 export const hostEntry = (host: string): string => `tls/hosts/${host}.map`
 
-/** The first part of nearly every PEM is all of it; the others have a folder of their own, so that nginx lists little. */
+/** Nearly every PEM text fits into one part. Further parts have their own folder, so that nginx lists few files for them. */
 export const pemFile = (kind: PemKind, id: string, part: number): string =>
   part === 1 ? `tls/${kind}s/${id}.map` : `tls/more/${id}.${kind}-${part}.map`
 
@@ -39,7 +39,7 @@ export const pemGlob = (kind: PemKind, part: number): string => pemFile(kind, '*
 
 export const isHost = (host: string): boolean => parseName(host) === host && host.length <= MAX_HOST_LENGTH
 
-/** In the order in which files come; they go in the opposite order. No file ever stands without those it relies on. */
+/** Files are written in this order and removed in the reverse order, so that a file never exists without the files it needs. */
 const ORDER = ['certificate', 'host entry', 'host', 'base'] as const
 
 export type Path =
@@ -47,7 +47,7 @@ export type Path =
   | { readonly kind: 'host' | 'host entry'; readonly host: string }
   | { readonly kind: 'certificate'; readonly id: string; readonly secret: boolean }
 
-/** What a path is for. Throws for anything that is not a path of ours: it may come from a journal or a backup. */
+/** Throws for a path that is not in this layout: it may come from a journal or a backup. */
 export function parsePath(path: string): Path {
   if (path === BASE_FILE) return { kind: 'base' }
   const host = /^hosts\/(.+)\.conf$/.exec(path)?.[1]
@@ -59,10 +59,10 @@ export function parsePath(path: string): Path {
   if ((first === undefined) !== (further === undefined)) {
     return { kind: 'certificate', id, secret: (first ?? further) === 'key' }
   }
-  throw new Error('not a path of an edge')
+  throw new Error(`${JSON.stringify(path)} is not a path of an edge's file.`)
 }
 
-/** Whether a file gives a host its certificate: the pair, or the entry that names it. */
+/** Whether a file belongs to a pair, or is the map entry that names a pair. */
 export const isCertificateFile = (path: string): boolean => ['certificate', 'host entry'].includes(parsePath(path).kind)
 
 export const isSecret = (path: string): boolean => {
@@ -70,7 +70,7 @@ export const isSecret = (path: string): boolean => {
   return parsed.kind === 'certificate' && parsed.secret
 }
 
-/** Compares two paths by the order in which their files come. */
+/** Compares two paths by the order in which their files are written. */
 export const byOrder = (a: string, b: string): number => rank(a) - rank(b)
 
 const rank = (path: string): number => ORDER.indexOf(parsePath(path).kind)

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * How an entry proves that it is the one of its plan. Asked with the header QUESTION and the value of its plan, its server
- * blocks add the header ANSWER with another value to whatever they answer. Both values follow from the plan's secret and
- * the host's name. Neither a backend nor another server block knows them: the entry keeps the question from its backend
- * and the backend's own header of that name from the visitor. The values open nothing.
+ * Proves which server block answered. A request has the header QUESTION with a value of the plan. The plan's server blocks
+ * then add the header ANSWER with another value to every response. Both values are derived from the plan's secret and the
+ * host name. Backends and other server blocks do not know them: the server block removes QUESTION before it calls the
+ * backend, and removes ANSWER from the backend's response. The values grant no access.
  */
 export const QUESTION = 'X-Drawbridge-Question'
 export const ANSWER = 'X-Drawbridge-Entry'
@@ -14,14 +14,14 @@ export interface EntryProof {
   readonly answer: string
 }
 
-/** `secret`: of the plan, 64 hexadecimal digits. Throws for anything else. */
+/** Throws when the plan's secret is not 64 hexadecimal digits. */
 export function entryProof(secret: string, host: string): EntryProof {
-  if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error('not the proof of a plan')
+  if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error('The proof of a plan must have 64 hexadecimal digits.')
   const value = (of: string) =>
     createHmac('sha256', Buffer.from(secret, 'hex')).update(`${of} ${host}`).digest('hex').slice(0, 32)
   return { question: value('question'), answer: value('answer') }
 }
 
-/** Whose block it was that answered, by the header ANSWER of what came; undefined where nobody was asked for a proof. */
+/** Which server block sent the response with this ANSWER header; undefined for a request without a proof. */
 export const entryIn = (proof: EntryProof | undefined, header: string | undefined): 'ours' | 'other' | undefined =>
   proof && (header === proof.answer ? 'ours' : 'other')

@@ -2,16 +2,15 @@ import { formatEndpoint } from '../../model/address.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { hostEntry, hostFile, MAX_PARTS, type PemKind, pemGlob } from './layout.ts'
 
-/** How the default server says that it answers for nobody: whoever asks the edge tells it from a backend's own 404. */
+/** The header of the default server's response. It distinguishes an unknown host from a 404 of a backend. */
 export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host' }
 
-/** Where an edge listens. */
 export type Listening = Pick<EdgeSettings, 'listen' | 'ports'>
 
-/** Directives that may stand once in all of nginx's configuration: left out where the administrator has them already. */
+/** Directives that may occur only once in the configuration. They are left out when the administrator's files have them. */
 export const ROOM_FOR_NAMES = ['server_names_hash_bucket_size', 'map_hash_bucket_size']
 
-/** The file that nginx includes: the default servers, the choice of certificates, and the hosts. */
+/** The file that nginx includes: the default servers, the certificate maps, and the includes of the hosts. */
 export function renderBase(settings: Listening & Pick<EdgeSettings, 'folder'>, leftOut: ReadonlySet<string>): string {
   const { folder, ports } = settings
   const room = ROOM_FOR_NAMES.filter((directive) => !leftOut.has(directive)).map((directive) => `${directive} 512;`)
@@ -59,7 +58,7 @@ include ${folder}/${hostFile('*')};
 export const listenLines = ({ listen }: Listening, port: number, options = ''): string =>
   listen.map((address) => `  listen ${formatEndpoint({ address, port })}${options};`).join('\n')
 
-/** For TLS 1.2; all of them with forward secrecy and authenticated encryption. */
+/** For TLS 1.2. All have forward secrecy and authenticated encryption. */
 const CIPHERS = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',

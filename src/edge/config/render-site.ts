@@ -9,9 +9,9 @@ import { renderCertificate } from './render-certificate.ts'
 const TOKEN = /^[A-Za-z0-9_-]{1,256}$/
 const KEY_AUTHORIZATION = /^[A-Za-z0-9_-]{1,256}\.[A-Za-z0-9_-]{1,256}$/
 
-/** The files of one site. Throws when a value is not of its grammar: nothing is ever escaped into the configuration. */
+/** The files of one site. Throws when a value does not match its pattern: values are never escaped into the configuration. */
 export function renderSite(site: Site, listening: Listening): EdgeFile[] {
-  assertGrammar(site)
+  assertValid(site)
   return [
     ...(site.certificate ? renderCertificate(site.host, site.certificate) : []),
     { path: hostFile(site.host), content: renderHost(site, listening), secret: false },
@@ -44,7 +44,7 @@ ${answer}}
 `
 }
 
-/** See proof.ts. A header without a value is not sent: who does not know the question gets no answer. */
+/** See proof.ts. nginx sends no header with an empty value, so a request without the right QUESTION gets no ANSWER. */
 function identity({ host, proof }: Site): string {
   if (proof === undefined) return ''
   const { question, answer } = entryProof(proof, host)
@@ -69,12 +69,12 @@ const redirect = (host: string, port: number): string => `  location / {
   }
 `
 
-/** The backend learns neither the question nor how to answer in the entry's place. */
+/** The backend must not see QUESTION, and must not be able to send ANSWER. */
 const PROOF_KEPT = `    proxy_set_header ${QUESTION} "";
     proxy_hide_header ${ANSWER};
 `
 
-/** This edge is the first hop that a backend may trust: what visitors say about addresses is replaced, not added to. */
+/** This edge is the first hop that a backend may trust, so the forwarding headers of visitors are replaced. */
 const proxy = (
   { host, target, proof }: Site,
   scheme: 'http' | 'https',
@@ -100,16 +100,17 @@ const proxy = (
 ${proof === undefined ? '' : PROOF_KEPT}  }
 `
 
-function assertGrammar({ host, planId, target, challenges = {} }: Site): void {
-  if (!isHost(host)) throw new Error('not the name of a host')
-  if (!PLAN_ID.test(planId)) throw new Error('not the id of a plan')
-  if (!isTarget(target)) throw new Error('not the address of a backend')
+function assertValid({ host, planId, target, challenges = {} }: Site): void {
+  if (!isHost(host)) throw new Error(`${JSON.stringify(host)} is not a valid host name.`)
+  if (!PLAN_ID.test(planId)) throw new Error(`${JSON.stringify(planId)} is not a plan id.`)
+  if (!isTarget(target)) throw new Error(`${JSON.stringify(target)} is not http:// with an IP address and a port.`)
   for (const [token, keyAuthorization] of Object.entries(challenges)) {
-    if (!TOKEN.test(token) || !KEY_AUTHORIZATION.test(keyAuthorization)) throw new Error('not an answer to a challenge')
+    if (!TOKEN.test(token) || !KEY_AUTHORIZATION.test(keyAuthorization))
+      throw new Error('The token or the key authorization of an ACME challenge has characters that are not allowed.')
   }
 }
 
-/** `http://` and an IP address in its one spelling and a port, with nothing behind. */
+/** `http://`, an IP address in canonical form, a port, and nothing else. */
 function isTarget(target: string): boolean {
   const [, endpoint = ''] = /^http:\/\/([0-9a-f.:[\]]+:\d{1,5})$/.exec(target) ?? []
   const parsed = parseEndpoint(endpoint, 0)

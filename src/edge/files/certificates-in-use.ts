@@ -5,7 +5,7 @@ import { idInEntry } from '../config/render-certificate.ts'
 import type { EdgeFile } from '../contract.ts'
 import { withEdgeFaults } from './files.ts'
 
-/** The removal of every file that holds the certificate that the host has now; none when it has none. */
+/** The removal of all files of the host's current certificate; empty when the host has none. */
 export async function certificateRemovals(folder: string, host: string): Promise<EdgeFile[]> {
   const id = idInEntry(await readFile(join(folder, hostEntry(host)), 'utf8').catch(() => ''))
   if (id === undefined) return []
@@ -18,7 +18,7 @@ export async function certificateRemovals(folder: string, host: string): Promise
   )
 }
 
-/** Without the removals of certificates that some host has, once these files stand. */
+/** Leaves out the removal of every certificate that a host still uses after the change. */
 export async function keepUsedCertificates(folder: string, files: readonly EdgeFile[]): Promise<EdgeFile[]> {
   const going = files.filter(({ path, content }) => content === null && parsePath(path).kind === 'certificate')
   if (going.length === 0) return [...files]
@@ -26,7 +26,7 @@ export async function keepUsedCertificates(folder: string, files: readonly EdgeF
   return files.filter((file) => !going.includes(file) || !used.has(idOf(file)))
 }
 
-/** The removal of every pair that no host has. */
+/** The removal of every pair that no host uses. */
 export async function unusedCertificates(folder: string): Promise<EdgeFile[]> {
   const lists = await Promise.all(
     ['tls/certificates', 'tls/keys', 'tls/more'].map(async (path) =>
@@ -40,7 +40,7 @@ export async function unusedCertificates(folder: string): Promise<EdgeFile[]> {
   )
 }
 
-/** Whatever else may stand there is not ours to remove. */
+/** Other files in these folders were not written by Drawbridge and are never removed. */
 function isPemFile(path: string): boolean {
   try {
     return parsePath(path).kind === 'certificate'

@@ -7,7 +7,7 @@ import { EdgeFault, type EdgeFile, type FileHash } from '../contract.ts'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
-/** What is told where a link, a folder or a pipe stands in place of a file: no hash is ever equal to it. */
+/** The `hash` of a link, a folder or a pipe. It equals no real hash. */
 export const NO_FILE = 'not a regular file'
 
 export const hashOf = (content: string | Buffer | null): string | null =>
@@ -25,11 +25,11 @@ export async function readEdgeFile(folder: string, path: string): Promise<EdgeFi
 }
 
 export const notRegularFile = (path: string): EdgeFault =>
-  new EdgeFault('changed_meanwhile', `At ${path} stands something that is not a regular file; move it away.`)
+  new EdgeFault('changed_meanwhile', `${path} is not a regular file. Move it away.`)
 
 /**
- * Null: nothing is there. Opens without following a link or waiting for a pipe, and at once: for files this small it takes
- * less time than handing it to somebody else.
+ * Null when there is no file. Follows no link and does not wait for a pipe. It reads synchronously: for small files that is
+ * faster than the thread pool.
  */
 async function contentOf(folder: string, path: string): Promise<Buffer | null | typeof NO_FILE> {
   const place = join(folder, path)
@@ -52,14 +52,14 @@ function readOpened(descriptor: number): Buffer | typeof NO_FILE {
   }
 }
 
-/** Drafts hold keys, too: they are not written through a link to wherever it leads. */
+/** Drafts contain private keys, so they must not be written through a link. */
 export async function assertStaging(folder: string): Promise<void> {
   const staging = join(folder, STAGING)
   const found = await withEdgeFaults(staging, async () => lstatSync(staging))
-  if (!found.isDirectory()) throw new EdgeFault('unavailable', `${staging} must be a folder and no link.`)
+  if (!found.isDirectory()) throw new EdgeFault('unavailable', `${staging} must be a folder and not a link.`)
 }
 
-/** Failures of disk and rights become faults that name the file and the system's code, never content. */
+/** Turns disk and permission errors into an EdgeFault with the path and the error code, without content. */
 export async function withEdgeFaults<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -71,6 +71,10 @@ export async function withEdgeFaults<T>(path: string, work: () => Promise<T>): P
 function faultOf(path: string, error: unknown): unknown {
   const code = errorCode(error)
   if (error instanceof EdgeFault || code === undefined) return error
-  if (code === 'EEXIST') return new EdgeFault('changed_meanwhile', `Somebody else has just made ${path}.`)
+  if (code === 'EEXIST')
+    return new EdgeFault(
+      'changed_meanwhile',
+      `${path} was created outside Drawbridge at the same time. It was not overwritten.`,
+    )
   return new EdgeFault('write_failed', `${path} could not be read or written (${code}).`)
 }

@@ -7,20 +7,20 @@ import { type EdgeChange, EdgeFault, type EdgeFile } from '../contract.ts'
 import { assertStaging, hashFile, hashOf, NO_FILE, notRegularFile, withEdgeFaults } from './files.ts'
 
 /**
- * Puts files in place and takes others away: all of it or, unless the program dies meanwhile, nothing. Looks at
- * everything before it touches anything, and leaves alone what stands already as it shall.
+ * Writes and removes files: all of them or, unless the process dies in between, none. It compares every file before it
+ * changes the first one. A file that already has the wanted content is not written.
  */
 export async function replaceFiles(folder: string, change: EdgeChange): Promise<void> {
   await assertStaging(folder)
-  const { coming, going, standing } = await compare(folder, change)
-  const drafts = coming.map(newDraft)
+  const { toWrite, toRemove, onDisk } = await compare(folder, change)
+  const drafts = toWrite.map(newDraft)
   const undo: (() => Promise<void>)[] = []
   try {
-    await allSettled(coming.map((file, index) => writeDraft(folder, file, drafts[index] ?? '')))
-    for (const [index, { path }] of coming.entries()) {
-      undo.push(await installFile(folder, drafts[index] ?? '', path, standing.get(path) === null, drafts))
+    await allSettled(toWrite.map((file, index) => writeDraft(folder, file, drafts[index] ?? '')))
+    for (const [index, { path }] of toWrite.entries()) {
+      undo.push(await installFile(folder, drafts[index] ?? '', path, onDisk.get(path) === null, drafts))
     }
-    for (const { path } of going) undo.push(await removeFile(folder, path, standing.get(path), drafts))
+    for (const { path } of toRemove) undo.push(await removeFile(folder, path, onDisk.get(path), drafts))
     await syncFolders(folder, change.files)
   } catch (error) {
     await undoAll(undo.reverse())
@@ -31,31 +31,31 @@ export async function replaceFiles(folder: string, change: EdgeChange): Promise<
 }
 
 async function compare(folder: string, { files, expected }: EdgeChange) {
-  const looks = await Promise.all(files.map(({ path }) => hashFile(folder, path)))
-  const standing = new Map(looks.map(({ path, hash }) => [path, hash]))
+  const hashes = await Promise.all(files.map(({ path }) => hashFile(folder, path)))
+  const onDisk = new Map(hashes.map(({ path, hash }) => [path, hash]))
   const open = files.filter(({ path, content }) => {
-    const hash = standing.get(path)
+    const hash = onDisk.get(path)
     if (hash === NO_FILE) throw notRegularFile(path)
     if (hash === hashOf(content)) return false
     if (!expected.some((before) => before.path === path && before.hash === hash)) throw changedMeanwhile(path)
     return true
   })
   return {
-    standing,
-    coming: open.filter(({ content }) => content !== null).toSorted((a, b) => byOrder(a.path, b.path)),
-    going: open.filter(({ content }) => content === null).toSorted((a, b) => byOrder(b.path, a.path)),
+    onDisk,
+    toWrite: open.filter(({ content }) => content !== null).toSorted((a, b) => byOrder(a.path, b.path)),
+    toRemove: open.filter(({ content }) => content === null).toSorted((a, b) => byOrder(b.path, a.path)),
   }
 }
 
 const changedMeanwhile = (path: string): EdgeFault =>
-  new EdgeFault('changed_meanwhile', `${path} is not what it was when it was looked at. It was left alone.`)
+  new EdgeFault('changed_meanwhile', `${path} was changed outside Drawbridge. It was not overwritten.`)
 
 const newDraft = (): string => join(STAGING, `draft-${randomBytes(8).toString('hex')}`)
 
 const writeDraft = (folder: string, { path, content }: EdgeFile, draft: string): Promise<void> =>
   withEdgeFaults(path, () => createFile(join(folder, draft), content ?? '', isSecret(path) ? 0o600 : 0o644))
 
-/** Waits for all of them even when one fails: a draft still being written could not be taken away. */
+/** Waits for all even when one fails: a draft that is still being written could not be removed. */
 async function allSettled(work: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected')
   if (failed) throw failed.reason
@@ -64,8 +64,8 @@ async function allSettled(work: readonly Promise<void>[]): Promise<void> {
 type Undo = () => Promise<void>
 
 /**
- * Where nothing stood, a link is the way that cannot overwrite what somebody puts there at this very moment. Where
- * something stood, there is no such way: between the look and the rename somebody's edit could be lost.
+ * A new file is created by a hard link, which cannot overwrite a file that another program creates at the same time. An
+ * existing file is replaced by rename: an edit between the comparison and the rename could be lost.
  */
 function installFile(folder: string, draft: string, path: string, isNew: boolean, drafts: string[]): Promise<Undo> {
   const place = join(folder, path)
@@ -82,7 +82,7 @@ function installFile(folder: string, draft: string, path: string, isNew: boolean
   })
 }
 
-/** Moved aside before it is looked at a last time: what somebody wrote at this very moment is put back. */
+/** Renames the file before the last comparison. A file that was just edited is put back. */
 function removeFile(
   folder: string,
   path: string,
@@ -96,7 +96,7 @@ function removeFile(
     try {
       if ((await hashFile(folder, aside)).hash !== expected) throw changedMeanwhile(path)
     } catch (error) {
-      // A link overwrites nothing: where somebody has just put another file, the one that was moved aside is kept.
+      // A link overwrites nothing. If another program created the file again, the renamed file is kept.
       await link(join(folder, aside), place)
       drafts.push(aside)
       throw error
@@ -107,7 +107,7 @@ function removeFile(
 }
 
 async function undoAll(undo: readonly Undo[]): Promise<void> {
-  for (const step of undo) await withEdgeFaults('What was written before a failure', step)
+  for (const step of undo) await withEdgeFaults('A file that was written before the failure', step)
 }
 
 async function syncFolders(folder: string, files: readonly EdgeFile[]): Promise<void> {

@@ -7,7 +7,7 @@ import type { Content } from '../reading/text/statements.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { masterPid } from './nginx-workers.ts'
 
-/** Where an nginx is told to log at debug level. `line` is null for its command line. */
+/** A directive that makes nginx log at debug level. `line` is null for the command line. */
 export interface DebugLog {
   readonly path: string
   readonly line: number | null
@@ -16,10 +16,10 @@ export interface DebugLog {
 type Watched = Pick<EdgeSettings, 'config' | 'folder' | 'pidFile'>
 
 /**
- * At debug level nginx writes the value of every variable into its log, and the private keys of our hosts come to it through
- * variables. What counts is what a handshake for one of our hosts is logged by: `error_log` of the main and http contexts,
- * and `debug_connection`. A server block of somebody else logs the handshakes for its own names only. The files of our hosts are
- * left out: there may be thousands, and nothing that is rendered here has an `error_log`.
+ * At debug level nginx writes the value of every variable into its log, and it gets the private keys of our hosts through
+ * variables. A handshake for one of our hosts is logged by `error_log` of the main and http contexts and by
+ * `debug_connection`. Another server block logs only the handshakes for its own names. The files of our hosts are not read:
+ * there may be thousands, and Drawbridge writes no `error_log` into them.
  */
 export function debugLogs({ config, folder, pidFile }: Watched): readonly DebugLog[] {
   const included = new Included(new ForeignFiles(folder), config)
@@ -33,11 +33,11 @@ function* debugLogsIn(included: Included): Generator<DebugLog> {
   }
 }
 
-/** `debug` and its parts (`debug_http` and others), to whatever kind of log. */
+/** Matches `debug` and its subsystems such as `debug_http`. */
 const isDebugLog = ({ name, args }: Located): boolean =>
   name === 'debug_connection' || (name === 'error_log' && args.slice(1).some((level) => level.startsWith('debug')))
 
-/** Directives given with `-g` stand in no file; nginx keeps its arguments in the title of its master. */
+/** Directives of the `-g` option are in no file. The title of the master process has the arguments. */
 function commandLineDebugLogs(pidFile: string): DebugLog[] {
   const path = `/proc/${masterPid(pidFile)}/cmdline`
   return /\berror_log\s[^;]*\sdebug|\bdebug_connection\s/.test(textOf(path)) ? [{ path, line: null }] : []
@@ -51,7 +51,7 @@ function textOf(path: string): string {
   }
 }
 
-/** All files but those of our hosts, which are taken for empty. */
+/** Treats the files of our hosts as empty. */
 class ForeignFiles extends ConfigFiles {
   readonly #hosts: string
 

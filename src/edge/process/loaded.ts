@@ -5,16 +5,16 @@ import { refusalSentence } from '../reading/refusal.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { masterPid, servingWorkers } from './nginx-workers.ts'
 
-/** The kernel counts in hundredths of a second. */
+/** The unit of process start times in /proc. */
 const TICK_MS = 10
-/** What the clocks of files and of processes may be apart. */
+/** The possible difference between the clock of the file system and the start time of a process. */
 const SLACK_MS = 100
-/** The log tells no smaller times. */
+/** The resolution of the times in nginx's log. */
 const SECOND_MS = 1000
 
 /**
- * What the running nginx can have read: its workers hold the configuration as it was when they came. A file that was put
- * there or changed later cannot be what they run.
+ * The workers run the configuration that was on disk when they started. A file that was created or changed later is not
+ * part of the running configuration.
  */
 export async function loadState(settings: EdgeSettings, paths: readonly string[]): Promise<LoadState> {
   const master = masterPid(settings.pidFile)
@@ -32,7 +32,7 @@ export async function loadState(settings: EdgeSettings, paths: readonly string[]
   }
 }
 
-/** Not once nginx has loaded something since, nor once the file that was at fault is another. */
+/** False when nginx has loaded a configuration since, or when the file at fault has changed since. */
 async function isCurrent({ at, file }: LoggedRefusal, loadedAt: number | null): Promise<boolean> {
   if (at + SECOND_MS <= (loadedAt ?? 0)) return false
   if (file === undefined) return at > (loadedAt ?? 0)
@@ -44,15 +44,15 @@ async function startOf(pid: number): Promise<number | undefined> {
   const [stat, uptime] = await Promise.all(
     [`/proc/${pid}/stat`, '/proc/uptime'].map((file) => readFile(file, 'utf8').catch(() => '')),
   )
-  // The program's name stands in brackets and may hold anything; the start is the twentieth word behind it.
+  // The program name is in brackets and may contain anything. The start time is the twentieth word after it.
   const ticks = Number(stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
   const upMs = Number(uptime?.split(' ')[0]) * 1000
   const start = Date.now() - upMs + ticks * TICK_MS
   return Number.isFinite(start) ? start : undefined
 }
 
-/** When what it holds, or where it stands, changed last: a file that is moved or copied there may say that it is older. 0: it is gone. */
+/** The time of the last change of content or location (ctime): a moved or copied file may keep an older mtime. 0 when the file does not exist. */
 async function changedAt(path: string): Promise<number> {
-  const found = await Promise.all([lstat, stat].map((look) => look(path).catch(() => undefined)))
+  const found = await Promise.all([lstat, stat].map((read) => read(path).catch(() => undefined)))
   return Math.max(0, ...found.flatMap((file) => (file ? [file.ctimeMs] : [])))
 }

@@ -6,9 +6,9 @@ import type { EdgeSettings } from '../settings.ts'
 import type { RunRequest, RunResult } from './nginx-thread.ts'
 
 const TIMEOUT_MS = 60_000
-/** The thread kills what takes too long; this is for a program or a thread that cannot even be killed. */
+/** The thread kills nginx after TIMEOUT_MS. This limit is for an nginx or a thread that does not react to the kill. */
 const HARD_TIMEOUT_MS = TIMEOUT_MS + 5_000
-/** A dump holds every file of the configuration. */
+/** The output of `nginx -T` has every configuration file. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 const IDLE_MS = 30_000
 
@@ -18,21 +18,24 @@ export interface Ended {
   readonly errors: string
 }
 
-/** Runs nginx on a configuration, without a shell. Rejects with `unavailable` when it cannot be run to its end. */
+/** Runs nginx on a configuration, without a shell. Rejects with `unavailable` when nginx does not exit with a code. */
 export async function runNginx(
   { binary, prefix }: Pick<EdgeSettings, 'binary' | 'prefix'>,
   option: '-t' | '-T',
   config: string,
 ): Promise<Ended> {
   const args = [option, '-q', '-e', 'stderr', ...(prefix === undefined ? [] : ['-p', prefix]), '-c', config]
-  const { code, cause = 'it did not end by itself', output, errors } = await runInThread(binary, args)
+  const { code, cause = 'killed by a signal or a timeout', output, errors } = await runInThread(binary, args)
   if (code !== null) return { code, output, errors }
-  throw new EdgeFault('unavailable', `nginx could not be asked about its configuration (${binary}: ${cause}).`)
+  throw new EdgeFault(
+    'unavailable',
+    `${binary} could not be run to test the nginx configuration (${cause}). Check the path and the permissions.`,
+  )
 }
 
 /**
- * Starting a program holds up the thread that starts it for some milliseconds, in which nobody is answered. So a thread
- * of its own does it, begun with the first question and kept until there was none for a while: it takes some megabytes.
+ * Starting a program blocks the calling thread for some milliseconds. A worker thread does it, so that the service can answer
+ * requests meanwhile. The thread starts with the first run and stops after IDLE_MS without one, because it uses some megabytes.
  */
 let thread: Worker | undefined
 let idle: NodeJS.Timeout | undefined
@@ -47,7 +50,7 @@ function runInThread(binary: string, args: readonly string[]): Promise<RunResult
   const question: RunRequest = { id: lastId, binary, args, timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES }
   const { promise, resolve } = Promise.withResolvers<RunResult>()
   const overdue = setTimeout(
-    () => settle({ id: question.id, code: null, cause: 'it could not be stopped', output: '', errors: '' }),
+    () => settle({ id: question.id, code: null, cause: 'could not be killed', output: '', errors: '' }),
     HARD_TIMEOUT_MS,
   )
   waiting.set(question.id, (answer) => {
@@ -64,11 +67,11 @@ function settle(answer: RunResult): void {
 }
 
 function startThread(): Worker {
-  // How this program was started (from a text, say) is not how a thread of it can be.
+  // A worker thread cannot use all options of this process, such as --eval.
   const worker = new Worker(new URL(`nginx-thread${extname(import.meta.url)}`, import.meta.url), { execArgv: [] })
   worker.on('message', (answer: RunResult) => {
     settle(answer)
-    // It keeps the service alive only while somebody waits.
+    // The thread must keep the process alive only while a run is pending.
     if (waiting.size > 0) return
     worker.unref()
     idle = setTimeout(stopThread, IDLE_MS).unref()
@@ -77,19 +80,19 @@ function startThread(): Worker {
   worker.once('exit', () => {
     if (thread !== worker) return
     thread = undefined
-    for (const id of [...waiting.keys()]) settle({ id, code: null, cause: 'its thread ended', output: '', errors: '' })
+    for (const id of [...waiting.keys()])
+      settle({ id, code: null, cause: 'the worker thread ended', output: '', errors: '' })
   })
   return worker
 }
 
-/** Nobody waits for it: the next question begins another. */
 function stopThread(): void {
   const ended = thread
   thread = undefined
   void ended?.terminate()
 }
 
-/** Undefined: the configuration would load. Rejects with `unavailable` when nginx cannot be asked. */
+/** Undefined when nginx would load the configuration. Rejects with `unavailable` when nginx cannot be run. */
 export async function testConfiguration(settings: EdgeSettings, config: string): Promise<Refusal | undefined> {
   const { code, errors } = await runNginx(settings, '-t', config)
   return code === 0 ? undefined : refusalIn(errors)

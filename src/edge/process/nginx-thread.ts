@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { parentPort } from 'node:worker_threads'
 
-/** What the thread is asked for. */
 export interface RunRequest {
   readonly id: number
   readonly binary: string
@@ -10,7 +9,7 @@ export interface RunRequest {
   readonly maxOutputBytes: number
 }
 
-/** `code` is null when the program could not be run to its end; then `cause` names the system's reason, if it gave one. */
+/** `code` is null when the program did not exit with a code. Then `cause` is the system's error code, if there is one. */
 export interface RunResult {
   readonly id: number
   readonly code: number | null
@@ -19,10 +18,10 @@ export interface RunResult {
   readonly errors: string
 }
 
-/** What nginx needs to be found, to load its libraries and to read its configuration as the running one did. */
+/** The variables that nginx needs to be found, to load its libraries and to read its configuration. */
 const INHERITED_VARIABLES = ['PATH', 'LD_LIBRARY_PATH', 'OPENSSL_CONF', 'TZ']
 
-/** Nothing else: secrets of ours may stand in the environment, and any program or module that nginx loads could read it. */
+/** No other variable is passed: the environment may have secrets, and any module that nginx loads could read them. */
 const environment = Object.fromEntries(
   INHERITED_VARIABLES.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
 )

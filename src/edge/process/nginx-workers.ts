@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 
-/** nginx's own word for a worker that serves; one that only finishes what it has says so behind it. */
+/** The title of a worker that accepts connections. A worker that is shutting down has a longer title. */
 const SERVING = 'nginx: worker process'
 const MASTER = 'nginx: master process'
 
-/** The id in the file, if that process is an nginx master. */
+/** The process id in the file, if that process is an nginx master. */
 export function masterPid(pidFile: string): number | undefined {
   const pid = Number(textOf(pidFile))
   return Number.isSafeInteger(pid) && pid > 1 && titleOf(pid).startsWith(MASTER) ? pid : undefined
@@ -13,9 +13,9 @@ export function masterPid(pidFile: string): number | undefined {
 export const servingWorkers = (master: number): number[] => childrenOf(master).filter(isServing)
 
 /**
- * Whether no reload is under way or asked for, and no worker on its way in or out. nginx's master blocks its signals while
- * it works and none while it waits, which the kernel tells. A worker bears the master's title until it serves, and none
- * when it has died and the master does not know yet.
+ * Whether no reload is running or pending, and no worker is starting or ending. The master blocks signals while it works and
+ * blocks none while it waits; /proc shows which. A starting worker has the master's title. A worker that has died has an
+ * empty title until the master notices.
  */
 export const isIdle = (master: number): boolean => {
   const status = textOf(`/proc/${master}/status`)
@@ -33,7 +33,7 @@ const childrenOf = (master: number): number[] =>
 /** Empty when there is no such process. */
 const titleOf = (pid: number): string => textOf(`/proc/${pid}/cmdline`).replace(/[\0 ]+$/, '')
 
-/** Read at once: the kernel's answer takes less time than handing the question to somebody else. */
+/** Synchronous: reading /proc is faster than the thread pool. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')

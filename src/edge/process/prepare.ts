@@ -14,7 +14,7 @@ import { masterPid } from './nginx-workers.ts'
 import { reloadNginx } from './reload.ts'
 import { testShadow } from './shadow.ts'
 
-/** Touches nothing before it is sure that the administrator gave us the folder. */
+/** Changes nothing before it has checked that the administrator's configuration includes the folder. */
 export async function prepareEdge(settings: EdgeSettings): Promise<void> {
   await readMainFile(settings)
   for (const { path, mode } of FOLDERS) await makeFolder(join(settings.folder, path), mode)
@@ -27,16 +27,16 @@ async function makeFolder(path: string, mode: number): Promise<void> {
   const made = await withEdgeFaults(path, () => mkdir(path, { recursive: true }))
   if (made) await withEdgeFaults(path, () => chmod(path, mode))
   const found = await withEdgeFaults(path, () => lstat(path))
-  if (!found.isDirectory()) throw new EdgeFault('unavailable', `${path} must be a folder and no link.`)
+  if (!found.isDirectory()) throw new EdgeFault('unavailable', `${path} must be a folder and not a link.`)
   const wider = found.mode & ~mode & 0o077
   if (wider === 0) return
   throw new EdgeFault(
     'unavailable',
-    `${path} is open to others; run: chmod ${mode.toString(8).padStart(4, '0')} ${path}`,
+    `${path} is open to other users. Run: chmod ${mode.toString(8).padStart(4, '0')} ${path}`,
   )
 }
 
-/** What a crash in the middle of a test or a swap left. */
+/** Removes what a crash during a test or a swap left behind. */
 async function removeLeftOvers({ config, folder }: EdgeSettings): Promise<void> {
   const drafts = await withEdgeFaults(STAGING, () => readdir(join(folder, STAGING)))
   const beside = await withEdgeFaults(dirname(config), () => readdir(dirname(config)))
@@ -57,15 +57,15 @@ async function replaceBase(settings: EdgeSettings): Promise<void> {
   try {
     if (isRunning(settings)) await reloadNginx(settings)
   } catch (error) {
-    // nginx goes on with what it had, but would not start again with what it refuses now.
+    // nginx keeps its running configuration, but it would not start again with the file that it rejected.
     await replaceFiles(folder, { files: [former], expected: [{ path: BASE_FILE, hash: hashOf(base.content) }] })
     throw error
   }
 }
 
 /**
- * With as much room for long names as the administrator's own settings leave to us. Where somebody else's fault hides
- * whether nginx would take it, one that stands already is good enough.
+ * Leaves out the hash sizes that the administrator's configuration already sets. If an error outside Drawbridge hides the
+ * result of the test, a base file that is already on disk is kept.
  */
 async function acceptableBase(
   settings: EdgeSettings,
@@ -80,7 +80,7 @@ async function acceptableBase(
     return acceptableBase(settings, former, [...leftOut, duplicate])
   }
   if (former.content === base.content) return former
-  const sentence = `nginx on ${settings.server} refuses our base file or was broken before: ${refusalSentence(refusal)}.`
+  const sentence = `nginx on edge ${settings.server} rejected its configuration with Drawbridge's base file: ${refusalSentence(refusal)}. Repair it and run "nginx -t".`
   throw new EdgeFault('config_broken', sentence)
 }
 

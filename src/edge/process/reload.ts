@@ -7,33 +7,34 @@ import { isIdle, isServing, masterPid, servingWorkers } from './nginx-workers.ts
 
 const TIMEOUT_MS = 10_000
 const POLL_MS = 1
-/** The log is the slower witness, and only needed when it goes wrong. */
+/** Reading the log is slow, and only needed when the reload fails. */
 const POLLS_PER_LOG_READ = 20
 
 /**
- * nginx accepts a reload and reports success before it knows: only workers that came, went and answer are proof. Those of
- * an earlier reload prove nothing, and are waited for first.
+ * nginx accepts a reload signal before it knows whether the configuration loads. The proof of a reload is that new workers
+ * answer and the former workers are gone. An earlier reload must have ended before, because its workers would look the same.
  */
 export async function reloadNginx(settings: EdgeSettings): Promise<void> {
   const { pidFile, errorLog } = settings
   const master = masterPid(pidFile)
-  if (master === undefined) throw notReloaded(`no nginx runs by ${pidFile}`)
+  if (master === undefined) throw notReloaded(`The process in ${pidFile} is not a running nginx. Start nginx.`)
   const giveUpAt = performance.now() + TIMEOUT_MS
-  const pause = async (inVain: string) => {
-    if (performance.now() > giveUpAt) throw notReloaded(inVain)
+  const pause = async (reason: string) => {
+    if (performance.now() > giveUpAt) throw notReloaded(reason)
     await sleep(POLL_MS)
   }
   const nginx = { master, errorLog, pause }
   const before = await waitUntilIdle(nginx)
   signal(master)
   await waitForNewWorkers(nginx, before)
-  if (!(await defaultServerAnswers(settings))) throw notReloaded('its new workers do not answer')
+  if (!(await defaultServerAnswers(settings))) throw notReloaded('The new workers do not answer.')
 }
 
 interface Nginx {
   readonly master: number
   readonly errorLog: string
-  readonly pause: (inVain: string) => Promise<void>
+  /** Rejects with this reason when the time is up. */
+  readonly pause: (reason: string) => Promise<void>
 }
 
 interface Before {
@@ -41,17 +42,17 @@ interface Before {
   readonly logEnd: number
 }
 
-/** The same workers before and after it was idle: one that died and was replaced in between would pass for a newcomer. */
+/** Compares the workers before and after the idle check: a worker that died and was replaced in between would look new. */
 async function waitUntilIdle({ master, errorLog, pause }: Nginx): Promise<Before> {
   for (;;) {
     const logEnd = await endOfLog(errorLog)
     const workers = servingWorkers(master)
     if (isIdle(master) && servingWorkers(master).join() === workers.join()) return { workers, logEnd }
-    await pause('it was busy with an earlier reload, or its workers keep dying')
+    await pause('An earlier reload did not end in time, or workers keep dying.')
   }
 }
 
-/** Resolves when other workers serve instead of the former ones, and these are not replacements of such as died. */
+/** Resolves when new workers serve instead of the former ones. A worker that only replaces a dead one does not count. */
 async function waitForNewWorkers(
   { master, errorLog, pause }: Nginx,
   { workers: former, logEnd }: Before,
@@ -67,22 +68,22 @@ async function waitForNewWorkers(
     if (haveGone && isNewGeneration) return
     const isOver = haveGone && isIdle(master)
     const refusal = (isOver || poll % POLLS_PER_LOG_READ === 0) && (await refusalSince(errorLog, logEnd, master))
-    if (refusal) throw notReloaded(`nginx goes on with what it had: ${refusal}`)
+    if (refusal) throw notReloaded(`nginx rejected the new configuration and keeps the former one: ${refusal}.`)
     if (isOver) return
-    await pause('its former workers were not replaced in time')
+    await pause('The former workers were not replaced in time.')
   }
 }
 
 /**
- * Lets the former workers go now that others serve. nginx would tell them the same, but sleeps a tenth of a second before
- * it does, lest the new ones are not there yet.
+ * Tells the former workers to shut down as soon as new ones serve. nginx does the same, but waits 100 ms first so that the new
+ * workers are ready.
  */
 function quitWorkers(former: readonly number[]): void {
   for (const pid of former) {
     try {
       process.kill(pid, 'SIGQUIT')
     } catch {
-      // Gone, or not ours to signal: nginx sees to it.
+      // The worker has ended, or this process may not signal it: nginx shuts it down.
     }
   }
 }
@@ -91,9 +92,9 @@ function signal(master: number): void {
   try {
     process.kill(master, 'SIGHUP')
   } catch {
-    throw notReloaded('this service may not signal it')
+    throw notReloaded('Drawbridge has no permission to signal nginx.')
   }
 }
 
-const notReloaded = (why: string): EdgeFault =>
-  new EdgeFault('not_reloaded', `It is not proven that nginx runs its new configuration: ${why}.`)
+const notReloaded = (reason: string): EdgeFault =>
+  new EdgeFault('not_reloaded', `The reload of nginx is not confirmed. ${reason}`)

@@ -13,8 +13,8 @@ import type { EdgeSettings } from '../settings.ts'
 import { testConfiguration } from './nginx-program.ts'
 
 /**
- * Tests what the configuration would be with these files while none of them stands where nginx would load it from. The
- * shadow of the main file stands beside it, because relative paths begin at its folder.
+ * Tests the configuration with these files without writing them to the paths that nginx loads. The copy of the main file is
+ * in the same folder as the original, because relative paths start there.
  */
 export async function testShadow(
   settings: EdgeSettings,
@@ -30,7 +30,7 @@ export async function testShadow(
     await withEdgeFaults(folder, async () => mkdirSync(folder, { mode: 0o700 }))
     const overlay = await stage(settings, folder, files)
     const text = rewrite(main, (directive) =>
-      includesOurs(directive, settings) ? overlay.writtenOut(includePattern(directive, settings) ?? '') : undefined,
+      includesOurs(directive, settings) ? overlay.expand(includePattern(directive, settings) ?? '') : undefined,
     )
     await withEdgeFaults(shadow, () => createFile(shadow, text, 0o600, false))
     const testing = testConfiguration(settings, shadow)
@@ -43,7 +43,7 @@ export async function testShadow(
   }
 }
 
-/** Drafts of all files, and of the base file with its includes written out. */
+/** Writes drafts of all files, and of the base file with its includes expanded. */
 async function stage(settings: EdgeSettings, folder: string, files: readonly EdgeFile[]): Promise<Overlay> {
   const changed = new Map<string, string | null>()
   for (const [index, { path, content }] of files.entries()) {
@@ -52,30 +52,36 @@ async function stage(settings: EdgeSettings, folder: string, files: readonly Edg
     changed.set(path, draft)
   }
   const base = join(folder, BASE_FILE)
-  const [text, stands] = await Promise.all([baseText(settings, files), standing(settings.folder)])
-  const overlay = new Overlay(settings.folder, stands, changed.set(BASE_FILE, base))
-  const writtenOut = rewrite(text, (directive) => {
+  const [text, onDisk] = await Promise.all([baseText(settings, files), filesOnDisk(settings.folder)])
+  const overlay = new Overlay(settings.folder, onDisk, changed.set(BASE_FILE, base))
+  const expanded = rewrite(text, (directive) => {
     const pattern = includePattern(directive, settings)
-    return pattern === undefined ? undefined : overlay.writtenOut(pattern)
+    return pattern === undefined ? undefined : overlay.expand(pattern)
   })
-  assertAllSeen(overlay)
-  await withEdgeFaults(BASE_FILE, () => createFile(base, writtenOut, 0o600, false))
+  assertAllIncluded(overlay)
+  await withEdgeFaults(BASE_FILE, () => createFile(base, expanded, 0o600, false))
   return overlay
 }
 
 async function baseText({ folder, server }: EdgeSettings, files: readonly EdgeFile[]): Promise<string> {
   const base = files.find(({ path }) => path === BASE_FILE) ?? (await readEdgeFile(folder, BASE_FILE))
   if (base.content !== null) return base.content
-  throw new EdgeFault('unavailable', `The edge ${server} was not prepared: ${folder}/${BASE_FILE} is missing.`)
+  throw new EdgeFault(
+    'unavailable',
+    `${folder}/${BASE_FILE} of edge ${server} is missing. Restart Drawbridge to write it again.`,
+  )
 }
 
-function assertAllSeen(overlay: Overlay): void {
-  const unseen = overlay.unused().filter((path) => path !== BASE_FILE)
-  if (unseen.length === 0) return
-  throw new EdgeFault('unavailable', `${BASE_FILE} was changed: it does not include ${unseen.join(', ')}.`)
+function assertAllIncluded(overlay: Overlay): void {
+  const missing = overlay.unused().filter((path) => path !== BASE_FILE)
+  if (missing.length === 0) return
+  throw new EdgeFault(
+    'unavailable',
+    `${BASE_FILE} was changed outside Drawbridge and does not include ${missing.join(', ')}. Restart Drawbridge to write it again.`,
+  )
 }
 
-async function standing(folder: string): Promise<string[]> {
+async function filesOnDisk(folder: string): Promise<string[]> {
   const ours = FOLDERS.filter(({ path }) => path !== STAGING)
   const lists = await Promise.all(
     ours.map(async ({ path }) => {
@@ -86,42 +92,42 @@ async function standing(folder: string): Promise<string[]> {
   return lists.flat()
 }
 
-/** The files below an edge's folder as they would be: what stands, some of it replaced by drafts or taken away. */
+/** The files in an edge's folder after the change: files on disk, some replaced by drafts or removed. */
 class Overlay {
   /** Paths relative to the folder. */
-  readonly #standing: readonly string[]
-  /** Where the draft of a file is; null: it would not be there. */
+  readonly #onDisk: readonly string[]
+  /** The path of a file's draft; null when the change removes the file. */
   readonly #changed: ReadonlyMap<string, string | null>
   readonly #folder: string
   readonly #used = new Set<string>()
 
-  constructor(folder: string, standing: readonly string[], changed: ReadonlyMap<string, string | null>) {
+  constructor(folder: string, onDisk: readonly string[], changed: ReadonlyMap<string, string | null>) {
     this.#folder = folder
-    this.#standing = standing
+    this.#onDisk = onDisk
     this.#changed = changed
   }
 
   /**
-   * An include of files of ours, written out file by file in nginx's own order; undefined for any other include. Patterns
-   * are those that we write ourselves: a star and an ending.
+   * Expands an include of our files to one include per file, in nginx's order. Undefined for any other include. Only the
+   * patterns that Drawbridge writes are understood: a star and an ending.
    */
-  writtenOut(pattern: string): string | undefined {
+  expand(pattern: string): string | undefined {
     const folder = this.#relative(dirname(pattern))
     if (folder === undefined) return undefined
     const ending = basename(pattern).slice(1)
-    const names = [...new Set([...this.#standing, ...this.#changed.keys()])].filter(
+    const names = [...new Set([...this.#onDisk, ...this.#changed.keys()])].filter(
       (path) => dirname(path) === folder && path.endsWith(ending) && !basename(path).startsWith('.'),
     )
     const files = names.toSorted().flatMap((path) => this.#placeOf(path) ?? [])
     return files.map((file) => `include ${file};`).join(' ')
   }
 
-  /** Drafts that nothing included so far: a test would not have seen them. */
+  /** Drafts that no include has named: a test would not cover them. */
   unused(): string[] {
     return [...this.#changed].flatMap(([path, draft]) => (draft === null || this.#used.has(path) ? [] : [path]))
   }
 
-  /** The name under which a file that was tested stands, or would stand. */
+  /** The live path of a tested file. */
   liveName(file: string): string {
     const [path] = [...this.#changed].find(([, draft]) => draft === file) ?? []
     return path === undefined ? file : `${this.#folder}/${path}`

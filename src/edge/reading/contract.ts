@@ -1,4 +1,4 @@
-/** Where a server block listens. `tls` is a matter of address and port: one block's `ssl` is everybody's there. */
+/** Where a server block listens. `tls` belongs to the address and port: `ssl` in one block applies to all blocks there. */
 export interface ListenPlace {
   /** `*`, `127.0.45.23`, `[::]` or `unix:…`. */
   readonly address: string
@@ -14,30 +14,30 @@ export interface ProxyTarget {
   readonly port: number
 }
 
-/** Where a block sends what is asked of `/`. Paths are left out: only whom it asks is told. */
+/** Where a block proxies requests for `/`. Paths are left out. */
 export interface Proxying {
-  /** `http://192.168.45.25:3000`; null when the block proxies nowhere, or to where cannot be known. */
+  /** Such as `http://192.168.45.25:3000`; null when the block does not proxy, or when `unresolved`. */
   readonly proxyPass: string | null
-  /** It proxies, but to where only a request would tell. */
+  /** The block proxies to an address that depends on the request. */
   readonly unresolved: boolean
-  /** Null as `proxyPass` is, and for a unix socket. */
+  /** Null when `proxyPass` is null, and for a unix socket. */
   readonly target: ProxyTarget | null
-  /** Further servers of the same upstream; `target` is the first. */
+  /** How many further servers the upstream has. `target` is the first one. */
   readonly furtherTargets: number
 }
 
 export interface ServerBlock extends Proxying {
-  /** The file as nginx opens it, and the line of its `server`. */
+  /** The path with which nginx opens the file, and the line of `server`. */
   readonly configPath: string
   readonly line: number
-  /** As written, in lower case; none for a block without `server_name`. */
+  /** In lower case; empty for a block without `server_name`. */
   readonly names: readonly string[]
   readonly listen: readonly ListenPlace[]
-  /** One of its places speaks TLS. */
+  /** Whether at least one of its places uses TLS. */
   readonly tls: boolean
 }
 
-/** One host and the block that does the work for it, which is the one that proxies where another only redirects. */
+/** One host and its block. If one block proxies and another redirects, it is the block that proxies. */
 export interface ServedHost extends Omit<ServerBlock, 'names'> {
   /** An exact server_name, canonical: lower case, no trailing dot. */
   readonly host: string
@@ -48,44 +48,44 @@ export interface ServerMatch {
   readonly block: ServerBlock
 }
 
-/** What could not be read. The sentence never holds a word of the configuration. */
+/** A part of the configuration that cannot be read. The sentence never contains text of the configuration. */
 export interface BrokenPlace {
   readonly path: string
   readonly line: number | null
   readonly sentence: string
 }
 
-/** An edge's configuration as it stands on disk. A lookup reads nothing. */
+/** An edge's configuration on disk. Lookups do not read files. */
 export interface EdgeMap {
-  /** Sorted by name, each name once. */
+  /** Sorted by name. Each name occurs once. */
   readonly hosts: readonly ServedHost[]
   find(host: string): ServedHost | undefined
-  /** The block that nginx would choose. Undefined: nobody listens there, or not with (or without) TLS. */
+  /** The block that nginx would choose. Undefined when no block listens at that place with the same `tls`. */
   answers(
     host: string,
     place: { readonly address: string; readonly port: number; readonly tls: boolean },
   ): ServerMatch | undefined
   /**
-   * The blocks that would answer visitors of this place for the host if a block outside `own` with this very name listened
-   * there: of equal names the first counts, and a socket for one address comes before one for all of them.
+   * The blocks outside the file `own` that would answer requests for the host at this place instead of a new block for the
+   * host. nginx uses the first of two equal names, and prefers a socket for one address to a socket for all addresses.
    */
   rivals(host: string, own: string, place: { readonly address: string; readonly port: number }): readonly Rival[]
   readonly broken: readonly BrokenPlace[]
-  /** The same for the same files, by their times, sizes and inodes: of all files and folders that were read. */
+  /** A hash of the times, sizes and inodes of all files and folders that were read. */
   readonly fingerprint: string
-  /** When the youngest of them was changed, in milliseconds; infinite where one of them is missing. */
+  /** The time of the latest change of these files in milliseconds; infinite when one of them is missing. */
   readonly changedAt: number
 }
 
 export interface Rival extends ServerMatch {
-  /** Where it listens, in the form of `ListenPlace`. */
+  /** The address of the socket, in the form of `ListenPlace`. */
   readonly address: string
 }
 
 export interface EdgeReader {
   /**
-   * As it stood when this was called, or later. The same object as before while no file has changed. Never rejects for a
-   * broken configuration: it keeps what is readable and says what is not.
+   * The configuration at the time of the call or later. Resolves with the same object while no file has changed. Never
+   * rejects for a broken configuration: the unreadable parts are in `broken`.
    */
   read(): Promise<EdgeMap>
 }

@@ -8,18 +8,18 @@ import type { Included } from './text/included.ts'
 import { impliedListening, type Listening } from './text/listen.ts'
 import type { ServerDraft } from './text/statements.ts'
 
-/** Who answers for which name, from all that was read. `isRoot`: whether nginx runs as root. */
+/** `isRoot`: whether nginx runs as root. */
 export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean, trace: () => Trace): EdgeMap {
   const sockets = new Sockets()
   const listening = ({ listen }: ServerDraft): readonly Listening[] =>
     listen.length > 0 ? listen : [impliedListening(isRoot)]
   for (const server of http.servers) {
     if (sockets.add(server, listening(server))) continue
-    included.report(server.path, server.line, 'a regular expression for its names is not understood here')
+    included.report(server.path, server.line, 'a regular expression in server_name is not supported by Drawbridge')
   }
   const blockFor = (server: ServerDraft, host: string): ServerBlock =>
     blockOf(server, sockets.placesOf(server, listening(server)), http, host)
-  // Whatever a lookup would need of the files behind a variable is read now.
+  // Reads the files of maps now, so that a lookup reads none.
   for (const server of http.servers) if (dependsOnRequest(server.proxyPass)) blockFor(server, '')
   const hosts = servedHosts(sockets, blockFor)
   const byName = new Map(hosts.map((served) => [served.host, served]))
@@ -41,7 +41,7 @@ export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean, tr
         const block = blockFor(match?.value ?? socket.defaultServer, name)
         return { how: match?.how ?? 'default', block, address: socket.address }
       }
-      // Where the host's own block would listen, too, only an equal name stands beside it; elsewhere whatever answers.
+      // On the socket of the host's own block only an equal name conflicts. On a more specific socket any block does.
       const beside = same ? [rivalAt(same)].filter(({ how }) => how === 'exact') : []
       return [...beside, ...nearer.map(rivalAt)].filter(({ block }) => block.configPath !== own)
     },
@@ -55,7 +55,7 @@ export function edgeMap(http: HttpBlock, included: Included, isRoot: boolean, tr
   }
 }
 
-/** `host`: for whom it would work, where that makes a difference. */
+/** `host`: the host of the request, for variables in `proxy_pass`. */
 function blockOf(server: ServerDraft, listen: readonly ListenPlace[], http: HttpBlock, host: string): ServerBlock {
   const { path, line, names, proxyPass: directive } = server
   const tls = listen.some((place) => place.tls)

@@ -6,7 +6,7 @@ import { readHttpBlock } from './servers/http-block.ts'
 import { ConfigFiles } from './text/config-files.ts'
 import { Included } from './text/included.ts'
 
-/** Reads the configuration of an nginx from its main file on. It opens files for reading and does nothing else. */
+/** Reads the configuration of an nginx, starting at its main file. It only opens files for reading. */
 export function edgeReader({ config, pidFile }: Pick<EdgeSettings, 'config' | 'pidFile'>): EdgeReader {
   const files = new ConfigFiles()
   let latest: EdgeMap | undefined
@@ -21,7 +21,7 @@ export function edgeReader({ config, pidFile }: Pick<EdgeSettings, 'config' | 'p
   return { read: shareNextRun(readAgain) }
 }
 
-/** Whoever asks while a reading is under way shares the next one: the current one may have passed by a change already. */
+/** Callers during a run share the next run: the current run may have read a file before it changed. */
 function shareNextRun<T>(work: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   let waiting: Promise<T> | undefined
@@ -36,7 +36,7 @@ function shareNextRun<T>(work: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** As whom the master runs; where none does, it would be started as ourselves. */
+/** Whether the master runs as root. Without a master, nginx would run as the user of this process. */
 function isRunByRoot(pidFile: string): boolean {
   try {
     return statSync(`/proc/${Number.parseInt(readFileSync(pidFile, 'utf8'), 10)}`).uid === 0

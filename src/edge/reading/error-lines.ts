@@ -4,13 +4,13 @@ import { newestText, timeOf } from './error-log.ts'
 
 export interface LoggedError {
   readonly errorClass: ErrorClass
-  /** Milliseconds; nginx tells the second. */
+  /** Milliseconds, rounded down to the second. */
   readonly at: number
 }
 
 /**
- * What the newest error about a host is about, looking at the end of the log only. Visitors have a say in what stands
- * there, so it is a hint and no proof. `since`: milliseconds; older lines do not count.
+ * The class of the newest error about a host in the end of the log. Visitors can influence the content of the log, so the
+ * result is a hint and not a proof. `since`: milliseconds; older lines are ignored.
  */
 export async function newestErrorClass(
   { errorLog }: Pick<EdgeSettings, 'errorLog'>,
@@ -31,13 +31,12 @@ function isErrorOf(line: string, host: string): boolean {
   return asked.toLowerCase().replace(/\.?(?::\d+)?$/, '') === host
 }
 
-/** Of what one line tells only the kind. */
 function errorClassOf(line: string): ErrorClass {
   const message = line.replace(ERROR, '')
   return CLASSES.find(([pattern]) => pattern.test(message))?.[1] ?? 'other'
 }
 
-/** nginx's own words, each from the beginning of the message: what follows may be a visitor's. */
+/** Patterns of nginx's messages. Each starts at the beginning of the message, because the rest may contain a visitor's text. */
 const CLASSES: readonly (readonly [RegExp, ErrorClass])[] = [
   [/^connect\(\) .*failed \((?:111|61): /, 'connection_refused'],
   [/^connect\(\) to unix:\S+ failed \(2: /, 'connection_refused'],

@@ -1,10 +1,10 @@
 import { open, stat } from 'node:fs/promises'
 import { type Refusal, refusalIn, refusalSentence } from './refusal.ts'
 
-/** Enough for what a failing reload says. */
+/** Enough for the messages of a failed reload. */
 const MAX_BYTES = 256 * 1024
 
-/** How long the log is now: what comes after this is news. Zero when there is none. */
+/** The current size of the log; zero when there is no log. */
 export const endOfLog = (file: string): Promise<number> =>
   stat(file).then(
     ({ size }) => size,
@@ -12,8 +12,8 @@ export const endOfLog = (file: string): Promise<number> =>
   )
 
 /**
- * Why the master gave up loading its configuration since then, in our words; undefined when it did not. A port that is
- * taken is tried again for a while, so only the last word on it counts.
+ * Why the master rejected its configuration since then, without text of the log; undefined when it did not. nginx retries a
+ * port that is in use, so a message about such a port alone is not final.
  */
 export async function refusalSince(file: string, from: number, master: number): Promise<string | undefined> {
   const lines = (await textSince(file, from)).split('\n').filter((line) => isEmergency(line, master))
@@ -21,12 +21,12 @@ export async function refusalSince(file: string, from: number, master: number): 
   return isFinal ? refusalSentence(refusalIn(lines.join('\n'))) : undefined
 }
 
-/** A refusal, and the second in which the log tells of it. */
+/** `at`: the time of the log line in milliseconds, rounded down to the second. */
 export interface LoggedRefusal extends Refusal {
   readonly at: number
 }
 
-/** Why nginx refused its configuration last: the master's word while there is one, and otherwise what is the log's last. */
+/** Why nginx last rejected its configuration: the newest message of the running master. Without a master, the last line of the log. */
 export async function lastRefusal(file: string, master: number | undefined): Promise<LoggedRefusal | undefined> {
   const lines = (await newestText(file)).split('\n').filter((line) => line !== '')
   const line =
@@ -35,18 +35,18 @@ export async function lastRefusal(file: string, master: number | undefined): Pro
       : lines.findLast((text) => isEmergency(text, master))
   if (line === undefined) return undefined
   const refusal = refusalIn(line)
-  // The file that was at fault is gone, and the fault with it.
+  // The file at fault no longer exists, so the message is out of date.
   if (refusal.file === undefined && / in \/[^"]+:\d+$/.test(line)) return undefined
   return { ...refusal, at: timeOf(line) }
 }
 
-/** nginx writes local time, to the second. */
+/** nginx writes local time without fractions of a second. */
 export const timeOf = (line: string): number => {
   const [, year, month, day, time] = /^(\d{4})\/(\d\d)\/(\d\d) (\d\d:\d\d:\d\d) /.exec(line) ?? []
   return Date.parse(`${year}-${month}-${day}T${time}`)
 }
 
-/** The end of the log, however long it is. */
+/** The end of the log. */
 export const newestText = async (file: string): Promise<string> =>
   textSince(file, Math.max(0, (await endOfLog(file)) - MAX_BYTES))
 
@@ -57,7 +57,7 @@ async function textSince(path: string, from: number): Promise<string> {
   if (!file) return ''
   try {
     const { size } = await file.stat()
-    const start = size < from ? 0 : from // a log that shrank was begun anew
+    const start = size < from ? 0 : from // a log that shrank was rotated
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size - start, MAX_BYTES)), 0, null, start)
     return buffer.toString('utf8', 0, bytesRead)
   } finally {

@@ -6,14 +6,14 @@ import type { EdgeSettings } from '../settings.ts'
 import { type Directive, directivesIn } from './text/directives.ts'
 import { UnreadableText } from './text/tokens.ts'
 
-/** The administrator's main file, which must include our folder itself. Rejects with `unavailable` when it does not. */
+/** The text of the administrator's main file. Rejects with `unavailable` when its http block does not include our folder. */
 export async function readMainFile(settings: Pick<EdgeSettings, 'config' | 'folder'>): Promise<string> {
   const { config } = settings
   const text = readText(config)
   if (!readDirectives(text, config).some((directive) => includesOurs(directive, settings))) {
     throw new EdgeFault(
       'unavailable',
-      `nginx does not include our folder: add "include ${ourGlob(settings)};" to the http block of ${config}.`,
+      `nginx does not include Drawbridge's folder. Add "include ${ourGlob(settings)};" to the http block of ${config}.`,
     )
   }
   return text
@@ -23,15 +23,18 @@ function readText(config: string): string {
   try {
     return readFileSync(config, 'utf8')
   } catch (error) {
-    throw new EdgeFault('unavailable', `nginx's configuration ${config} cannot be read (${errorCode(error)}).`)
+    throw new EdgeFault(
+      'unavailable',
+      `The nginx configuration ${config} cannot be read (${errorCode(error)}). Check the path and the permissions.`,
+    )
   }
 }
 
-/** The include of our folder, and nothing else. */
+/** Whether the directive is the include of Drawbridge's folder in the http block. */
 export const includesOurs = (directive: Directive, settings: Pick<EdgeSettings, 'config' | 'folder'>): boolean =>
   directive.context.join() === 'http' && includePattern(directive, settings) === ourGlob(settings)
 
-/** What an include names, as an absolute path: relative ones begin at the folder of the main file. */
+/** The absolute pattern of an include. Relative patterns start at the folder of the main file. */
 export const includePattern = (
   { name, args }: Directive,
   { config }: Pick<EdgeSettings, 'config'>,
@@ -44,6 +47,9 @@ function readDirectives(text: string, config: string): Directive[] {
     return directivesIn(text)
   } catch (error) {
     if (!(error instanceof UnreadableText)) throw error
-    throw new EdgeFault('config_broken', `nginx's configuration ${config} cannot be understood: ${error.message}.`)
+    throw new EdgeFault(
+      'config_broken',
+      `The nginx configuration ${config} cannot be parsed: ${error.message}. Run "nginx -t" to find the error.`,
+    )
   }
 }

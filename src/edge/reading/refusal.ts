@@ -1,22 +1,23 @@
 import { existsSync } from 'node:fs'
 import { escapeText } from '../../model/escape-text.ts'
 
-/** What `nginx -t` found, told without a word of what it printed or read. */
+/** Why nginx rejects a configuration. It contains neither nginx's output nor configuration text. */
 export interface Refusal {
+  /** A clause without a full stop. */
   readonly reason: string
-  /** The name of the directive that stands twice, where that is the fault. */
+  /** The name of the duplicate directive, if that is the error. */
   readonly duplicate?: string | undefined
   readonly file?: string | undefined
   readonly line?: number | undefined
 }
 
-/** The first `[emerg]` line is the fault; others follow from it. */
+/** The first `[emerg]` line has the cause; later lines are consequences. */
 export function refusalIn(output: string): Refusal {
   const line = output.split('\n').find((text) => text.includes('[emerg]')) ?? ''
   const [, file, number] = / in (\/[^"]+):(\d+)$/.exec(line) ?? []
   const duplicate = /"([a-z_]{1,64})" directive is duplicate/.exec(line)?.[1]
-  const reason = REASONS.find(([pattern]) => pattern.test(line))?.[1] ?? 'it does not pass the test'
-  // Text of a broken file may look like a place; a place that exists gives nothing away.
+  const reason = REASONS.find(([pattern]) => pattern.test(line))?.[1] ?? 'nginx -t failed'
+  // Text of a broken file may look like a path. The path of an existing file reveals nothing.
   const place = file !== undefined && existsSync(file) ? { file, line: Number(number) } : {}
   return { reason, duplicate, ...place }
 }
@@ -24,24 +25,24 @@ export function refusalIn(output: string): Refusal {
 export const refusalSentence = ({ reason, file, line }: Refusal): string =>
   file === undefined ? reason : `${reason} (${escapeText(file)}, line ${line})`
 
-/** nginx's own messages, of which only the kind is told. */
+/** Patterns of nginx's messages. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/directive is duplicate/, 'a directive stands twice'],
-  [/duplicate default server/, 'two servers want to be the default for the same address and port'],
-  [/unknown directive/, 'there is a directive that it does not know'],
-  [/directive is not allowed here/, 'a directive stands where it may not'],
-  [/unexpected|is not terminated|too long parameter/, 'the text is not well-formed'],
-  [/invalid number of arguments|invalid parameter|invalid value/, 'a directive has a wrong value'],
-  [/host not found/, 'a name in it does not resolve'],
+  [/directive is duplicate/, 'a directive is used twice'],
+  [/duplicate default server/, 'two servers are the default server of the same address and port'],
+  [/unknown directive/, 'a directive is unknown'],
+  [/directive is not allowed here/, 'a directive is not allowed in its context'],
+  [/unexpected|is not terminated|too long parameter/, 'the syntax is wrong'],
+  [/invalid number of arguments|invalid parameter|invalid value/, 'a directive has an invalid value'],
+  [/host not found/, 'a host name does not resolve'],
   [
     /could not build .*hash/,
-    'a name is too long for its tables; raise server_names_hash_bucket_size and map_hash_bucket_size',
+    'a name is too long for the hash tables; raise server_names_hash_bucket_size and map_hash_bucket_size',
   ],
-  [/conflicting parameter/, 'one name stands twice in a map'],
+  [/conflicting parameter/, 'a map has the same key twice'],
   [/cannot load certificate|SSL_CTX|PEM_/, 'a certificate or key cannot be loaded'],
-  [/bind\(\).*98:/, 'an address and port that it listens on is taken by another program'],
-  [/bind\(\).*99:/, 'an address that it listens on is not one of this machine'],
-  [/bind\(\)/, 'an address and port that it listens on cannot be had'],
-  [/13: Permission denied/, 'a file may not be read or written'],
+  [/bind\(\).*98:/, 'another program uses an address and port of a listen directive'],
+  [/bind\(\).*99:/, 'the address of a listen directive is not an address of this machine'],
+  [/bind\(\)/, 'the address and port of a listen directive cannot be used'],
+  [/13: Permission denied/, 'nginx has no permission for a file'],
   [/2: No such file/, 'a file is missing'],
 ]

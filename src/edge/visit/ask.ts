@@ -15,7 +15,7 @@ const TIMEOUT_MS = 5_000
 
 type Served = Extract<EdgeAnswer, { kind: 'answer' }>['certificate']
 
-/** One GET to the edge's own address under the host's name. Redirects are not followed and no body is taken in. */
+/** Sends one GET with the host's name to the edge's own address. Follows no redirect and reads no body. */
 export function askEdge(
   { address, ports }: Pick<EdgeSettings, 'address' | 'ports'>,
   question: EdgeQuestion,
@@ -26,7 +26,7 @@ export function askEdge(
   const clock = new FairClock()
   const headers = { host, 'user-agent': 'drawbridge', ...(proof && { [QUESTION]: proof.question }) }
   const options = { host: address, path, headers, agent: false as const }
-  // Whom the certificate is from is not the question here, but whether it is the one that was installed.
+  // The issuer of the certificate does not matter here. Callers compare its fingerprint.
   const asking = tls
     ? requestSecurely({ ...options, port: ports.https, servername: host, rejectUnauthorized: false })
     : requestPlainly({ ...options, port: ports.http })
@@ -47,7 +47,7 @@ export function askEdge(
       })
       response.on('error', () => undefined)
     })
-    // A switch of protocols (101) is neither a response nor an error: without these two it would be waited for for ever.
+    // A switch of protocols (101) is neither a response nor an error. Without these two listeners it would never settle.
     asking.once('upgrade', () => fail())
     asking.once('close', () => fail())
     asking.on('error', fail)
@@ -58,7 +58,7 @@ export function askEdge(
   })
 }
 
-/** Beside the place that `askEdge` asks: further addresses and, beside TLS, the port that redirects to it. */
+/** Asks every place but the one that `askEdge` uses: other addresses and, for a TLS host, the HTTP port. */
 export async function foreignListeners(
   { address, listen, ports }: Pick<EdgeSettings, 'address' | 'listen' | 'ports'>,
   question: EdgeQuestion,
@@ -80,7 +80,7 @@ const isUnspecified = (address: string): boolean => address === '0.0.0.0' || add
 const isOther = (answer: EdgeAnswer | undefined): boolean =>
   answer?.kind === 'answer' ? answer.entry === 'other' : answer?.reason === 'unknown_host'
 
-/** Asked for a name that no host has: only our own default server answers so. */
+/** Asks for a name that no host has. Only Drawbridge's default server sends the header UNKNOWN_HOST. */
 export async function defaultServerAnswers(settings: Pick<EdgeSettings, 'address' | 'ports'>): Promise<boolean> {
   const answer = await askEdge(settings, { host: 'nobody.invalid', path: '/', tls: false })
   return answer.kind === 'no_answer' && answer.reason === 'unknown_host'
@@ -104,7 +104,7 @@ export const isForHost = (x509: X509Certificate, host: string): boolean =>
 const namesOf = ({ subjectAltName = '' }: X509Certificate): string[] =>
   subjectAltName.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4).toLowerCase()] : []))
 
-/** Connected, and not agreed on a cipher yet. */
+/** Connected, but the TLS handshake has not ended. */
 const isHandshaking = ({ socket }: ClientRequest): boolean =>
   socket instanceof TLSSocket && socket.getProtocol() === null
 
@@ -126,7 +126,7 @@ class RequestTimeout extends Error {
 const reasonOf = (error: Error | undefined, handshaking: boolean): NoAnswerReason =>
   noAnswerReason(errorCode(error), handshaking)
 
-/** By the code of a connection's error, where it has one. */
+/** `code`: the error code of the connection, if it has one. */
 export function noAnswerReason(code: string | undefined, handshaking: boolean): NoAnswerReason {
   if (code === 'ETIMEDOUT') return 'timeout'
   if (code === 'ECONNREFUSED') return 'refused'

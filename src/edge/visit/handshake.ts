@@ -4,7 +4,7 @@ import { errorCode } from '../../primitives/durable-file.ts'
 import type { Handshake } from '../contract.ts'
 import { isForHost } from './ask.ts'
 
-/** One TLS handshake under the host's name, and nothing behind it. */
+/** Does one TLS handshake with the host's name and sends no request. Never rejects. */
 export function tlsHandshake({ address, port }: Endpoint, host: string, limitMs: number): Promise<Handshake> {
   const socket = connect({ host: address, port, servername: host, rejectUnauthorized: false })
   return new Promise<Handshake>((resolve) => {

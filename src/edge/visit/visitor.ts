@@ -8,15 +8,15 @@ import { UNKNOWN_HOST } from '../config/render-base.ts'
 import type { EdgeAnswer, EdgeVisit, EdgeVisitor } from '../contract.ts'
 import { certificateServed, noAnswerReason } from './ask.ts'
 
-/** A body of up to this size is read so that its connection can be used again; with a larger one it ends. */
+/** A body up to this size is read so that the connection can be reused. With a larger body the connection is closed. */
 const MAX_BODY_BYTES = 16 * 1024
 const MAX_IDLE = 64
 const MAX_SESSIONS = 20_000
 
 /**
- * Asks an edge for many hosts again and again at little cost: plain connections are kept and carry any host; a TLS
- * connection belongs to one name, so each is new but resumes the host's session. A full visit resumes nothing, and so
- * sees the certificate that is served now.
+ * Sends repeated requests for many hosts at low cost. Plain connections are kept open and carry requests for any host. A TLS
+ * connection belongs to one name, so each request opens a new one, which resumes the host's TLS session. A full visit does
+ * not resume a session, so it sees the certificate that is served now.
  */
 export function edgeVisitor(limitMs: number): EdgeVisitor {
   const idle = new IdleConnections()
@@ -24,7 +24,7 @@ export function edgeVisitor(limitMs: number): EdgeVisitor {
   const visit = (question: EdgeVisit): Promise<EdgeAnswer> => {
     const socket = question.tls ? undefined : idle.take(question.listenAddress)
     if (!socket) return new Exchange(question, openSocket(question, sessions), limitMs, idle).answer
-    // The edge may have closed it in this very moment: that says nothing about the host.
+    // The edge may have closed the idle connection at the same time. That says nothing about the host.
     return new Exchange(question, socket, limitMs, idle).answer.then((answer) =>
       answer.kind === 'no_answer' && answer.reason !== 'timeout' && answer.reason !== 'unknown_host'
         ? new Exchange(question, openSocket(question, sessions), limitMs, idle).answer
@@ -47,7 +47,7 @@ function openSocket(question: EdgeVisit, sessions: Sessions): Socket {
   return question.tls ? sessions.connect(question) : connect({ host: address, port, noDelay: true })
 }
 
-/** One question and its answer on one connection. */
+/** One request and its response on one connection. */
 class Exchange {
   readonly answer: Promise<EdgeAnswer>
   readonly #question: EdgeVisit
@@ -137,19 +137,19 @@ const requestText = ({ host, path, tls }: EdgeVisit, proof: EntryProof | undefin
     proof ? `${QUESTION}: ${proof.question}\r\n` : ''
   }Connection: ${tls ? 'close' : 'keep-alive'}\r\n\r\n`
 
-/** Plain connections that wait for the next question. */
+/** Plain connections that wait for the next request. */
 class IdleConnections {
   readonly #waiting = new Map<string, Socket[]>()
   #closed = false
 
-  take(door: Endpoint): Socket | undefined {
-    const socket = this.#waiting.get(formatEndpoint(door))?.pop()
+  take(endpoint: Endpoint): Socket | undefined {
+    const socket = this.#waiting.get(formatEndpoint(endpoint))?.pop()
     socket?.removeAllListeners('close').removeAllListeners('data').removeAllListeners('error')
     return socket
   }
 
-  put(door: Endpoint, socket: Socket): void {
-    const key = formatEndpoint(door)
+  put(endpoint: Endpoint, socket: Socket): void {
+    const key = formatEndpoint(endpoint)
     const waiting = this.#waiting.get(key) ?? []
     if (this.#closed || waiting.length >= MAX_IDLE || socket.destroyed) {
       socket.destroy()
@@ -157,7 +157,7 @@ class IdleConnections {
     }
     this.#waiting.set(key, waiting)
     waiting.push(socket)
-    // Whoever speaks unasked, or hangs up, is not asked again on this connection.
+    // An idle connection that receives data or is closed is not used again.
     socket.on('data', () => socket.destroy())
     socket.on('close', () => {
       const place = waiting.indexOf(socket)
@@ -172,25 +172,25 @@ class IdleConnections {
 }
 
 /**
- * The TLS session of each host. A session of TLS 1.2 is resumed at half the cost of one of TLS 1.3, so that is what is
- * spoken between full visits, except with hosts that refuse it.
+ * The TLS session of each host. Resuming a TLS 1.2 session costs half as much as a TLS 1.3 session, so TLS 1.2 is used
+ * between full visits, except for hosts that reject it.
  */
 class Sessions {
-  /** As text, a byte a character: a kept buffer would hold on to all of the pool that it was cut from. */
+  /** As text with one character per byte: a stored buffer would keep its whole memory pool alive. */
   readonly #sessions = new LruCache<string, string>(MAX_SESSIONS)
   readonly #needTls13 = new Set<string>()
   readonly #anyTls = createSecureContext({ minVersion: 'TLSv1.2' })
   readonly #tls12 = createSecureContext({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })
 
-  connect({ host, listenAddress: door, full }: EdgeVisit): TLSSocket {
+  connect({ host, listenAddress, full }: EdgeVisit): TLSSocket {
     const modern = full || this.#needTls13.has(host)
     const session = full ? undefined : this.#sessions.get(host)
     const socket = connectSecurely({
-      host: door.address,
-      port: door.port,
+      host: listenAddress.address,
+      port: listenAddress.port,
       servername: host,
       secureContext: modern ? this.#anyTls : this.#tls12,
-      // Whom the certificate is from is not the question here, but whether it is served, for whom and until when.
+      // The issuer of the certificate does not matter here. Callers check its names and dates.
       rejectUnauthorized: false,
       ...(session !== undefined && { session: Buffer.from(session, 'latin1') }),
     })
@@ -198,7 +198,7 @@ class Sessions {
     return socket
   }
 
-  /** True when it was not insisted on before: then it is worth another try. */
+  /** True when TLS 1.3 was not allowed for this host before: then a retry makes sense. */
   allowTls13({ host, full }: EdgeVisit): boolean {
     if (full || this.#needTls13.has(host)) return false
     this.#needTls13.add(host)
@@ -216,21 +216,21 @@ class Sessions {
   }
 }
 
-/** The head of an HTTP/1 answer, as far as a visitor cares. */
+/** The parts of an HTTP/1 response head that are used here. */
 interface AnswerHead {
   readonly httpStatus: number
-  /** Where the body begins. */
+  /** The offset of the body. */
   readonly bodyAt: number
-  /** Bytes of the body; undefined when only reading on would tell. */
+  /** The length of the body in bytes; undefined when the head does not say it. */
   readonly bodyLength: number | undefined
-  /** Whether the connection may carry another question. */
+  /** Whether the connection may be used for another request. */
   readonly keepsAlive: boolean
   header(name: string): string | undefined
 }
 
 const MAX_HEAD_BYTES = 64 * 1024
 
-/** The final head in what has arrived so far; undefined: not all of it yet; null: this is no HTTP/1. Interim answers are passed over. */
+/** The head of the final response; undefined when it is incomplete, null when it is not HTTP/1. Interim responses (1xx) are skipped. */
 function readHead(bytes: Buffer): AnswerHead | undefined | null {
   for (let from = 0; ; ) {
     const end = bytes.indexOf('\r\n\r\n', from)

@@ -15,47 +15,47 @@ const FOLLOW_UP_MS = 800
 
 interface BackendQuestion {
   readonly target: Target
-  /** The target's, resolved. */
+  /** The resolved address of `target`. */
   readonly address: string
   readonly path: string
-  /** The name under which the edge calls it. */
+  /** The Host header that the edge sends. */
   readonly host: string
-  /** Where else the service may have gone. Asked only when nothing listens. */
+  /** Ports to which the service may have moved. Called only when the target refuses connections. */
   readonly neighbours: () => readonly number[]
 }
 
-/** Asks the backend itself, past the edge; and where that fails in a telling way, once more. */
+/** Sends requests to the backend itself, without the edge. Some failures lead to a second check. */
 export async function inspectBackend(
   question: BackendQuestion,
   deadline: Deadline,
-  patience: ProbeLimit,
+  probeLimit: ProbeLimit,
 ): Promise<BackendEvidence> {
   const { target, address, path, host, neighbours } = question
   const endpoint: Endpoint = { address, port: target.port }
   const asked: HealthTarget = { ...endpoint, path, host, tls: target.protocol === 'https' }
   const [tcp, health] = await Promise.all([
-    patience.wait<ConnectResult>(
+    probeLimit.wait<ConnectResult>(
       (limitMs) => probeTcp(endpoint, limitMs),
       (reached) => reached === 'timeout',
       'unknown',
     ),
-    patience.wait<HealthFact | null>((limitMs) => probeHealth(asked, limitMs), isSilence, null),
+    probeLimit.wait<HealthFact | null>((limitMs) => probeHealth(asked, limitMs), isTimeout, null),
   ])
   if (tcp !== 'open') {
     const answering = tcp === 'refused' ? await answeringAmong(neighbours(), asked, deadline) : []
     return { ...NOT_INSPECTED, tcp, answeringNeighbours: answering }
   }
   const isTls =
-    isTelling(health) && target.protocol === 'http'
+    mayBeTls(health) && target.protocol === 'http'
       ? await deadline.attempt(FOLLOW_UP_MS, (limitMs) => speaksTls(endpoint, limitMs), false)
       : false
   return { tcp, health, speaksTls: isTls, answeringNeighbours: [] }
 }
 
-const isSilence = (health: HealthFact | null): boolean => health?.kind === 'unhealthy' && health.reason === 'timeout'
+const isTimeout = (health: HealthFact | null): boolean => health?.kind === 'unhealthy' && health.reason === 'timeout'
 
-/** What a TLS server says to plain HTTP: nothing, nonsense, or 400. */
-const isTelling = (health: HealthFact | null): boolean =>
+/** A TLS server answers plain HTTP with 400 or with something that is not HTTP. */
+const mayBeTls = (health: HealthFact | null): boolean =>
   health?.kind === 'unhealthy' && (health.reason === 'not_http' || health.httpStatus === 400)
 
 async function answeringAmong(ports: readonly number[], asked: HealthTarget, deadline: Deadline): Promise<number[]> {

@@ -32,34 +32,34 @@ export const EDGE_NOT_HERE: EdgeEvidence = {
   ...FILES_NOT_SEEN,
 }
 
-/** Everything that the edge shows of a host, from its door to its files. */
+/** Inspects the edge for a host: connection, TLS, response, server block and files. */
 export async function inspectEdge(
   view: EdgeView,
   subject: Subject,
   deadline: Deadline,
-  patience: ProbeLimit,
+  probeLimit: ProbeLimit,
 ): Promise<EdgeEvidence> {
   const { host, managed, served } = subject
   const tls = isTls(subject)
   const proof = managed?.plan.proof
-  const door = managed ? listenAddress([], tls, view) : listenAddress(served?.listen ?? [], tls, view)
+  const endpoint = managed ? listenAddress([], tls, view) : listenAddress(served?.listen ?? [], tls, view)
   const ask = (where: Endpoint, secure: boolean) =>
-    patience.wait<VisitEvidence>(
-      (limitMs) => view.visit({ host, path: pathOf(subject), tls: secure, door: where, proof }, limitMs),
+    probeLimit.wait<VisitEvidence>(
+      (limitMs) => view.visit({ host, path: pathOf(subject), tls: secure, listenAddress: where, proof }, limitMs),
       (seen) => seen.kind === 'no_answer' && seen.reason === 'timeout',
       { kind: 'unknown' },
     )
   const [edge, hand, visit, plain, files] = await Promise.all([
-    patience.wait<ConnectResult>((limitMs) => probeTcp(door, limitMs), isTimeout, 'unknown'),
+    probeLimit.wait<ConnectResult>((limitMs) => probeTcp(endpoint, limitMs), isTimeout, 'unknown'),
     tls
-      ? patience.wait<TlsEvidence>(
-          (limitMs) => view.handshake(door, host, limitMs),
+      ? probeLimit.wait<TlsEvidence>(
+          (limitMs) => view.handshake(endpoint, host, limitMs),
           ({ kind }) => kind === 'unknown',
           { kind: 'unknown' },
         )
       : ({ kind: 'not_used' } as const),
-    ask(door, tls),
-    tls && hasPlainBlock(subject, view) ? ask({ ...door, port: view.ports.http }, false) : undefined,
+    ask(endpoint, tls),
+    tls && hasPlainBlock(subject, view) ? ask({ ...endpoint, port: view.ports.http }, false) : undefined,
     deadline.attempt(FILES_MS, () => inspectFiles(view, subject), FILES_NOT_SEEN),
   ])
   return {
@@ -67,7 +67,7 @@ export async function inspectEdge(
     tls: hand,
     visit,
     isKnown: knowledge([visit, ...(plain ? [plain] : [])]),
-    block: blockOf(subject, view, { ...door, tls }),
+    block: blockOf(subject, view, { ...endpoint, tls }),
     ...files,
   }
 }
@@ -84,7 +84,7 @@ function hasPlainBlock({ host, map }: Subject, { address, ports }: EdgeView): bo
   return match?.how === 'exact'
 }
 
-/** One "no such host" is enough: only where a block of the host should have answered was anybody asked. */
+/** One "no such host" is enough: every visit was to a place where a block of the host should answer. */
 function knowledge(visits: readonly VisitEvidence[]): boolean | null {
   if (visits.some((visit) => visit.kind === 'no_answer' && visit.reason === 'unknown_host')) return false
   return visits.some(({ kind }) => kind === 'answer') ? true : null
@@ -102,9 +102,9 @@ function blockOf(subject: Subject, view: EdgeView, place: Endpoint & { readonly 
 
 const placeOf = ({ block }: ServerMatch) => ({ path: block.configPath, line: block.line })
 
-/** Compares files with what was applied. */
+/** Compares the files on disk with the applied files. */
 export async function fileState(view: Pick<EdgeView, 'hashFiles'>, applied: readonly FileHash[]): Promise<FileState> {
-  // What cannot be read any more is not what was applied.
+  // A file that cannot be read is not the applied file.
   const now = await view.hashFiles(applied.map(({ path }) => path)).catch(() => undefined)
   if (!now) return 'edited'
   const changed = applied.filter(({ hash }, i) => now[i]?.hash !== hash)
@@ -117,14 +117,14 @@ async function configurationOf(view: EdgeView, subject: Subject, file: FileState
   const ownPath = served?.configPath ?? (managed && file !== 'missing' ? view.hostPath(host) : undefined)
   const suspects = map?.broken ?? []
   const load = await view.loadState([...(ownPath === undefined ? [] : [ownPath]), ...suspects.map(({ path }) => path)])
-  const isYounger = (path: string) => load.changedSinceLoad?.includes(path) ?? false
-  // A run proves that nginx has loaded what it wrote; while that stands unchanged, its date says nothing.
+  const hasChanged = (path: string) => load.changedSinceLoad?.includes(path) ?? false
+  // A run has proven that nginx loaded the file. While the file is unchanged, its date does not matter.
   const isProven = file === 'unchanged'
   return {
     own: ownPath === undefined ? null : { path: ownPath, line: served?.line ?? null },
     listen: served?.listen ?? [],
-    broken: suspects.filter(({ path }) => isYounger(path)),
+    broken: suspects.filter(({ path }) => hasChanged(path)),
     refusal: load.refusal,
-    changedSinceLoad: ownPath === undefined || load.changedSinceLoad === null ? null : !isProven && isYounger(ownPath),
+    changedSinceLoad: ownPath === undefined || load.changedSinceLoad === null ? null : !isProven && hasChanged(ownPath),
   }
 }

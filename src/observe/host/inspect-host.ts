@@ -9,40 +9,40 @@ import { type Destination, judgeForeign, type NameStanding } from './inspect-nam
 import { inspectTarget, neighbourPorts, type Resolve } from './inspect-target.ts'
 import { pathOf, type Subject } from './subject.ts'
 
-/** Everything that looking at a host takes, and nothing that could change what it looks at. */
+/** Read-only: none of these parts can change anything. */
 export interface InspectHostParts {
-  /** Undefined where the Primary's edge is not on this machine. */
+  /** Undefined when the Primary's edge is not on this machine. */
   readonly view: EdgeView | undefined
   readonly resolve: Resolve
-  /** How its zone stands to what was applied for a host of ours. */
+  /** Compares the zone with the applied records of a managed host. */
   readonly standingOf: (plan: Plan) => Promise<NameStanding>
-  /** Where a host that was not made here should lead. */
+  /** The expected addresses of a host that Drawbridge does not manage. */
   readonly destinationOf: (host: string) => Destination
-  /** The id of the server that has this address. */
+  /** The id of the server with this address. */
   readonly serverAt: (address: string) => string | undefined
   readonly ports: PortPolicy
-  /** How long an answer through the edge, or of a backend, is waited for: as long as the monitor waits. */
+  /** The wait for an answer of the edge or a backend. It equals the monitor's wait. */
   readonly patienceMs: number
   readonly newestErrorClass: (host: string) => Promise<ErrorClass | null>
   readonly now: () => number
 }
 
-/** A DNS reader gives up by itself a little earlier, and says why. */
+/** A little longer than the limit of the DNS reader, which reports the reason of a timeout. */
 const NAME_MS = 2_700
 const LOG_MS = 1_000
 
-/** Looks at every link at the same time. `since` is when the question came, by `performance.now()`. */
+/** Inspects all links at the same time. `since`: the start of the request by `performance.now()`. */
 export async function inspectHost(
   parts: InspectHostParts,
   subject: Subject,
   deadline: Deadline,
   since: number,
 ): Promise<Omit<Evidence, 'known'>> {
-  const patience = new ProbeLimit(parts.patienceMs, deadline)
+  const probeLimit = new ProbeLimit(parts.patienceMs, deadline)
   const [name, edge, { target, backend }] = await Promise.all([
     inspectName(parts, subject, deadline),
-    inspectFront(parts, subject, deadline, patience),
-    inspectBehindEdge(parts, subject, deadline, patience),
+    inspectFront(parts, subject, deadline, probeLimit),
+    inspectBehindEdge(parts, subject, deadline, probeLimit),
   ])
   return {
     host: subject.host,
@@ -57,15 +57,15 @@ export async function inspectHost(
   }
 }
 
-/** The log is read last: our own visit may have left the line that tells why. */
+/** Reads the log last, because our own request may have caused the log line with the cause. */
 async function inspectFront(
   { view, newestErrorClass }: InspectHostParts,
   subject: Subject,
   deadline: Deadline,
-  patience: ProbeLimit,
+  probeLimit: ProbeLimit,
 ) {
   if (!view) return { ...EDGE_NOT_HERE, errorClass: null }
-  const edge = await inspectEdge(view, subject, deadline, patience)
+  const edge = await inspectEdge(view, subject, deadline, probeLimit)
   return { ...edge, errorClass: await deadline.attempt(LOG_MS, () => newestErrorClass(subject.host), null) }
 }
 
@@ -81,7 +81,7 @@ async function inspectName(
       const answer = await resolve(host)
       return {
         name: answer ? judgeForeign(answer, destinationOf(host)) : { kind: 'not_asked', why: 'zone_not_managed' },
-        // Nobody here applied a record for it, so none can be missing: its name has no part in its badge.
+        // Drawbridge applied no record for this host, so none can be missing.
         records: null,
       }
     },
@@ -93,7 +93,7 @@ async function inspectBehindEdge(
   { view, resolve, serverAt, ports }: InspectHostParts,
   subject: Subject,
   deadline: Deadline,
-  patience: ProbeLimit,
+  probeLimit: ProbeLimit,
 ): Promise<{ target: TargetEvidence; backend: Evidence['backend'] }> {
   const resolveAsEdge: Resolve = async (name) => {
     const local = await view?.localAddress(name)
@@ -110,5 +110,5 @@ async function inspectBehindEdge(
     host: subject.host,
     neighbours: () => neighbourPorts(endpoint, serverAt(address), ports, subject.map ?? { hosts: [] }),
   }
-  return { target: evidence, backend: await inspectBackend(question, deadline, patience) }
+  return { target: evidence, backend: await inspectBackend(question, deadline, probeLimit) }
 }

@@ -2,15 +2,15 @@ import type { AddressAnswer } from '../../dns/contract.ts'
 import type { BadgeFacts } from '../../model/badge.ts'
 import type { NameEvidence } from '../../model/evidence.ts'
 
-/** How a zone stands to what was applied for a host. */
+/** `records`: whether the zone has the applied records of a host; null when that is not known. */
 export interface NameStanding {
   readonly name: NameEvidence
   readonly records: BadgeFacts['dns']
 }
 
 /**
- * What the zone's own server says about a host that was made here: `answer` to where its name leads, `held` to whether it
- * serves exactly the records that were applied, the owner mark among them. A wildcard may lead the name here without them.
+ * Judges a managed host by the zone's primary. `answer`: the addresses of the name. `held`: whether the server serves exactly
+ * the applied records, the owner mark included. A wildcard may give the name the right address without these records.
  */
 export function judgeApplied(
   answer: AddressAnswer,
@@ -30,13 +30,13 @@ function appliedName(answer: AddressAnswer, values: readonly string[]): NameEvid
   return { kind: isSame(own, values) ? 'here' : 'elsewhere', found: own }
 }
 
-/** Where a host that was not made here may lead: to one of these addresses; elsewhere is wrong only where the zone is ours. */
+/** The expected addresses of an unmanaged host. Another address is an error only in a zone that Drawbridge manages. */
 export interface Destination {
   readonly values: readonly string[]
   readonly isOurZone: boolean
 }
 
-/** What an answer means for a host that was not made here. */
+/** Judges a host that Drawbridge does not manage. */
 export function judgeForeign(answer: AddressAnswer, { values, isOurZone }: Destination): NameEvidence {
   if (answer.kind !== 'found') return answer
   const { own, final } = answer

@@ -8,10 +8,10 @@ import { plannedTarget, type Subject } from './subject.ts'
 
 const RESOLVE_MS = 1_000
 
-/** Gives a name its address; undefined: there is nobody to ask. */
+/** Resolves a name; undefined when no server is configured for it. */
 export type Resolve = (name: string) => Promise<AddressAnswer | undefined>
 
-/** Where requests for the host are passed on to, by the block on disk; by the plan where there is none. */
+/** Where the edge proxies requests for the host: by the server block on disk, or by the plan when there is none. */
 export async function inspectTarget(subject: Subject, resolve: Resolve, deadline: Deadline): Promise<TargetEvidence> {
   const { served, managed } = subject
   const planned = managed && plannedTarget(managed)
@@ -35,7 +35,7 @@ export async function inspectTarget(subject: Subject, resolve: Resolve, deadline
 const isSame = (left: Target, right: Target): boolean =>
   left.protocol === right.protocol && left.host === right.host && left.port === right.port
 
-/** `none`: for certain it has none. Null: nobody knows. */
+/** `none`: the name has no address. Null: the address is not known. */
 async function addressOf(name: string, resolve: Resolve, deadline: Deadline): Promise<string | 'none' | null> {
   const literal = parseAddress(name.replace(/^\[|\]$/g, ''))
   if (literal !== undefined) return literal
@@ -44,12 +44,12 @@ async function addressOf(name: string, resolve: Resolve, deadline: Deadline): Pr
   return (answer?.kind === 'found' ? answer.final[0] : undefined) ?? null
 }
 
-/** How far beside its port a service that moved is looked for. A few ports of the same server, never a scan. */
-const REACH = 3
+/** How many ports on each side are checked for a service that moved. It must stay small: this is not a port scan. */
+const NEIGHBOUR_PORTS = 3
 
 /**
- * The ports beside a target's where nothing else is known to live: on a registered server, inside the port policy, and no
- * other host's backend. What answers there may be the same service on another port.
+ * The ports near the target's port that no other host uses: only on a registered server and only within the port policy. A
+ * service that answers there may be the same service on another port.
  */
 export function neighbourPorts(
   { address, port }: Endpoint,
@@ -59,6 +59,6 @@ export function neighbourPorts(
 ): number[] {
   if (server === undefined) return []
   const taken = new Set(hosts.flatMap(({ target }) => (target?.host === address ? [target.port] : [])))
-  const near = Array.from({ length: REACH }, (_, i) => [port + i + 1, port - i - 1]).flat()
+  const near = Array.from({ length: NEIGHBOUR_PORTS }, (_, i) => [port + i + 1, port - i - 1]).flat()
   return near.filter((candidate) => isPortAllowed(policy, server, candidate) && !taken.has(candidate))
 }

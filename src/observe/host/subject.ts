@@ -3,10 +3,10 @@ import type { EdgeMap, ServedHost } from '../../edge/reading/contract.ts'
 import type { Target } from '../../model/evidence.ts'
 import type { Plan } from '../../model/exposure.ts'
 
-/** Who is looked at: a host of ours, of the edge's own configuration, or of both. */
+/** The inspected host: managed by Drawbridge, in the edge's own configuration, or both. */
 export interface Subject {
   readonly host: string
-  /** Undefined where this machine has no edge to read. */
+  /** Undefined when this machine has no edge. */
   readonly map: EdgeMap | undefined
   readonly served: ServedHost | undefined
   readonly managed: ManagedHost | undefined
@@ -14,16 +14,16 @@ export interface Subject {
 
 export interface ManagedHost {
   readonly plan: Plan
-  /** What the apply last wrote. */
+  /** The files of the last apply. */
   readonly files: readonly FileHash[]
 }
 
 export const isTls = ({ managed, served }: Subject): boolean => managed?.plan.request.tls ?? served?.tls ?? false
 
-/** The health path of ours; of any other host nobody knows more than `/`. */
+/** The health path of a managed host. For any other host only `/` is known. */
 export const pathOf = ({ managed }: Subject): string => managed?.plan.request.health ?? '/'
 
-/** Where the plan passes requests on to. */
+/** The backend of the plan. */
 export function plannedTarget({ plan }: ManagedHost): Target | undefined {
   const proxy = plan.changes.find((change) => change.kind === 'proxy')
   const url = proxy && URL.canParse(proxy.target) ? new URL(proxy.target) : undefined

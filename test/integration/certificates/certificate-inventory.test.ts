@@ -188,20 +188,20 @@ describe('what cannot be used is passed over, remembered, and stops nothing', ()
     [
       'a broken certificate',
       (path) => writeFileSync(path, pem('CERTIFICATE')),
-      /holds a certificate that cannot be read/,
+      /has a certificate that cannot be read/,
     ],
-    ['a broken key', (path) => writeFileSync(path, pem('PRIVATE KEY')), /holds a private key that cannot be read/],
+    ['a broken key', (path) => writeFileSync(path, pem('PRIVATE KEY')), /has a private key that cannot be read/],
     [
       'a file cut off',
       (path) => writeFileSync(path, `-----BEGIN CERTIFICATE-----\n${SECRET}\n`),
-      /holds PEM that is cut off/,
+      /has incomplete PEM text/,
     ],
     ['a huge file', hugeFile, /is larger than 256 KiB/],
-    ['an encrypted key', (path) => encryptKey(at('one.key'), path), /holds a private key that is encrypted/],
+    ['an encrypted key', (path) => encryptKey(at('one.key'), path), /has an encrypted private key/],
     [
       'an encrypted key of the old form',
       (path) => encryptKey(at('one.key'), path, true),
-      /holds a private key that is encrypted/,
+      /has an encrypted private key/,
     ],
   ])('%s', async (_, write, sentence) => {
     await make('one', ['DNS:app.lab.test'])

@@ -34,15 +34,15 @@ describe('what an authority sent', () => {
 
   test('is refused otherwise', async () => {
     await make('two', ['DNS:app.lab.test'])
-    expect(() => check('no PEM')).toThrow('holds no certificate')
-    expect(() => check(text('one.pem').slice(0, -30))).toThrow('cut off')
+    expect(() => check('no PEM')).toThrow('has no certificate')
+    expect(() => check(text('one.pem').slice(0, -30))).toThrow('incomplete PEM text')
     expect(() => check(text('two.pem'))).toThrow('is for another key')
     expect(() => check(undefined, [HOST, 'other.test'])).toThrow('does not cover other.test')
     expect(() => check(undefined, ['*.lab.test'])).toThrow('does not cover *.lab.test')
     expect(() => check(undefined, [HOST], Date.now() + 11 * DAY)).toThrow('has expired')
-    expect(() => check(text('one.pem') + text('two.pem'))).toThrow('hang together')
+    expect(() => check(text('one.pem') + text('two.pem'))).toThrow('has a broken chain')
     expect(() => check(`${text('one.pem')}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`)).toThrow(
-      'holds a certificate that cannot be read',
+      'has a certificate that cannot be read',
     )
   })
 })
@@ -67,11 +67,11 @@ describe('the texts of an installed certificate', () => {
   })
 
   test.each<[string, () => void | Promise<void>, RegExp]>([
-    ['replaced', () => make('one', ['DNS:app.lab.test']), /one\.pem no longer holds the certificate/],
+    ['replaced', () => make('one', ['DNS:app.lab.test']), /one\.pem has another certificate than before/],
     ['gone', () => rmSync(at('one.pem')), /one\.pem cannot be opened \(ENOENT\)/],
-    ['emptied', () => truncateSync(at('one.pem')), /one\.pem no longer holds/],
-    ['without its key', () => truncateSync(at('one.key')), /one\.key does not hold the key/],
-    ['with half a key', () => truncateSync(at('one.key'), 60), /one\.key holds PEM that is cut off/],
+    ['emptied', () => truncateSync(at('one.pem')), /one\.pem has another certificate/],
+    ['without its key', () => truncateSync(at('one.key')), /one\.key does not have the key/],
+    ['with half a key', () => truncateSync(at('one.key'), 60), /one\.key has incomplete PEM text/],
   ])('are not given when it was %s meanwhile', async (_, change, sentence) => {
     const before = await installed()
     await change()

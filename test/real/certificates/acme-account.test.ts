@@ -91,7 +91,7 @@ describe('the key of the account', () => {
     const key = accountKeyPath(bench().state.path, bench().proxy.directory)
     mkdirSync(join(key, '..'), { recursive: true })
     writeFileSync(key, 'no key', { mode: 0o600 })
-    await expect(exporting(to)).rejects.toThrow('holds no private key')
+    await expect(exporting(to)).rejects.toThrow('does not have a private key')
     writeFileSync(to, 'mine')
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }))

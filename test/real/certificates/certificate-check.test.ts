@@ -106,7 +106,7 @@ test('what Pebble says of itself: a directory without CAA identities', async () 
 describe('CAA inside the zone, asked of its own server', () => {
   test('none at all leaves the CA free, and says that nobody looked above the zone', async () => {
     expect(await check('app.open.test', 'open.test')).toEqual(
-      issuable(/^no CAA record restricts it \(above open\.test nobody looked/),
+      issuable(/^no CAA record restricts it \(names above open\.test were not checked/),
     )
   })
 
@@ -121,28 +121,38 @@ describe('CAA inside the zone, asked of its own server', () => {
       'app.others.test',
       'others.test',
       'others.test issue other.test',
-      /records of others\.test allow only others: issue "other\.test"; ours is ca\.lab\.test/,
+      /records of others\.test allow only other certificate authorities: issue "other\.test"; our certificate authority is ca\.lab\.test/,
     ],
-    ['app.nobody.test', 'nobody.test', 'nobody.test issue ;', /records of nobody\.test allow nobody/],
+    ['app.nobody.test', 'nobody.test', 'nobody.test issue ;', /records of nobody\.test allow no certificate authority/],
     [
       'app.strange.test',
       'strange.test',
       'strange.test future x',
       /records of strange\.test have the unknown critical property future "x"/,
     ],
-    ['strict.ours.test', 'ours.test', 'strict.ours.test issue ;', /records of strict\.ours\.test allow nobody/],
-    ['own.wild.test', 'wild.test', 'own.wild.test issue ;', /records of own\.wild\.test allow nobody/],
+    [
+      'strict.ours.test',
+      'ours.test',
+      'strict.ours.test issue ;',
+      /records of strict\.ours\.test allow no certificate authority/,
+    ],
+    [
+      'own.wild.test',
+      'wild.test',
+      'own.wild.test issue ;',
+      /records of own\.wild\.test allow no certificate authority/,
+    ],
     [
       'app.inner.open.test',
       'open.test',
       'inner.open.test issue other.test',
-      /records of inner\.open\.test allow only others/,
+      /records of inner\.open\.test allow only other certificate authorities/,
     ],
     [
       'alias.open.test',
       'open.test',
       'inner.open.test issue other.test',
-      /records of inner\.open\.test allow only others/,
+      /records of inner\.open\.test allow only other certificate authorities/,
     ],
   ])('%s in %s is forbidden, and by which record', async (host, zone, record, sentence) => {
     expect(await check(host, zone)).toEqual(forbidden(record, sentence))
@@ -155,7 +165,7 @@ describe('CAA inside the zone, asked of its own server', () => {
 
   test('what the host will be an alias of counts as if it were one already', async () => {
     const published = { aliasIn: () => 'inner.open.test' }
-    const sentence = /records of inner\.open\.test allow only others/
+    const sentence = /records of inner\.open\.test allow only other certificate authorities/
     const record = 'inner.open.test issue other.test'
     expect(await check('app.open.test', 'open.test', published)).toEqual(forbidden(record, sentence))
     const beyond = { aliasIn: () => 'edge.elsewhere.test' }
@@ -167,14 +177,22 @@ describe('CAA inside the zone, asked of its own server', () => {
     const both = { certificateNames: (zone: string) => [zone, `*.${zone}`] }
     const split = 'split.test issuewild other.test'
     expect(await check('app.split.test', 'split.test')).toEqual(issuable(/allow ca\.lab\.test$/))
-    expect(await check('app.split.test', 'split.test', wild)).toEqual(forbidden(split, /allow only others/))
-    expect(await check('app.split.test', 'split.test', both)).toEqual(forbidden(split, /allow only others/))
+    expect(await check('app.split.test', 'split.test', wild)).toEqual(
+      forbidden(split, /allow only other certificate authorities/),
+    )
+    expect(await check('app.split.test', 'split.test', both)).toEqual(
+      forbidden(split, /allow only other certificate authorities/),
+    )
     expect(await check('app.wildonly.test', 'wildonly.test', wild)).toEqual(issuable(/allow ca\.lab\.test$/))
     const nobody = 'wildonly.test issue ;'
-    expect(await check('app.wildonly.test', 'wildonly.test')).toEqual(forbidden(nobody, /allow nobody/))
-    expect(await check('app.wildonly.test', 'wildonly.test', both)).toEqual(forbidden(nobody, /allow nobody/))
+    expect(await check('app.wildonly.test', 'wildonly.test')).toEqual(
+      forbidden(nobody, /allow no certificate authority/),
+    )
+    expect(await check('app.wildonly.test', 'wildonly.test', both)).toEqual(
+      forbidden(nobody, /allow no certificate authority/),
+    )
     expect(await check('app.nobody.test', 'nobody.test', wild)).toEqual(
-      forbidden('nobody.test issue ;', /records of nobody\.test allow nobody/),
+      forbidden('nobody.test issue ;', /records of nobody\.test allow no certificate authority/),
     )
     expect(await check('app.ours.test', 'ours.test', wild)).toMatchObject({ kind: 'issuable', names: ['*.ours.test'] })
   })
@@ -212,7 +230,7 @@ describe('CAA inside the zone, asked of its own server', () => {
 
   test('without a name of the CA, records that name others decide nothing', async () => {
     expect(await check('app.ours.test', 'ours.test', { caaIdentities: [] })).toEqual(
-      unavailable('caa_unknown', /by which name ours goes is neither in its directory nor in the configuration/),
+      unavailable('caa_unknown', /neither the directory nor acme\.caaIdentities names our certificate authority/),
     )
   })
 
@@ -242,7 +260,7 @@ describe('CAA above the zone, asked of the resolver', () => {
     await withResolver(['@ CAA 0 issue "other.test"'], async (server) => {
       const resolver = dnsReader(server, { recursive: true })
       expect(await check('app.open.test', 'open.test', { resolver })).toEqual(
-        forbidden('test issue other.test', /records of test allow only others/),
+        forbidden('test issue other.test', /records of test allow only other certificate authorities/),
       )
       expect(await check('app.ours.test', 'ours.test', { resolver })).toEqual(issuable(/records of ours\.test allow/))
     })
@@ -252,7 +270,7 @@ describe('CAA above the zone, asked of the resolver', () => {
     const records = ['edge.elsewhere CNAME far.elsewhere', 'far.elsewhere CAA 0 issue "other.test"']
     await withResolver(records, async (server) => {
       const resolver = dnsReader(server, { recursive: true })
-      const refusal = forbidden('edge.elsewhere.test issue other.test', /allow only others/)
+      const refusal = forbidden('edge.elsewhere.test issue other.test', /allow only other certificate authorities/)
       expect(await check('away.open.test', 'open.test', { resolver })).toEqual(refusal)
       const aliasIn = () => 'edge.elsewhere.test'
       expect(await check('app.open.test', 'open.test', { resolver, aliasIn })).toEqual(refusal)
@@ -285,7 +303,12 @@ describe('CAA above the zone, asked of the resolver', () => {
 
 describe('the budget', () => {
   const spent = async () =>
-    ({ kind: 'refused', reason: 'paused', because: 'it asked to be left alone for now', retryAfter: 77 }) as const
+    ({
+      kind: 'refused',
+      reason: 'paused',
+      because: 'the authority asked for no requests for a while',
+      retryAfter: 77,
+    }) as const
 
   test('refuses before anything is asked, and tells when to come again', async () => {
     const nowhere = acmeDirectory({ url: `https://127.0.0.1:${await freePort()}/dir` })
@@ -293,7 +316,7 @@ describe('the budget', () => {
     expect(await check('app.ours.test', 'ours.test', more)).toEqual({
       ...unavailable(
         'budget',
-        /^No certificate is ordered from 127\.0\.0\.1:\d+ now: it asked to be left alone for now\.$/,
+        /^No certificate can be ordered from 127\.0\.0\.1:\d+ now: the authority asked for no requests for a while\.$/,
       ),
       retryAfter: 77,
     })

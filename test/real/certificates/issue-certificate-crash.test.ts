@@ -141,11 +141,11 @@ describe('our own side', () => {
   test('a proof that cannot be shown', async () => {
     const failing: ChallengeResponder = {
       ...bench().site.responder,
-      present: () => Promise.reject(new DnsWriteFault('unknown', 'BIND is down')),
+      present: () => Promise.reject(new DnsWriteFault('unknown', 'BIND is down.')),
     }
     expect(await faultOf(issuer().issue([HOST], failing))).toMatchObject({
       kind: 'challenge_failed',
-      message: `The dns-01 challenge for ${HOST} could not be published: BIND is down.`,
+      message: `The dns-01 challenge for ${HOST} could not be published. BIND is down.`,
     })
     expect(ordersPlaced()).toBe(1)
     await issuer().issue([HOST], bench().site.responder)
@@ -155,11 +155,11 @@ describe('our own side', () => {
   test('a proof that cannot be taken away: the certificate is good, and the failure is reported until it is withdrawn', async () => {
     const stuck: ChallengeResponder = {
       ...bench().site.responder,
-      withdraw: () => Promise.reject(new DnsWriteFault('unknown', 'BIND is down')),
+      withdraw: () => Promise.reject(new DnsWriteFault('unknown', 'BIND is down.')),
     }
     await issuer().issue([HOST], stuck)
     expect(bench().told.at(-1)).toBe(
-      `challenge_left The dns-01 challenge for ${HOST} could not be withdrawn: BIND is down.`,
+      `challenge_left The dns-01 challenge for ${HOST} could not be withdrawn. BIND is down.`,
     )
     expect(await faultOf(issuer().sweepChallenges([HOST], stuck))).toMatchObject({ kind: 'challenge_failed' })
     expect(await bench().site.challengesOf(HOST)).toBe(1)
@@ -188,7 +188,7 @@ describe('our own side', () => {
     writeFileSync(file, 'canary')
     expect(await faultOf(issuer().issue([HOST], bench().site.responder))).toMatchObject({
       kind: 'local',
-      message: expect.stringContaining(`${file} holds no private key`),
+      message: expect.stringContaining(`${file} does not have a private key`),
     })
     expect(readFileSync(file, 'utf8')).toBe('canary')
   })

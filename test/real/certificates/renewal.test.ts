@@ -186,7 +186,7 @@ describe('a renewal', () => {
     await withoutReloads(lab.description.edges.primary, async () => {
       await callForRenewal(lab)
       await until('it has failed', () => failures().some((row) => row.failures > 0), 30_000)
-      expect(failures()[0]?.reason).toMatch(/^It is not proven that nginx runs its new configuration/)
+      expect(failures()[0]?.reason).toMatch(/^The reload of nginx is not confirmed\./)
       expect(await serials(lab, host)).toEqual([former, former])
     })
     await untilReplaced(lab, [host], former)

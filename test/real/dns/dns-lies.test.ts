@@ -90,7 +90,7 @@ describe('an answer that is no certain answer leaves the name unknown', () => {
 
   test('a zone that the server denies', async () => {
     await using liar = await startLiar((asked) => flags(0x8403)(asked))
-    expect(await look(liar)).toEqual(unknown(/does not hold the zone lab\.test/))
+    expect(await look(liar)).toEqual(unknown(/does not serve the zone lab\.test/))
   })
 
   test('answers that contradict each other', async () => {

@@ -32,24 +32,28 @@ test('a signed answer is believed', async () => {
 
 describe('whether the change was made is unknown after', () => {
   test.each<[string, Lie, RegExp]>([
-    ['an unsigned NOERROR', unsigned(0), /answered NOERROR, which is not signed/],
-    ['an unsigned YXDOMAIN', unsigned(6), /answered YXDOMAIN, which is not signed/],
-    ['an unsigned REFUSED', unsigned(5), /answered REFUSED, which is not signed/],
-    ['an unsigned NOTAUTH', unsigned(9), /answered NOTAUTH, which is not signed/],
-    ['an answer signed with another secret', signed({}, randomKey('drawbridge')), /signature that is not right/],
+    ['an unsigned NOERROR', unsigned(0), /answered NOERROR, but the answer is not signed/],
+    ['an unsigned YXDOMAIN', unsigned(6), /answered YXDOMAIN, but the answer is not signed/],
+    ['an unsigned REFUSED', unsigned(5), /answered REFUSED, but the answer is not signed/],
+    ['an unsigned NOTAUTH', unsigned(9), /answered NOTAUTH, but the answer is not signed/],
+    ['an answer signed with another secret', signed({}, randomKey('drawbridge')), /wrong signature/],
     ['an answer signed with another key', signed({}, randomKey('nobody')), /signed with another key/],
     ['an answer signed an hour ago', signed({ seconds: hourAgo() }), /signed at another time/],
-    ['an answer signed for another request', signed({ requestMac: Buffer.alloc(32) }), /signature that is not right/],
-    ['an answer with the signature cut short', signed({ macLength: 16 }), /signature that is not right/],
-    ['our request sent back as an answer', ({ query }) => [reply(query, UPDATE_ANSWER)], /signature that is not right/],
-    ['our request sent back as it was', ({ query }) => [query], /no answer to it/],
-    ['a signed answer with another id', ({ query }) => [otherId(signedAnswer(query, key))], /no answer to it/],
-    ['a signed answer to a query', signed({ flags: 0x8000 }), /no answer to it/],
+    ['an answer signed for another request', signed({ requestMac: Buffer.alloc(32) }), /wrong signature/],
+    ['an answer with the signature cut short', signed({ macLength: 16 }), /wrong signature/],
+    ['our request sent back as an answer', ({ query }) => [reply(query, UPDATE_ANSWER)], /wrong signature/],
+    ['our request sent back as it was', ({ query }) => [query], /not an answer to the update/],
+    [
+      'a signed answer with another id',
+      ({ query }) => [otherId(signedAnswer(query, key))],
+      /not an answer to the update/,
+    ],
+    ['a signed answer to a query', signed({ flags: 0x8000 }), /not an answer to the update/],
     ['a TSIG error under NOERROR', signed({ error: 17, macLength: 0 }), /answered NOERROR and BADKEY/],
     ['a signed TSIG error under NOERROR', signed({ error: 18 }), /answered NOERROR and BADTIME/],
-    ['noise', () => [Buffer.alloc(40, 0xff)], /no answer to it/],
-    ['an empty message', () => [Buffer.alloc(0)], /no answer to it/],
-    ['silence', silent, /no answer in time/],
+    ['noise', () => [Buffer.alloc(40, 0xff)], /not an answer to the update/],
+    ['an empty message', () => [Buffer.alloc(0)], /not an answer to the update/],
+    ['silence', silent, /did not answer in time/],
   ])('%s', async (_, lie, reason) => {
     const outcome = await createAt(lie)
     expect(outcome).toMatch(/^unknown: /)
@@ -61,10 +65,14 @@ describe('nothing was changed after', () => {
   test.each<[string, AnswerTraits, RegExp]>([
     ['a signed FORMERR', { flags: UPDATE_ANSWER | 1 }, /FORMERR/],
     ['a signed SERVFAIL', { flags: UPDATE_ANSWER | 2 }, /SERVFAIL/],
-    ['a signed REFUSED', { flags: UPDATE_ANSWER | 5 }, /REFUSED.*right to update/],
+    ['a signed REFUSED', { flags: UPDATE_ANSWER | 5 }, /REFUSED.*permission to update/],
     ['a signed NOTAUTH', { flags: UPDATE_ANSWER | 9 }, /NOTAUTH.*not the primary/],
     ['a signed NOTZONE', { flags: UPDATE_ANSWER | 10 }, /NOTZONE/],
-    ['a signed failure of a prerequisite that was not asked for', { flags: UPDATE_ANSWER | 8 }, /unexpected NXRRSET/],
+    [
+      'a signed failure of a prerequisite that was not asked for',
+      { flags: UPDATE_ANSWER | 8 },
+      /unexpected code NXRRSET/,
+    ],
     ['a signed BADTIME', { flags: UPDATE_ANSWER | 9, error: 18, other: Buffer.alloc(6) }, /BADTIME.*clocks/],
     ['a BADKEY', { flags: UPDATE_ANSWER | 9, error: 17, macLength: 0 }, /BADKEY.*key drawbridge/],
     ['a BADSIG', { flags: UPDATE_ANSWER | 9, error: 16, macLength: 0 }, /BADSIG.*secret/],
@@ -75,8 +83,8 @@ describe('nothing was changed after', () => {
   })
 })
 
-test('a server that ignores what an update requires fails the rehearsal', async () => {
+test('a server that ignores the prerequisites of an update fails the access check', async () => {
   await using liar = await startLiar(honest, signed())
-  const rehearsal = rfc2136Provider({ zone: 'lab.test', primary: liar, key }).checkAccess()
-  await expect(rehearsal).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('ignores') })
+  const check = rfc2136Provider({ zone: 'lab.test', primary: liar, key }).checkAccess()
+  await expect(check).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('ignores') })
 })

@@ -211,7 +211,7 @@ describe('the owner mark', () => {
   })
 })
 
-test('a server that does not hold the zone leaves the name unknown', async () => {
+test('a server that does not serve the zone leaves the name unknown', async () => {
   expect(await look('www.absent.test', 'absent.test')).toEqual({
     kind: 'unknown',
     reason: expect.stringMatching(/^127\.0\.0\.1:\d+ answered REFUSED to /),

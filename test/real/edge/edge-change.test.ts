@@ -146,7 +146,7 @@ describe('a validation', () => {
     const files = [broken('bad.lab.test', '# made by hand\ncanary_directive secret-canary;\n')]
     await expect(at.edge.validate({ files, expected: [] })).rejects.toMatchObject({
       kind: 'change_invalid',
-      message: `nginx on 23 refuses the change: there is a directive that it does not know (${path('hosts/bad.lab.test.conf')}, line 2).`,
+      message: `nginx on edge 23 rejected the change: a directive is unknown (${path('hosts/bad.lab.test.conf')}, line 2). Nothing was changed.`,
     })
     expect(hosts()).toEqual([])
     await at.edge.assertValid()
@@ -190,7 +190,7 @@ describe('a validation', () => {
     writeFileSync(at.config, main.replace('include drawbridge/*.conf;', '# include drawbridge/*.conf;'))
     await expect(at.edge.validate(await newHost('left-out.lab.test'))).rejects.toMatchObject({
       kind: 'unavailable',
-      message: `nginx does not include our folder: add "include ${at.folder}/*.conf;" to the http block of ${at.config}.`,
+      message: `nginx does not include Drawbridge's folder. Add "include ${at.folder}/*.conf;" to the http block of ${at.config}.`,
     })
     writeFileSync(at.config, main.replace('include drawbridge/*.conf;', `include "${at.folder}/*.conf";`))
     await at.edge.validate(await newHost('left-out.lab.test'))

@@ -91,7 +91,7 @@ test("goes on with its base file beside somebody else's broken file, but does no
   expect(base()).toBe('# an older version\n')
 })
 
-test.each(['8080', '*:8080', '0.0.0.0:8443 ssl'])(
+test.each(['8080', '*:8080', '8079-8080', '0.0.0.0:8443 ssl'])(
   "does not take visitors away from an administrator's own server with listen %s",
   async (listen) => {
     const own = join(dirname(at.config), 'own.conf')
@@ -119,7 +119,7 @@ test('does not start on a folder of keys that others may enter', async () => {
   chmodSync(path('tls'), 0o755)
   await expect(at.edge.prepare()).rejects.toMatchObject({
     kind: 'unavailable',
-    message: expect.stringContaining(`run: chmod 0700 ${path('tls')}`),
+    message: expect.stringContaining(`Run: chmod 0700 ${path('tls')}`),
   })
 })
 

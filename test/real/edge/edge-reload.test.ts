@@ -61,7 +61,7 @@ describe('a reload', () => {
     const reload = at.edge.reload()
     await expect(reload).rejects.toMatchObject({
       kind: 'not_reloaded',
-      message: expect.stringContaining(`there is a directive that it does not know (${foreign()}, line 1)`),
+      message: expect.stringContaining(`a directive is unknown (${foreign()}, line 1)`),
     })
     await expect(reload).rejects.not.toThrow('canary')
     expect(servingWorkers(at.pid)).toEqual(former)
@@ -79,7 +79,7 @@ describe('a reload', () => {
     await at.edge.assertValid()
     await expect(at.edge.reload()).rejects.toMatchObject({
       kind: 'not_reloaded',
-      message: expect.stringContaining('taken by another program'),
+      message: expect.stringContaining('another program uses an address and port'),
     })
     squatter.close()
     rmSync(foreign())

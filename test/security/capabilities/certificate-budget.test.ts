@@ -77,7 +77,9 @@ describe('429 with Retry-After: 3600', () => {
     for (const answer of later) {
       expectFailure(answer, 422, 'certificate_unavailable', 'check')
       expect(answer.body.retryAfter).toBeGreaterThan(3500)
-      expect(answer.body.detail).toMatch(/^No certificate is ordered from .* now: it asked to be left alone for now\.$/)
+      expect(answer.body.detail).toMatch(
+        /^No certificate can be ordered from .* now: the authority asked for no requests for a while\.$/,
+      )
     }
     await expectPutBack(lab, plans[0].planId, before.world)
   })
@@ -141,7 +143,7 @@ describe('an authority that refuses by CAA', () => {
     const tooSoon = await run(lab, planId)
     expectFailure(tooSoon, 422, 'certificate_unavailable', 'check')
     expectRetryAfter(tooSoon, 5)
-    expect(tooSoon.body.detail).toContain('the last try for forbidden.lab.test failed')
+    expect(tooSoon.body.detail).toContain('the last attempt for forbidden.lab.test failed')
     expect(orders() - before).toBe(1)
     change(lab, 'update ledger set at = at - 5000')
     expect((await run(lab, planId)).body.retryAfter).toBe(10)
@@ -158,7 +160,8 @@ describe('an authority that refuses by CAA', () => {
       expect(refused).toMatchObject({ status: 422, body: { code: 'certificate_unavailable' } })
       expect(refused.body.checks.at(2)).toMatchObject({
         reason: 'caa_forbids',
-        detail: 'The CAA records of lab.test allow only others: issue "other.test"; ours is ca.lab.test.',
+        detail:
+          'The CAA records of lab.test allow only other certificate authorities: issue "other.test"; our certificate authority is ca.lab.test.',
         record: { name: 'lab.test', tag: 'issue', value: 'other.test' },
       })
     } finally {
@@ -193,7 +196,7 @@ describe('the local budget', () => {
     const asked = requests()
     const refused = await plan('three')
     expect(refused).toMatchObject({ status: 422, body: { code: 'certificate_unavailable' } })
-    expect(refused.body.detail).toContain('its 2 certificates for lab.test in 1 hour are spent')
+    expect(refused.body.detail).toContain('the limit of 2 certificates for lab.test in 1 hour is reached')
     expectRetryAfter(refused, 1800)
     expect(requests()).toBe(asked)
     expect((await plan('one')).status).toBe(201)

@@ -128,35 +128,35 @@ describe('an order is refused', () => {
       'when the account has placed too many',
       times(3, (i) => line('ordered', 0, `h${i}.other.test`)),
       { ordersPerAccount: { count: 3, perSeconds: 10_800 } },
-      'its 3 orders of one account in 3 hours are spent',
+      'the limit of 3 orders of one account in 3 hours is reached',
       3_600,
     ],
     [
       'when the domain has too many certificates',
       times(2, (i) => line('issued', 0, `h${i}.lab.test`)),
       { certificatesPerDomain: { count: 2, perSeconds: 7 * 86_400 } },
-      'its 2 certificates for lab.test in 7 days are spent',
+      'the limit of 2 certificates for lab.test in 7 days is reached',
       302_400,
     ],
     [
       'when certificates for the domain are on their way',
       times(2, (i) => line('ordered', 0, `h${i}.lab.test`)),
       { certificatesPerDomain: { count: 2, perSeconds: 7 * 86_400 } },
-      'its 2 certificates for lab.test in 7 days are spent',
+      'the limit of 2 certificates for lab.test in 7 days is reached',
       302_400,
     ],
     [
       'when the same names had too many',
       times(5, () => line('issued', 0)),
       { certificatesPerNames: { count: 5, perSeconds: 7 * 86_400 } },
-      'its 5 certificates for exactly app.lab.test in 7 days are spent',
+      'the limit of 5 certificates for exactly app.lab.test in 7 days is reached',
       120_960,
     ],
     [
       'when the proof for the name failed too often, in whatever order',
       times(2, () => line('failed', 0, 'app.lab.test,www.lab.test', ['app.lab.test'])),
       { failuresPerName: { count: 2, perSeconds: 3_600 } },
-      'its 2 failed proofs for app.lab.test in 1 hour are spent',
+      'the limit of 2 failed validations for app.lab.test in 1 hour is reached',
       1_800,
     ],
   ])('%s', (_, lines, limits, because, retryAfter) => {
@@ -176,9 +176,9 @@ describe('an order is refused', () => {
     expect(after(1)).toMatchObject({
       reason: 'backoff',
       retryAfter: 5,
-      because: 'the last try for app.lab.test failed',
+      because: 'the last attempt for app.lab.test failed',
     })
-    expect(after(2)).toMatchObject({ retryAfter: 10, because: '2 tries in a row for app.lab.test failed' })
+    expect(after(2)).toMatchObject({ retryAfter: 10, because: 'the last 2 attempts for app.lab.test failed' })
     expect(after(4)).toMatchObject({ retryAfter: 40 })
     expect(after(60)).toMatchObject({ retryAfter: 3_600 })
     expect(backoffSeconds(10_000, { firstSeconds: 1, longestSeconds: 7 })).toBe(7)

@@ -38,7 +38,7 @@ describe('CAA allows the CA', () => {
     const bound = issue('ca.test; accounturi=https://ca.test/acct/1')
     expect(asked(bound)).toEqual({
       verdict: 'allowed',
-      because: 'allow ca.test, but only to the account named there',
+      because: 'allow ca.test, but only for one account',
     })
     expect(asked([...bound, ...issue('ca.test')]).because).toBe('allow ca.test')
   })
@@ -60,7 +60,7 @@ describe('CAA forbids the CA', () => {
   })
 
   test('and names the record that does', () => {
-    expect(asked(issue('other.test')).because).toBe('allow only others: issue "other.test"')
+    expect(asked(issue('other.test')).because).toBe('allow only other certificate authorities: issue "other.test"')
     const strange = property('future', 'x\n"', true)
     expect(asked([strange]).because).toContain('future "x\\n\\""')
   })

@@ -43,7 +43,7 @@ describe('the first broken link that explains the symptom is the cause', () => {
     ['file_missing', 'DRIFT', { file: 'missing' }],
     ['not_loaded', 'DOWN', unserved],
     ['not_loaded', 'CERT', { ...unanswered('handshake_refused'), isKnown: false, tls: { kind: 'refused' } }],
-    ['edge_config_broken', 'DOWN', { ...unserved, ...configuration({ refusal: 'the text is not well-formed' }) }],
+    ['edge_config_broken', 'DOWN', { ...unserved, ...configuration({ refusal: 'the syntax is wrong' }) }],
     [
       'edge_config_broken',
       'RUNNING',
@@ -147,7 +147,7 @@ describe('text that others chose', () => {
 
   test.each<[string, Partial<Evidence>]>([
     ['the file that answers instead', { block: { kind: 'other', how: 'exact', answering: { path, line: 7 } } }],
-    ['a broken file', configuration({ broken: [{ path, line: 3, sentence: 'the text is not well-formed' }] })],
+    ['a broken file', configuration({ broken: [{ path, line: 3, sentence: 'the syntax is wrong' }] })],
     ['a target that refuses', { ...answered(502), ...refused, ...named(WORDS) }],
     ['a target that does not answer', { ...answered(504), ...backend({ tcp: 'timeout' }), ...named(WORDS) }],
     [

@@ -3,16 +3,13 @@ import { refusalIn, refusalSentence } from '../../../src/edge/reading/refusal.ts
 
 describe('what nginx says is told by kind and place, never in its words', () => {
   test.each([
-    [
-      'unknown directive "canary" in /etc/passwd:12',
-      'there is a directive that it does not know (/etc/passwd, line 12)',
-    ],
-    ['unexpected "}" in /etc/passwd:3', 'the text is not well-formed (/etc/passwd, line 3)'],
+    ['unknown directive "canary" in /etc/passwd:12', 'a directive is unknown (/etc/passwd, line 12)'],
+    ['unexpected "}" in /etc/passwd:3', 'the syntax is wrong (/etc/passwd, line 3)'],
     [
       'bind() to 10.0.0.9:80 failed (99: Cannot assign requested address)',
-      'an address that it listens on is not one of this machine',
+      'the address of a listen directive is not an address of this machine',
     ],
-    ['canary', 'it does not pass the test'],
+    ['canary', 'nginx -t failed'],
   ])('%s', (words, sentence) => {
     expect(refusalSentence(refusalIn(`nginx: [emerg] ${words}\nnginx: configuration file test failed\n`))).toBe(
       sentence,

@@ -4,12 +4,12 @@ import type { ServerDraft } from '../text/statements.ts'
 import type { HttpContext } from './proxying.ts'
 import { ValueMap } from './value-map.ts'
 
-/** All that the http block says about who serves what. */
+/** The servers, upstreams and maps of the http block. */
 export interface HttpBlock extends HttpContext {
   readonly servers: readonly ServerDraft[]
 }
 
-/** How long others wait at most for their turn while a large configuration is read. */
+/** Reading a large configuration yields to the event loop after this time. */
 const SLICE_MS = 10
 
 export async function readHttpBlock(included: Included): Promise<HttpBlock> {
@@ -38,7 +38,7 @@ function serverOf(statement: Located, included: Included): ServerDraft[] {
   return block ? [draftServer(statement, path, (inner) => included.in(inner))] : []
 }
 
-/** The addresses that serve; those kept in reserve only where there are no others. */
+/** Backup servers only when there are no others. */
 function upstreamServers(upstream: Located, included: Included): string[] {
   const servers = [...included.in(upstream)].filter(({ name, args }) => name === 'server' && !args.includes('down'))
   const first = servers.filter(({ args }) => !args.includes('backup'))

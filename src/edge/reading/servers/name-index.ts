@@ -9,19 +9,19 @@ export interface NameMatch<T> {
 }
 
 /**
- * Names, wildcards and patterns as nginx keeps them: the exact name, then the longest `*.x`, then the longest `x.*`, then
- * the first pattern. Of two equal names the first counts and the second is passed over.
+ * Finds names in nginx's order: the exact name, the longest `*.x`, the longest `x.*`, the first matching pattern. Of two equal
+ * names the first counts and the second is ignored.
  */
 export class NameIndex<T> {
   readonly #exact = new Map<string, T>()
-  /** `.example.test` of `*.example.test`, which does not match `example.test` itself. */
+  /** The key of `*.example.test` is `.example.test`. It does not match `example.test` itself. */
   readonly #leading = new Map<string, T>()
   readonly #trailing = new Map<string, T>()
   readonly #patterns: { readonly pattern: Pattern; readonly value: T }[] = []
-  /** Bare names of `.x` that came to nothing: nginx lets no later name have them all the same. */
+  /** The bare names of ignored `.x` names. nginx ignores a later server with such a name, too. */
   readonly #blocked = new Set<string>()
 
-  /** A name or wildcard in lower case. False: there was one like it, or it is none. */
+  /** A name or wildcard in lower case. False when it is a duplicate or invalid. */
   add(name: string, value: T): boolean {
     if (name.startsWith('.') && name.length > 1) return this.#addWithSubdomains(name, value)
     if (name.startsWith('*.') && name.length > 2) return this.#addWildcard(this.#leading, name.slice(1), value)
@@ -58,7 +58,7 @@ export class NameIndex<T> {
     return this.#exact.entries()
   }
 
-  /** `.example.test` is `example.test` and `*.example.test`, or neither. */
+  /** `.example.test` adds both `example.test` and `*.example.test`, or neither. */
   #addWithSubdomains(name: string, value: T): boolean {
     const bare = name.slice(1)
     if (this.#isTaken(bare)) return false

@@ -1,12 +1,11 @@
 import { createContext, Script } from 'node:vm'
 
-/** Whether a pattern matches. */
 export type Pattern = (text: string) => boolean
 
-/** What the two languages write alike and mean differently, or what only PCRE has: better not understood than wrong. */
+/** Syntax that only PCRE has, or that means something else in JavaScript. Such a pattern is not translated. */
 const UNSUPPORTED = /\\[GKQEREhHXNpPoxgk]|\(\?(?:[>|#R&(+\d-]|P[=>])|\(\*|\[\[[.=]/
 
-/** For all that follows, so it can be told of the whole where it stands first. */
+/** At the beginning of a pattern the option applies to the whole pattern. */
 const CASELESS = /^(\^?)\(\?i\)/
 
 const POSIX_CLASSES: Readonly<Record<string, string>> = {
@@ -22,7 +21,7 @@ const POSIX_CLASSES: Readonly<Record<string, string>> = {
 
 const ANCHORS: Readonly<Record<string, string>> = { A: '^', z: '$', Z: '$' }
 
-/** A regular expression of nginx's (PCRE) as one of ours; undefined when it has no sure equal here. */
+/** Translates a PCRE pattern; undefined when JavaScript has no exact equivalent. */
 export function translatePattern(pcre: string, isCaseless: boolean): Pattern | undefined {
   const body = pcre.replace(CASELESS, '$1')
   if (UNSUPPORTED.test(body)) return undefined
@@ -38,15 +37,15 @@ export function translatePattern(pcre: string, isCaseless: boolean): Pattern | u
   }
 }
 
-/** Repeated groups, or many open repetitions, may try more ways than there is time for. */
+/** Repeated groups, or many open repetitions, may need exponential time. */
 const mayBacktrack = (source: string): boolean => /\)[*+{]/.test(source) || (source.match(/[*+]|,\}/g) ?? []).length > 2
 
-/** A good match takes microseconds; the rest is for a machine that has much else to do. */
+/** A normal match takes microseconds. The limit allows for a busy machine. */
 const MATCH_TIMEOUT_MS = 250
 const script = new Script('pattern.test(text)')
 const sandbox = createContext({ pattern: /^/, text: '' })
 
-/** Whoever may ask for a name chooses the text, so a pattern's time is limited; nginx limits its own, too. */
+/** A caller chooses the text, so the time of a match is limited. nginx limits its own matches, too. */
 function matchesInTime(pattern: RegExp, text: string): boolean {
   Object.assign(sandbox, { pattern, text })
   try {

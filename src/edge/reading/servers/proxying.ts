@@ -4,33 +4,32 @@ import type { Proxying, ProxyTarget } from '../contract.ts'
 import type { ProxyPass } from '../text/statements.ts'
 import { filledIn, known, type Lookup, UNKNOWN, type ValueMap } from './value-map.ts'
 
-/** What the http block defines for all servers in it. */
+/** The definitions of the http block that apply to all its servers. */
 export interface HttpContext {
-  /** By name in lower case: the addresses of the servers that it would choose from. */
+  /** The addresses of each upstream's servers, by name in lower case. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
-  /** By the variable that they define. */
+  /** By the variable that the map defines. */
   readonly maps: ReadonlyMap<string, ValueMap>
-  /** Where urls without variables lead, as far as it was asked: thousands of servers pass to the same few places. */
+  /** A cache for URLs without variables: thousands of servers proxy to the same few addresses. */
   readonly resolved: Map<string, Proxying>
 }
 
 const MAX_RESOLVED = 1000
 
-/** What is known of a request before it is made. */
+/** What is known about a request before it is made. */
 export interface RequestFacts {
   readonly host: string
   readonly serverName: string
-  /** Undefined: the block serves both. */
+  /** Undefined when the block serves both. */
   readonly scheme: 'http' | 'https' | undefined
 }
 
 const NOWHERE: Proxying = { proxyPass: null, unresolved: false, target: null, furtherTargets: 0 }
 const UNRESOLVED: Proxying = { ...NOWHERE, unresolved: true }
 
-/** Whether there is a variable in it. */
 export const dependsOnRequest = (directive: ProxyPass | undefined): boolean => directive?.to.includes('$') ?? false
 
-/** Where a server sends what is asked of it under these request. */
+/** Where a server proxies such a request. */
 export function proxying(directive: ProxyPass | undefined, request: RequestFacts, context: HttpContext): Proxying {
   if (!directive) return NOWHERE
   if (dependsOnRequest(directive))
@@ -55,13 +54,13 @@ function proxyingTo(url: string, { upstreams }: HttpContext): Proxying {
   }
 }
 
-/** Assignments happen in their order, those of the server before those of the location; each may use what was before. */
+/** Assignments apply in order, those of the server before those of the location. Each may use earlier variables. */
 function lookupFor({ assignments }: ProxyPass, request: RequestFacts, { maps }: HttpContext): Lookup {
   const values = new Map<string, string | undefined>()
   const lookup: Lookup = (name) => {
     const given = values.has(name) ? values.get(name) : ofRequest(name, request)
     if (given !== undefined || values.has(name)) return given
-    values.set(name, undefined) // Whoever asks for it in order to know it never will.
+    values.set(name, undefined) // Ends a map that refers to its own variable.
     const value = maps.get(name)?.value(lookup)
     values.set(name, value)
     return value
@@ -72,7 +71,7 @@ function lookupFor({ assignments }: ProxyPass, request: RequestFacts, { maps }: 
   return lookup
 }
 
-/** Of the variables that hold a path only the beginning is known, which is where the address ends. */
+/** Only the first character of a path is known. That is enough, because the address ends before it. */
 function ofRequest(name: string, { host, serverName, scheme }: RequestFacts): string | undefined {
   switch (name) {
     case 'host':
@@ -95,7 +94,7 @@ function ofRequest(name: string, { host, serverName, scheme }: RequestFacts): st
   }
 }
 
-/** In an upstream the port is 80 whatever the protocol. */
+/** The default port in an upstream is 80 for both protocols. */
 function targetOf(protocol: 'http' | 'https', authority: string, isUpstream: boolean): ProxyTarget | null {
   const [, named, port] = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(authority) ?? []
   if (named === undefined) return null

@@ -4,13 +4,12 @@ import type { ListenPlace, ServedHost, ServerBlock } from '../contract.ts'
 import type { ServerDraft } from '../text/statements.ts'
 import { placeOf, type Sockets } from './sockets.ts'
 
-/** Who serves a host, and where. */
 interface Serving {
   readonly servers: ServerDraft[]
   readonly listen: ListenPlace[]
 }
 
-/** Every exact name that nginx would find, sorted. */
+/** Every exact name that nginx serves, sorted. */
 export function servedHosts(
   sockets: Sockets,
   blockFor: (server: ServerDraft, host: string) => ServerBlock,
@@ -57,7 +56,7 @@ function hostOf(host: string, block: ServerBlock, listen: readonly ListenPlace[]
   }
 }
 
-/** Thousands of hosts are served at the same few places. */
+/** Shares equal lists: thousands of hosts use the same few places. */
 class SharedPlaces {
   readonly #known = new Map<string, readonly ListenPlace[]>()
 
@@ -72,9 +71,9 @@ class SharedPlaces {
 
 const plainFirst = (a: ListenPlace, b: ListenPlace): number => Number(a.tls) - Number(b.tls)
 
-/** Of several blocks for a host the one that proxies says where it is served from; of those the one with TLS. */
+/** Prefers a block that proxies, then a block with TLS. */
 const weight = ({ proxyPass, unresolved, tls }: ServerBlock): number =>
   (proxyPass !== null || unresolved ? 2 : 0) + (tls ? 1 : 0)
 
-/** `_`, addresses and other names that no visitor can ask for are no hosts. */
+/** False for `_`, IP addresses and other names that are not DNS names. */
 const isHostName = (name: string): boolean => parseName(name) === name && isIP(name) === 0

@@ -4,7 +4,7 @@ import type { ServerDraft } from '../text/statements.ts'
 import { NameIndex } from './name-index.ts'
 import { type Pattern, translatePattern } from './name-pattern.ts'
 
-/** One address and port, and the servers that share it. */
+/** One address and port, and the servers that listen there. */
 export interface Socket {
   readonly address: string
   readonly port: number | null
@@ -13,15 +13,15 @@ export interface Socket {
   defaultServer: ServerDraft
   hasChosenDefault: boolean
   readonly names: NameIndex<ServerDraft>
-  /** What it is to a server: the default one, or one of the others. */
+  /** The two possible places of a server on this socket. */
   readonly places: { default?: ListenPlace; other?: ListenPlace }
 }
 
-/** All places where an nginx listens. A visitor reaches one of them, and only the servers there can answer. */
+/** All sockets of an nginx. A connection reaches one socket, and only its servers can answer. */
 export class Sockets {
   readonly #sockets = new Map<string, Socket>()
 
-  /** In the order of the configuration. False: a pattern of it has no sure equal here, and is passed over. */
+  /** Must be called in the order of the configuration. False when a pattern of the server cannot be translated and is ignored. */
   add(server: ServerDraft, listen: readonly Listening[]): boolean {
     const patterns = server.names.filter(isPattern).map(patternOf)
     for (const place of listen) {
@@ -36,7 +36,7 @@ export class Sockets {
     return this.#sockets.values()
   }
 
-  /** A socket for one address comes before one for all of them, whatever names they serve. */
+  /** A socket for one address has priority over a socket for all addresses, whatever names they serve. */
   at(address: string, port: number): Socket | undefined {
     const canonical = canonicalAddress(address)
     const own = this.#sockets.get(`${canonical}:${port}`)
@@ -45,7 +45,7 @@ export class Sockets {
     return this.#sockets.get(`*:${port}`) ?? (ofSixth?.isDual ? ofSixth : undefined)
   }
 
-  /** For whoever listens on an address: the socket there, and those that visitors of one of its addresses reach before it. */
+  /** The socket with exactly this address, and the more specific sockets that take connections from it. */
   reachedBy(address: string, port: number): { readonly same: Socket | undefined; readonly nearer: readonly Socket[] } {
     const canonical = canonicalAddress(address)
     const isNearer = (socket: Socket) =>
@@ -55,7 +55,7 @@ export class Sockets {
     return { same: this.#sockets.get(`${canonical}:${port}`), nearer: [...this.#sockets.values()].filter(isNearer) }
   }
 
-  /** The places of a server, once all servers are known. */
+  /** Only valid after all servers were added. */
   placesOf(server: ServerDraft, listen: readonly Listening[]): ListenPlace[] {
     return listen
       .map(({ address, port }) => this.#sockets.get(`${address}:${port}`))
@@ -77,7 +77,7 @@ export class Sockets {
   }
 }
 
-/** The first server is the default one unless another says that it is. */
+/** The first server is the default unless another one is marked as default. */
 const newSocket = (address: string, port: number | null, server: ServerDraft): Socket => ({
   address,
   port,
@@ -89,7 +89,7 @@ const newSocket = (address: string, port: number | null, server: ServerDraft): S
   places: {},
 })
 
-/** Two for each socket, shared by all of its servers. */
+/** Servers of a socket share its two place objects. */
 export function placeOf({ address, port, isTls, defaultServer, places }: Socket, server: ServerDraft): ListenPlace {
   const isDefault = defaultServer === server
   const kind = isDefault ? 'default' : 'other'
@@ -100,5 +100,5 @@ export function placeOf({ address, port, isTls, defaultServer, places }: Socket,
 
 const isPattern = (name: string): boolean => name.startsWith('~')
 
-/** A pattern with a capital letter in it is compared without case, as nginx does. */
+/** nginx ignores case for a pattern that contains a capital letter. */
 const patternOf = (name: string): Pattern | undefined => translatePattern(name.slice(1), /[A-Z]/.test(name))

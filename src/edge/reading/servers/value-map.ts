@@ -3,8 +3,8 @@ import { NameIndex } from './name-index.ts'
 import { translatePattern } from './name-pattern.ts'
 
 /**
- * `map $source $variable { … }`. Its files are read when its variable is first asked for, and in no other case: maps may
- * hold what is nobody's business, such as keys.
+ * `map $source $variable { … }`. Its includes are read only when the variable is used, because maps may contain secrets such
+ * as private keys.
  */
 export class ValueMap {
   readonly #map: Located
@@ -39,23 +39,23 @@ export class ValueMap {
       } else {
         const pattern = translatePattern(name.replace(/^~\*?/, ''), name.startsWith('~*'))
         if (pattern) index.addPattern(pattern, value)
-        else this.#included.report(path, line, 'a regular expression in a map is not understood here')
+        else this.#included.report(path, line, 'a regular expression in a map is not supported by Drawbridge')
       }
     }
     return index
   }
 }
 
-/** What a variable is worth; undefined when only a request would tell. */
+/** The value of a variable; undefined when it depends on the request. */
 export type Lookup = (name: string) => string | undefined
 
-/** What stands in a text for a value that is not known: nothing in a configuration can be it. */
+/** Marks an unknown value in a text. No configuration can contain this character. */
 export const UNKNOWN = '\0'
 
-/** nginx takes no longer values, and a text that doubles itself would have no end. */
+/** The limit of nginx. It also ends a text that doubles itself. */
 const MAX_LENGTH = 4096
 
-/** The text with `$name` and `${name}` replaced. */
+/** Replaces `$name` and `${name}`. */
 export function filledIn(text: string, lookup: Lookup): string {
   if (!text.includes('$')) return text
   if (text.length > MAX_LENGTH) return UNKNOWN
@@ -65,7 +65,7 @@ export function filledIn(text: string, lookup: Lookup): string {
   )
 }
 
-/** The same, or undefined when a part of it is not known. */
+/** Like `filledIn`, but undefined when a part is unknown. */
 export function known(text: string, lookup: Lookup): string | undefined {
   const result = filledIn(text, lookup)
   return result.includes(UNKNOWN) || result.length > MAX_LENGTH ? undefined : result

@@ -6,23 +6,23 @@ import { draftServer } from './server-draft.ts'
 import { type Content, type ParsedText, parse, type Statement } from './statements.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
-/** Two changes within one tick of the file system's clock leave the same times: what is younger is read again. */
+/** Two changes within one tick of the file system's clock have the same times. A file that changed more recently is read again. */
 const SETTLED_AFTER_MS = 100
 const STATS_PER_TURN = 500
 
-/** What tells that a path is still the same. */
+/** Equal stamps mean that a path has not changed. */
 interface Stamp {
   readonly dev: number
   readonly ino: number
   readonly size: number
   readonly mtimeMs: number
   readonly ctimeMs: number
-  /** Why nothing is known of it, such as ENOENT. */
+  /** The error code of stat, such as ENOENT. */
   readonly fault: string | undefined
   readonly isSettled: boolean
 }
 
-const NOTHING = { dev: 0, ino: 0, size: 0, mtimeMs: 0, ctimeMs: 0, isSettled: true }
+const NO_STATS = { dev: 0, ino: 0, size: 0, mtimeMs: 0, ctimeMs: 0, isSettled: true }
 
 export type Loaded = ParsedText | { readonly unreadable: string }
 
@@ -31,14 +31,14 @@ interface KnownFile {
   readonly loaded: Loaded
 }
 
-/** Files and folders as they were read last. What has not changed since is not read again. */
+/** A cache of files and folders. A path is read again only when it has changed. */
 export class ConfigFiles implements Folders {
   readonly #files = { directives: new Map<string, KnownFile>(), entries: new Map<string, KnownFile>() }
   readonly #folders = new Map<string, { readonly stamp: Stamp; readonly names: readonly string[] }>()
-  /** All that the current reading has looked at. */
+  /** Every path that the current reading has used. */
   #seen = new Map<string, Stamp>()
 
-  /** Whether all that the last reading has looked at is as it was. False before the first. */
+  /** Whether no path of the last reading has changed. False before the first reading. */
   async isUnchanged(): Promise<boolean> {
     if (this.#seen.size === 0) return false
     let count = 0
@@ -50,7 +50,7 @@ export class ConfigFiles implements Folders {
     return true
   }
 
-  /** What tells this reading from any other, worked out when it is first asked for. */
+  /** Identifies this reading. Computed on first use. */
   trace(): () => Trace {
     const seen = this.#seen
     let known: Trace | undefined
@@ -64,7 +64,7 @@ export class ConfigFiles implements Folders {
     this.#seen = new Map()
   }
 
-  /** Forgets what the reading that ends did not look at. */
+  /** Drops every path that this reading did not use. */
   end(): void {
     for (const kept of [this.#files.directives, this.#files.entries, this.#folders]) {
       for (const path of kept.keys()) if (!this.#seen.has(path)) kept.delete(path)
@@ -76,7 +76,9 @@ export class ConfigFiles implements Folders {
     if (known && this.#seen.has(path)) return known.loaded
     const { stamp, stats } = this.#stat(path)
     if (known && isSame(known.stamp, stamp)) return known.loaded
-    const loaded = stats ? read(path, content, stats) : { unreadable: `it cannot be found or read (${stamp.fault})` }
+    const loaded = stats
+      ? read(path, content, stats)
+      : { unreadable: `the file cannot be found or read (${stamp.fault})` }
     this.#files[content].set(path, { stamp, loaded })
     return loaded
   }
@@ -102,10 +104,10 @@ export class ConfigFiles implements Folders {
   }
 }
 
-/** All that a reading has looked at, in short. */
+/** A summary of all paths of a reading. */
 export interface Trace {
   readonly fingerprint: string
-  /** Of the youngest, in whole milliseconds; infinite where something could not be looked at: it may have gone at any time. */
+  /** The latest change in whole milliseconds; infinite when a path is missing, because the time of its removal is unknown. */
   readonly changedAt: number
 }
 
@@ -131,23 +133,23 @@ const isSame = (before: Stamp, now: Stamp): boolean =>
 function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
   try {
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (!stats) return { stamp: { ...NOTHING, fault: 'ENOENT' }, stats }
+    if (!stats) return { stamp: { ...NO_STATS, fault: 'ENOENT' }, stats }
     const { dev, ino, size, mtimeMs, ctimeMs } = stats
     const isSettled = Date.now() - ctimeMs > SETTLED_AFTER_MS
     return { stamp: { dev, ino, size, mtimeMs, ctimeMs, fault: undefined, isSettled }, stats }
   } catch (error) {
-    return { stamp: { ...NOTHING, fault: errorCode(error) ?? 'unknown' }, stats: undefined }
+    return { stamp: { ...NO_STATS, fault: errorCode(error) ?? 'unknown' }, stats: undefined }
   }
 }
 
-/** Only regular files are opened: a pipe would never end. */
+/** Opens only regular files: reading a pipe could block for ever. */
 function read(path: string, content: Content, stats: Stats): Loaded {
-  if (!stats.isFile()) return { unreadable: 'it is not a regular file' }
-  if (stats.size > MAX_BYTES) return { unreadable: 'it is too large' }
+  if (!stats.isFile()) return { unreadable: 'the path is not a regular file' }
+  if (stats.size > MAX_BYTES) return { unreadable: 'the file is too large' }
   try {
     return parseFile(readFileSync(path, 'utf8'), content, path)
   } catch (error) {
-    return { unreadable: `it cannot be read (${errorCode(error) ?? 'unknown'})` }
+    return { unreadable: `the file cannot be read (${errorCode(error) ?? 'unknown'})` }
   }
 }
 
@@ -159,7 +161,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** What is kept of a file. Servers that include nothing are drafted at once, and their statements forgotten. */
+/** A server without includes is drafted at once, and its statements are dropped to save memory. */
 const parseFile = (text: string, content: Content, path: string): ParsedText =>
   parse(text, content, (ended) => {
     const { name, args, line, block = [] } = ended

@@ -17,43 +17,43 @@ interface Span {
   readonly line: number
 }
 
-/** Is told what stands in a text, in its order. */
+/** Receives the directives of a text in order. */
 interface Visitor {
-  /** Whether it wants to know what else a directive says. */
+  /** Whether the visitor needs the arguments of this directive. */
   wants(name: string): boolean
   directive(name: string, args: readonly string[], span: Span): void
-  /** A block begins, wanted or not. */
+  /** Called for every block, wanted or not. */
   open(name: string, args: readonly string[], span: Span): void
   close(): void
 }
 
-/** Whoever walks through blocks has a stack that ends. */
+/** Callers process blocks recursively, so the depth is limited. */
 const MAX_DEPTH = 200
 
-/** Tells a visitor what stands in the text, as far as it is well-formed; then throws UnreadableText. */
+/** Throws UnreadableText at the first syntax error, after the visitor has received everything before it. */
 export function visit(text: string, visitor: Visitor): void {
   const tokens = new Tokens(text)
   let depth = 0
   while (tokens.next()) {
     if (tokens.kind === '}') {
-      if (depth === 0) throw new UnreadableText('a } stands where none can', tokens.line)
+      if (depth === 0) throw new UnreadableText('a } has no matching {', tokens.line)
       depth -= 1
       visitor.close()
     } else if (visitDirective(tokens, visitor) === '{') depth += 1
     if (depth > MAX_DEPTH) throw new UnreadableText('blocks are nested too deeply', tokens.line)
   }
-  if (depth > 0) throw new UnreadableText('it ends too early', tokens.line)
+  if (depth > 0) throw new UnreadableText('the file ends inside a block or a directive', tokens.line)
 }
 
-/** From its name, which is the current token, to its end. */
+/** The current token must be the directive's name. */
 function visitDirective(tokens: Tokens, visitor: Visitor): ';' | '{' {
   const { kind, start, line } = tokens
-  if (kind !== 'word') throw new UnreadableText(`a ${kind} stands where a directive should`, line)
+  if (kind !== 'word') throw new UnreadableText(`a ${kind} is in the place of a directive`, line)
   const name = tokens.word()
   const isWanted = visitor.wants(name)
   const args: string[] = []
   while (tokens.next()) {
-    if (tokens.kind === '}') throw new UnreadableText('a } stands where none can', tokens.line)
+    if (tokens.kind === '}') throw new UnreadableText('a } has no matching {', tokens.line)
     if (tokens.kind === 'word') {
       if (isWanted) args.push(tokens.word())
       continue
@@ -62,10 +62,10 @@ function visitDirective(tokens: Tokens, visitor: Visitor): ';' | '{' {
     else if (isWanted) visitor.directive(name, args, { start, end: tokens.end, line })
     return tokens.kind
   }
-  throw new UnreadableText('it ends too early', tokens.line)
+  throw new UnreadableText('the file ends inside a block or a directive', tokens.line)
 }
 
-/** Every directive in the order of the text, blocks before what is in them. Throws UnreadableText. */
+/** Every directive in the order of the text; a block comes before its content. Throws UnreadableText. */
 export function directivesIn(text: string): Directive[] {
   const found: Directive[] = []
   const context: string[] = []
@@ -84,7 +84,7 @@ export function directivesIn(text: string): Directive[] {
   return found
 }
 
-/** The text with some directives written anew. Lines keep their numbers: a replacement has as many as what it replaces. */
+/** Replaces some directives. A replacement gets as many lines as the original, so that line numbers do not change. */
 export function rewrite(text: string, replace: (directive: Directive) => string | undefined): string {
   let result = ''
   let done = 0

@@ -1,13 +1,12 @@
-/** What a folder of a pattern can be asked. */
 export interface Folders {
-  /** The names in it; none where it is no folder. */
+  /** The names in the folder; empty when it is not a folder. */
   list(folder: string): readonly string[]
   exists(path: string): boolean
 }
 
 export const isGlob = (pattern: string): boolean => /[*?[]/.test(pattern)
 
-/** The paths that an absolute pattern stands for, in the order in which nginx reads them. */
+/** The paths that match an absolute pattern, in the order in which nginx reads them. */
 export function expandGlob(pattern: string, folders: Folders): string[] {
   let paths = ['']
   const [, ...steps] = pattern.split('/')
@@ -28,7 +27,7 @@ function matching(folders: Folders, folder: string, step: string): string[] {
     .filter((name) => (showsHidden || !name.startsWith('.')) && matches(pieces, name))
 }
 
-/** One character of a name, or a star. */
+/** Matches one character of a name, or is a star. */
 type Piece = '*' | ((character: string) => boolean)
 
 function piecesOf(step: string): Piece[] {
@@ -50,7 +49,7 @@ function piecesOf(step: string): Piece[] {
   return pieces
 }
 
-/** `[a-z]`, `[!a-z]`, `[]x]`: a `]` that comes first belongs to the set. Undefined: it has no end. */
+/** `[a-z]`, `[!a-z]`, `[]x]`: a leading `]` belongs to the set. Undefined when the set has no end. */
 function setAt(step: string, start: number): { has: (character: string) => boolean; end: number } | undefined {
   const isNegated = /[!^]/.test(step.charAt(start + 1))
   const first = start + (isNegated ? 2 : 1)
@@ -64,7 +63,7 @@ function setAt(step: string, start: number): { has: (character: string) => boole
   return { has: (character) => isIn(character) !== isNegated, end }
 }
 
-/** On a mismatch only the last star is tried again, one character further: no name takes longer than its square. */
+/** On a mismatch only the last star is retried, one character further. The time is at most quadratic. */
 function matches(pieces: readonly Piece[], name: string): boolean {
   let piece = 0
   let star = -1

@@ -4,17 +4,17 @@ import type { ConfigFiles } from './config-files.ts'
 import { expandGlob, isGlob } from './glob.ts'
 import type { Content, Statement } from './statements.ts'
 
-/** A statement, the file that it stands in, and the files through which that was reached, itself the last. */
+/** A statement, its file, and the chain of includes that led to the file (the file itself is the last). */
 export interface Located extends Statement {
   readonly path: string
   readonly trail: readonly string[]
 }
 
 const MAX_DEPTH = 32
-/** Files that include one another twice each would never come to an end. */
+/** Files that include each other twice would take exponential time. */
 const MAX_INCLUSIONS = 200_000
 
-/** The configuration as if it were one text: every `include` replaced by what it names. One per reading. */
+/** The configuration with every `include` replaced by the content of its files. One object per reading. */
 export class Included {
   readonly #files: ConfigFiles
   readonly #main: string
@@ -38,7 +38,7 @@ export class Included {
     return this.#file(this.#main, 'directives', [])
   }
 
-  /** What is in a block. */
+  /** The content of a block. */
   in({ name, block = [], path, trail }: Located): Generator<Located> {
     return this.#expanded(block, name === 'map' ? 'entries' : 'directives', path, trail)
   }
@@ -58,8 +58,8 @@ export class Included {
 
   *#include(file: string, content: Content, { path, line, trail }: Located): Generator<Located> {
     this.#inclusions += 1
-    if (trail.includes(file)) this.report(path, line, 'a file includes itself here, directly or through others')
-    else if (trail.length > MAX_DEPTH) this.report(path, line, 'files include one another too deeply here')
+    if (trail.includes(file)) this.report(path, line, 'this include leads back to the same file')
+    else if (trail.length > MAX_DEPTH) this.report(path, line, 'includes are nested too deeply')
     else if (this.#inclusions > MAX_INCLUSIONS)
       this.report(path, line, 'too many files are included; the rest was not read')
     else yield* this.#file(file, content, trail)
@@ -75,7 +75,7 @@ export class Included {
     if (loaded.fault) this.report(file, loaded.fault.line, loaded.fault.message)
   }
 
-  /** Relative names begin at the folder of the main file. Nothing is made shorter: it is the path that nginx opens. */
+  /** Relative names start at the folder of the main file. The path is not normalized: it is the path that nginx opens. */
   #named({ args: [name = ''] }: Statement): string[] {
     const pattern = name.startsWith('/') ? name : `${dirname(this.#main)}/${name}`
     return isGlob(pattern) ? expandGlob(pattern, this.#files) : [pattern]

@@ -1,27 +1,26 @@
 import { parseAddress } from '../../../model/address.ts'
 
-/** One place of a `listen`, before it is known what others say about the same place. */
+/** One address and port of a `listen` directive. Other blocks may add options for the same address and port. */
 export interface Listening {
   /** `*`, `127.0.45.23`, `[::]` or `unix:…`. */
   readonly address: string
   readonly port: number | null
   readonly isTls: boolean
   readonly isDefault: boolean
-  /** `[::]` that takes IPv4, too. */
+  /** An IPv6 socket that accepts IPv4, too. */
   readonly isDual: boolean
 }
 
-/** Without a port. */
 const DEFAULT_PORT = 80
 
 const PORT_ONLY = /^()(\d+)(?:-(\d+))?$/
 const ADDRESS = /^(\[[^\]]*\]|[^:[\]]+)(?::(\d+)(?:-(\d+))?)?$/
 
-/** Thousands of servers listen on the same few places. */
+/** A cache: thousands of servers listen on the same few places. */
 const known = new Map<string, readonly Listening[]>()
 const MAX_KNOWN = 1000
 
-/** The places of all the `listen` of a server. */
+/** The places of all `listen` directives of a server. `isTls`: the server has `ssl on`. */
 export function parseListens(listens: readonly (readonly string[])[], isTls: boolean): readonly Listening[] {
   const key = [isTls, ...listens.map((args) => args.join(' '))].join(';')
   const places = known.get(key) ?? listens.flatMap(placesIn).map((place) => (isTls ? { ...place, isTls } : place))
@@ -29,7 +28,7 @@ export function parseListens(listens: readonly (readonly string[])[], isTls: boo
   return places
 }
 
-/** Several for a range of ports, none for QUIC, which is another network. */
+/** Several for a port range; none for QUIC, which uses UDP. */
 function placesIn([place = '', ...options]: readonly string[]): Listening[] {
   if (options.includes('quic')) return []
   const traits = {
@@ -47,7 +46,7 @@ function placesIn([place = '', ...options]: readonly string[]): Listening[] {
   }))
 }
 
-/** What a server without `listen` does: only root may have the usual port. */
+/** The place of a server without `listen`. Only root can use port 80. */
 export const impliedListening = (isRoot: boolean): Listening => ({
   address: '*',
   port: isRoot ? DEFAULT_PORT : 8000,
@@ -56,7 +55,7 @@ export const impliedListening = (isRoot: boolean): Listening => ({
   isDual: false,
 })
 
-/** One spelling for one address: `*`, nothing and `0.0.0.0` are all addresses of IPv4. */
+/** One spelling per address: `*`, an empty text and `0.0.0.0` all mean every IPv4 address. */
 export function canonicalAddress(text: string): string {
   if (text === '' || text === '*' || text === '0.0.0.0') return '*'
   if (text === 'localhost') return '127.0.0.1'

@@ -2,16 +2,16 @@ import { hostname } from 'node:os'
 import { parseListens } from './listen.ts'
 import type { Assignment, ProxyPass, ServerDraft, Statement } from './statements.ts'
 
-/** How near a location is to `/`: what a visitor of the host alone would ask. */
+/** How well a location matches a request for `/`. */
 const RANK = { exactRoot: 0, root: 1, elsewhere: 2, conditional: 3 }
 
-/** `to` null: the location answers by itself. */
+/** A null `to` means that the location has a `return`. */
 interface RankedProxyPass extends Omit<ProxyPass, 'to'> {
   readonly to: string | null
   readonly rank: number
 }
 
-/** What is in a block, with or without following its includes. */
+/** The content of a block, with or without its includes. */
 type Inside<S extends Statement> = (block: S) => Iterable<S>
 
 export function draftServer<S extends Statement>(server: S, path: string, inside: Inside<S>): ServerDraft {
@@ -33,14 +33,14 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
   return {
     path,
     line: server.line,
-    // Without room left over for more: there may be thousands of them.
+    // flat() returns an array of the exact size. That saves memory for thousands of servers.
     names: names.flat().map(canonicalName),
     listen: parseListens(listens, isTls),
     proxyPass: isAnswered ? undefined : nearest(proxyPasses, assignments),
   }
 }
 
-/** Names are compared without case; patterns may have a mind of their own about it. */
+/** Names are compared in lower case. A pattern has its own rules for case. */
 const canonicalName = (name: string): string => {
   if (name.startsWith('~')) return name
   return (name === '$hostname' ? hostname() : name).toLowerCase()
@@ -50,13 +50,13 @@ const canonicalName = (name: string): string => {
 function nearest(candidates: readonly RankedProxyPass[], before: readonly Assignment[]): ProxyPass | undefined {
   const [first] = candidates.toSorted((a, b) => a.rank - b.rank)
   if (!first || first.to === null) return undefined
-  // Most name an address, and there may be thousands of them.
+  // Most have no variable. A shared empty list saves memory for thousands of servers.
   return { to: first.to, assignments: first.to.includes('$') ? [...before, ...first.assignments] : NONE }
 }
 
 const NONE: readonly Assignment[] = []
 
-/** Of a location and of those within it, in the order of the text. */
+/** Of a location and its nested locations, in the order of the text. */
 function locationProxyPasses<S extends Statement>(location: S, inside: Inside<S>): RankedProxyPass[] {
   const rank = rankOf(location.args)
   const assignments: Assignment[] = []
@@ -71,7 +71,7 @@ function locationProxyPasses<S extends Statement>(location: S, inside: Inside<S>
       within.push(...conditionalProxyPasses(statement, inside, assignments))
     assignments.push(...assignmentsOf(statement, inside))
   }
-  // A location that answers by itself counts only where it stands for the whole host.
+  // A location with `return` counts only when it is for `/`.
   const counted = own.slice(0, 1).filter(({ to }) => to !== null || rank < RANK.elsewhere)
   return [...counted, ...within]
 }
@@ -102,5 +102,5 @@ function assignmentsOf<S extends Statement>(statement: S, inside: Inside<S>): As
     .map((assignment) => ({ ...assignment, isConditional: true }))
 }
 
-/** `$name` without its sign. */
+/** Without the dollar sign. */
 export const variableName = (text = ''): string => text.replace(/^\$/, '').toLowerCase()

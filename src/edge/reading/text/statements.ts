@@ -2,18 +2,18 @@ import { visit } from './directives.ts'
 import type { Listening } from './listen.ts'
 import { UnreadableText } from './tokens.ts'
 
-/** One directive of a file, and what is in its block. Of the many that there are, those that say who serves what. */
+/** One directive of a file, and the content of its block. Only the directives in KEPT are stored. */
 export interface Statement {
   readonly name: string
   readonly args: readonly string[]
   readonly line: number
   readonly block: readonly Statement[] | undefined
-  /** In place of its block, where a server is all in one file. */
+  /** Replaces the block of a server without includes. */
   readonly draft?: ServerDraft | undefined
 }
 
 export interface ParsedText {
-  /** All up to the fault, where there is one. */
+  /** Everything before the fault, if there is one. */
   readonly statements: readonly Statement[]
   readonly fault: UnreadableText | undefined
 }
@@ -41,16 +41,16 @@ const KEPT = new Map(
 )
 
 interface OpenBlock {
-  /** Undefined: nothing of it is kept. */
+  /** Undefined when the block is not stored. */
   readonly statements: Statement[] | undefined
-  /** What stands in a map are not directives. */
+  /** The lines of a map are not directives. */
   readonly isMap: boolean
 }
 
-/** What stands in a file: directives, or the lines of a map that includes it. */
+/** The content of a file: directives, or lines of a map. */
 export type Content = 'directives' | 'entries'
 
-/** Never throws: a fault is told beside what could be read. `seal`: what is kept of a block when it has ended. */
+/** Never throws: a syntax error is in `fault`. `seal` converts a block after its end. */
 export function parse(text: string, content: Content, seal: (block: Statement) => Statement): ParsedText {
   const statements: Statement[] = []
   let current: OpenBlock = { statements, isMap: content === 'entries' }
@@ -81,11 +81,11 @@ export function parse(text: string, content: Content, seal: (block: Statement) =
     dropUnendedServer([...around, current])
     return { statements, fault: error }
   }
-  // A copy without the room for more that the list has grown: there may be thousands of them.
+  // A copy has no spare capacity. That saves memory for thousands of files.
   return { statements: statements.slice(), fault: undefined }
 }
 
-/** nginx never served it, and its names may be anything. Blocks around it keep what ended before. */
+/** nginx never loaded an incomplete server. Blocks around it keep their complete statements. */
 function dropUnendedServer(open: readonly OpenBlock[]): void {
   const outer = open.find(
     ({ statements }, i) => open[i + 1]?.statements !== undefined && statements?.at(-1)?.name === 'server',
@@ -96,28 +96,28 @@ function dropUnendedServer(open: readonly OpenBlock[]): void {
 const NONE: readonly string[] = []
 const ownAll = (words: readonly string[]): readonly string[] => (words.length === 0 ? NONE : words.map(own))
 
-/** A copy: a slice would keep the whole text in memory for as long as it lives. Short ones are copies anyway. */
+/** A copy: a slice would keep the whole text in memory. V8 copies strings shorter than 13 characters anyway. */
 const own = (word: string): string => (word.length < 13 ? word : Buffer.from(word).toString())
 
-/** `set $name value`. One within an `if` may happen or not. */
+/** `set $name value`. It is conditional inside an `if`. */
 export interface Assignment {
   readonly name: string
   readonly value: string
   readonly isConditional: boolean
 }
 
-/** Where a location sends its requests, and what was set on the way there. */
+/** A `proxy_pass` and the assignments before it. */
 export interface ProxyPass {
   readonly to: string
   readonly assignments: readonly Assignment[]
 }
 
-/** A server block as it is written, before variables, upstreams and other blocks are looked at. */
+/** A server block before variables, upstreams and other blocks are taken into account. */
 export interface ServerDraft {
   readonly path: string
   readonly line: number
   readonly names: readonly string[]
   readonly listen: readonly Listening[]
-  /** Undefined: it proxies nowhere. */
+  /** Undefined when the server does not proxy. */
   readonly proxyPass: ProxyPass | undefined
 }

@@ -1,4 +1,4 @@
-/** The message never holds a word of the text. */
+/** The message is a clause that never contains text of the configuration. */
 export class UnreadableText extends Error {
   readonly line: number
 
@@ -20,17 +20,17 @@ const OPEN = 123
 const CLOSE = 125
 
 /**
- * Walks through nginx's configuration language token by token, as nginx's own reader splits it. Character by character,
- * because a text may be large and a pattern's stack is not; without an object per token, because there may be a million.
+ * Splits nginx's configuration language into tokens by nginx's own rules. It works character by character, because a regular
+ * expression would overflow its stack on a large text. It creates no object per token, because there may be a million.
  */
 export class Tokens {
-  /** Of the current token. */
+  /** The fields up to `line` describe the current token. */
   kind: 'word' | ';' | '{' | '}' = ';'
   start = 0
   end = 0
   line = 1
   readonly #text: string
-  /** A word that is neither quoted nor has anything escaped in it means what it says. */
+  /** Whether the word has neither quotes nor escapes. */
   #isPlain = true
   #lineAtEnd = 1
 
@@ -38,7 +38,7 @@ export class Tokens {
     this.#text = text
   }
 
-  /** To the next token. False: there is none. Throws UnreadableText. */
+  /** Moves to the next token. False at the end of the text. Throws UnreadableText. */
   next(): boolean {
     this.#skipBlanks()
     if (this.start >= this.#text.length) return false
@@ -55,7 +55,7 @@ export class Tokens {
     return true
   }
 
-  /** What the current word says. */
+  /** The current word without quotes and escapes. */
   word(): string {
     const written = this.#text.slice(this.start, this.end)
     if (this.#isPlain) return written
@@ -63,7 +63,7 @@ export class Tokens {
     return bare.replaceAll(/\\(["'\\trn])/g, (_, escaped: string) => ESCAPED[escaped] ?? escaped)
   }
 
-  /** White space and comments. */
+  /** Skips white space and comments. */
   #skipBlanks(): void {
     const text = this.#text
     let at = this.end
@@ -83,7 +83,7 @@ export class Tokens {
     this.#lineAtEnd = line
   }
 
-  /** A bare word ends at white space, `;` or `{`, but the brace of `${name}` and escaped characters belong to it. */
+  /** A bare word ends at white space, `;` or `{`. The brace of `${name}` and escaped characters belong to the word. */
   #endOfBareWord(): number {
     const text = this.#text
     let at = this.start
@@ -106,11 +106,11 @@ export class Tokens {
       const code = text.charCodeAt(at)
       if (code === BACKSLASH) at += 1
       else if (code === quote) {
-        if (/[^ \t\r\n;{)]/.test(text.charAt(at + 1))) throw this.#unreadable('a quotation ends within a word')
+        if (/[^ \t\r\n;{)]/.test(text.charAt(at + 1))) throw this.#unreadable('a closing quote is followed by text')
         return at + 1
       }
     }
-    throw this.#unreadable('a quotation has no end')
+    throw this.#unreadable('a quote is not closed')
   }
 
   #countLines(): void {
