@@ -67,7 +67,7 @@ export interface RenewalAdvisor {
   advise(certificate: Pick<InstalledCertificate, 'certificateFile'>): Promise<RenewalAdvice>
 }
 
-/** PEM texts for whoever serves the certificate. */
+/** The PEM texts of a certificate and its key. */
 export interface PemPair {
   /** The certificate and the chain behind it. */
   readonly certificatePem: string
