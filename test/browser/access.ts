@@ -7,9 +7,9 @@ import { badgeOf, makePlan, SEEN_WITHIN } from './steps.ts'
 
 const WIDTHS = [320, 768, 1280, 3840]
 
-/** What a machine can see of whether everybody can use the page. */
+/** Automatic accessibility checks. */
 export function access(site: () => PageSite): void {
-  describe('no page has a fault, in light or dark, and no control is named by its placeholder', () => {
+  describe('no page has an accessibility fault in light or dark, and no control is named by its placeholder', () => {
     let plan: { planId: string; host: string }
     beforeAll(async () => {
       plan = await applied(site().lab, { subdomain: 'seen' })
@@ -58,7 +58,7 @@ export function access(site: () => PageSite): void {
     })
   })
 
-  test('from a telephone to a wall: nothing is cut off sideways', async () => {
+  test('no page scrolls sideways at any screen width', async () => {
     const { lab, open } = site()
     const { planId, host } = await applied(lab, {
       subdomain: 'a-name-that-is-longer-than-any-telephone-is-wide-upright',
@@ -87,7 +87,7 @@ export function access(site: () => PageSite): void {
     await removed(lab, planId)
   })
 
-  test('what can be copied is copied where browsers hide the clipboard, too', async () => {
+  test('copying works without the clipboard API', async () => {
     const { lab, open } = site()
     const { planId, host } = await applied(lab, { subdomain: 'copied' })
     const page = await open(`/hosts/${host}`, 'plainly')
@@ -101,7 +101,7 @@ export function access(site: () => PageSite): void {
   })
 }
 
-/** Half-faded text has no contrast yet: what comes in has come, and only what turns for ever still moves. */
+/** Waits for animations, because fading text has no contrast yet. Ignores endless animations. */
 const settled = (page: Page) =>
   page.evaluate(() => {
     const ending = document

@@ -3,9 +3,9 @@ import { applied, removed } from '../support/lab/exposure.ts'
 import type { PageSite } from '../support/programs/browser.ts'
 import { badgeOf, rowOf, SEEN_WITHIN } from './steps.ts'
 
-/** The page says when it is cut off, and finds its way back by itself. */
+/** The page reports a lost connection and reconnects automatically. */
 export function connection(site: () => PageSite): void {
-  test('a lost connection is told, and what was missed is fetched', async () => {
+  test('a lost connection is reported, and missed changes are loaded', async () => {
     const { lab, open } = site()
     const page = await open('/')
     await page.getByRole('heading', { name: 'Status' }).waitFor()
@@ -21,7 +21,7 @@ export function connection(site: () => PageSite): void {
     await rowOf(page, host).waitFor({ state: 'detached', ...SEEN_WITHIN })
   })
 
-  test('a service that dies and comes again, too', async () => {
+  test('the page reconnects after a restart of the service', async () => {
     const { lab, open } = site()
     const page = await open('/', 'outside')
     await page.getByRole('heading', { name: 'Status' }).waitFor()

@@ -5,9 +5,9 @@ import { until } from '../support/until.ts'
 
 const MANY = 1_000
 
-/** Many hosts. How fast ten thousand of them are, `npm run bench -- page` tells. */
+/** Many hosts. `npm run bench -- page` measures ten thousand. */
 export function crowd(site: () => PageSite): void {
-  test('a thousand hosts are drawn a few at a time, found, filtered and walked through', async () => {
+  test('a thousand hosts are drawn in parts, searched, filtered and scrolled', async () => {
     const { lab, open } = site()
     await addOwnHosts(lab, (edge) =>
       Array.from(

@@ -9,7 +9,7 @@ import { expectedSteps, runView } from '../../web/run/steps.ts'
 import { screenAt } from '../../web/shell/location.ts'
 import { badgeCounts, inOrder, matching, serversOf, WHOLE_VIEW } from '../../web/status/host-list.ts'
 
-/** What the page decides by itself, without a browser. */
+/** The logic of the page, without a browser. */
 const row = (host: string, badge: string, server: string | null = '25'): HostRow => ({
   host,
   badge,
@@ -38,12 +38,12 @@ describe('the list of hosts', () => {
     return matching(inOrder(ROWS, view), view).map(({ host }) => host[0])
   }
 
-  test('begins with the worst, and with the name where hosts are alike', () => {
+  test('shows the worst state first, then sorts by name', () => {
     expect(names({})).toEqual(['d', 'c', 'a', 'b'])
     expect(names({ descending: true })).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('is searched, filtered and sorted', () => {
+  test('can be searched, filtered and sorted', () => {
     expect(names({ search: ' A.T' })).toEqual(['a'])
     expect(names({ search: '253' })).toEqual(['c'])
     expect(names({ badge: 'RUNNING', sort: 'host', descending: true })).toEqual(['b', 'a'])
@@ -51,7 +51,7 @@ describe('the list of hosts', () => {
     expect(names({ sort: 'server' })).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('counts what can be filtered by', () => {
+  test('counts the hosts of each filter', () => {
     expect(badgeCounts(ROWS)).toEqual([
       ['DOWN', 1],
       ['HTTP 502', 1],
@@ -110,7 +110,7 @@ describe('the plan form', () => {
     else expect(says(change)).toBeUndefined()
   })
 
-  test('a refusal is put beside what caused it, each with its own advice', () => {
+  test('a refusal is assigned to the fields that caused it, each with its own advice', () => {
     const refused = refusedFields(
       {
         type: '',
@@ -149,7 +149,7 @@ describe('a run', () => {
   })
   const request = { tls: false } as Plan['request']
 
-  test('is shown with what is done, under way and to come', () => {
+  test('shows finished, running and future steps', () => {
     const events = [
       event(0, 'started', 'run'),
       event(1, 'started', 'check'),
@@ -167,7 +167,7 @@ describe('a run', () => {
     expect(ended).toBeUndefined()
   })
 
-  test('that fails is shown going back, and nothing more is to come', () => {
+  test('that fails shows its undo, and no future steps', () => {
     const events = [
       event(1, 'started', 'check'),
       event(2, 'done', 'check'),
@@ -187,7 +187,7 @@ describe('a run', () => {
   })
 })
 
-test('commands to paste fetch the right to act by themselves', () => {
+test('commands to paste get their own capability', () => {
   const policy = { capability: { header: 'x-deploy-capability' } } as Policy
   const text = curlCommands('plan_x', 'remove', 'http://here', policy)
   expect(text).toContain(`-d '{"planId":"plan_x","action":"remove"}'`)

@@ -16,7 +16,7 @@ const SHOWN = [
   { subdomain: 'shop', server: '25', port: 3108, becomes: 'RUNNING' },
 ]
 
-/** The pictures of the documents, made when they are asked for: `PICTURES=1 npx vitest run test/browser`. */
+/** Makes the pictures of the documents on request: `PICTURES=1 npx vitest run test/browser`. */
 export function gallery(site: () => PageSite): void {
   test.runIf(process.env.PICTURES)('a plan as the documents show it', async () => {
     const page = await site().open('/plan', 'inside', { viewport: { width: 1280, height: 1130 } })

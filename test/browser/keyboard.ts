@@ -4,7 +4,7 @@ import { applied, removed } from '../support/lab/exposure.ts'
 import type { PageSite } from '../support/programs/browser.ts'
 import { badgeOf, SEEN_WITHIN } from './steps.ts'
 
-/** No hand on the mouse: every action is reached and done by keys. */
+/** Every action works with the keyboard alone. */
 export function keyboard(site: () => PageSite): void {
   test('status and diagnosis by keys', async () => {
     const { lab, open } = site()
@@ -70,7 +70,7 @@ export function keyboard(site: () => PageSite): void {
     await page.getByText('keys.lab.test is off the air').waitFor(SEEN_WITHIN)
   })
 
-  test('the colours can be chosen, and are remembered', async () => {
+  test('the theme can be chosen and is remembered', async () => {
     const page = await site().open('/help', 'outside', { colorScheme: 'light' })
     const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
     const light = await ground()
@@ -83,7 +83,7 @@ export function keyboard(site: () => PageSite): void {
   })
 }
 
-/** The accessible name of what has the focus, as far as this page gives names. */
+/** The accessible name of the focused element. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import type { PageSite } from '../support/programs/browser.ts'
 import { makePlan } from './steps.ts'
 
-/** What the public sees, and what the service does with one who pretends. */
+/** What a public caller sees, and what the service refuses. */
 export function outside(site: () => PageSite): void {
-  test('the public plans and reads, and finds nothing that would change anything', async () => {
+  test('a public caller can plan and read, and sees no control that changes anything', async () => {
     const page = await site().open('/plan', 'outside')
     const planId = await makePlan(page, { subdomain: 'wish', port: 3000 })
     const acting = page.getByRole('button', { name: /apply|remove/i })
@@ -19,7 +19,7 @@ export function outside(site: () => PageSite): void {
     await page.getByText('The list of plans is for the internal network').waitFor()
   })
 
-  test('calls that the page would never draw for the public are refused by the service', async () => {
+  test('the service refuses calls that the page does not offer to the public', async () => {
     const page = await site().open('/plan', 'outside')
     const planId = await makePlan(page, { subdomain: 'forged', port: 3000 })
     const forged = await page.evaluate(async (id) => {

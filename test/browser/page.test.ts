@@ -10,11 +10,11 @@ import { refusals } from './refusals.ts'
 import { story } from './story.ts'
 import { weight } from './weight.ts'
 
-/** The page in a real Chromium on a whole lab. One lab and one browser for all of it; nothing is played. */
+/** The page in a real Chromium on a whole lab, without fakes. All suites share one lab and one browser. */
 let site: PageSite
 const now = () => site
 
-// A browser needs its time on a machine that has more to do.
+// A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 
-/** What is on the screen, in light and dark, into the documents. */
+/** Saves screenshots in light and dark to the documents. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync('docs/images', { recursive: true })
   await page.screenshot({ path: `docs/images/${name}.png` })

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import type { PageSite } from '../support/programs/browser.ts'
 import { askForPlan, fillPlan } from './steps.ts'
 
-/** What is wrong stands beside what caused it. */
+/** Errors are shown next to the field that caused them. */
 export function refusals(site: () => PageSite): void {
-  test('each field is checked when it is left, by the policy', async () => {
+  test('each field is checked against the policy when it loses focus', async () => {
     const page = await site().open('/plan', 'outside')
     const describes = async (label: string) => {
       const field = page.getByLabel(label)
@@ -34,7 +34,7 @@ export function refusals(site: () => PageSite): void {
     expect(await describes('Subdomain')).toMatchObject({ invalid: null })
   })
 
-  test('a refused plan marks every field that caused it, and says what to do', async () => {
+  test('a refused plan marks every field that caused it, with advice', async () => {
     const page = await site().open('/plan', 'outside')
     await fillPlan(page, { subdomain: 'ns1', server: '253', port: 3000 })
     await askForPlan(page)
@@ -51,7 +51,7 @@ export function refusals(site: () => PageSite): void {
     expect(await page.getByText('What changes').count()).toBe(0)
   })
 
-  test('an address that leads nowhere says so', async () => {
+  test('an unknown page shows an error', async () => {
     const page = await site().open(`/plans/plan_${'0'.repeat(26)}`, 'outside')
     await page.getByText('The plan does not exist').waitFor()
     await page.goto(`${site().lab.description.outside}/hosts/nobody.lab.test`)

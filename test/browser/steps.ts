@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** What a visitor does on the page, by what stands on it. */
+/** The actions of a user on the page. */
 export interface Wanted {
   readonly subdomain: string
   readonly server?: string
@@ -22,7 +22,7 @@ export async function fillPlan(
 
 export const askForPlan = (page: Page): Promise<void> => page.getByRole('button', { name: 'Check and plan' }).click()
 
-/** Makes a plan that passes; resolves to its id. */
+/** Makes a plan that succeeds. Resolves with its id. */
 export async function makePlan(page: Page, wanted: Wanted): Promise<string> {
   await fillPlan(page, wanted)
   await askForPlan(page)
@@ -35,5 +35,5 @@ export const rowOf = (page: Page, host: string) => page.getByRole('row').filter(
 export const badgeOf = (page: Page, host: string, badge: string) =>
   page.getByRole('link', { name: `${badge}, diagnose ${host}` })
 
-/** Patience for what the monitor has to see first, on a machine that has more to do. */
+/** Waits for the monitor on a busy machine. */
 export const SEEN_WITHIN = { timeout: 40_000 }

@@ -6,7 +6,7 @@ import { startSwitchedBackend } from '../support/lab/switched-backend.ts'
 import type { PageSite } from '../support/programs/browser.ts'
 import { badgeOf, makePlan, rowOf, SEEN_WITHIN } from './steps.ts'
 
-/** Everything that somebody inside does with the page, from the plan to the removal. */
+/** Everything that an internal user does with the page, from the plan to the removal. */
 export function story(site: () => PageSite): void {
   test('plan, apply, open, break, understand, repair, remove', { timeout: 180_000 }, async () => {
     const { lab, open } = site()
@@ -76,7 +76,7 @@ export function story(site: () => PageSite): void {
     await invariants(lab)
   })
 
-  test('an apply that fails is shown going back, step by step', async () => {
+  test('a failed apply shows its undo step by step', async () => {
     const { lab, open } = site()
     await using sick = await startWebBackend(lab, (_request, response) => response.writeHead(500).end())
     const { planId, host } = await planned(lab, { subdomain: 'sick', port: sick.port })
@@ -93,7 +93,7 @@ export function story(site: () => PageSite): void {
     await invariants(lab)
   })
 
-  test('a run that somebody else began is seen as it goes', async () => {
+  test('a run of another caller is shown live', async () => {
     const { lab, open } = site()
     const { planId, host } = await planned(lab, { subdomain: 'others' })
     const page = await open(`/plans/${planId}`)
@@ -117,7 +117,7 @@ async function expectPassed(page: Page, host: string): Promise<void> {
   expect(await command.innerText()).toMatch(/api\/internal\/token.*api\/deploy\/apply.*x-deploy-capability: \$RIGHT/s)
 }
 
-/** The value of the capability that this page was given last. */
+/** The last capability that this page got. */
 function watchCredential(page: Page): () => string {
   let capability = ''
   page.on('response', async (response) => {
@@ -141,7 +141,7 @@ async function expectNowhere(page: Page, capability: string): Promise<void> {
   expect(kept).not.toContain(capability)
 }
 
-/** As anybody would open it: by its name, through the edge, over https. */
+/** Opens the host as a visitor: by its name, through the edge, over https. */
 async function expectServed({ browser, lab }: PageSite, host: string, text: string): Promise<void> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true })
   const page = await context.newPage()

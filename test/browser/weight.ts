@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 const MOST_BYTES = 150_000
 
-/** Measured on what was built: the scripts that the page names, as they are sent. */
+/** Measures the built scripts of the page, compressed as they are sent. */
 export function weight(): void {
   test('the first load needs at most 150 kB of JavaScript, compressed', () => {
     const page = readFileSync('dist/web/index.html', 'utf8')

@@ -12,14 +12,14 @@ import { type PostgresCluster, runSql, startPostgres } from '../support/programs
 
 type Rows = Record<string, unknown>[]
 
-/** An empty database, and the way to it past the store. */
+/** An empty database, and direct access to it without the store. */
 interface TestDatabase {
   readonly setting: StoreSetting
   sql(statement: string): Promise<Rows>
   remove(): Promise<void>
 }
 
-/** What a suite is given: a new database before every test, and stores that are closed after it. */
+/** A new database before every test, and stores that are closed after it. */
 export interface Bench {
   setting(): StoreSetting
   open(): Promise<Store>
@@ -38,7 +38,7 @@ export function onPostgres(): Bench {
   })
   afterAll(() => cluster?.stop())
   return benchOn(async () => {
-    if (!cluster) throw new Error('PostgreSQL did not start')
+    if (!cluster) throw new Error('PostgreSQL did not start.')
     const { url, empty } = cluster
     return { setting: { kind: 'postgres', url }, sql: (statement) => runSql(url, statement), remove: empty }
   })
@@ -94,5 +94,5 @@ const engineOf = (setting: StoreSetting): Engine =>
   setting.kind === 'sqlite' ? sqliteEngine(setting.file) : postgresEngine(setting.url)
 
 function fail(): never {
-  throw new Error('a database exists only inside a test')
+  throw new Error('A database exists only inside a test.')
 }

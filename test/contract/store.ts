@@ -18,7 +18,7 @@ import { renewalSuite } from './store/renewals.ts'
 import { runSuite } from './store/runs.ts'
 import { transactionSuite } from './store/transactions.ts'
 
-/** What a store must do on every engine. Each has a test file of its own, so that they run at the same time. */
+/** The contract of a store. Each engine has its own test file, so that they run in parallel. */
 export function storeSuite(on: Bench): void {
   planSuite(on)
   capabilitySuite(on)

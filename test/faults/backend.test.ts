@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab?.stop())
 
-test('a backend that died since the plan was made: nothing is begun', async () => {
+test('an apply does not start when the backend died after the plan', async () => {
   const before = await world(lab)
   const backend = await startWebBackend(lab, (_request, response) => response.end('through'))
   const { planId } = await planned(lab, { subdomain: 'dead', port: backend.port })
@@ -52,7 +52,7 @@ test.each([false, true])(
   },
 )
 
-test('a backend that never answers through the edge is given up, and neighbours stay', async () => {
+test('an apply fails when the backend never answers through the edge, and other hosts stay', async () => {
   const neighbour = await applied(lab, { subdomain: 'neighbour' })
   const before = await world(lab)
   await using backend = await startWebBackend(lab, () => undefined)
@@ -69,7 +69,7 @@ const endlessly = (socket: Socket, text: string): void => {
 
 const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'
 
-/** What a hostile backend does with a request that came through an edge. */
+/** The answers of a hostile backend to a request through an edge. */
 const HOSTILE: Readonly<Record<string, (socket: Socket) => unknown>> = {
   'switches the protocol and closes': (socket) => socket.end(SWITCHING),
   'switches the protocol and stays': (socket) => socket.write(SWITCHING),
@@ -85,7 +85,7 @@ test.each([false, true])(
   { timeout: 90_000 },
   async (tls) => {
     const before = await world(lab)
-    // At the same time: each of them is given all the time that an edge is given.
+    // In parallel, because each case takes the whole time limit of an edge.
     const outcomes = await Promise.all(
       Object.entries(HOSTILE).map(async ([what, talk], i) => {
         await using backend = await startWebBackend(lab, ({ socket }) => talk(socket))
@@ -102,7 +102,7 @@ test.each([false, true])(
   },
 )
 
-test('a backend whose body never ends, through the edge, is healthy by its status', async () => {
+test('a backend with an endless body through the edge is healthy by its status', async () => {
   const before = await world(lab)
   await using backend = await startWebBackend(lab, ({ socket }) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')

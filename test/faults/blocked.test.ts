@@ -8,7 +8,7 @@ import { zoneRecords } from '../support/dns/zone-transfer.ts'
 import { applied, invariants, planned, planOf, removed, run } from '../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 
-/** Somebody edits our file while the apply fails: their edit is never overwritten, so putting back is not possible. */
+/** Somebody edits our file while an apply fails. The edit is never overwritten, so the undo fails and the plan is blocked. */
 let lab: TestLab
 let planId: string
 let file: string
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab?.stop())
 
-test('putting back fails, and that is told with every step and every undo', async () => {
+test('a failed undo is reported with every step and every undo', async () => {
   let isEdited = false
   await using backend = await startWebBackend(lab, (_request, response) => {
     if (!isEdited) appendFileSync(file, EDIT)
@@ -39,20 +39,20 @@ test('putting back fails, and that is told with every step and every undo', asyn
   expect(readFileSync(file, 'utf8')).toContain(EDIT)
 })
 
-test('the plan is blocked, its name withdrawn, and the audit shouts', async () => {
+test('the plan is blocked, its name is removed, and the audit reports it', async () => {
   const plan = await planOf(lab, planId)
   expect(plan).toMatchObject({ state: 'blocked', lastRun: { state: 'blocked' } })
   expect((await zoneRecords(lab)).filter(({ name }) => name.endsWith('edited.lab.test'))).toEqual([])
   await invariants(lab)
 })
 
-test.each(['apply', 'remove'] as const)('to %s it again is refused: the host is frozen', async (action) => {
+test.each(['apply', 'remove'] as const)('%s is refused while the plan is blocked', async (action) => {
   const answer = await run(lab, planId, action)
   expect([answer.status, answer.body.code]).toEqual([409, 'plan_busy'])
   expect(answer.body.nextAction).toContain('drawbridge resolve')
 })
 
-test('another plan for the host is refused as well', async () => {
+test('another plan for the blocked host is refused', async () => {
   const answer = await lab.call({
     path: '/api/deploy/plan',
     body: { zone: 'lab.test', subdomain: 'edited', server: '25', port: 3000, health: '/healthz', tls: false },
@@ -61,7 +61,7 @@ test('another plan for the host is refused as well', async () => {
   expect(['dns_name_taken', 'plan_busy']).toContain(answer.body.code)
 })
 
-test('other hosts go on, and a restart changes nothing', async () => {
+test('other hosts still work, and a restart does not unblock the plan', async () => {
   const other = await applied(lab, { subdomain: 'other' })
   await removed(lab, other.planId)
   await lab.killService()
@@ -74,14 +74,14 @@ test('other hosts go on, and a restart changes nothing', async () => {
 const resolve = (...options: string[]) =>
   promisify(execFile)('bin/drawbridge', ['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml'), ...options])
 
-test('resolve shows what is left, and goes on leaving the edit alone', async () => {
+test('resolve lists what is left and does not overwrite the edit', async () => {
   expect((await resolve('--show')).stdout).toContain('Left standing: proxy')
   await expect(resolve()).rejects.toThrow('still blocked at proxy')
   expect(readFileSync(file, 'utf8')).toContain(EDIT)
   expect((await planOf(lab, planId)).state).toBe('blocked')
 })
 
-test('once the edit is taken back, resolve puts everything back and the host is free again', async () => {
+test('after the edit is reverted, resolve undoes everything and the host is free again', async () => {
   writeFileSync(file, readFileSync(file, 'utf8').replace(EDIT, ''))
   expect((await resolve()).stdout).toContain('edited.lab.test is in order again')
   expect(existsSync(file)).toBe(false)

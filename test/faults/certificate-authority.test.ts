@@ -30,7 +30,7 @@ afterEach(() => proxy.goWrong(() => undefined))
 
 const orders = () => proxy.seen.filter(({ path, status }) => path === '/order-plz' && status === 201).length
 
-test('every second nonce refused: the certificate comes all the same, with one order', async () => {
+test('the certificate is issued with one order although every second nonce is refused', async () => {
   const before = orders()
   const { planId } = await planned(lab, { subdomain: 'nonces', tls: true })
   await expectApplicable(lab, planId)
@@ -41,7 +41,7 @@ test.each([
   ['denied', 'refuses the order', { status: 403, type: 'rejectedIdentifier' }],
   ['limited', 'limits the rate', { status: 429, type: 'rateLimited' }],
   ['broken', 'breaks down', { status: 500, type: 'serverInternal' }],
-])('%s: an authority that %s is told of, and everything put back', async (subdomain, _what, { status, type }) => {
+])('%s: an authority that %s is reported, and all changes are undone', async (subdomain, _what, { status, type }) => {
   const before = await world(lab)
   const { planId } = await planned(lab, { subdomain, tls: true })
   const headers = { 'content-type': 'application/problem+json', 'retry-after': '77' }
@@ -61,7 +61,7 @@ test.each([
   await expectApplicable(lab, planId)
 })
 
-test('an authority that is gone: known at the check, or found out when it is asked', async () => {
+test('an unavailable authority is found by the check or by the order', async () => {
   const before = await world(lab)
   const plans = await Promise.all(['orphan', 'waif'].map((subdomain) => planned(lab, { subdomain, tls: true })))
   const [orphan, waif] = plans.map(({ planId }) => planId)

@@ -16,7 +16,7 @@ afterAll(() => lab?.stop())
 
 const verdicts = (answers: readonly Answer[]) => answers.map(({ status, body }) => [status, body.code]).toSorted()
 
-test('two plans for one name, one after the other: the second finds it taken', async () => {
+test('a second plan for an exposed name is refused', async () => {
   const [first, second] = [await planned(lab, { subdomain: 'one' }), await planned(lab, { subdomain: 'one' })]
   expect((await run(lab, first.planId)).status).toBe(200)
   const late = await run(lab, second.planId)
@@ -26,7 +26,7 @@ test('two plans for one name, one after the other: the second finds it taken', a
   await removed(lab, first.planId)
 })
 
-test('two plans for one name at once: one applies, the other is refused', async () => {
+test('of two plans for one name at the same time one applies and the other is refused', async () => {
   const plans = [await planned(lab, { subdomain: 'both' }), await planned(lab, { subdomain: 'both' })]
   const answers = await Promise.all(plans.map(({ planId }) => run(lab, planId)))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
@@ -36,7 +36,7 @@ test('two plans for one name at once: one applies, the other is refused', async 
   await removed(lab, answers.find(({ status }) => status === 200)?.body.planId)
 })
 
-test('two applies of one plan at once, each with its own capability: one runs', async () => {
+test('of two applies of one plan at the same time one runs', async () => {
   const { planId } = await planned(lab, { subdomain: 'single' })
   const capabilities = [await granted(lab, planId), await granted(lab, planId)]
   const answers = await Promise.all(capabilities.map((capability) => runWith(lab, capability, planId)))
@@ -48,7 +48,7 @@ test('two applies of one plan at once, each with its own capability: one runs', 
   await removed(lab, planId)
 })
 
-test('apply and remove at once: one waits or is refused', async () => {
+test('of an apply and a removal at the same time one waits or is refused', async () => {
   const { planId } = await planned(lab, { subdomain: 'torn' })
   const [toApply, toRemove] = [await granted(lab, planId), await granted(lab, planId, 'remove')]
   const answers = await Promise.all([runWith(lab, toApply, planId), runWith(lab, toRemove, planId, 'remove')])
@@ -65,7 +65,7 @@ test('apply and remove at once: one waits or is refused', async () => {
   await invariants(lab)
 })
 
-test('twelve hosts at once, half of them over TLS with one certificate: all are applied, and all removed', async () => {
+test('twelve hosts at the same time, half with TLS and one certificate, are all applied and removed', async () => {
   const before = await world(lab)
   const hosts = Array.from({ length: 12 }, (_, i) => ({ subdomain: `host-${i}`, tls: i % 2 === 0 }))
   const answers = await Promise.all(hosts.map((host) => applied(lab, host)))
@@ -76,7 +76,7 @@ test('twelve hosts at once, half of them over TLS with one certificate: all are 
   await invariants(lab)
 })
 
-test('applies and removals of different hosts at once leave what they should', async () => {
+test('applies and removals of different hosts at the same time do not disturb each other', async () => {
   const standing = await Promise.all(
     Array.from({ length: 5 }, (_, i) => applied(lab, { subdomain: `old-${i}`, tls: true })),
   )
@@ -92,7 +92,7 @@ test('applies and removals of different hosts at once leave what they should', a
 const NEIGHBOURS = 300
 const AT_ONCE = 16
 
-test('applies at once beside hundreds of hosts: none is refused for the load that they make', {
+test('no apply is refused for load with hundreds of hosts', {
   timeout: 120_000,
 }, async () => {
   addHosts(lab.description, NEIGHBOURS)

@@ -9,7 +9,7 @@ import { rowsOf } from '../support/lab/lab-store.ts'
 import { drawbridge } from '../support/programs/drawbridge.ts'
 import { until } from '../support/until.ts'
 
-// Every case is two starts of the service and a whole run, and the machine may have other work.
+// Every case needs two starts of the service and a whole run, on a busy machine.
 vi.setConfig({ testTimeout: 90_000 })
 
 let lab: TestLab
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab?.stop())
 
-/** Lets a run die at a point. Resolves when it is dead and its successor, which is to die at `next`, has been started. */
+/** Kills the service at a crash point of a run. Resolves when the next process, which dies at `next`, has started. */
 async function dieAt(
   point: string,
   planId: string,
@@ -48,8 +48,8 @@ const newPlan = (overrides: Record<string, unknown> = {}) => {
 const settled = (planId: string, state: string) =>
   until(`the plan is ${state}`, async () => (await planOf(lab, planId)).state === state, 45_000)
 
-test('a challenge that a crash left is taken away, and its order is gone on with instead of a second one', async () => {
-  // Made, not asked for: Pebble refuses some nonces, and then it is asked again.
+test('recovery removes the challenge of a crashed run and continues its order', async () => {
+  // Counts accepted orders, not requests: Pebble refuses some nonces, and the client repeats the request.
   const orders = () =>
     readFileSync(join(statePaths(lab.state).pebble, 'pebble.log'), 'utf8').split('Added order "').length - 1
   const bare = await world(lab)
@@ -73,7 +73,7 @@ test.each([
   ['apply dns after-effect', 'apply proxy after-undo', 'rolled_back'],
   ['apply proxy swapped', 'apply run before-finish', 'rolled_back'],
   ['remove dns after-effect', 'remove proxy swapped', 'removed'],
-])('killed at "%s", and in its recovery at "%s": the third life ends it', async (first, second, end) => {
+])('killed at "%s", and in its recovery at "%s": the third process finishes the run', async (first, second, end) => {
   const { planId } = await newPlan()
   if (end === 'removed') expected(await run(lab, planId), 200)
   await dieAt(first, planId, undefined, second)
@@ -81,13 +81,13 @@ test.each([
   await invariants(lab)
 })
 
-test('with DNS silent at its start the service is ready all the same, says what it waits for, and ends the run when DNS is back', async () => {
+test('without DNS the service starts, reports why a run waits, and finishes the run when DNS is back', async () => {
   const { planId } = await newPlan()
   const named = lab.description.pids.dnsPrimary
   if (named === undefined) throw new Error('the lab has no DNS server')
   try {
     await dieAt('apply verify before-intent', planId, () => {
-      // The name is claimed by the time the point is reached; nobody asks about it until the successor does.
+      // At this crash point the name is already created; only the next process queries it.
       void untilNamed(planId).then(() => process.kill(named, 'SIGSTOP'))
     })
     const { state } = await planOf(lab, planId)
@@ -100,7 +100,7 @@ test('with DNS silent at its start the service is ready all the same, says what 
   await invariants(lab)
 })
 
-test('with no nginx to reload a removal waits, its name already gone, and ends when nginx is back', async () => {
+test('a removal without a running nginx removes the name, waits, and finishes when nginx is back', async () => {
   const { pidFile } = lab.description.edges.primary
   const { planId } = await newPlan()
   expected(await run(lab, planId), 200)
@@ -116,7 +116,7 @@ test('with no nginx to reload a removal waits, its name already gone, and ends w
   await invariants(lab)
 })
 
-test('a file that somebody edits while it is being removed is left alone, and the exposure is applied again', async () => {
+test('a removal does not touch a file that was edited meanwhile, and the exposure stays applied', async () => {
   const { planId, host } = await newPlan()
   expected(await run(lab, planId), 200)
   const isBackedUp = () => isDone(planId, 'remove', 'backup')
@@ -138,22 +138,25 @@ describe('by http-01', () => {
   test.each([
     ['and the service is killed', (planId: string) => dieAt('apply certificate challenge-set', planId)],
     ['and the run goes on', (planId: string) => run(lab, planId)],
-  ])('a file that is edited while it holds a challenge is left alone: the plan is blocked, %s', async (_, apply) => {
-    const { planId, host } = await newPlan({ tls: true })
-    expect(await editOnce(host, hasChallenge, () => apply(planId))).toContain(EDIT)
-    await settled(planId, 'blocked')
-    expect((await planOf(lab, planId)).lastRun.steps).toContainEqual(
-      expect.objectContaining({ name: 'certificate', status: 'undo_failed' }),
-    )
-    takeBackEdit(host)
-    const { code, stderr } = await drawbridge(['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml')])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect((await planOf(lab, planId)).state).toBe('rolled_back')
-    await invariants(lab)
-  })
+  ])(
+    'a file that was edited while it served a challenge is not changed, and the plan is blocked: %s',
+    async (_, apply) => {
+      const { planId, host } = await newPlan({ tls: true })
+      expect(await editOnce(host, hasChallenge, () => apply(planId))).toContain(EDIT)
+      await settled(planId, 'blocked')
+      expect((await planOf(lab, planId)).lastRun.steps).toContainEqual(
+        expect.objectContaining({ name: 'certificate', status: 'undo_failed' }),
+      )
+      takeBackEdit(host)
+      const { code, stderr } = await drawbridge(['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml')])
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect((await planOf(lab, planId)).state).toBe('rolled_back')
+      await invariants(lab)
+    },
+  )
 })
 
-test('something that hangs for ever in the service does not keep it: SIGTERM ends it', async () => {
+test('SIGTERM ends the service although a part of it hangs', async () => {
   const hanging = join(lab.state, 'hangs-for-ever.mjs')
   writeFileSync(hanging, 'setInterval(() => undefined, 1000)\n')
   lab.setNextServiceEnvironment({ NODE_OPTIONS: `--import ${hanging}` })
@@ -169,7 +172,7 @@ const hostFile = (host: string) => join(lab.description.edges.primary.hosts, `${
 const textOf = (host: string) => (existsSync(hostFile(host)) ? readFileSync(hostFile(host), 'utf8') : '')
 const takeBackEdit = (host: string) => writeFileSync(hostFile(host), textOf(host).replace(EDIT, ''))
 
-/** Edits a host's file at the first moment at which it may, during `work`; what stands there afterwards. */
+/** Edits the file of a host as soon as it exists during `work`. Returns its content afterwards. */
 async function editOnce(host: string, may: (text: string) => boolean, work: () => Promise<unknown>): Promise<string> {
   const editing = setInterval(() => {
     const text = textOf(host)

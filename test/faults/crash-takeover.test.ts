@@ -48,7 +48,7 @@ interface Instance {
   post(path: string, body: unknown, headers?: Record<string, string>): ReturnType<typeof call>
 }
 
-/** One of two services on one database: its own address and state folder, the same edges and zone. */
+/** One of two services on one database, with its own address and state folder and the same edges and zone. */
 async function startInstance(name: string, last: number, environment: Record<string, string> = {}): Promise<Instance> {
   const listen = { address: `${place.network}.${last}`, port: 8045 }
   const origin = `http://${listen.address}:${listen.port}`
@@ -74,7 +74,7 @@ async function startInstance(name: string, last: number, environment: Record<str
   return { daemon, post: (path, body, headers = {}) => call(origin, { path, body, headers, from }) }
 }
 
-test('an instance that died in a run is followed by another one, once its lease has run out and not before', {
+test('another instance takes over the run of a dead instance, but only after its lease has expired', {
   timeout: 120_000,
 }, async () => {
   const dying = await startInstance('first', 23, { DRAWBRIDGE_CRASH_AT: 'apply dns after-effect' })
@@ -89,7 +89,7 @@ test('an instance that died in a run is followed by another one, once its lease 
 
     const [left] = await store.unfinishedRuns()
     const lease = await store.findLease(hostLease(host), Date.now())
-    if (!left || !lease) throw new Error('nothing was left behind')
+    if (!left || !lease) throw new Error('The dead instance left no run.')
     expect((await living.post('/api/deploy/apply', { planId }, right)).body.code).toBe('capability_used')
     const before = await store.readJournal(left.runId, 0)
     await until('the other instance has ended the run', async () => (await store.unfinishedRuns()).length === 0, 45_000)
@@ -112,7 +112,7 @@ test('an instance that died in a run is followed by another one, once its lease 
     const again = (await living.post('/api/internal/token', { planId })).body.capability
     const answer = await living.post('/api/deploy/apply', { planId }, { 'x-deploy-capability': again })
     expect([answer.status, answer.body.state]).toEqual([200, 'applied'])
-    expect(readFileSync(join(folder.path, 'second.log'), 'utf8')).toContain('A run was left behind')
+    expect(readFileSync(join(folder.path, 'second.log'), 'utf8')).toContain('"event":"run_recovered"')
   } finally {
     await Promise.all([dying.daemon.stop(), living.daemon.stop()])
   }

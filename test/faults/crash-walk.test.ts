@@ -21,21 +21,21 @@ import { expected, granted, invariants, planned, planOf, run, runWith, world } f
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { until } from '../support/until.ts'
 
-/** All points take minutes; `npm run campaign -- crash` walks them. */
+/** All points take minutes; `npm run campaign -- crash` tests them. */
 const chosen = (points: string[]): string[] => (process.env.CAMPAIGN ? points : someOf(points))
 const UNDER_WAY = ['applying', 'removing']
 
-// Every case is two starts of the service and a whole run, and the machine may have other work.
+// Every case needs two starts of the service and a whole run, on a busy machine.
 vi.setConfig({ testTimeout: 90_000 })
 
 let lab: TestLab
 let backend: WebBackend
-/** Whether the backend answers what comes through an edge with 500. */
+/** Whether the backend answers requests through an edge with 500. */
 let isSick = false
 let bare: readonly unknown[]
 let plan: { planId: string; host: string; state: string } | undefined
 let count = 0
-/** The point at which the service that runs now will die. */
+/** The crash point of the current process. */
 let armed: string | undefined
 let configure: ((config: ServiceConfig) => ServiceConfig) | undefined
 
@@ -56,7 +56,7 @@ afterAll(async () => {
   await lab?.stop()
 })
 
-test('every point of the table belongs to a walk, and the short one meets every step and every moment', () => {
+test('every crash point belongs to a walk, and the short walk covers every step and every moment', () => {
   expect(
     [
       ...usualPoints(),
@@ -70,14 +70,14 @@ test('every point of the table belongs to a walk, and the short one meets every 
   expect(parts(someOf(usualPoints()))).toEqual(parts(usualPoints()))
 })
 
-describe('killed at each point, and started again on what it left', () => {
+describe('after a crash at each point, recovery finishes the run', () => {
   const cases = walk(chosen(usualPoints()))
   test.each(cases.map((crash, i) => [crash.point, crash, cases[i + 1]] as const))('%s', async (_point, crash, next) => {
     await dieAt(crash, next)
   })
 })
 
-describe('the same with challenges by http-01', () => {
+describe('after a crash at each point with http-01 challenges', () => {
   beforeAll(() => {
     armed = undefined
     configure = (config) => ({ ...config, acme: { ...(config.acme as object), challenge: 'http-01' } })
@@ -88,7 +88,7 @@ describe('the same with challenges by http-01', () => {
   })
 })
 
-/** Lets the service die there and checks everything that must be true once its successor is ready, which is to die at `next`. */
+/** Kills the service at the point and checks all invariants when the next process, which dies at `next`, is ready. */
 async function dieAt(crash: CrashCase, next: CrashCase | undefined): Promise<void> {
   await arm(crash.point)
   const { planId, host } = await bringTo(crash.action === 'apply' ? ['planned', 'rolled_back'] : ['applied'])
@@ -116,7 +116,7 @@ async function arm(point: string): Promise<void> {
   armed = point
 }
 
-/** The plan of the last case where it will do: what a crash left must be as good as new. */
+/** Reuses the plan of the last case where possible, because a plan must work after a crash. */
 async function bringTo(states: readonly string[]): Promise<{ planId: string; host: string }> {
   if (plan && states.includes(plan.state)) return plan
   if (plan?.state === 'applied') {
@@ -134,7 +134,7 @@ async function bringTo(states: readonly string[]): Promise<{ planId: string; hos
   return plan
 }
 
-/** Makes the run fail where the point lies on the way back: by a backend that is sick, or by an nginx that cannot be found to be reloaded. */
+/** Makes the run fail when the point is on the way back: with an unhealthy backend, or with an nginx that cannot be reloaded. */
 async function hindered<T>({ action, backward }: CrashCase, work: () => Promise<T>): Promise<T> {
   if (!backward) return work()
   const { pidFile } = lab.description.edges.primary
@@ -149,7 +149,7 @@ async function hindered<T>({ action, backward }: CrashCase, work: () => Promise<
   }
 }
 
-/** The capability that was spent. Resolves when the successor answers. */
+/** Resolves with the spent capability when the next process answers. */
 async function crashDuring(
   { point, action }: CrashCase,
   planId: string,

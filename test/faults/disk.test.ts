@@ -8,7 +8,7 @@ import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/p
 import { onSmallDisk, type SmallDisk } from '../support/lab/small-disk.ts'
 import { until } from '../support/until.ts'
 
-/** Disks that are full or may not be written, each a small tmpfs of the test's own. Needs root. */
+/** Full or read-only disks, each a small tmpfs. Needs root. */
 const HINDRANCES = [
   ['full', 'ENOSPC', (disk: SmallDisk) => disk.fill()],
   ['read-only', 'EROFS', (disk: SmallDisk) => disk.readOnly()],
@@ -23,7 +23,7 @@ describe('a folder', () => {
 
   const inService = (name: string) => join(lab.state, 'service', name)
 
-  /** Applies while the folder is hindered; then the disk is taken away again and all must be as before, and possible. */
+  /** Applies while the disk is broken, then repairs it and expects that everything is as before and an apply works. */
   async function hindered(folder: string, hinder: (disk: SmallDisk) => void, planId: string) {
     const before = await world(lab)
     const disk = onSmallDisk(folder, 1024)
@@ -35,7 +35,7 @@ describe('a folder', () => {
     return answer
   }
 
-  test.each(HINDRANCES)('for backups is %s: nothing is begun', async (name, _reason, hinder) => {
+  test.each(HINDRANCES)('for backups is %s: the apply does not start', async (name, _reason, hinder) => {
     const { planId } = await planned(lab, { subdomain: `backup-${name}` })
     const answer = await hindered(inService('backups'), hinder, planId)
     expectFailure(answer, 502, 'apply_failed', 'backup')
@@ -78,7 +78,7 @@ describe('the disk of the store', () => {
     await lab?.stop()
   })
 
-  test('is full before an apply: refused, and nothing changes', async () => {
+  test('is full before an apply: the apply is refused and changes nothing', async () => {
     const { planId } = await planned(lab, { subdomain: 'full' })
     const before = await world(lab)
     disk.fill()
@@ -89,7 +89,7 @@ describe('the disk of the store', () => {
     await expectApplicable(lab, planId)
   })
 
-  test('is full in the middle of a run: it comes to its end once there is room again', async () => {
+  test('is full during a run: the run finishes when there is room again', async () => {
     const before = await world(lab)
     let isFull = false
     await using backend = await startWebBackend(lab, (_request, response) => {

@@ -31,7 +31,7 @@ const withZone = (config: ServiceConfig, change: (zone: Record<string, unknown>)
   return { ...config, zones: { 'lab.test': { ...zones['lab.test'], ...change(zones['lab.test'] ?? {}) } } }
 }
 
-/** Does something between a run's checks and its proxy step, which waits for its turn meanwhile; then gives the run's answer. */
+/** Does something between the checks of a run and its proxy step, which waits for the edge lock. Returns the answer of the run. */
 function afterChecks(planId: string, happens: () => void | Promise<void>) {
   return withStore(lab, async (store) => {
     const turn = await store.takeLease('edge 23', 'the test', Date.now(), 60_000)
@@ -45,7 +45,7 @@ function afterChecks(planId: string, happens: () => void | Promise<void>) {
   })
 }
 
-test('the name is taken after the checks: it is left to whoever was first, and ours is put back', async () => {
+test('an apply is undone when somebody creates the name after the checks', async () => {
   const { planId } = await planned(lab, { subdomain: 'contested' })
   const answer = await afterChecks(planId, () => updateZone(lab, 'add contested.lab.test 60 TXT "first"'))
   expectFailure(answer, 409, 'dns_name_taken', 'dns')
@@ -57,7 +57,7 @@ test('the name is taken after the checks: it is left to whoever was first, and o
   await expectApplicable(lab, planId)
 })
 
-test('a key that the server does not know: refused, and everything put back', async () => {
+test('an apply is undone when the DNS server refuses the key', async () => {
   const before = await world(lab)
   const wrong = join(lab.state, 'secrets', 'wrong')
   writeFileSync(wrong, Buffer.alloc(32, 7).toString('base64'), { mode: 0o600 })
@@ -71,7 +71,7 @@ test('a key that the server does not know: refused, and everything put back', as
   await expectApplicable(lab, planId)
 })
 
-test('the answer to an update is lost: looking shows that it was made', async () => {
+test('an apply succeeds when the answer to an update is lost, because reading back shows the records', async () => {
   const before = await world(lab)
   const { primary } = lab.description.dns
   await using thief = await startAnswerThief(primary)
@@ -86,7 +86,7 @@ test('the answer to an update is lost: looking shows that it was made', async ()
   relay.close()
 })
 
-test('somebody changed our record: it is theirs now, and the remove says so', async () => {
+test('a removal keeps a record that somebody else changed, and reports it', async () => {
   const { planId } = await applied(lab, { subdomain: 'altered' })
   updateZone(lab, 'delete altered.lab.test A', 'add altered.lab.test 60 A 127.0.0.9')
   const before = await world(lab)
@@ -100,7 +100,7 @@ test('somebody changed our record: it is theirs now, and the remove says so', as
   await invariants(lab)
 })
 
-test('the name server is down: unknown is not free', async () => {
+test('an apply is refused when the name server is down', async () => {
   const before = await world(lab)
   const [first, second] = [await planned(lab, { subdomain: 'dark' }), await planned(lab, { subdomain: 'dusk' })]
   const standing = await applied(lab, { subdomain: 'standing' })
@@ -119,7 +119,7 @@ test('the name server is down: unknown is not free', async () => {
   }
 })
 
-/** Questions come by UDP to the address that updates go to: they are passed on, and answered. */
+/** Forwards UDP queries that come to the address of the updates, and their answers. */
 async function relayQueries(port: number, server: Endpoint) {
   const socket = createSocket('udp4')
   socket.on('message', (message, client) => {

@@ -11,7 +11,7 @@ import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 import { until } from '../support/until.ts'
 
-/** Somebody else's server blocks in nginx's configuration have the name that is to be exposed, or one that matches it. */
+/** Server blocks that Drawbridge did not write serve the name to expose, or a name that matches it. */
 let lab: TestLab
 beforeAll(async () => {
   lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1, timeoutSeconds: 3 } }) })
@@ -25,10 +25,10 @@ afterEach(() => {
 })
 
 const primary = () => lab.description.edges.primary
-/** nginx reads the files of this folder in the order of their names: ours is drawbridge.conf. */
+/** nginx reads the files of this folder in alphabetical order; Drawbridge's file is drawbridge.conf. */
 const FILES = { before: 'aa-somebody-else.conf', after: 'zz-somebody-else.conf' }
 
-/** Puts a block of somebody else there. nginx loads it at its next reload, whoever asks for that. */
+/** Writes a foreign server block. nginx loads it at its next reload. */
 function place(edge: EdgeDescription, where: keyof typeof FILES, text: string): string {
   const path = join(dirname(edge.hosts), FILES[where])
   writeFileSync(path, text)
@@ -45,7 +45,7 @@ const plan = (overrides: Record<string, unknown>, from = 'internal') =>
   lab.call({ path: '/api/deploy/plan', body: planRequest(lab, overrides), from })
 
 describe.each(['before', 'after'] as const)('a foreign block with the very name, read %s ours', (where) => {
-  test('is refused at plan; the file is told inside and to nobody else', async () => {
+  test('is refused at plan; only internal callers see the file', async () => {
     const path = place(primary(), where, block(primary(), 'www.other.test HELLO.lab.test'))
     const inside = await plan({})
     expect([inside.status, inside.body.code]).toEqual([409, 'proxy_name_taken'])
@@ -63,7 +63,7 @@ describe.each(['before', 'after'] as const)('a foreign block with the very name,
     expect(outside.text).not.toContain(FILES[where])
   })
 
-  test('is refused at apply when it came since the plan; nothing is changed', async () => {
+  test('is refused at apply when it was added after the plan; nothing is changed', async () => {
     const { planId } = await planned(lab)
     const path = place(primary(), where, block(primary(), 'hello.lab.test'))
     const before = await world(lab)
@@ -76,7 +76,7 @@ describe.each(['before', 'after'] as const)('a foreign block with the very name,
   })
 })
 
-test('a name that is served only over TLS by somebody else is taken as well', async () => {
+test('a name that a foreign block serves only over TLS is refused', async () => {
   place(
     primary(),
     'after',
@@ -86,7 +86,7 @@ test('a name that is served only over TLS by somebody else is taken as well', as
   expect((await plan({ subdomain: 'other' })).status).toBe(201)
 })
 
-test('wildcards and patterns that lose to an exact name, and other places, are no hindrance', async () => {
+test('wildcards, patterns and other listen addresses do not prevent an apply', async () => {
   const { address, http } = primary()
   place(
     primary(),
@@ -101,11 +101,11 @@ server { listen ${address}:8099; server_name hello.lab.test; return 200 "foreign
   await removed(lab, planId)
 })
 
-describe('what another block answers is no proof', () => {
-  test('on the Primary: a block that came after the check is found by the verdict, and all is put back', async () => {
+describe('the answer of a foreign block does not count', () => {
+  test('on the Primary: a block that was added after the check fails the verification, and all is undone', async () => {
     const before = await world(lab)
     let isApplying = false
-    // The checks are made side by side: the others have ended long before this one answers.
+    // The checks run in parallel. The delay lets the other checks end first.
     await using backend = await startWebBackend(
       lab,
       (_request, response) => response.end(),
@@ -137,7 +137,7 @@ describe('what another block answers is no proof', () => {
     await removed(lab, planId)
   })
 
-  test('for the badge: DRIFT in the list and in the diagnosis, and RUNNING again when it is gone', async () => {
+  test('for the badge: DRIFT in the list and in the diagnosis, RUNNING after the block is removed', async () => {
     const { host, planId } = await applied(lab, { subdomain: 'badge' })
     const badge = async (path: string) => (await lab.call({ path: `${path}?host=${host}` })).body.badge
     const turns = (wanted: string) =>
@@ -155,7 +155,7 @@ describe('what another block answers is no proof', () => {
   })
 })
 
-test('the answer of an entry is in no answer of the service, and no visitor or backend gets it', async () => {
+test('the proof value of an entry reaches no caller, visitor or backend', async () => {
   const seen: string[] = []
   await using backend = await startWebBackend(lab, (request, response) => {
     seen.push(JSON.stringify(request.headers))
@@ -171,7 +171,7 @@ test('the answer of an entry is in no answer of the service, and no visitor or b
   await removed(lab, planId)
 })
 
-test('a configuration that is broken is refused at plan: the place is told inside and to nobody else', async () => {
+test('a broken configuration is refused at plan; only internal callers see the file and line', async () => {
   expect((await plan({ subdomain: 'broken' })).status).toBe(201)
   const path = place(primary(), 'after', 'server { this is no directive of nginx;\n')
   const before = await world(lab)

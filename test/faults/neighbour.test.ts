@@ -7,7 +7,7 @@ import { applied, invariants, planned, removed, run } from '../support/lab/expos
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { startLoad } from '../support/lab/load.ts'
 
-/** What others notice of applies and removals: nothing. */
+/** Applies and removals must not disturb other hosts. */
 const ROUNDS = Number(process.env.DRAWBRIDGE_ROUNDS ?? 15)
 let lab: TestLab
 beforeAll(async () => {
@@ -45,7 +45,7 @@ test(
   ROUNDS * 6_000,
 )
 
-test('the folder that nginx loads never holds a file that has not passed: whole, ours, and only under its final name', async () => {
+test('the folder that nginx loads never has an incomplete or untested file', async () => {
   const { hosts } = lab.description.edges.primary
   const seen: string[] = []
   const watcher = watch(hosts, (_event, name) => {
@@ -62,7 +62,7 @@ test('the folder that nginx loads never holds a file that has not passed: whole,
   expect(readdirSync(hosts)).toEqual(['busy.lab.test.conf'])
 })
 
-/** Ours from the first word to the last bracket. */
+/** Whether a file of Drawbridge is complete. */
 const isWhole = (text: string) => /^# \S+: made by Drawbridge for plan_/.test(text) && text.endsWith('}\n')
 
 function readIfThere(path: string): string | undefined {

@@ -12,7 +12,7 @@ import { applied, invariants, planned, planOf, removed, run, world } from '../su
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 
-/** Somebody else works on the Primary's nginx, too, and not always well. */
+/** Somebody else changes or breaks the nginx of the Primary. */
 let lab: TestLab
 let foreignFile: string
 beforeAll(async () => {
@@ -26,7 +26,7 @@ const BROKEN = 'server { this is no directive of nginx;\n'
 const foreign = (text: string) => writeFileSync(foreignFile, text)
 const primary = () => lab.description.edges.primary
 
-test.each([false, true])('broken before an apply (tls: %s): nothing is changed', async (tls) => {
+test.each([false, true])('an apply changes nothing when the configuration is already broken (tls: %s)', async (tls) => {
   const neighbour = await applied(lab, { subdomain: 'neighbour' })
   const { planId } = await planned(lab, { subdomain: 'early', tls })
   foreign(BROKEN)
@@ -45,11 +45,11 @@ test.each([false, true])('broken before an apply (tls: %s): nothing is changed',
   await removed(lab, neighbour.planId)
 })
 
-/** A file that is right as long as ours does not stand where it will be loaded from. */
+/** A file that is valid only while Drawbridge's file is not in the folder that nginx loads. */
 const rightUntilOursStands = (host: string) =>
   `server { listen ${primary().address}:${primary().http}; server_name zz.test; include ${primary().hosts}/${host}*; }\n`
 
-test('broken between the test and the reload: nginx goes on with what it had, and ours is taken away', async () => {
+test('when the configuration breaks between test and reload, nginx keeps the old one and ours is removed', async () => {
   const neighbour = await applied(lab, { subdomain: 'neighbour' })
   const { planId } = await planned(lab, { subdomain: 'between' })
   foreign(rightUntilOursStands('between'))
@@ -64,8 +64,8 @@ test('broken between the test and the reload: nginx goes on with what it had, an
   await removed(lab, neighbour.planId)
 })
 
-test('an address that another program listens on: nginx says yes, its log says no', async () => {
-  // The monitor finds the server block and asks there, too.
+test('a port of another program fails the reload although nginx -t passes', async () => {
+  // The monitor also finds the server block and checks it.
   const taken = createServer((visitor) => visitor.destroy()).listen(0, primary().address)
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }
@@ -82,7 +82,7 @@ test('an address that another program listens on: nginx says yes, its log says n
   await expectApplicable(lab, planId)
 })
 
-test('an nginx that is gone: nothing is left behind', async () => {
+test('an apply without a running nginx leaves nothing behind', async () => {
   const { planId } = await planned(lab, { subdomain: 'alone' })
   const before = await world(lab)
   const hidden = `${primary().pidFile}.hidden`
@@ -93,7 +93,7 @@ test('an nginx that is gone: nothing is left behind', async () => {
   await expectApplicable(lab, planId)
 })
 
-test('broken before the way back: the name is withdrawn, the host frozen, and the others go on', async () => {
+test('when the undo meets a broken configuration, the name is removed, the host is blocked, and others still work', async () => {
   const neighbour = await applied(lab, { subdomain: 'neighbour' })
   let isBreaking = true
   await using backend = await startWebBackend(lab, (_request, response) => {
@@ -102,7 +102,7 @@ test('broken before the way back: the name is withdrawn, the host frozen, and th
   })
   const { planId } = await planned(lab, { subdomain: 'stuck', port: backend.port })
   const answer = await run(lab, planId)
-  // The monitor goes on asking the frozen host.
+  // The monitor still checks the blocked host.
   isBreaking = false
   expect([answer.status, answer.body.code]).toEqual([500, 'rollback_blocked'])
   expect(answer.body.rollback.at(-1)).toMatchObject({ name: 'proxy', status: 'undo_failed' })
@@ -114,7 +114,7 @@ test('broken before the way back: the name is withdrawn, the host frozen, and th
   await invariants(lab)
 })
 
-test('logging at debug level: TLS is refused before anything is written, and readyz, doctor and the log say why', async () => {
+test('TLS is refused while nginx logs at debug level, and readyz, doctor and the log say why', async () => {
   const plain = await planned(lab, { subdomain: 'no-key' })
   const secret = await planned(lab, { subdomain: 'key', tls: true })
   const shouts = () => readFileSync(join(lab.state, 'service.log'), 'utf8').split('edge_logs_keys').length - 1

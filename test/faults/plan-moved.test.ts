@@ -9,7 +9,7 @@ import { invariants, planned, planOf, run, world } from '../support/lab/exposure
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 
-/** The situation changes between the plan and its apply. */
+/** The policy, the zone or the servers change between the plan and its apply. */
 let lab: TestLab
 beforeAll(async () => {
   lab = await startTestLab()
@@ -30,7 +30,7 @@ test.each([
     'server_not_allowed',
     (config: ServiceConfig) => ({ ...config, servers: { ...section(config, 'servers'), targets: ['23', '253'] } }),
   ],
-])('the policy no longer allows %s: %s', async (_what, code, configure) => {
+])('an apply is refused when the policy no longer allows %s: %s', async (_what, code, configure) => {
   const before = await world(lab)
   const { planId } = await planned(lab, { subdomain: 'forbidden' })
   await lab.restartService(configure)
@@ -40,7 +40,7 @@ test.each([
   await expectApplicable(lab, planId)
 })
 
-test('the zone is no longer managed here', async () => {
+test('an apply is refused when the zone is no longer managed', async () => {
   const { planId } = await planned(lab, { subdomain: 'homeless' })
   await lab.restartService((config) => {
     const zones = section(config, 'zones') as Record<string, unknown>
@@ -51,7 +51,7 @@ test('the zone is no longer managed here', async () => {
   await invariants(lab)
 })
 
-test('the time that the records live was changed: the plan is stale, and says what moved', async () => {
+test('a changed TTL makes the plan stale, and the answer names it', async () => {
   const before = await world(lab)
   const backups = () => readdirSync(join(statePaths(lab.state).service, 'backups'))
   const { planId } = await planned(lab, { subdomain: 'stale' })
@@ -62,11 +62,11 @@ test('the time that the records live was changed: the plan is stale, and says wh
   expect(answer.body.detail).toContain('DNS records')
   expect(answer.body.moved).toEqual(['the DNS records to create'])
   await expectPutBack(lab, planId, before)
-  // A run that changed nothing takes no older one's place on the shelf.
+  // A run that changed nothing leaves no backup.
   expect(backups()).toEqual(kept)
 })
 
-test('the server has another address now: the plan is stale, and says what moved', async () => {
+test('a changed server address makes the plan stale, and the answer names it', async () => {
   const before = await world(lab)
   const { planId } = await planned(lab, { subdomain: 'moved' })
   const elsewhere = `${lab.description.backends[0]?.address}`.replace(/\.25$/, '.26')
@@ -82,7 +82,7 @@ test('the server has another address now: the plan is stale, and says what moved
   await expectPutBack(lab, planId, before)
 })
 
-test('somebody took the name: it is left to them', async () => {
+test('an apply does not change a name that somebody else has created', async () => {
   const { planId } = await planned(lab, { subdomain: 'wanted' })
   updateZone(lab, 'add wanted.lab.test 60 A 127.0.0.9')
   const before = await world(lab)

@@ -12,10 +12,10 @@ import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { rowsOf } from '../support/lab/lab-store.ts'
 import { until } from '../support/until.ts'
 
-// Every case is three lives of the service and a whole renewal, and the machine may have other work.
+// Every case needs three starts of the service and a whole renewal, on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** `npm run campaign -- renewal-crash` dies at all of them. */
+/** `npm run campaign -- renewal-crash` tests all points. */
 const POINTS = process.env.CAMPAIGN
   ? RENEWAL_POINTS
   : (['renew certificate challenge-set', 'renew proxy swapped', 'renew run before-finish'] as const)
@@ -36,7 +36,7 @@ const wildcardZone = (config: Readonly<Record<string, unknown>>) => {
 }
 const hosts = () => plans.map(({ host }) => host)
 
-test('two applies at once in a zone with a wildcard make one order, and the next plan reuses its certificate', async () => {
+test('two applies at the same time in a wildcard zone make one order, and the next plan reuses the certificate', async () => {
   plans = await Promise.all(['one', 'two'].map((subdomain) => planned(lab, { subdomain, tls: true })))
   const [change] = (await planOf(lab, plans[0]?.planId ?? '')).changes
   expect(change).toMatchObject({ action: 'issue', names: ['*.lab.test'] })
@@ -48,26 +48,29 @@ test('two applies at once in a zone with a wildcard make one order, and the next
   expect(third.changes[0]).toMatchObject({ action: 'reuse', names: ['*.lab.test'] })
 })
 
-test.each(POINTS)('killed at "%s": the next life ends it, with one order and no visitor turned away', async (point) => {
-  const [former = ''] = await serials(lab, hosts()[0] ?? '')
-  const before = ordersAt(lab)
-  const { edges, acme } = lab.description
-  const visiting = startVisiting([edges.primary, edges.secondary], hosts(), () => readFileSync(acme.ca, 'utf8'))
-  const heal = point.includes('undo') ? hinderReloads() : () => undefined
-  lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: point })
-  await lab.restartService()
-  const death = lab.serviceRestarted()
-  await callForRenewal(lab)
-  await death
-  heal()
-  await untilReplaced(lab, hosts(), former)
-  expect((await visiting.stop()).failures).toEqual([])
-  expect(ordersAt(lab) - before).toBe(1)
-  expect(rowsOf(lab, 'select url from orders')).toEqual([])
-  await invariants(lab)
-})
+test.each(POINTS)(
+  'killed at "%s": the next process finishes the renewal, with one order and no failed visit',
+  async (point) => {
+    const [former = ''] = await serials(lab, hosts()[0] ?? '')
+    const before = ordersAt(lab)
+    const { edges, acme } = lab.description
+    const visiting = startVisiting([edges.primary, edges.secondary], hosts(), () => readFileSync(acme.ca, 'utf8'))
+    const heal = point.includes('undo') ? hinderReloads() : () => undefined
+    lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: point })
+    await lab.restartService()
+    const death = lab.serviceRestarted()
+    await callForRenewal(lab)
+    await death
+    heal()
+    await untilReplaced(lab, hosts(), former)
+    expect((await visiting.stop()).failures).toEqual([])
+    expect(ordersAt(lab) - before).toBe(1)
+    expect(rowsOf(lab, 'select url from orders')).toEqual([])
+    await invariants(lab)
+  },
+)
 
-test('killed in the midst of serving a certificate that is taken away before the next start: hosts go on with what they had', async () => {
+test('hosts keep their old certificate when the new one disappears after a crash', async () => {
   const before = await serials(lab, hosts()[0] ?? '')
   const file = (name: string) => join(statePaths(lab.state).certificates, name)
   const [certificate, key] = [file('hand.pem'), file('hand.key')]
@@ -84,12 +87,12 @@ test('killed in the midst of serving a certificate that is taken away before the
   await invariants(lab)
 })
 
-test('after all of that the hosts are removed as if nothing had happened', async () => {
+test('the hosts can be removed after all crashes', async () => {
   for (const { planId } of plans) await removed(lab, planId)
   await invariants(lab)
 })
 
-/** nginx goes on, but nobody can tell it to load anything. */
+/** nginx runs, but it cannot be reloaded. */
 function hinderReloads(): () => void {
   const { pidFile } = lab.description.edges.primary
   const pid = readFileSync(pidFile)

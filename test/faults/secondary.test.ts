@@ -9,7 +9,7 @@ import { applied, invariants, planned, planOf, removed, run, world } from '../su
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { expectFailure } from '../support/lab/put-back.ts'
 
-/** The Secondary is given what the Primary has, is reported, and never decides. */
+/** The Secondary gets the same changes as the Primary. Its failures are reported and never fail a run. */
 let lab: TestLab
 beforeAll(async () => {
   lab = await startTestLab()
@@ -20,14 +20,14 @@ afterEach(() => rmSync(foreignFile(), { force: true }))
 
 const servingOnSecondary = () => servingWorkers(lab.description.pids.edgeSecondary ?? 0)
 
-/** Nobody finds the Secondary's nginx while `work` goes on. */
+/** Hides the nginx of the Secondary during `work`. */
 async function withoutSecondary<T>(work: () => Promise<T>): Promise<T> {
   const { pidFile } = lab.description.edges.secondary
   renameSync(pidFile, `${pidFile}.hidden`)
   return work().finally(() => renameSync(`${pidFile}.hidden`, pidFile))
 }
 
-test('a Secondary that cannot be changed does not stop an apply, and the answer warns of it', async () => {
+test('an apply succeeds with a warning when the Secondary cannot be changed', async () => {
   const { planId } = await planned(lab, { subdomain: 'half' })
   const { status, body } = await withoutSecondary(() => run(lab, planId))
   expect([status, body.state]).toEqual([200, 'applied'])
@@ -42,31 +42,31 @@ test('a Secondary that cannot be changed does not stop an apply, and the answer 
   await invariants(lab)
 })
 
-test('a whole apply says that the Secondary serves the host too, and warns of nothing', async () => {
+test('an apply reports that the Secondary serves the host, without a warning', async () => {
   const { planId } = await planned(lab, { subdomain: 'whole' })
   const former = servingOnSecondary()
   const { verification, warnings } = (await run(lab, planId)).body
-  // Whoever is told so finds nobody there any more who does not know the host.
+  // After the answer, no old worker of the Secondary may still serve.
   expect(former.filter((pid) => servingOnSecondary().includes(pid))).toEqual([])
   expect(verification.secondary).toMatchObject({ server: '73', ok: true, httpStatus: 200 })
   expect(warnings).toEqual([])
   await removed(lab, planId)
 })
 
-test('a Secondary that cannot be changed does not stop a removal', async () => {
+test('a removal succeeds when the Secondary cannot be changed', async () => {
   const { planId } = await applied(lab, { subdomain: 'going' })
   const { status } = await withoutSecondary(() => run(lab, planId, 'remove'))
   expect([status, (await planOf(lab, planId)).state]).toEqual([200, 'removed'])
 })
 
-test('a removal that fails on the Primary is put back on both edges', async () => {
+test('a removal that fails on the Primary is undone on both edges', async () => {
   const { planId } = await applied(lab, { subdomain: 'staying' })
   const { primary, secondary } = lab.description.edges
   const before = await world(lab)
   const taken = createServer().listen(0, primary.address)
   await once(taken, 'listening')
   const { port } = taken.address() as AddressInfo
-  // The test passes; the reload does not, because another program listens there.
+  // `nginx -t` passes, but the reload fails because another program uses the port.
   writeFileSync(foreignFile(), `server { listen ${primary.address}:${port}; server_name zz.test; }\n`)
   const answer = await run(lab, planId, 'remove')
   rmSync(foreignFile())

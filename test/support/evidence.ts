@@ -11,7 +11,7 @@ export const certificate = {
   notAfter: AT + 89 * DAY,
 } as const
 
-/** A look at a host of ours at which all is well. */
+/** The evidence of a healthy managed host. */
 export const sampleEvidence = (): Evidence => WELL
 
 const WELL: Evidence = {

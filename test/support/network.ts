@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 const BLOCKS = 6
 const WIDTH = 40
 
-/** `127.x.y` on loopback, apart from the lab's usual place and from what tests in other workers have at the same time. */
+/** A loopback network `127.x.y` that neither a default lab nor a test in another worker uses. */
 export function randomNetwork(): string {
   const block = Number(process.env.VITEST_POOL_ID ?? 0) % BLOCKS
   return `127.${1 + block * WIDTH + randomInt(WIDTH)}.${randomInt(1, 250)}`

@@ -6,7 +6,7 @@ export interface TempFolder extends Disposable {
   readonly path: string
 }
 
-/** A folder of a test's own. Others may walk through it: servers that give up root must reach theirs inside. */
+/** A temporary folder. Every user may enter it, because servers that drop root privileges use folders inside. */
 export function tempFolder(): TempFolder {
   const path = mkdtempSync(join(tmpdir(), 'drawbridge-test-'))
   chmodSync(path, 0o711)

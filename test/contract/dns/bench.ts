@@ -7,14 +7,14 @@ import { randomKey, type ServedZone, type ZoneHost } from '../../support/dns/ser
 
 export type StartHost = (served: ServedZone) => Promise<ZoneHost>
 
-/** One real server with the zone `lab.test`, and whoever may change it. */
+/** One real server with the zone `lab.test`, and a provider that may change it. */
 export interface Bench {
   readonly host: ZoneHost
   readonly key: TsigKeySettings
   readonly stranger: TsigKeySettings
   readonly reader: DnsReader
   readonly provider: DnsProvider
-  /** A provider that differs in something. */
+  /** A provider with other options. */
   providerWith(options: Partial<Rfc2136Options>): DnsProvider
   serial(): Promise<number>
 }
@@ -31,7 +31,7 @@ export function benchOn(start: StartHost, algorithm: TsigKeySettings['algorithm'
   })
   afterAll(() => bench?.host.stop())
   return () => {
-    if (!bench) throw new Error('the server has not been started')
+    if (!bench) throw new Error('The server has not been started.')
     return bench
   }
 }
@@ -46,7 +46,7 @@ function benchOf(host: ZoneHost, key: TsigKeySettings, stranger: TsigKeySettings
 async function serialOf(reader: DnsReader): Promise<number> {
   const [outcome] = await reader.ask([{ name: ZONE, type: 'SOA' }])
   const rdata = outcome?.kind === 'answer' ? outcome.answers[0]?.rdata : undefined
-  if (!rdata) throw new Error(`${reader.server} tells no serial`)
+  if (!rdata) throw new Error(`${reader.server} returned no serial.`)
   return rdata.readUInt32BE(rdata.length - 20)
 }
 
@@ -57,7 +57,7 @@ let hosts = 0
 /** A name that no other test uses. */
 export const freshName = (): string => `host-${++hosts}.${ZONE}`
 
-/** What one exposure writes: the host's address and its owner mark. */
+/** The records of one exposure: the address of the host and its owner mark. */
 export const exposure = (name: string): [ZoneRecord, ZoneRecord] => [
   address(name),
   text(`_drawbridge.${name}`, `exposure of ${name}`),

@@ -5,7 +5,7 @@ import { address, type Bench, exposure, freshName, text, ZONE } from './bench.ts
 
 export function changeSuite(on: () => Bench): void {
   describe('create', () => {
-    test('adds all records at once, and a second time finds the name in use', async () => {
+    test('adds all records at once, and a second create finds the name in use', async () => {
       const { provider, reader } = on()
       const records = exposure(freshName())
       expect(await holdsExactly(reader, records)).toBe('no')
@@ -24,7 +24,7 @@ export function changeSuite(on: () => Bench): void {
       expect(await holdsExactly(reader, [taken])).toBe('yes')
     })
 
-    test('has one winner among twenty at once, and the zone holds what that one wrote', async () => {
+    test('succeeds for one of twenty at the same time, and the zone has the records of that one', async () => {
       const { provider, reader } = on()
       const name = freshName()
       const rivals = Array.from({ length: 20 }, (_, i) => [
@@ -44,7 +44,7 @@ export function changeSuite(on: () => Bench): void {
       ['a text of 300 octets', (name) => [text(name, 'drawbridge '.repeat(28).slice(0, 300))]],
       ['a text with quotes, backslashes and semicolons', (name) => [text(name, 'a "b" \\ c; d')]],
       ['a text beyond ASCII', (name) => [text(name, 'Zugbrücke')]],
-    ])('writes %s as given, and remove takes it away', async (_, recordsAt) => {
+    ])('writes %s unchanged, and remove deletes it', async (_, recordsAt) => {
       const { provider, reader } = on()
       const records = recordsAt(freshName())
       expect(await provider.create(records)).toBe('created')
@@ -53,7 +53,7 @@ export function changeSuite(on: () => Bench): void {
       expect(await holdsExactly(reader, records)).toBe('no')
     })
 
-    test('gives the record the TTL that was asked for', async () => {
+    test('writes the given TTL', async () => {
       const { provider, reader } = on()
       const record = { ...address(freshName()), ttl: 77 }
       await provider.create([record])
@@ -63,7 +63,7 @@ export function changeSuite(on: () => Bench): void {
   })
 
   describe('remove', () => {
-    test('takes the records away, and both names are free again', async () => {
+    test('deletes the records, and both names are free again', async () => {
       const { provider, reader } = on()
       const records = exposure(freshName())
       await provider.create(records)
@@ -74,7 +74,7 @@ export function changeSuite(on: () => Bench): void {
       expect(await provider.create(records)).toBe('created')
     })
 
-    test('takes nothing where a value is another one', async () => {
+    test('deletes nothing when a value differs', async () => {
       const { provider, reader } = on()
       const [host, mark] = exposure(freshName())
       await provider.create([host, mark])
@@ -83,7 +83,7 @@ export function changeSuite(on: () => Bench): void {
       expect(await holdsExactly(reader, [host, mark])).toBe('yes')
     })
 
-    test('takes nothing where somebody added a second address', async () => {
+    test('deletes nothing when somebody added a second address', async () => {
       const { provider, reader } = on()
       const [host, mark] = exposure(freshName())
       const second = address(host.name, '127.0.45.99')
@@ -93,7 +93,7 @@ export function changeSuite(on: () => Bench): void {
       expect(await holdsExactly(reader, [host, second, mark])).toBe('yes')
     })
 
-    test('leaves what somebody put beside it under another type', async () => {
+    test('keeps records of another type at the same name', async () => {
       const { provider, reader } = on()
       const [host, mark] = exposure(freshName())
       const theirs = text(host.name, 'not ours')
@@ -105,7 +105,7 @@ export function changeSuite(on: () => Bench): void {
   })
 
   describe('single values', () => {
-    test('are added once however often, and taken away alone', async () => {
+    test('are added once, and deleted without the others', async () => {
       const { provider, reader } = on()
       const name = `_acme-challenge.${freshName()}`
       const [one, two] = [text(name, 'first challenge'), text(name, 'second challenge')]
@@ -117,7 +117,7 @@ export function changeSuite(on: () => Bench): void {
       expect(await holdsExactly(reader, [two])).toBe('no')
     })
 
-    test('are refused beside a CNAME, where a server would ignore them and say nothing', async () => {
+    test('are refused next to a CNAME, where a server would silently ignore them', async () => {
       const { provider, reader } = on()
       const alias = { name: freshName(), type: 'CNAME', ttl: 60, value: `edge.${ZONE}` } as const
       await provider.create([alias])
@@ -127,7 +127,7 @@ export function changeSuite(on: () => Bench): void {
     })
   })
 
-  test('a rehearsal changes nothing', async () => {
+  test('a test update changes nothing', async () => {
     const { provider, serial } = on()
     await provider.create(exposure(freshName()))
     const before = await serial()

@@ -3,15 +3,15 @@ import { holdsExactly } from '../../../src/dns/read-back.ts'
 import { address, type Bench, exposure, freshName, text } from './bench.ts'
 
 export function readBackSuite(on: () => Bench): void {
-  describe('a look', () => {
-    test('tells a part from the whole', async () => {
+  describe('reading back', () => {
+    test('distinguishes a part of the records from all', async () => {
       const { provider, reader } = on()
       const [host, mark] = exposure(freshName())
       await provider.create([host])
       expect(await holdsExactly(reader, [host, mark])).toBe('partly')
     })
 
-    test('tells a value too many, and another value in place of ours', async () => {
+    test('finds an additional value, and another value in place of ours', async () => {
       const { provider, reader } = on()
       const ours = address(freshName())
       const theirs = address(ours.name, '127.0.45.99')
@@ -44,7 +44,7 @@ export function readBackSuite(on: () => Bench): void {
       expect(await holdsExactly(reader, [{ ...target, name: alias.name }])).toBe('no')
     })
 
-    test('works for a name below which nothing can be asked', async () => {
+    test('works for a name that is too long for a name below it', async () => {
       const { provider, reader } = on()
       const longest = text(`${`${'a'.repeat(59)}.`.repeat(4)}${freshName()}`.slice(-253), 'long')
       expect(longest.name).toHaveLength(253)

@@ -9,8 +9,8 @@ import { address, type Bench, exposure, freshName, ZONE } from './bench.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Who is turned away. `unsigned`: PowerDNS says so without a signature, which proves nothing. */
-const TURNED_AWAY: readonly [string, (bench: Bench) => Partial<Rfc2136Options>, 'unsigned' | 'signed'][] = [
+/** Refused clients. `unsigned`: PowerDNS refuses without a signature, which proves nothing. */
+const REFUSED: readonly [string, (bench: Bench) => Partial<Rfc2136Options>, 'unsigned' | 'signed'][] = [
   ['a wrong secret', ({ key }) => ({ key: { ...key, secret: randomKey('').secret } }), 'unsigned'],
   ['an unknown key', () => ({ key: randomKey('nobody') }), 'unsigned'],
   ['a known key without rights', ({ stranger }) => ({ key: stranger }), 'signed'],
@@ -23,10 +23,10 @@ const TURNED_AWAY: readonly [string, (bench: Bench) => Partial<Rfc2136Options>, 
   ['a clock an hour ahead', () => ({ now: () => Date.now() + HOUR_MS }), 'unsigned'],
 ]
 
-/** `complains`: whether the server tells by TSIG what it does not accept. */
+/** `complains`: whether the server reports the reason in the TSIG record. */
 export function refusalSuite(on: () => Bench, complains: boolean): void {
-  describe('is turned away, and nothing changes', () => {
-    test.each(TURNED_AWAY)('%s', async (_, options, manner) => {
+  describe('is refused, and nothing changes', () => {
+    test.each(REFUSED)('%s', async (_, options, manner) => {
       const bench = on()
       const provider = bench.providerWith(options(bench))
       const standing = exposure(freshName())
@@ -73,14 +73,14 @@ export function refusalSuite(on: () => Bench, complains: boolean): void {
     })
   })
 
-  test('a server that is not there was sent nothing', async () => {
+  test('a server that does not run got no update', async () => {
     const primary = { address: '127.0.0.1', port: await freePort() }
     const creating = on().providerWith({ primary }).create(exposure(freshName()))
     await expect(creating).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('was not sent') })
   })
 
   describe('an answer that is lost after the change', () => {
-    test('to create is unknown, and a look shows the records', async () => {
+    test('to create has an unknown outcome, and reading back shows the records', async () => {
       const { host, providerWith, reader } = on()
       await using thief = await startAnswerThief(host.endpoint)
       const records = exposure(freshName())
@@ -89,7 +89,7 @@ export function refusalSuite(on: () => Bench, complains: boolean): void {
       expect(await holdsExactly(reader, records)).toBe('yes')
     })
 
-    test('to remove is unknown, and a look shows none', async () => {
+    test('to remove has an unknown outcome, and reading back shows no records', async () => {
       const { host, provider, providerWith, reader } = on()
       await using thief = await startAnswerThief(host.endpoint)
       const records = exposure(freshName())
@@ -99,7 +99,7 @@ export function refusalSuite(on: () => Bench, complains: boolean): void {
     })
   })
 
-  test('no sentence tells the secret', async () => {
+  test('no error contains the secret', async () => {
     const bench = on()
     const key = randomKey('nobody')
     const fault = await bench

@@ -13,7 +13,7 @@ export function auditSuite(on: Bench): void {
   }
 
   describe('the audit', () => {
-    it('is empty and sound before its first line', async () => {
+    it('is empty and valid before its first line', async () => {
       const store = await on.open()
       expect(await store.auditHead()).toBeUndefined()
       expect(await store.readAudit(0, 10)).toStrictEqual([])
@@ -44,7 +44,7 @@ export function auditSuite(on: Bench): void {
       expect(await seqs(5, 2)).toStrictEqual([])
     })
 
-    it('keeps whatever text a caller sent, exactly', async () => {
+    it('keeps the text of a caller exactly', async () => {
       const store = await on.open()
       const strange = sampleEntry({ host: 'a\u0000b\ud800', facts: { __proto__: 'x', 'ü"\n': '\u2028🌉', zero: -0 } })
       const line = await store.appendAudit(strange)
@@ -60,7 +60,7 @@ export function auditSuite(on: Bench): void {
       expect(times).toStrictEqual(Array.from({ length: 100 }, (_, i) => i))
     })
 
-    it('is found sound while it grows', async () => {
+    it('is valid while it grows', async () => {
       const [one, two] = [await openWithLines(10), await on.open()]
       const growing = Promise.all(Array.from({ length: 50 }, () => two.appendAudit(sampleEntry())))
       for (let i = 0; i < 10; i++) expect(await verifyAudit(one)).toMatchObject({ ok: true })
@@ -122,7 +122,7 @@ export function auditSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: false, seq: 3, fault: 'head' })
     })
 
-    it('takes no line when its head is gone', async () => {
+    it('refuses a line when its head is missing', async () => {
       const store = await openWithLines(2)
       await on.sql('delete from audit_head')
       await expect(store.appendAudit(sampleEntry())).rejects.toThrow('The head of the audit chain is missing')

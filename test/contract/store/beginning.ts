@@ -5,7 +5,7 @@ import { NOW, presented, sampleCapability, sampleExposure, samplePlan, sampleRun
 
 const LEASE = 'host/shop.lab.test'
 
-/** What an apply does before its first effect, all in one transaction. */
+/** The first transaction of an apply. */
 async function begin(session: StoreSession, attempt: string, hash = sampleCapability().hash): Promise<string> {
   const { host, planId } = samplePlan()
   const spent = await session.spendCapability(presented({ hash }), NOW)
@@ -49,13 +49,13 @@ export function beginningSuite(on: Bench): void {
       return { winners, reasons: new Set(reasons) }
     }
 
-    it('stands altogether', async () => {
+    it('is committed completely', async () => {
       await store.transaction((session) => begin(session, 'attempt'))
       await expectBegunBy('attempt')
       expect(await store.spendCapability(presented(), NOW)).toBe('used')
     })
 
-    it('leaves nothing of itself when something fails at its end', async () => {
+    it('commits nothing when its last statement fails', async () => {
       const failing = store.transaction(async (session) => {
         await begin(session, 'attempt')
         throw new Error('something went wrong')
@@ -69,14 +69,14 @@ export function beginningSuite(on: Bench): void {
       await expectBegunBy('attempt')
     })
 
-    it('is made by one of 50 that show the same capability at once, on two instances', async () => {
+    it('succeeds for one of 50 concurrent uses of the same capability, on two instances', async () => {
       const { winners, reasons } = await race(() => sampleCapability().hash)
       expect(winners).toHaveLength(1)
       expect(reasons).toStrictEqual(new Set(['capability: used']))
       await expectBegunBy(winners[0] ?? '')
     })
 
-    it('is made by one of 50 that each show a capability of their own, and spends no other', async () => {
+    it('succeeds for one of 50 concurrent uses of different capabilities, and spends no other', async () => {
       for (let i = 0; i < 50; i++) await store.insertCapability(sampleCapability({ hash: `hash ${i}` }))
       const { winners, reasons } = await race((i) => `hash ${i}`)
       expect(winners).toHaveLength(1)

@@ -18,7 +18,7 @@ export function capabilitySuite(on: Bench): void {
       expect(await store.spendCapability(presented(), NOW + 2)).toBe('used')
     })
 
-    it('live while now is before their end, and not a millisecond longer', async () => {
+    it('are valid until their expiry, and not a millisecond longer', async () => {
       const store = await on.open()
       await issue(store)
       await store.insertCapability(sampleCapability({ hash: 'e'.repeat(64) }))
@@ -31,7 +31,7 @@ export function capabilitySuite(on: Bench): void {
       ['digest', { digest: 'f'.repeat(64) }],
       ['action', { action: 'remove' as const }],
       ['address', { ip: '127.0.45.11' }],
-    ])('shown for another %s are refused and not spent', async (_, change) => {
+    ])('for another %s are refused and not spent', async (_, change) => {
       const store = await on.open()
       await issue(store)
       expect(await store.spendCapability(presented(change), NOW)).toBe('mismatched')
@@ -50,7 +50,7 @@ export function capabilitySuite(on: Bench): void {
       await expect(store.insertCapability(sampleCapability())).rejects.toThrow()
     })
 
-    it('give exactly one of 200 concurrent uses, on two instances', async () => {
+    it('allow exactly one of 200 concurrent uses, on two instances', async () => {
       const [one, two] = [await on.open(), await on.open()]
       await issue(one)
       const outcomes = await Promise.all(
@@ -59,7 +59,7 @@ export function capabilitySuite(on: Bench): void {
       expectOneSpent(outcomes, 200)
     })
 
-    it('give exactly one of 200 concurrent uses inside transactions, on two instances', async () => {
+    it('allow exactly one of 200 concurrent uses inside transactions, on two instances', async () => {
       const [one, two] = [await on.open(), await on.open()]
       await issue(one)
       const outcomes = await Promise.all(

@@ -9,7 +9,7 @@ import { NOW, presented, sampleCapability, samplePlan } from '../samples.ts'
 const RIVAL = fileURLToPath(new URL('../rival.ts', import.meta.url))
 
 export function durabilitySuite(on: Bench): void {
-  /** Two processes do the same at the same time and are killed when they have their answers. */
+  /** Two processes do the same at the same time and are killed after their results. */
   const rivalsOutcomes = async (task: 'spend' | 'append', times: number): Promise<unknown[]> => {
     const rivals = [1, 2].map(
       () => new Rival(spawn(process.execPath, [RIVAL, JSON.stringify(on.setting()), task, String(times)])),
@@ -32,7 +32,7 @@ export function durabilitySuite(on: Bench): void {
       expect(await store.spendCapability(presented(), NOW)).toBe('used')
     })
 
-    it('leave one unbroken chain with every line they were told of', async () => {
+    it('leave one unbroken chain with every confirmed line', async () => {
       const store = await on.open()
       const lines = await rivalsOutcomes('append', 50)
       expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 100 })
@@ -63,7 +63,7 @@ class Rival {
 
   async nextLine(): Promise<string> {
     const { value, done } = await this.#lines.next()
-    if (done) throw new Error(`the other process ended: ${this.#complaint}`)
+    if (done) throw new Error(`The other process exited: ${this.#complaint}`)
     return value
   }
 }

@@ -8,7 +8,7 @@ export function eventSuite(on: Bench): void {
   const seqs = async (store: Store, after = 0) => (await store.readEvents(after, 1_000)).map(({ seq }) => seq)
 
   describe('events', () => {
-    it('are told in order, each with an id of its own', async () => {
+    it('are read in order, each with its own id', async () => {
       const store = await on.open()
       expect(await store.eventHead()).toBe(0)
       const first = await store.appendEvent(sampleEvent())
@@ -27,7 +27,7 @@ export function eventSuite(on: Bench): void {
       expect(await seqs(store, 5)).toStrictEqual([])
     })
 
-    it('stand or fall with the transaction that tells them', async () => {
+    it('are committed only with their transaction', async () => {
       const store = await on.open()
       const failing = store.transaction(async (session) => {
         await session.appendEvent(sampleEvent())
@@ -38,12 +38,13 @@ export function eventSuite(on: Bench): void {
       expect(await store.appendEvent(sampleEvent())).toMatchObject({ seq: 1 })
     })
 
-    it('never appear before an earlier one, however long that takes to be committed', async () => {
+    it('never become visible before an earlier one, however long its commit takes', async () => {
       const [one, two, reader] = [await on.open(), await on.open(), await on.open()]
       let later: Promise<unknown> = Promise.resolve()
       await one.transaction(async (session) => {
         await session.appendEvent(sampleEvent({ host: 'slow.test' }))
         later = two.appendEvent(sampleEvent({ host: 'quick.test' }))
+        // No engine reports that an append waits: give it time to go wrong.
         await sleep(100)
         expect(await seqs(reader)).toStrictEqual([])
       })
@@ -51,7 +52,7 @@ export function eventSuite(on: Bench): void {
       expect((await reader.readEvents(0, 10)).map(({ host }) => host)).toStrictEqual(['slow.test', 'quick.test'])
     })
 
-    it('are missed by nobody who reads on while two instances append', async () => {
+    it('are never skipped by a reader while two instances append', async () => {
       const [one, two, reader] = [await on.open(), await on.open(), await on.open()]
       const appended = Promise.all(
         Array.from({ length: 100 }, (_, i) => (i % 2 ? one : two).appendEvent(sampleEvent())),
@@ -59,7 +60,7 @@ export function eventSuite(on: Bench): void {
       const seen: number[] = []
       while (seen.length < 100) {
         seen.push(...(await seqs(reader, seen.at(-1) ?? 0)))
-        // Reading SQLite is never a pause: without one nobody else would get on.
+        // Reading SQLite is synchronous: without a pause no other code would run.
         await sleep(1)
       }
       await appended
@@ -83,7 +84,7 @@ export function eventSuite(on: Bench): void {
       expect(await one.auditHead()).toMatchObject({ seq: 20 })
     })
 
-    it('that are old are pruned, and their places never given again', async () => {
+    it('that are old are pruned, and their numbers are never reused', async () => {
       const store = await on.open()
       await store.insertPlan(samplePlan())
       for (const at of [NOW, NOW + 1, NOW + 2]) await store.appendEvent(sampleEvent({ at }))

@@ -17,20 +17,20 @@ export function exposureSuite(on: Bench): void {
       await store.insertPlan(samplePlan({ planId: 'plan_other' }))
     })
 
-    it('come back as they were put in', async () => {
+    it('are read as they were written', async () => {
       expect(await store.findExposure(host)).toBeUndefined()
       expect(await store.insertExposure(mine)).toBe(true)
       expect(await store.findExposure(host)).toStrictEqual(mine)
     })
 
-    it('come back with their receipt and their end, whatever the receipt says', async () => {
+    it('are read with their receipt and their expiry', async () => {
       const full = { ...mine, receipt: { files: ['a\u0000b\ud800 🌉'], mark: null }, expiresAt: NOW + 1 }
       await store.insertExposure(full)
       expect(await store.findExposure(host)).toStrictEqual(full)
       expect(await Array.fromAsync(eachExposure(store))).toStrictEqual([full])
     })
 
-    it('hold a host against every other plan', async () => {
+    it('reserve a host against every other plan', async () => {
       await store.insertExposure(mine)
       expect(await store.insertExposure({ ...mine, planId: 'plan_other', fence: 9 })).toBe(false)
       expect(await store.findExposure(host)).toStrictEqual(mine)
@@ -52,7 +52,7 @@ export function exposureSuite(on: Bench): void {
       expect(await store.findExposure(host)).toStrictEqual({ ...mine, fence: 4, since: NOW + 1 })
     })
 
-    it('keep receipt and end when their plan claims them again without', async () => {
+    it('keep receipt and expiry when their plan claims them again', async () => {
       const full = { ...mine, receipt: ['a record'], expiresAt: NOW + 1 }
       await store.insertExposure(full)
       await store.insertExposure({ ...mine, fence: 4 })
@@ -90,7 +90,7 @@ export function exposureSuite(on: Bench): void {
       expect(await store.listExposures({ after: 'b', limit: 2 })).toStrictEqual(all.slice(2))
     })
 
-    it('get and lose an end, for their own plan only', async () => {
+    it('get and lose an expiry, for their own plan only', async () => {
       await store.insertExposure(mine)
       expect(await store.setExposureExpiry(host, 'plan_other', NOW + 1)).toBe(false)
       expect(await store.setExposureExpiry('other.lab.test', 'plan_mine', NOW + 1)).toBe(false)
@@ -101,7 +101,7 @@ export function exposureSuite(on: Bench): void {
       expect(await store.findExposure(host)).toStrictEqual(mine)
     })
 
-    it('are prolonged only while they are applied and have an end, and never shortened', async () => {
+    it('are extended only while they are applied and have an expiry, and never shortened', async () => {
       await store.insertExposure({ ...mine, state: 'applied' })
       const prolong = (expiresAt: number, planId = 'plan_mine') => store.prolongExposure(host, planId, expiresAt)
       expect(await prolong(NOW + 9)).toBe(false)
@@ -126,7 +126,7 @@ export function exposureSuite(on: Bench): void {
       expect(await store.findExposure(host)).toStrictEqual({ ...mine, fence: 4, receipt: { record: 'AAAA' } })
     })
 
-    it('are due from their end on while they are applied, longest over first', async () => {
+    it('are due from their expiry while they are applied, oldest first', async () => {
       const insert = (name: string, expiresAt: number | undefined, state: PlanState) =>
         store.insertExposure({ ...mine, host: name, state, expiresAt })
       const due = async (now: number) => (await store.exposuresDue(now)).map((exposure) => exposure.host)

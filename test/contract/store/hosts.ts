@@ -22,7 +22,7 @@ const checked = (change: Partial<HostStatus> = {}): HostStatus =>
 
 export function hostSuite(on: Bench): void {
   describe('hosts', () => {
-    it('are found again as they were written, and only those of a later writing', async () => {
+    it('are read as they were written, and only those of a later write', async () => {
       const store = await on.open()
       expect(await store.hostsSummary()).toStrictEqual({ count: 0, version: 0 })
       await store.putHosts([checked(), sampleHost({ host: 'new.lab.test', planId: null, managed: false })], 3)
@@ -36,7 +36,7 @@ export function hostSuite(on: Bench): void {
       expect(await store.hostsSummary()).toStrictEqual({ count: 3, version: 4 })
     })
 
-    it('are replaced by a later writing', async () => {
+    it('are replaced by a later write', async () => {
       const store = await on.open()
       await store.putHosts([sampleHost()], 1)
       await store.putHosts([checked()], 2)
@@ -44,7 +44,7 @@ export function hostSuite(on: Bench): void {
       expect(await store.hostsSummary()).toStrictEqual({ count: 1, version: 2 })
     })
 
-    it('can be thousands at once, to write and to let go', async () => {
+    it('can be written and deleted in thousands at once', async () => {
       const store = await on.open()
       const many = Array.from({ length: 2_500 }, (_, i) => sampleHost({ host: `h${i}.lab.test` }))
       await store.transaction((session) => session.putHosts(many, 1))

@@ -16,7 +16,7 @@ export function journalSuite(on: Bench): void {
       await store.insertRun(sampleRun())
     })
 
-    it('gives every entry its place and brings it back exactly', async () => {
+    it('numbers every entry and returns it unchanged', async () => {
       const image = { files: [{ path: 'a\u0000b\ud800', content: null }], deep: { er: [1.5, '🌉'] } }
       const first = await store.appendJournal(sampleStep({ image, detail: 'NUL \u0000 "quoted"' }), 1)
       const second = await store.appendJournal(sampleStep({ mark: 'done', at: NOW + 1, image: null }), 1)
@@ -27,7 +27,7 @@ export function journalSuite(on: Bench): void {
       expect(await store.readJournal(runId, 0)).toStrictEqual([first, second, third])
     })
 
-    it('is read from a place on, and counts for every run by itself', async () => {
+    it('is read from a number on, and is numbered separately for every run', async () => {
       await store.insertRun(sampleRun({ runId: 'run_2', host: 'other.lab.test' }))
       for (let i = 0; i < 3; i++) await store.appendJournal(sampleStep(), 1)
       await store.appendJournal(sampleStep({ runId: 'run_2' }), 1)
@@ -43,7 +43,7 @@ export function journalSuite(on: Bench): void {
       )
     })
 
-    it('takes nothing under a fence older than the run, and leaves no gap for it', async () => {
+    it('refuses an entry with an older fence, and leaves no gap', async () => {
       await store.appendJournal(sampleStep(), 1)
       await store.adoptRun(runId, 'two', 5)
       for (const fence of [1, 4]) {
@@ -60,7 +60,7 @@ export function journalSuite(on: Bench): void {
       expect((await store.appendJournal(sampleStep(), 1)).seq).toBe(1)
     })
 
-    it('lets a stale holder undo a whole transaction by its refusal', async () => {
+    it('fails the whole transaction of a stale holder', async () => {
       await store.adoptRun(runId, 'two', 2)
       const stale = store.transaction(async (session) => {
         await session.movePlan(samplePlan().planId, ['planned'], 'applied')
@@ -93,7 +93,7 @@ export function journalSuite(on: Bench): void {
       expect(await seqs(store)).toStrictEqual(Array.from({ length: 20 }, (_, i) => i + 1))
     })
 
-    it('takes nothing more of the old holder from the moment another adopts, though both are at it', async () => {
+    it('refuses the old holder from the moment another adopts the run, even when both write at once', async () => {
       const second = await on.open()
       const old = Array.from({ length: 20 }, () => store.appendJournal(sampleStep({ step: 'old' }), 1))
       const adopted = second.adoptRun(runId, 'two', 2).then(() => second.appendJournal(sampleStep({ step: 'new' }), 2))

@@ -17,7 +17,7 @@ export function leaseSuite(on: Bench): void {
     (await store.renewLeases([lease], now, lifeMs)).has(lease.name)
 
   describe('leases', () => {
-    it('belong to one holder until they run out', async () => {
+    it('belong to one holder until they expire', async () => {
       const store = await on.open()
       const lease = await taken(store, 'one')
       expect(lease).toStrictEqual({ name: NAME, holder: 'one', fence: 1, expiresAt: NOW + 1_000 })
@@ -37,7 +37,7 @@ export function leaseSuite(on: Bench): void {
       expect(await store.findLease(NAME, NOW + 2)).toStrictEqual(later)
     })
 
-    it('are renewed while nobody else took them', async () => {
+    it('can be renewed while no one else holds them', async () => {
       const store = await on.open()
       const lease = await taken(store, 'one')
       expect(await renewed(store, lease, NOW + 900, 1_000)).toBe(true)
@@ -47,7 +47,7 @@ export function leaseSuite(on: Bench): void {
       expect(await renewed(store, lease, NOW + 6_001, 1_000)).toBe(false)
     })
 
-    it('are renewed a thousand at a time, and those that were lost are told apart', async () => {
+    it('are renewed a thousand at a time, and lost ones are reported', async () => {
       const store = await on.open()
       const take = async (name: string, holder: string, now = NOW) => {
         const lease = await store.takeLease(name, holder, now, 1_000)
@@ -83,7 +83,7 @@ export function leaseSuite(on: Bench): void {
       expect((await taken(store, 'two')).holder).toBe('two')
     })
 
-    it('are not released by somebody who lost them', async () => {
+    it('are not released by a holder that lost them', async () => {
       const store = await on.open()
       const lost = await taken(store, 'one')
       const present = await taken(store, 'two', NOW + 1_000)
@@ -103,7 +103,7 @@ export function leaseSuite(on: Bench): void {
       expect(fences).toStrictEqual([1, 2, 3])
     })
 
-    it('go to one of 50 that want them at once, on two instances', async () => {
+    it('go to one of 50 concurrent holders, on two instances', async () => {
       const [one, two] = [await on.open(), await on.open()]
       const race = (now: number) =>
         Promise.all(
@@ -115,7 +115,7 @@ export function leaseSuite(on: Bench): void {
       expect(next.map((lease) => lease.fence)).toStrictEqual([2])
     })
 
-    it('give every taking its own fence when one holder takes 50 times at once', async () => {
+    it('get a new fence each time when one holder takes one 50 times at once', async () => {
       const [one, two] = [await on.open(), await on.open()]
       const leases = await Promise.all(Array.from({ length: 50 }, (_, i) => taken(i % 2 ? one : two, 'the same')))
       const fences = leases.map((lease) => lease.fence).sort((a, b) => a - b)

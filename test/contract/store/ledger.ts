@@ -18,7 +18,7 @@ export function ledgerSuite(on: Bench): void {
   })
 
   describe('the ledger', () => {
-    it('gives its lines back as they were added, in that order, whatever their times', async () => {
+    it('returns its lines unchanged in the order of writing', async () => {
       const store = await on.open()
       const lines = [
         line({ at: NOW + 2 }),
@@ -32,7 +32,7 @@ export function ledgerSuite(on: Bench): void {
       expect(await store.readLedger(ofOne)).toStrictEqual([lines[0], lines[1]])
     })
 
-    it('is each directory a ledger of its own', async () => {
+    it('is separate for each directory', async () => {
       const store = await on.open()
       const elsewhere = { directory: 'https://other.test/dir', since: 0 }
       await store.appendLedger(line())
@@ -58,7 +58,7 @@ export function ledgerSuite(on: Bench): void {
       expect(await stores[0]?.readLedger({ directory: DIRECTORY, since: 0 })).toHaveLength(20)
     })
 
-    it('lets two instances together spend what there is, and not one order more', async () => {
+    it('does not let two instances together exceed the limit', async () => {
       const stores = [await on.open(), await on.open()]
       const spend = (store: Store, i: number) =>
         orderBudget({

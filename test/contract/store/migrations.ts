@@ -12,10 +12,10 @@ import { VERSION_3 } from './versions/version-3.ts'
 import { VERSION_4 } from './versions/version-4.ts'
 import { VERSION_5 } from './versions/version-5.ts'
 
-/** What each version laid on top of the one before. */
+/** The statements that each version added. */
 const RELEASED = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5]
 
-/** Those that refer to others come before them. */
+/** Tables that refer to others come first. */
 const TABLES = [
   'deliveries',
   'webhooks',
@@ -43,7 +43,7 @@ export function migrationSuite(on: Bench): void {
   }
   const migrateTo = (migrations: readonly Migration[]) => withKysely((db) => migrate(db, on.engine(), migrations))
   const layVersion = async (version: number) => {
-    // Only an opened SQLite store has made its folder.
+    // Opening a SQLite store creates its folder.
     await withKysely((db) => db.introspection.getTables())
     for (const statement of RELEASED.slice(0, version).flat()) await on.sql(statement)
   }
@@ -59,7 +59,7 @@ export function migrationSuite(on: Bench): void {
   }
 
   describe('migrations', () => {
-    it('are all in place after the first opening, and no second one repeats them', async () => {
+    it('all run at the first opening, and none runs again at the second', async () => {
       await on.open()
       await on.open()
       expect(await versions()).toStrictEqual(everyVersion)
@@ -96,7 +96,7 @@ export function migrationSuite(on: Bench): void {
       },
     )
 
-    it('leave what version 1 did not know absent, and usable', async () => {
+    it('leave columns that version 1 did not have empty and usable', async () => {
       await layVersion(1)
       const store = await on.open()
       const exposure = { host: 'shop.lab.test', planId: 'plan_v1', state: 'applied', fence: 4, since: NOW } as const
@@ -108,7 +108,7 @@ export function migrationSuite(on: Bench): void {
       expect((await store.appendJournal(sampleStep(), 5)).seq).toBe(1)
     })
 
-    it('keep what version 2 knew', async () => {
+    it('keep the rows of version 2', async () => {
       await layVersion(2)
       const store = await on.open()
       expect(await store.findExposure('shop.lab.test')).toMatchObject({
@@ -125,7 +125,7 @@ export function migrationSuite(on: Bench): void {
       expect(await store.findOrder('shop.lab.test', 'https://ca.test/dir')).toMatchObject({ keyFile: 'keys/1.pem' })
     })
 
-    it('keep what version 3 knew', async () => {
+    it('keep the rows of version 3', async () => {
       await layVersion(3)
       const store = await on.open()
       expect(await store.readEvents(0, 10)).toStrictEqual([
@@ -135,7 +135,7 @@ export function migrationSuite(on: Bench): void {
       expect(await on.sql('select hook, seq, state from deliveries')).toMatchObject([{ hook: 'chat', state: 'dead' }])
     })
 
-    it('keep what version 4 knew', async () => {
+    it('keep the rows of version 4', async () => {
       await layVersion(4)
       const store = await on.open()
       const directory = 'https://ca.test/dir'
@@ -145,7 +145,7 @@ export function migrationSuite(on: Bench): void {
       expect(await store.authorityPause(directory)).toStrictEqual({ newOrders: NOW + 60_000, everything: 0 })
     })
 
-    it('keep what version 5 knew', async () => {
+    it('keep the rows of version 5', async () => {
       await layVersion(5)
       const store = await on.open()
       expect(await store.findRenewal('AA:BB')).toMatchObject({ names: ['*.lab.test'], failures: 1 })
@@ -161,14 +161,14 @@ export function migrationSuite(on: Bench): void {
       expect(migrated.map(({ name }) => name).sort()).toStrictEqual([...TABLES].sort())
     })
 
-    it('go on from where a database stands, once, when two instances start at once', async () => {
+    it('run once from the current version when two instances start at the same time', async () => {
       await layVersion(1)
       await Promise.all([migrateTo([...MIGRATIONS, addColour]), migrateTo([...MIGRATIONS, addColour])])
       expect(await versions()).toStrictEqual([...everyVersion, MIGRATIONS.length + 1])
       expect(await on.sql('select colour from plans')).toStrictEqual([{ colour: 'red' }])
     })
 
-    it('that fail leave the database as it was', async () => {
+    it('that fail change nothing', async () => {
       await layVersion(1)
       const failing: Migration = async () => {
         throw new Error('no disk left')
@@ -178,7 +178,7 @@ export function migrationSuite(on: Bench): void {
       await migrateTo([...MIGRATIONS, addColour])
     })
 
-    it('refuse a database that a newer version wrote, and leave it alone', async () => {
+    it('refuse a database of a newer version, and change nothing', async () => {
       await migrateTo([...MIGRATIONS, addColour])
       await expect(on.open()).rejects.toThrow(
         `schema has version ${MIGRATIONS.length + 1}, and this Drawbridge knows versions up to ${MIGRATIONS.length}`,
@@ -188,7 +188,7 @@ export function migrationSuite(on: Bench): void {
     })
   })
 
-  it('finds everything again after a restart', async () => {
+  it('keeps everything over a restart', async () => {
     const before = await on.open()
     await before.insertPlan(samplePlan())
     await before.close()

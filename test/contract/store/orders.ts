@@ -13,7 +13,7 @@ export function orderSuite(on: Bench): void {
   }
 
   describe('orders', () => {
-    it('come back as they were put in, for their names at their directory', async () => {
+    it('are read as they were written, by names and directory', async () => {
       const store = await on.open()
       await store.putOrder(order)
       expect(await store.findOrder(order.names, order.directory)).toStrictEqual(order)
@@ -30,7 +30,7 @@ export function orderSuite(on: Bench): void {
       expect(await store.findOrder(order.names, elsewhere.directory)).toStrictEqual(elsewhere)
     })
 
-    it('are gone when deleted, which may be repeated', async () => {
+    it('can be deleted more than once', async () => {
       const store = await on.open()
       const elsewhere = { ...order, directory: 'https://other.test/dir' }
       await store.putOrder(order)

@@ -18,7 +18,7 @@ export function outboxSuite(on: Bench): void {
   const failed = { at: NOW, tries: 1, dueAt: NOW + 1_000, fault: 'HTTP 500', dead: false }
 
   describe('an outbox', () => {
-    it('begins with the next event, and goes on where it was', async () => {
+    it('starts with the next event, and continues after the last one', async () => {
       const store = await on.open()
       await store.appendEvent(sampleEvent())
       expect(await store.openWebhook('chat')).toBe(1)
@@ -28,14 +28,14 @@ export function outboxSuite(on: Bench): void {
       expect(await store.openWebhook('chat')).toBe(2)
     })
 
-    it('takes an event once, whoever is late', async () => {
+    it('stores an event once, even from two instances', async () => {
       const store = await outboxOf('a.test', 'b.test')
       const events = await store.readEvents(0, 10)
       expect(await store.queueDeliveries('chat', events, { from: 0, through: 2 }, NOW)).toBe(false)
       expect(await due(store)).toStrictEqual(['1 a.test', '2 b.test'])
     })
 
-    it('gives the earliest event of each host, and the next when that one has arrived', async () => {
+    it('returns the earliest event of each host, and the next one after its delivery', async () => {
       const store = await outboxOf('a.test', 'a.test', 'b.test', 'b.test')
       expect(await due(store)).toStrictEqual(['1 a.test', '3 b.test'])
       await store.settleDelivery('chat', 1, NOW)
@@ -43,7 +43,7 @@ export function outboxSuite(on: Bench): void {
       expect(await store.dueDeliveries('chat', NOW, 1)).toMatchObject([{ tries: 0, event: { host: 'a.test' } }])
     })
 
-    it('lets a host wait whose event did not arrive, and no other host', async () => {
+    it('delays only the host whose delivery failed', async () => {
       const store = await outboxOf('a.test', 'a.test', 'b.test')
       await store.postponeDelivery('chat', 1, failed)
       expect(await due(store)).toStrictEqual(['3 b.test'])
@@ -54,7 +54,7 @@ export function outboxSuite(on: Bench): void {
       })
     })
 
-    it('keeps what was given up as a dead letter that blocks nobody, until it is revived', async () => {
+    it('keeps an abandoned event as a dead letter that blocks no other, until it is retried', async () => {
       const store = await outboxOf('a.test', 'a.test')
       await store.postponeDelivery('chat', 1, { ...failed, tries: 30, dead: true })
       expect(await due(store)).toStrictEqual(['2 a.test'])
@@ -66,19 +66,19 @@ export function outboxSuite(on: Bench): void {
       expect(await store.deadLetters('chat', 10)).toStrictEqual([])
     })
 
-    it('counts what has arrived, once', async () => {
+    it('counts each delivery once', async () => {
       const store = await outboxOf('a.test')
       for (let i = 0; i < 2; i++) await store.settleDelivery('chat', 1, NOW + i)
       expect(await store.webhookState('chat')).toMatchObject({ delivered: 1, pending: 0, lastDeliveredAt: NOW })
     })
 
-    it('loses what is too old to be kept', async () => {
+    it('drops events that are too old', async () => {
       const store = await outboxOf('a.test')
       await store.prune({ plansBefore: 0, auditBefore: 0, eventsBefore: NOW + 1, now: NOW })
       expect(await store.webhookState('chat')).toMatchObject({ pending: 0 })
     })
 
-    it('knows nothing of a webhook that never was', async () => {
+    it('returns nothing for an unknown webhook', async () => {
       const store = await on.open()
       expect(await store.webhookState('nobody')).toMatchObject({ delivered: 0, pending: 0, dead: 0, failing: false })
       expect(await store.reviveDeliveries('nobody', NOW)).toBe(0)

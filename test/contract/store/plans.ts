@@ -4,7 +4,7 @@ import { NOW, samplePlan } from '../samples.ts'
 
 export function planSuite(on: Bench): void {
   describe('plans', () => {
-    it('come back exactly as they were put in', async () => {
+    it('are read exactly as they were written', async () => {
       const store = await on.open()
       await store.insertPlan(samplePlan())
       expect(await store.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
@@ -18,7 +18,7 @@ export function planSuite(on: Bench): void {
       expect((await store.findPlan(samplePlan().planId))?.host).toBe('shop.lab.test')
     })
 
-    it('move on only from a state they are in', async () => {
+    it('change state only from an expected state', async () => {
       const store = await on.open()
       const { planId } = samplePlan()
       await store.insertPlan(samplePlan())
@@ -29,7 +29,7 @@ export function planSuite(on: Bench): void {
       expect(await store.movePlan('plan_another', ['planned'], 'applying')).toBe(false)
     })
 
-    it('are listed in pages, newest first, those of one moment in a fixed order', async () => {
+    it('are listed in pages, newest first, in a fixed order within one moment', async () => {
       const store = await on.open()
       expect(await store.listPlans({ limit: 10 })).toStrictEqual([])
       const plans = [NOW + 2, NOW + 1, NOW + 1, NOW + 1, NOW].map((createdAt, i) =>
@@ -45,7 +45,7 @@ export function planSuite(on: Bench): void {
       ])
     })
 
-    it('are moved by one of many that try at once', async () => {
+    it('change state for one of many concurrent attempts', async () => {
       const [one, two] = [await on.open(), await on.open()]
       await one.insertPlan(samplePlan())
       const moves = await Promise.all(

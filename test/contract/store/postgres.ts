@@ -14,7 +14,7 @@ export function postgresSuite(on: Bench): void {
   }
 
   describe('a lost connection', () => {
-    it('that nobody used is replaced', async () => {
+    it('is replaced when it was idle', async () => {
       const store = await on.open()
       await store.insertPlan(samplePlan())
       await on.sql(KILL_OTHERS)
@@ -25,7 +25,7 @@ export function postgresSuite(on: Bench): void {
       await expect.poll(() => recovered().catch(() => undefined)).toStrictEqual(samplePlan())
     })
 
-    it('fails the transaction that used it with the reason, and nothing of it stands', async () => {
+    it('fails its transaction with the reason, and commits nothing', async () => {
       const store = await on.open()
       const failing = store.transaction(async (session) => {
         await session.appendAudit(sampleEntry())
@@ -37,11 +37,12 @@ export function postgresSuite(on: Bench): void {
       expect(await store.appendAudit(sampleEntry())).toMatchObject({ seq: 1 })
     })
 
-    it('between two statements of a transaction is no unheard event', async () => {
+    it('between two statements of a transaction does not crash the process', async () => {
       const store = await on.open()
       const failing = store.transaction(async (session) => {
         await session.appendAudit(sampleEntry())
         await on.sql(KILL_OTHERS)
+        // The loss is an event of the connection, which the store does not report: give it time to arrive.
         await new Promise((resolve) => setTimeout(resolve, 100))
         await session.insertPlan(samplePlan())
       })
@@ -49,7 +50,7 @@ export function postgresSuite(on: Bench): void {
       await store.ping()
     })
 
-    it('is given up when it says nothing more, and never used again', async () => {
+    it('is dropped when the server stops answering, and never used again', async () => {
       const line = await stallingLine(new URL(url()))
       const store = await openStore({
         kind: 'postgres',
@@ -74,14 +75,14 @@ export function postgresSuite(on: Bench): void {
     })
   })
 
-  it('says that no server is there, without the password', async () => {
+  it('reports that no server answers, without the password', async () => {
     const setting = { kind: 'postgres', url: 'postgres://drawbridge:canary-secret@127.0.0.1:1/drawbridge' } as const
     const error: unknown = await openStore(setting).catch((reason) => reason)
     expect(String(error)).toContain('The store cannot be opened (PostgreSQL): connect ECONNREFUSED 127.0.0.1:1. Check')
     expect(String(error)).not.toContain('canary')
   })
 
-  it('says that a URL is none, without the password', async () => {
+  it('reports an invalid URL, without the password', async () => {
     const setting = { kind: 'postgres', url: 'postgres://drawbridge:canary-secret@[/drawbridge' } as const
     const error: unknown = await openStore(setting).catch((reason) => reason)
     expect(String(error)).toContain('The store cannot be opened (PostgreSQL)')
@@ -89,7 +90,7 @@ export function postgresSuite(on: Bench): void {
   })
 }
 
-/** A relay to the server whose answers can be held back for as long as one likes. */
+/** A relay to the server that can hold back its answers. */
 async function stallingLine(to: URL) {
   const sockets: Socket[] = []
   let stalled = false

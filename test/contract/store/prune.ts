@@ -18,7 +18,7 @@ export function pruneSuite(on: Bench): void {
   const seqs = async (store: Store) => (await store.readAudit(0, 100)).map((line) => line.seq)
 
   describe('pruning plans', () => {
-    it('removes those that never went live and keeps every other', async () => {
+    it('removes old plans that were never applied, and keeps all others', async () => {
       const store = await on.open()
       for (const state of PLAN_STATES) await store.insertPlan(samplePlan({ planId: `plan_${state}`, state }))
       await prunePlans(store, NOW + 1)
@@ -26,7 +26,7 @@ export function pruneSuite(on: Bench): void {
       expect(new Set(left)).toStrictEqual(new Set(['applying', 'applied', 'removing', 'blocked', 'removed']))
     })
 
-    it('keeps the young, the living and the exposed', async () => {
+    it('keeps new, unexpired and exposed plans', async () => {
       const store = await on.open()
       await store.insertPlan(samplePlan({ planId: 'plan_old' }))
       await store.insertPlan(samplePlan({ planId: 'plan_young', createdAt: NOW + 1 }))
@@ -55,7 +55,7 @@ export function pruneSuite(on: Bench): void {
       expect(await on.sql('select run_id from journal')).toStrictEqual([{ run_id: 'run_kept' }])
     })
 
-    it('removes what was taken off the air with the audit of it: when its last run is that long ago', async () => {
+    it('removes a removed plan with its audit, when its last run is old enough', async () => {
       const store = await on.open()
       const ended = async (name: string, finishedAt: number | undefined) => {
         const run = sampleRun({ runId: `run_${name}`, planId: `plan_${name}`, host: name, action: 'remove' })
@@ -89,12 +89,13 @@ export function pruneSuite(on: Bench): void {
       expect(await on.sql('select * from plans')).toStrictEqual([])
     })
 
-    it('never removes a plan for which a run begins meanwhile', async () => {
+    it('never removes a plan for which a run starts at the same time', async () => {
       const [one, two] = [await on.open(), await on.open()]
       await one.insertPlan(samplePlan({ state: 'rolled_back' }))
       const pruned = one.transaction(async (session) => {
         await session.insertRun(sampleRun())
         const pruning = prunePlans(two, NOW + 1).catch(() => 'failed as a whole')
+        // No engine reports that a transaction waits for another: give the pruning time to get there.
         await sleep(50)
         return () => pruning
       })
@@ -121,7 +122,7 @@ export function pruneSuite(on: Bench): void {
     })
   })
 
-  it('pruning takes lines off the ledger that no limit looks back to', async () => {
+  it('pruning removes ledger lines that are older than every limit', async () => {
     const store = await on.open()
     const line = { directory: 'https://ca.test/dir', names: 'shop.lab.test', kind: 'issued', unproven: [] } as const
     for (const days of [61, 59]) await store.appendLedger({ ...line, at: LATER - days * DAY })
@@ -130,7 +131,7 @@ export function pruneSuite(on: Bench): void {
   })
 
   describe('pruning the audit', () => {
-    it('takes old lines off the beginning and leaves a chain that can be verified', async () => {
+    it('removes old lines from the beginning and leaves a valid chain', async () => {
       const store = await on.open()
       await append(store, [1, 2, 3, 4, 5])
       const [, , third] = await store.readAudit(0, 3)
@@ -144,7 +145,7 @@ export function pruneSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 3, first: 4, last: 6 })
     })
 
-    it('vouches for that beginning and no other', async () => {
+    it('makes only that line a valid beginning', async () => {
       const store = await on.open()
       await append(store, [1, 2, 3, 4, 5])
       await pruneAudit(store, 3)
@@ -188,7 +189,7 @@ export function pruneSuite(on: Bench): void {
       expect((await seqs(store))[0]).toBe(5)
     })
 
-    it('keeps a line that is old by a clock that stepped back after younger ones', async () => {
+    it('keeps a line with an old time that follows newer lines', async () => {
       const store = await on.open()
       await append(store, [1, 9, 2, 10])
       await pruneAudit(store, 5)
@@ -196,7 +197,7 @@ export function pruneSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: true })
     })
 
-    it('is done once when two instances do it at once, while others append', async () => {
+    it('runs once when two instances prune at the same time, while others append', async () => {
       const [one, two] = [await on.open(), await on.open()]
       await append(one, [1, 2, 3, 4, 5])
       await Promise.all([pruneAudit(one, 4), pruneAudit(two, 4), append(one, [6, 7]), append(two, [8, 9])])

@@ -15,7 +15,7 @@ export function renewalSuite(on: Bench): void {
   }
 
   describe('renewals', () => {
-    it('come back as they were put in, and later ones take the place of earlier ones', async () => {
+    it('are read as they were written, and later ones replace earlier ones', async () => {
       const store = await on.open()
       await store.putRenewal(untried)
       expect(await store.findRenewal('AA:BB')).toStrictEqual(untried)

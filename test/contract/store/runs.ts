@@ -13,7 +13,7 @@ export function runSuite(on: Bench): void {
       await store.insertPlan(samplePlan())
     })
 
-    it('come back exactly as they were put in', async () => {
+    it('are read exactly as they were written', async () => {
       const finished = sampleRun({ runId: 'run_2', action: 'remove', state: 'blocked', finishedAt: NOW + 1 })
       const told = sampleRun({ runId: 'run_4', host: 'x.test', network: 'public', right: 'capability_and_admin_token' })
       await store.insertRun(told)
@@ -45,7 +45,7 @@ export function runSuite(on: Bench): void {
       expect(await store.runsOf('plan_none')).toStrictEqual([])
     })
 
-    it('tell of many plans at once how far the newest run of each has come', async () => {
+    it('are read for many plans at once: the newest run of each', async () => {
       await store.insertPlan(samplePlan({ planId: 'plan_other' }))
       await store.insertRun(sampleRun({ runId: 'run_z', startedAt: NOW, state: 'rolled_back', finishedAt: NOW + 1 }))
       await store.insertRun(sampleRun({ runId: 'run_b', startedAt: NOW + 3 }))
@@ -60,7 +60,7 @@ export function runSuite(on: Bench): void {
       expect(await store.newestRuns([])).toStrictEqual([])
     })
 
-    it('of plans that are under way or blocked are told apart from all that are settled', async () => {
+    it('of unfinished or blocked plans are listed without the settled ones', async () => {
       const states = ['applying', 'removing', 'blocked', 'applied', 'rolled_back', 'removed'] as const
       for (const state of states) {
         await store.insertPlan(samplePlan({ planId: `plan_${state}`, state }))
@@ -74,7 +74,7 @@ export function runSuite(on: Bench): void {
       )
     })
 
-    it('are never two live ones of one host', async () => {
+    it('of one host are never two unfinished ones', async () => {
       const second = await on.open()
       const runs = ['run_1', 'run_2', 'run_3', 'run_4'].map((id) => sampleRun({ runId: id }))
       const begun = await Promise.allSettled(runs.map((run, i) => (i % 2 ? store : second).insertRun(run)))
@@ -106,7 +106,7 @@ export function runSuite(on: Bench): void {
       expect(await store.finishRun(runId, 'rolled_back', NOW, 4)).toBe(true)
     })
 
-    it('that are finished cannot be adopted, and what never was neither', async () => {
+    it('cannot be adopted when they are finished or unknown', async () => {
       await store.insertRun(sampleRun())
       await store.finishRun(runId, 'succeeded', NOW, 1)
       expect(await store.adoptRun(runId, 'two', 9)).toBe(false)

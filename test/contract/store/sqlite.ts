@@ -25,7 +25,7 @@ export function sqliteSuite(on: Bench): void {
       process.umask(umask)
     })
 
-    it('is for nobody else, with its side files and its folder, whatever the umask', async () => {
+    it('is private, with its side files and its folder, whatever the umask', async () => {
       const store = await on.open()
       await store.insertPlan(samplePlan())
       const folder = dirname(file())
@@ -34,7 +34,7 @@ export function sqliteSuite(on: Bench): void {
       for (const name of readdirSync(folder)) expect(mode(join(folder, name))).toBe('600')
     })
 
-    it('is made private when it was not, and a folder of others stays as it was', async () => {
+    it('becomes private if it was not, and an existing folder keeps its mode', async () => {
       mkdirSync(dirname(file()))
       writeFileSync(file(), '')
       chmodSync(file(), 0o644)
@@ -43,19 +43,19 @@ export function sqliteSuite(on: Bench): void {
       expect(mode(dirname(file()))).toBe('777')
     })
 
-    it('that is no database is refused with its name', async () => {
+    it('is refused by name when it is no database', async () => {
       mkdirSync(dirname(file()))
       writeFileSync(file(), 'this is not a database, it is a text of some length '.repeat(20))
       await expect(on.open()).rejects.toThrow(`The store cannot be opened (${file()}): file is not a database. Check`)
     })
 
-    it('in a place that cannot be is refused with its name', async () => {
+    it('is refused by name when its folder cannot exist', async () => {
       const setting = { kind: 'sqlite', file: '/dev/null/drawbridge.db' } as const
       await expect(openStore(setting)).rejects.toThrow('The store cannot be opened (/dev/null/drawbridge.db): ')
     })
   })
 
-  it('writes ahead, waits for the disk, and holds to foreign keys', async () => {
+  it('uses write-ahead logging, fsync and foreign keys', async () => {
     const db = new Kysely<Schema>({ dialect: on.engine().dialect })
     const pragma = async (name: string) =>
       Object.values((await sql<object>`pragma ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0]
@@ -68,7 +68,7 @@ export function sqliteSuite(on: Bench): void {
     }
   })
 
-  it('lets the rest of the service go on while it waits for another instance', async () => {
+  it('does not block the event loop while it waits for another instance', async () => {
     const [one, two] = [await on.open(), await on.open()]
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     const { promise: finished, resolve: finishFirst } = Promise.withResolvers<void>()
@@ -79,7 +79,7 @@ export function sqliteSuite(on: Bench): void {
     })
     await begun
     const second = two.appendAudit(sampleEntry())
-    // Would never come to pass if the wait stood still.
+    // This timer would never fire if the wait blocked the event loop.
     await new Promise((resolve) => setTimeout(resolve, 50))
     finishFirst()
     await first

@@ -14,7 +14,7 @@ export function transactionSuite(on: Bench): void {
   }
 
   describe('a transaction', () => {
-    it('keeps everything when its work succeeds, and answers with its result', async () => {
+    it('commits everything when its work succeeds, and returns its result', async () => {
       const store = await on.open()
       const answer = await store.transaction(async (session) => {
         await everything(session)
@@ -26,7 +26,7 @@ export function transactionSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 1 })
     })
 
-    it('leaves nothing when its work fails', async () => {
+    it('commits nothing when its work fails', async () => {
       const store = await on.open()
       await store.appendAudit(sampleEntry())
       const failing = store.transaction(async (session) => {
@@ -42,13 +42,13 @@ export function transactionSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 2, last: 2 })
     })
 
-    it('hands on the error of its work, whatever that one says', async () => {
+    it('rejects with the error of its work', async () => {
       const store = await on.open()
       const own = Object.assign(new Error('connection timeout'), { syscall: 'connect' })
       await expect(store.transaction(() => Promise.reject(own))).rejects.toBe(own)
     })
 
-    it('is told why a statement of it failed, and leaves nothing', async () => {
+    it('rejects with the reason of a failed statement, and commits nothing', async () => {
       const store = await on.open()
       await store.insertPlan(samplePlan())
       const failing = store.transaction(async (session) => {
@@ -59,7 +59,7 @@ export function transactionSuite(on: Bench): void {
       expect(await store.auditHead()).toBeUndefined()
     })
 
-    it('is seen by others only when it is over', async () => {
+    it('is visible to others only after its commit', async () => {
       const [one, two] = [await on.open(), await on.open()]
       await one.transaction(async (session) => {
         await session.insertPlan(samplePlan())

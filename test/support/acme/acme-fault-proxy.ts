@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { apiCertificateFile } from '../../../lab/pebble.ts'
 
-/** An answer in place of Pebble's, silence, or Pebble's answer lost on its way back. */
+/** An answer in place of Pebble's, no answer, or a lost answer of Pebble. */
 export type AcmeFault =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'hang'
@@ -14,13 +14,13 @@ export type AcmeFault =
 
 export interface AcmeFaultProxy extends AsyncDisposable {
   readonly directory: string
-  /** Every request and what was answered; 0 for nothing. Pebble's paths: `/order-plz` is a new order. */
+  /** Every request with the status of its answer; 0 for no answer. `/order-plz` is Pebble's path for a new order. */
   readonly seen: readonly { readonly path: string; readonly status: number }[]
-  /** What goes wrong from now on. */
+  /** Sets the fault for the next requests. */
   readonly goWrong: (fault: (path: string) => AcmeFault | undefined) => void
 }
 
-/** Stands before a Pebble and shares its certificate. Pebble makes its addresses from the Host header: they lead here. */
+/** A proxy in front of Pebble with the same certificate. Pebble builds its URLs from the Host header, so they point to the proxy. */
 export async function startFaultProxy(
   pebbleFolder: string,
   pebblePort: number,
@@ -71,7 +71,7 @@ export async function startFaultProxy(
   }
 }
 
-/** An authorization with one dns-01 challenge, whose address leads nowhere. */
+/** An authorization with one dns-01 challenge, whose URL does not exist. */
 export const authorizationAnswer = (host: string, token: string, challengeStatus = 'pending'): AcmeFault => ({
   status: 200,
   body: JSON.stringify({

@@ -12,20 +12,20 @@ import { rfc2136Provider } from '../../../src/dns/rfc2136.ts'
 import type { OrderRecord } from '../../../src/model/ledger.ts'
 import { tempFolder } from '../temp-folder.ts'
 
-/** A zone on a real BIND with its secondary, and a real Pebble that asks there. */
+/** A zone on a real BIND with a secondary, and a real Pebble that resolves names there. */
 export interface AcmeSite extends AsyncDisposable {
   readonly zone: string
   readonly provider: DnsProvider
   readonly responder: ChallengeResponder
   readonly caFile: string
-  /** Pebble's own, and the port it is served on. */
+  /** The directory of Pebble, and its port. */
   readonly directory: string
   readonly pebbleFolder: string
   readonly pebblePort: number
   /** The values of the challenge record for the host, as the primary has them. */
   challengesOf(host: string): Promise<number>
   stopPebble(): Promise<void>
-  /** A new one, which has forgotten everything. `environment`: Pebble's own switches. */
+  /** Replaces Pebble by a new one without any state. `environment`: the switches of Pebble. */
   startPebble(environment?: Readonly<Record<string, string>>): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export async function startAcmeSite(
   const folder = tempFolder()
   const pebbleFolder = tempFolder()
   const [port, secondaryPort, apiPort, managementPort] = await Promise.all([1, 2, 3, 4].map(() => freePort()))
-  if (!port || !secondaryPort || !apiPort || !managementPort) throw new Error('no ports')
+  if (!port || !secondaryPort || !apiPort || !managementPort) throw new Error('No ports are free.')
   const local = (endpoint: number) => ({ address: '127.0.0.1', port: endpoint })
   const tsig = { name: 'drawbridge', algorithm: 'hmac-sha256', secret: randomBytes(32).toString('base64') } as const
   const bind = await startBind({ folder: folder.path, port, secondaryPort, zones: [{ name: zone, records: [] }], tsig })
@@ -65,7 +65,7 @@ export async function startAcmeSite(
     pebblePort: apiPort,
     async challengesOf(host) {
       const [outcome] = (await readers[0]?.ask([{ name: `_acme-challenge.${host}`, type: 'TXT' }])) ?? []
-      if (outcome?.kind !== 'answer') throw new Error('BIND did not answer')
+      if (outcome?.kind !== 'answer') throw new Error('BIND did not answer.')
       return outcome.answers.length
     },
     stopPebble: () => pebble.stop(),
@@ -87,7 +87,7 @@ async function served(readers: readonly DnsReader[], record: ZoneRecord): Promis
   if (!propagation.ok) throw new Error(`not yet served by ${propagation.lagging.join(', ')}`)
 }
 
-/** Pebble takes its switches from the environment that it is started with. */
+/** Pebble reads its switches from environment variables. */
 async function withEnvironment<T>(more: Readonly<Record<string, string>>, work: () => Promise<T>): Promise<T> {
   const before = Object.keys(more).map((name) => [name, process.env[name]] as const)
   Object.assign(process.env, more)
@@ -101,7 +101,7 @@ async function withEnvironment<T>(more: Readonly<Record<string, string>>, work: 
   }
 }
 
-/** An order book that outlives issuers, as a store does. */
+/** An order book that outlives its issuers, like a store. */
 export function orderBook(): OrderBook & { readonly records: Map<string, OrderRecord> } {
   const records = new Map<string, OrderRecord>()
   const keyOf = (names: string, directory: string) => `${names} ${directory}`

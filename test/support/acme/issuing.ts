@@ -12,7 +12,7 @@ import { ledgerBook, type TestLedger } from './ledger-book.ts'
 
 export const ZONE = 'issue.test'
 export const HOST = `app.${ZONE}`
-/** No authorization comes back valid by chance, and no nonce is refused by chance, unless a test wants it so. */
+/** Pebble reuses no authorization and refuses no nonce at random, unless a test asks for it. */
 export const STEADY = { PEBBLE_AUTHZREUSE: '0', PEBBLE_WFE_NONCEREJECT: '0' }
 
 interface Bench {
@@ -21,11 +21,11 @@ interface Bench {
   readonly proxy: AcmeFaultProxy
   readonly orders: ReturnType<typeof orderBook>
   readonly ledger: TestLedger
-  /** What issuers told of their progress. */
+  /** The progress that issuers reported. */
   readonly told: string[]
 }
 
-/** One Pebble and one zone for a file of tests; a state folder, an order book and a proxy before Pebble for each test. */
+/** One Pebble and one zone for a test file; for each test a state folder, an order book and a proxy in front of Pebble. */
 export function issuingBench(externalAccounts?: Readonly<Record<string, string>>) {
   let site: AcmeSite
   let bench: Bench
@@ -44,14 +44,14 @@ export function issuingBench(externalAccounts?: Readonly<Record<string, string>>
   return {
     bench: () => bench,
     issuer: (more: Partial<AcmeIssuerOptions> = {}) => issuerOn(bench, more),
-    /** What an issuing was refused with. No key may be anywhere in it. */
+    /** The fault of a refused issuing. It must not contain a key. */
     faultOf: (issuing: Promise<unknown>) => faultOn(bench, issuing),
-    /** How many orders Pebble has taken. */
+    /** The number of orders that Pebble has accepted. */
     ordersPlaced: () => bench.proxy.seen.filter(({ path, status }) => path === '/order-plz' && status === 201).length,
   }
 }
 
-/** No limits, and no pause between tries that anybody would notice. */
+/** No limits, and short pauses between attempts. */
 const LENIENT = {
   limits: { renewalsExempt: false },
   backoff: { firstSeconds: 0.001, longestSeconds: 0.001 },
@@ -82,7 +82,7 @@ async function faultOn({ state, told }: Bench, issuing: Promise<unknown>): Promi
   const secrets = keys.flatMap((file) => readFileSync(join(state.path, file), 'utf8').split('\n').filter(isKeyText))
   expect(secrets.length).toBeGreaterThan(0)
   for (const secret of secrets) expect(inspect(error, { depth: 20, showHidden: true }) + told).not.toContain(secret)
-  if (!(error instanceof IssueFault)) throw new Error('no IssueFault', { cause: error })
+  if (!(error instanceof IssueFault)) throw new Error('The error is no IssueFault.', { cause: error })
   return error
 }
 

@@ -3,7 +3,7 @@ import type { AuthorityPause, LedgerLine } from '../../../src/model/ledger.ts'
 
 export type TestLedger = LedgerBook & { readonly lines: LedgerLine[] }
 
-/** A ledger that outlives issuers, as a store does. */
+/** A ledger that outlives its issuers, like a store. */
 export function ledgerBook(): TestLedger {
   const lines: LedgerLine[] = []
   const pauses = new Map<string, AuthorityPause>()

@@ -4,16 +4,16 @@ import { statePaths } from '../../../lab/state.ts'
 import type { TestLab } from '../lab/lab.ts'
 import { until } from '../until.ts'
 
-/** No challenge is skipped and no nonce refused by chance: every order is one line of its log. */
+/** Pebble skips no challenge and refuses no nonce at random, so that every order is one line in its log. */
 export const STEADY_PEBBLE = { PEBBLE_AUTHZREUSE: '0', PEBBLE_WFE_NONCEREJECT: '0' }
 
-/** Ends the lab's certificate authority as an accident would. */
+/** Kills the certificate authority of the lab. */
 export async function losePebble(lab: TestLab): Promise<void> {
   process.kill(lab.description.pids.acme ?? 0, 'SIGKILL')
   await until('Pebble is gone', () => lab.description.pids.acme === undefined)
 }
 
-/** A new one in its place, which has forgotten everything. Whoever starts it stops it. */
+/** Starts a new certificate authority without any state. The caller must stop it. */
 export function startPebbleAgain({ description, state }: TestLab, certificateSeconds: number): Promise<Daemon> {
   const { pebble: folder, ca: rootsFile } = statePaths(state)
   const { hostname: address, port } = new URL(description.acme.directory)

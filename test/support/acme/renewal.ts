@@ -8,10 +8,10 @@ import type { TestLab } from '../lab/lab.ts'
 import { change, withStore } from '../lab/lab-store.ts'
 import { until } from '../until.ts'
 
-/** Looks at certificates all the time. */
+/** Checks certificates every second. */
 export const EAGER = { renewal: { checkEverySeconds: 1, retryFirstSeconds: 1, retryCapSeconds: 4 } }
 
-/** Lets the authority seem to have said that every certificate is to be replaced at once. */
+/** Stores renewal information that says that every certificate must be replaced now. */
 export async function callForRenewal(lab: TestLab): Promise<void> {
   const advice = JSON.stringify({ window: { start: 1, end: 2 }, askAgainAt: Number.MAX_SAFE_INTEGER })
   await until('every certificate in use is looked after, and no other one', () => isLookedAfter(lab), 30_000)
@@ -35,7 +35,7 @@ export async function serials(lab: TestLab, host: string): Promise<string[]> {
   return shown.map(({ serial }) => serial)
 }
 
-/** Both edges show another certificate than this for every host, and the books say the same of all of them. */
+/** Waits until both edges serve another certificate for every host and the store agrees. */
 export function untilReplaced(lab: TestLab, hosts: readonly string[], former: string, limitMs = 60_000): Promise<void> {
   return until(
     'the certificate is replaced on both edges',
@@ -47,13 +47,13 @@ export function untilReplaced(lab: TestLab, hosts: readonly string[], former: st
   )
 }
 
-/** No replacement is under way, and the Secondary has what the Primary has. */
+/** Waits until no replacement is in progress and both edges have the same certificates. */
 export const isSettled = (lab: TestLab): Promise<boolean> =>
   withStore(lab, async (store) => {
     const hosts = (await Array.fromAsync(eachExposure(store))).flatMap((exposure) => inUse(exposure) ?? [])
     return hosts.every(({ intent, onSecondary, certificate }) => !intent && onSecondary === certificate.fingerprint)
   })
 
-/** How many orders Pebble has taken. */
+/** The number of orders that Pebble has accepted. */
 export const ordersAt = (lab: TestLab): number =>
   readFileSync(join(statePaths(lab.state).pebble, 'pebble.log'), 'utf8').split('Added order ').length - 1

@@ -4,14 +4,14 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 export interface Backend extends AsyncDisposable {
   readonly address: string
   readonly port: number
-  /** What the last caller sent, as text. */
+  /** The request of the last caller, as text. */
   readonly request: () => string
-  /** Bytes that callers took in, or let the kernel buffer for them. */
+  /** The number of bytes that were sent to callers. */
   readonly sent: () => number
   readonly openSockets: () => number
 }
 
-/** A backend on a real socket that does with a connection whatever `talk` does, once something was asked of it. */
+/** A backend on a real socket. It calls `talk` with each connection after the first bytes of a request. */
 export async function startBackend(talk: (socket: Socket) => void, address = '127.0.0.1'): Promise<Backend> {
   const sockets = new Set<Socket>()
   let request = ''

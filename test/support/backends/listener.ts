@@ -9,7 +9,7 @@ import type { Endpoint } from '../../../src/model/address.ts'
 export const listenWeb = (at: Endpoint, answer: RequestListener): Promise<AsyncDisposable> =>
   listening(createWebServer(answer), at)
 
-/** The same behind TLS. */
+/** A web server with TLS. */
 export const listenSecurely = (
   at: Endpoint,
   pair: { readonly cert: Buffer; readonly key: Buffer },
@@ -19,7 +19,7 @@ export const listenSecurely = (
     at,
   )
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never answers. */
 export const listenMutely = (at: Endpoint): Promise<AsyncDisposable> => listening(createServer(), at)
 
 async function listening(server: Server, { address, port }: Endpoint): Promise<AsyncDisposable> {
@@ -40,7 +40,7 @@ async function listening(server: Server, { address, port }: Endpoint): Promise<A
   }
 }
 
-/** A program that is stopped in its tracks with its queue full: the kernel drops every further connection, as a firewall does. */
+/** A stopped program with a full accept queue: the kernel drops every further connection, like a firewall. */
 export async function listenFrozen({ address, port }: Endpoint): Promise<AsyncDisposable> {
   const program = `require('node:net').createServer().listen(${port}, '${address}', 1, () => console.log('up'))`
   const child: ChildProcess = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'ignore'] })

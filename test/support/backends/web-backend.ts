@@ -5,13 +5,13 @@ import type { TestLab } from '../lab/lab.ts'
 
 export interface WebBackend extends AsyncDisposable {
   readonly port: number
-  /** How many requests came through an edge. */
+  /** The number of requests through an edge. */
   readonly throughEdge: () => number
 }
 
 /**
- * A web server, on the lab's server 25 unless told otherwise. Answers 200 when asked directly, after `askedDirectly`; what
- * comes through an edge gets `answer`.
+ * A web server, by default on server 25 of the lab. It answers a direct request with 200 after `askedDirectly`, and a request
+ * through an edge with `answer`.
  */
 export async function startWebBackend(
   { description }: TestLab,

@@ -8,7 +8,7 @@ import { findProgram } from '../../../lab/program.ts'
 import { tempFolder } from '../temp-folder.ts'
 import type { ServedZone, ZoneHost } from './served-zone.ts'
 
-/** A real BIND with the lab's configuration and one key more, which has no rights. */
+/** A real BIND with the configuration of the lab and a second key without rights. */
 export async function startBindHost({ zone: name, key, stranger }: ServedZone): Promise<ZoneHost> {
   const folder = tempFolder()
   const port = await freePort()

@@ -5,21 +5,21 @@ import { freePort } from '../../../lab/free-port.ts'
 import { decodeMessage } from '../../../src/dns/wire/message.ts'
 import { encodeName } from '../../../src/dns/wire/name.ts'
 
-/** The truth that the liar bends: a zone `lab.test` with nothing in it. */
+/** The correct data: an empty zone `lab.test`. */
 const LIED_ABOUT_ZONE = 'lab.test'
 
 export interface Asked {
   readonly name: string
   readonly type: string
   readonly query: Buffer
-  /** What an honest server would say. */
+  /** The correct answer. */
   readonly truth: Buffer
   readonly from: Pick<RemoteInfo, 'address' | 'port'>
-  /** How often this very query came before. */
+  /** How often the same query came before. */
   readonly repeated: number
 }
 
-/** What to send, in order. Nothing at all is silence. */
+/** The messages to send, in order. An empty list means no answer. */
 export type Lie = (asked: Asked) => readonly Buffer[]
 
 export interface Liar extends AsyncDisposable {
@@ -28,7 +28,7 @@ export interface Liar extends AsyncDisposable {
   readonly asked: readonly Asked[]
 }
 
-/** A mock of an authoritative server, since no real one can be made to lie. `tcp` 'dead': nobody listens there. */
+/** A fake authoritative server that sends wrong answers, which no real server can. `tcp` 'dead': no TCP listener. */
 export async function startLiar(udp: Lie, tcp: Lie | 'dead' = honest, address = '127.0.0.1'): Promise<Liar> {
   const port = await freePort()
   const asked: Asked[] = []
@@ -82,18 +82,18 @@ const soaData = (): Buffer => Buffer.concat([encodeName('ns1.lab.test'), encodeN
 const framed = (message: Buffer): Buffer =>
   Buffer.concat([Buffer.from([message.length >> 8, message.length & 255]), message])
 
-/** The truth. */
+/** Sends the correct answer. */
 export const honest: Lie = ({ truth }) => [truth]
 export const silent: Lie = () => []
 
-/** The query turned into an answer without records. */
+/** An answer to the query without records. */
 export function reply(query: Buffer, flags: number): Buffer {
   const bytes = Buffer.from(query)
   bytes.writeUInt16BE(flags, 2)
   return bytes
 }
 
-/** The query turned into an authoritative answer with one record at the name asked for. */
+/** An authoritative answer with one record for the queried name. */
 export function withAnswer(query: Buffer, type: number, rdata: Buffer, recordClass = 1): Buffer {
   const head = Buffer.alloc(12)
   for (const [i, number] of [0xc00c, type, recordClass, 0, 60, rdata.length].entries())
@@ -103,7 +103,7 @@ export function withAnswer(query: Buffer, type: number, rdata: Buffer, recordCla
   return bytes
 }
 
-/** The query turned into a referral to the name servers of `owner`. */
+/** A referral to the name servers of `owner`. */
 export function withReferral(query: Buffer, owner: string): Buffer {
   const target = encodeName('ns.elsewhere.test')
   const record = Buffer.concat([encodeName(owner), Buffer.from([0, 2, 0, 1, 0, 0, 0, 60, 0, target.length]), target])

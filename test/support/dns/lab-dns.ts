@@ -6,7 +6,7 @@ import { statePaths, tsigKey } from '../../../lab/state.ts'
 import type { TestLab } from '../lab/lab.ts'
 import { until } from '../until.ts'
 
-/** Changes the lab's zone beside the service: lines as nsupdate takes them. Done when it returns. */
+/** Changes the zone of the lab directly, with lines for nsupdate. */
 export function updateZone({ description }: TestLab, ...lines: string[]): void {
   const { dns, zone } = description
   const { name, algorithm, secretFile } = dns.tsig
@@ -16,7 +16,7 @@ export function updateZone({ description }: TestLab, ...lines: string[]): void {
   execFileSync(findProgram('nsupdate', 'bind9-dnsutils'), { input, stdio: ['pipe', 'pipe', 'inherit'] })
 }
 
-/** Ends both of the lab's name servers, at once and for good. */
+/** Kills both name servers of the lab. */
 export async function killDns(lab: TestLab): Promise<void> {
   const { dnsPrimary, dnsSecondary } = lab.description.pids
   for (const pid of [dnsPrimary, dnsSecondary]) if (pid) process.kill(pid, 'SIGKILL')
@@ -26,7 +26,7 @@ export async function killDns(lab: TestLab): Promise<void> {
   )
 }
 
-/** New ones in their place, on the zones as they were. The caller stops them. */
+/** Starts new name servers with the existing zones. The caller must stop them. */
 export function reviveDns({ description, state }: TestLab): Promise<Bind> {
   const paths = statePaths(state)
   const { primary, secondary } = description.dns

@@ -4,11 +4,11 @@ import { serves } from '../edge/edge-folder.ts'
 import type { TestLab } from '../lab/lab.ts'
 
 export interface NameWatch {
-  /** Ends it. An Error if the name ever stood while the Primary did not serve it. */
+  /** Stops the watch. Throws if the name ever existed while the Primary did not serve it. */
   end(): Promise<void>
 }
 
-/** Looks without pause whether a name points at an edge that does not serve it. */
+/** Checks continuously whether a name points at an edge that does not serve it. */
 export function watchName({ description }: TestLab, host: string): NameWatch {
   const reader = dnsReader(description.dns.primary)
   let ended = false
@@ -22,7 +22,7 @@ export function watchName({ description }: TestLab, host: string): NameWatch {
   const watching = (async () => {
     while (!ended) {
       looks += 1
-      // Asked about on both sides: a name that went meanwhile proves nothing, nor does one unlucky connection.
+      // The name is queried before and after: a name that was removed in between, or one failed connection, proves nothing.
       if ((await stands()) && !(await isServed()) && !(await isServed()) && (await stands())) bare += 1
       await sleep(5)
     }
@@ -31,7 +31,7 @@ export function watchName({ description }: TestLab, host: string): NameWatch {
     async end() {
       ended = true
       await watching
-      if (looks === 0) throw new Error('nobody looked')
+      if (looks === 0) throw new Error('The name was never checked.')
       if (bare > 0) throw new Error(`${host} pointed at an edge that did not serve it, ${bare} of ${looks} times`)
     },
   }

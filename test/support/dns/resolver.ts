@@ -12,7 +12,7 @@ export interface Resolver {
   stop(): Promise<void>
 }
 
-/** A real BIND that resolves. It holds the root and `test` itself, so that no question of its own leaves the machine. */
+/** A real BIND as a resolver. It serves the root and `test` itself, so that no query leaves the machine. */
 export async function startResolver(recordsOfTest: readonly string[]): Promise<Resolver> {
   const folder = tempFolder()
   const port = await freePort()

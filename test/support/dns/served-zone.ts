@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { TsigKeySettings } from '../../../src/dns/tsig.ts'
 import type { Endpoint } from '../../../src/model/address.ts'
 
-/** What a real server is to serve: a zone that `key` may update and `stranger`, a key that it knows as well, may not. */
+/** The zone of a real server: `key` may update it; the server also knows the key `stranger`, which may not. */
 export interface ServedZone {
   readonly zone: string
   readonly key: TsigKeySettings
   readonly stranger: TsigKeySettings
 }
 
-/** A real server of a test's own. */
+/** A real server for one test. */
 export interface ZoneHost {
   readonly endpoint: Endpoint
   stop(): Promise<void>

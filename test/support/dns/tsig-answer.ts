@@ -18,7 +18,7 @@ export interface AnswerTraits {
   readonly requestMac?: Buffer
 }
 
-/** An answer without records to a signed request, signed as RFC 8945 section 4.3 says, with whatever a test bends about it. */
+/** An answer without records to a signed request, signed by RFC 8945 section 4.3, with the changes of a test. */
 export function signedAnswer(request: Buffer, key: TsigKeySettings, traits: AnswerTraits = {}): Buffer {
   const { flags = UPDATE_ANSWER, error = 0, other = Buffer.alloc(0), fudge = 300 } = traits
   const time = traits.seconds ?? Math.floor(Date.now() / 1000)

@@ -10,12 +10,12 @@ import { type TempFolder, tempFolder } from '../temp-folder.ts'
 export interface ZoneServer {
   readonly address: string
   readonly port: number
-  /** Changes a zone by nsupdate: lines as it takes them, such as `add www.lab.test 60 A 127.0.0.1`. */
+  /** Changes a zone with lines for nsupdate, such as `add www.lab.test 60 A 127.0.0.1`. */
   update(zone: string, ...lines: string[]): Promise<void>
   stop(): Promise<void>
 }
 
-/** A real BIND that serves the given zones on a port of its own. */
+/** A real BIND that serves the given zones on a free port. */
 export async function startZoneServer(zones: readonly Zone[]): Promise<ZoneServer> {
   const folder = tempFolder()
   const port = await freePort()

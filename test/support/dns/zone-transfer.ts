@@ -14,7 +14,7 @@ export interface TransferredRecord {
   readonly value: string
 }
 
-/** Everything that the lab's primary serves but the SOA, whose serial grows with every change. Sorted. */
+/** All records of the lab's primary, sorted, without the SOA, whose serial grows with every change. */
 export async function zoneRecords({ description }: TestLab): Promise<TransferredRecord[]> {
   const { dns, zone } = description
   const { address, port } = dns.primary
@@ -25,7 +25,7 @@ export async function zoneRecords({ description }: TestLab): Promise<Transferred
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith(';'))
     .map(parseLine)
-  if (!records.some(({ type }) => type === 'NS')) throw new Error(`the zone was not transferred: ${stdout}`)
+  if (!records.some(({ type }) => type === 'NS')) throw new Error(`The zone was not transferred: ${stdout}`)
   return records.filter(({ type }) => type !== 'SOA').toSorted((a, b) => textOf(a).localeCompare(textOf(b)))
 }
 

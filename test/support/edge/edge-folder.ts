@@ -6,18 +6,18 @@ import type { EdgeDescription } from '../../../lab/description.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { askEdge } from '../../../src/edge/visit/ask.ts'
 
-/** One of the lab's edges as its disk and its nginx show it. */
+/** An edge of the lab: its files and the state of its nginx. */
 export interface EdgeView {
   readonly server: string
-  /** Our own folder. */
+  /** The folder of Drawbridge. */
   readonly folder: string
-  /** Hosts that have a file, with the plan that its header names; `undefined` for files that are not ours. */
+  /** Host -> the plan that the header of its file names; `undefined` for a file that Drawbridge did not write. */
   readonly hosts: ReadonlyMap<string, string | undefined>
-  /** Hosts with an entry for a certificate, by id. */
+  /** Host -> certificate id. */
   readonly entries: ReadonlyMap<string, string>
   readonly certificates: readonly string[]
   readonly keys: readonly string[]
-  /** What a validation or a swap would leave behind if it left anything. */
+  /** Files that a validation or a swap failed to remove. */
   readonly leftOvers: readonly string[]
 }
 
@@ -49,7 +49,7 @@ const namesIn = (folder: string, end: string): string[] =>
         .map((name) => name.slice(0, name.length - end.length))
     : []
 
-/** Files of an ending that has no business where it stands. */
+/** Files whose extension does not belong in their folder. */
 const strayNames = (folder: string): string[] =>
   (['hosts', 'tls/hosts', 'tls/certificates', 'tls/keys', 'tls/more'] as const).flatMap((path) =>
     namesIn(join(folder, path), '')
@@ -59,7 +59,7 @@ const strayNames = (folder: string): string[] =>
 
 const planIn = (text: string): string | undefined => /^# \S+: made by Drawbridge for (plan_\w+)\./.exec(text)?.[1]
 
-/** Whether certificate and key of this id, put together from their parts, belong together. */
+/** Whether the certificate and the key of this id match. */
 export function isPair({ folder }: EdgeView, id: string): boolean {
   const pem = (kind: 'certificate' | 'key') => {
     const more = namesIn(join(folder, 'tls/more'), '.map').filter((name) => name.startsWith(`${id}.${kind}-`))
@@ -69,13 +69,13 @@ export function isPair({ folder }: EdgeView, id: string): boolean {
   return new X509Certificate(pem('certificate')).checkPrivateKey(createPrivateKey(pem('key')))
 }
 
-/** Whether the edge's nginx, which runs, serves this host at all. */
+/** Whether the running nginx of the edge serves this host. */
 export async function serves({ address, http, https }: EdgeDescription, host: string): Promise<boolean> {
   const answer = await askEdge({ address, ports: { http, https } }, { host, path: '/', tls: false })
   return answer.kind === 'answer'
 }
 
-/** What nginx says to the configuration on disk; empty when it would load. */
+/** The complaint of `nginx -t` about the configuration on disk; empty when it is valid. */
 export function configurationFault({ prefix, config }: EdgeDescription): Promise<string> {
   return new Promise((resolve) => {
     execFile(
@@ -86,7 +86,7 @@ export function configurationFault({ prefix, config }: EdgeDescription): Promise
   })
 }
 
-/** Every file and folder below, with its mode and what it holds: two equal ones are the same to the byte. */
+/** Every file and folder below `folder`, with mode and content, for a comparison byte by byte. */
 export function listing(folder: string, path = ''): string[] {
   return readdirSync(join(folder, path))
     .toSorted()

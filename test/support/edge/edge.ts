@@ -17,10 +17,10 @@ export interface TestEdge extends EdgeSettings {
   readonly https: string
   /** The master of its nginx. */
   readonly pid: number
-  /** As an apply does: look, validate, swap, reload. */
+  /** Does what an apply does: read, validate, swap, reload. */
   place(site: Site): Promise<void>
   remove(host: string): Promise<void>
-  /** Everything that a validation or a swap could have left behind. */
+  /** Files that a validation or a swap failed to remove. */
   leftOvers(): string[]
   /** A self-signed certificate for these names. */
   certificate(...names: string[]): Promise<SiteCertificate>
@@ -29,7 +29,7 @@ export interface TestEdge extends EdgeSettings {
 
 export const PLAN_ID = `plan_${'0'.repeat(26)}`
 
-/** A real nginx of a test's own, prepared. Asked from 127.0.0.1, as a visitor. */
+/** A real, prepared nginx for one test. Visitors connect from 127.0.0.1. */
 export async function startTestEdge(): Promise<TestEdge> {
   const folder = tempFolder()
   const settings = await freeEdge(join(folder.path, 'edge'))

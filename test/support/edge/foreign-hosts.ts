@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
 import type { TestLab } from '../lab/lab.ts'
 
-/** Server blocks that the Primary's administrator wrote, in its main file; nginx is told to load them. */
+/** Adds server blocks to the main file of the Primary's nginx, as an administrator would, and reloads nginx. */
 export async function addOwnHosts({ description }: TestLab, blocks: (address: string) => string): Promise<void> {
   const { config, address, pidFile } = description.edges.primary
   const text = readFileSync(config, 'utf8')

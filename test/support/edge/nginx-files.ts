@@ -4,7 +4,7 @@ import type { EdgeReader } from '../../../src/edge/reading/contract.ts'
 import { edgeReader } from '../../../src/edge/reading/edge-reader.ts'
 import { tempFolder } from '../temp-folder.ts'
 
-/** A folder with an nginx configuration of a test's own, and a reader of it. */
+/** A folder with an nginx configuration for one test, and a reader of it. */
 export interface NginxFiles extends Disposable {
   readonly folder: string
   readonly config: string

@@ -13,7 +13,7 @@ export interface Fixture extends NginxFiles {
   readonly https: number
 }
 
-/** A configuration in the style of others, in a folder of its own, with free ports and a certificate. */
+/** Copies a fixture configuration to a new folder, with free ports and a certificate. */
 export async function nginxFixture(style: string, links: Readonly<Record<string, string>> = {}): Promise<Fixture> {
   const [http, https] = [await freePort('0.0.0.0'), await freePort('0.0.0.0')]
   const files = nginxFiles({})
@@ -35,7 +35,7 @@ export async function nginxFixture(style: string, links: Readonly<Record<string,
   return { ...files, http, https }
 }
 
-/** What nginx itself says: whether it would load it, and the files that it would load, in their order. */
+/** The result of `nginx -T`: whether the configuration is valid, and its files in order. */
 export async function dumpOf({
   config,
   folder,

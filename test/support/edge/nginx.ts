@@ -5,7 +5,7 @@ import { findProgram } from '../../../lab/program.ts'
 import { call } from '../http/call.ts'
 import { tempFolder } from '../temp-folder.ts'
 
-/** A real nginx with the given text inside its http block, ready when `origin` answers anything at all. */
+/** Starts a real nginx with the given text in its http block. Resolves when `origin` answers. */
 export async function startNginx(
   http: string,
   origin: string,
@@ -16,7 +16,7 @@ export async function startNginx(
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((kind) => `${kind}_temp_path ${path(`temp/${kind}`)};`)
     .join('\n')
-  // One program only: no workers, so nobody who gave up root and could not reach the folder.
+  // A single process: a worker would drop root privileges and could not enter the folder.
   writeFileSync(
     path('nginx.conf'),
     `daemon off; master_process off; pid ${path('nginx.pid')}; error_log ${path('error.log')};

@@ -10,7 +10,7 @@ const run = promisify(execFile)
 export interface CertificateWish {
   readonly certificate: string
   readonly key: string
-  /** As openssl writes them: `DNS:app.lab.test`, `IP:127.0.0.1`. None: a certificate with a common name only. */
+  /** In openssl's form: `DNS:app.lab.test`, `IP:127.0.0.1`. Without names, the certificate has only a common name. */
   readonly names: readonly string[]
   readonly commonName?: string
   readonly days?: number
@@ -20,7 +20,7 @@ export interface CertificateWish {
 
 const P256 = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256']
 
-/** A self-signed certificate and its key, each in its file. */
+/** Writes a self-signed certificate and its key to two files. */
 export async function makeCertificate(wish: CertificateWish): Promise<void> {
   const { certificate, key, names, commonName = 'drawbridge test', days = 30, extensions = [], newKey = P256 } = wish
   const alternatives = names.length > 0 ? [`subjectAltName=${names.join(',')}`] : []
@@ -30,17 +30,17 @@ export async function makeCertificate(wish: CertificateWish): Promise<void> {
   await run('openssl', ['req', '-x509', '-newkey', ...newKey, '-nodes', ...files, ...subject, ...added])
 }
 
-/** The same key, locked with a passphrase. */
+/** Encrypts the key with a passphrase. */
 export async function encryptKey(key: string, encrypted: string, traditional = false): Promise<void> {
   const form = traditional ? ['ec', '-aes256'] : ['pkcs8', '-topk8']
   await run('openssl', [...form, '-in', key, '-out', encrypted, '-passout', 'pass:secret'])
 }
 
-/** A self-signed certificate whose life is over. */
+/** An expired self-signed certificate. */
 export const makeExpiredCertificate = (wish: CertificateWish): Promise<void> =>
   makeAgedCertificate(wish, new Date('2024-01-01T00:00:00Z'), new Date('2024-04-01T00:00:00Z'))
 
-/** A self-signed certificate with this life: openssl lets one choose only when it plays a whole authority. */
+/** A self-signed certificate with these dates: only `openssl ca` can set them. */
 export async function makeAgedCertificate(
   { certificate, key, names }: CertificateWish,
   begins: Date,

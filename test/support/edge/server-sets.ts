@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Servers that share a port, each with an id, and questions to them. */
+/** Servers on one port, each with an id, and requests to them. */
 export interface ServerSet {
   readonly servers: readonly ServerSpec[]
   readonly questions: readonly Question[]
@@ -18,10 +18,10 @@ export interface Question {
   readonly address: number
 }
 
-/** The last of the addresses is one that nobody names. */
+/** No server names the last address. */
 const ADDRESSES = [1, 2, 3]
 
-/** A set uses few of them, so that its names meet. */
+/** A set uses few names, so that they collide. */
 const LABELS = ['a', 'b', 'www', 'test', 'example', 'xn--bcher-kva', 'app-1', '7']
 
 const PATTERNS = [
@@ -72,7 +72,7 @@ function server(label: fc.Arbitrary<string>): fc.Arbitrary<ServerSpec> {
   })
 }
 
-/** As a visitor may spell it. */
+/** The spellings that a visitor may use. */
 const host = (label: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(spelled(dotted(label, 4)), fc.constantFrom('', '', '', '.', ':80', '.:8080'))
@@ -85,8 +85,8 @@ const spelled = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.tuple(text, fc.integer({ min: 0, max: 5 })).map(([plain, dice]) => (dice === 0 ? plain.toUpperCase() : plain))
 
 /**
- * The set as text, one server a line, each of which answers with its number there. Any one of those that share an address
- * may be its chosen default.
+ * The set as nginx configuration, one server per line. Each server answers with its line number. Any server of an address can be
+ * its default server.
  */
 export function renderSet(
   { servers }: ServerSet,

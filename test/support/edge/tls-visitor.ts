@@ -1,7 +1,7 @@
 import { connect } from 'node:tls'
 import type { EdgeDescription } from '../../../lab/description.ts'
 
-/** What a visitor got to know of the certificate that was served, or why the handshake failed. */
+/** The served certificate, or why the handshake failed. */
 interface Shown {
   readonly at: number
   readonly host: string
@@ -10,16 +10,16 @@ interface Shown {
 }
 
 export interface Visiting {
-  /** Every certificate that was shown, each once per host, in the order in which they appeared. */
+  /** Every served certificate, once per host, in order of appearance. */
   readonly seen: readonly Shown[]
-  /** Ends it; how many handshakes succeeded, and what became of the others. */
+  /** Stops visiting. Resolves with the number of successful handshakes and the failures. */
   stop(): Promise<{ readonly handshakes: number; readonly failures: readonly string[] }>
 }
 
-/** Between two visits of the same host. */
+/** The pause between two visits of the same host. */
 const PAUSE_MS = 100
 
-/** One full handshake, under the host's name, that takes only a valid certificate from these roots. */
+/** One full handshake with the host's name that accepts only a valid certificate from these roots. */
 export function handshake({ address, https }: EdgeDescription, host: string, ca: string): Promise<Shown> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port: https, servername: host, ca })
@@ -34,7 +34,7 @@ export function handshake({ address, https }: EdgeDescription, host: string, ca:
   })
 }
 
-/** Visitors that connect all the time, one after the other to every host of every edge. `ca` is read anew for each: roots may come. */
+/** Connects to every host of every edge in turn, without end. Reads `ca` for each visit, because roots can be added. */
 export function startVisiting(edges: readonly EdgeDescription[], hosts: readonly string[], ca: () => string): Visiting {
   const seen: Shown[] = []
   const failures: string[] = []

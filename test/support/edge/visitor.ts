@@ -5,11 +5,11 @@ import type { EdgeDescription } from '../../../lab/description.ts'
 export interface Visit {
   readonly host: string
   readonly path?: string
-  /** With it the visit is by TLS, and only a certificate for the host that these roots vouch for is taken. */
+  /** If set, the visit uses TLS and accepts only a certificate for the host from these roots. */
   readonly ca?: string | Buffer
 }
 
-/** What somebody sees who asks an edge for a host, from outside. */
+/** The answer of an edge to a visitor of a host. */
 export function visit(
   edge: EdgeDescription,
   { host, path = '/', ca }: Visit,

@@ -5,8 +5,8 @@ import { expect } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 
 /**
- * The SDK's own client on the built program, with everything that went either way. It lists the tools first, as agents do:
- * only then does the client hold every answer against the tool's outputSchema and throw when the two differ.
+ * The SDK's own client on the built program, with a transcript of all messages. It lists the tools first, because only then
+ * does the client validate every answer against the outputSchema of its tool.
  */
 export async function startAgent(url: string, ...options: string[]) {
   const transcript: string[] = []
@@ -35,7 +35,7 @@ export async function startAgent(url: string, ...options: string[]) {
 
 export type Agent = Awaited<ReturnType<typeof startAgent>>
 
-/** A tool's error, as an agent reads it. */
+/** The error of a tool, as an agent reads it. */
 export function errorOf({ isError, content }: CallToolResult): Record<string, unknown> {
   const [first] = content
   expect(isError, JSON.stringify(content)).toBe(true)

@@ -3,10 +3,10 @@ import { request } from 'node:http'
 export interface Call {
   readonly method?: string
   readonly path: string
-  /** An object is sent as JSON; text and bytes as they are. */
+  /** An object is sent as JSON, text and bytes unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string | string[]>>
-  /** The source address: who the caller is. */
+  /** The source address, which identifies the caller. */
   readonly from: string
 }
 
@@ -18,7 +18,7 @@ export interface Answer {
   readonly body: any
 }
 
-/** One request over a real socket from a chosen source address. Each has a connection of its own. */
+/** Sends one request on a new connection from a chosen source address. */
 export function call(origin: string, { method, path, body, headers = {}, from }: Call): Promise<Answer> {
   const raw = typeof body === 'string' || Buffer.isBuffer(body)
   const payload = body === undefined || raw ? (body as string | Buffer | undefined) : JSON.stringify(body)

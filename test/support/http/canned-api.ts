@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A service that always says the same, as of now: what is made of it on a screen can be compared to the letter. */
+/** A fake service with fixed answers, with times relative to now, so that the output of commands can be compared exactly. */
 export async function startCannedApi(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer(async ({ url = '', method }, response) => {
     const path = url.split('?')[0] ?? ''
@@ -25,7 +25,7 @@ export async function startCannedApi(): Promise<{ readonly url: string; close():
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** Half a minute off every border, so that a slow machine says the same. */
+/** Half a minute away from a full unit, so that the output is the same on a slow machine. */
 const from = (ms: number): string => new Date(Date.now() + ms + Math.sign(ms) * 30_000).toISOString()
 
 const PLAN_ID = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
@@ -219,7 +219,7 @@ const unhealthy = () =>
     checks: [{ name: 'health', status: 'failed', detail: 'It answered HTTP 503.' }, ...checks().slice(1)],
   })
 
-/** As a run goes: a step that begins twice, one that takes a moment, and the end. */
+/** The events of a run: one step starts twice and takes a moment. */
 async function steps(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const at = new Date().toISOString()

@@ -18,7 +18,7 @@ export interface EventStream {
   close(): void
 }
 
-/** Follows server-sent events of the lab's service, from the internal network. */
+/** Reads server-sent events of the lab's service from the internal network. */
 export function follow({ description }: TestLab, path: string, lastEventId?: string): EventStream {
   const { hostname, port } = new URL(description.api)
   const events: StreamedEvent[] = []

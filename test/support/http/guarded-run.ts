@@ -7,11 +7,11 @@ import type { Service } from '../../../src/operate/serve.ts'
 export interface GuardedRuns {
   /** Adds `POST /test/apply` and `POST /test/remove`. */
   readonly mount: (service: Service) => void
-  /** How many runs got through, over all services it was mounted on. */
+  /** The number of runs that were allowed, over all services. */
   readonly count: () => number
 }
 
-/** Stands for what apply and remove will guard: the right is proven and spent in the transaction that starts the run. */
+/** A stand-in for apply and remove: the capability is checked and spent in the transaction that starts the run. */
 export function guardedRuns(now: () => number = Date.now): GuardedRuns {
   let runs = 0
   const add = ({ app, store, admission }: Service, action: Exclude<GuardedAction, 'token'>) =>

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 
 export interface RawAnswer {
-  /** Everything that came back. */
+  /** All bytes of the answer, as text. */
   readonly text: string
   /** The status of each answer, in order. */
   readonly statuses: readonly number[]
@@ -14,7 +14,7 @@ export interface RawAnswer {
 
 const PATIENCE_MS = 1_500
 
-/** Sends bytes as they are and reads until the other side ends the connection, or says nothing more for a while. */
+/** Sends the bytes unchanged and reads until the other side closes the connection or is silent for a while. */
 export function sendRaw(origin: string, from: string, bytes: string | Buffer): Promise<RawAnswer> {
   const { hostname, port } = new URL(origin)
   return new Promise((answered) => {
@@ -26,7 +26,7 @@ export function sendRaw(origin: string, from: string, bytes: string | Buffer): P
     }
     socket.setTimeout(PATIENCE_MS, () => finish(false))
     socket.on('data', (chunk) => chunks.push(chunk))
-    // A reset is an ending, too: what was answered before it counts.
+    // A reset also ends the connection: the answer before it counts.
     socket.on('error', () => finish(true))
     socket.on('end', () => finish(true))
     socket.write(bytes)
@@ -47,7 +47,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A request as lines; the Host is ours and the connection ends after it unless the lines say otherwise. */
+/** A request from header lines. Adds the right Host and `Connection: close` unless the lines contain them. */
 export const rawRequest = (origin: string, first: string, ...headers: string[]): string => {
   const host = headers.some((header) => /^host\b/i.test(header)) ? [] : [`Host: ${new URL(origin).host}`]
   return `${[first, ...host, ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`

@@ -4,14 +4,14 @@ import type { TestLab } from '../lab/lab.ts'
 
 export interface RecordingProxy {
   readonly url: string
-  /** Every capability that went through, as the service issued it. */
+  /** Every capability that the service issued through the proxy. */
   readonly capabilities: readonly string[]
-  /** How often each was sent back to the service. */
+  /** How often each capability was sent to the service. */
   readonly spent: readonly string[]
   close(): Promise<void>
 }
 
-/** Stands between a client and the lab's service and dials it from the internal network; sees what nobody else may. */
+/** A proxy between a client and the lab's service. It connects from the internal network and records the capabilities. */
 export async function startRecordingProxy({ description }: TestLab): Promise<RecordingProxy> {
   const { hostname, port, host } = new URL(description.api)
   const capabilities: string[] = []

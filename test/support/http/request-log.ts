@@ -9,7 +9,7 @@ export interface RequestLine {
   readonly code?: string
 }
 
-/** The lines that a service logged of its requests. */
+/** The request lines of a service's log. */
 export const requestLog = (api: TestService): RequestLine[] =>
   api
     .log()
@@ -17,7 +17,7 @@ export const requestLog = (api: TestService): RequestLine[] =>
     .filter((line) => line.includes('"msg":"request"'))
     .map((line) => JSON.parse(line))
 
-/** The value that the given share of all is not above. */
+/** The given quantile of the values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN

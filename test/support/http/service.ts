@@ -9,32 +9,32 @@ import { type Answer, type Call, call } from './call.ts'
 
 export interface TestService {
   readonly origin: string
-  /** `127.x.y`: .23 is the Primary and the service, .25 and .253 are targets, .10 is a caller inside. */
+  /** `127.x.y`: .23 is the Primary and the service, .25 and .253 are targets, .10 is an internal caller. */
   readonly network: string
   readonly service: Service
   readonly folder: string
-  /** Everything that was logged, as text. */
+  /** The whole log, as text. */
   readonly log: () => string
   call(request: Omit<Call, 'from'> & { from?: 'inside' | 'outside' | string }): Promise<Answer>
   stop(): Promise<void>
 }
 
 export interface ServiceOptions {
-  /** Settings beyond the lab's, as YAML. A setting here replaces the default one of the same name. */
+  /** More settings, as YAML. A setting here replaces the default with the same name. */
   readonly settings?: string
   readonly dns?: { readonly address: string; readonly port: number }
-  /** All of them on that DNS server. */
+  /** The zones on that DNS server. */
   readonly zones?: readonly string[]
   readonly environment?: Record<string, string>
   readonly folder?: string
   readonly network?: string
   /** The service's clock. */
   readonly now?: () => number
-  /** Adds routes of a test's own to the assembled service before it listens. */
+  /** Adds routes to the assembled service before it listens. */
   readonly mount?: (service: Service) => void
 }
 
-/** The whole service in this program, on loopback, with a SQLite store of its own. Only the DNS server is left to the caller. */
+/** The whole service in this process, on loopback, with a new SQLite store. The caller provides the DNS server. */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   if (options.folder !== undefined) return startIn(options.folder, options)
   const own = tempFolder()

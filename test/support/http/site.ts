@@ -3,18 +3,18 @@ import { startZoneServer, type ZoneServer } from '../dns/zone-server.ts'
 import type { Answer } from './call.ts'
 import { type ServiceOptions, startService, type TestService } from './service.ts'
 
-/** A service, a real BIND behind it and a healthy backend on server 25: everything for a plan to succeed. */
+/** A service, a real BIND and a healthy backend on server 25: everything that a plan needs to succeed. */
 export interface Site {
   readonly api: TestService
   readonly dns: ZoneServer
   readonly backend: Backend
-  /** The body of a plan that succeeds, with whatever a test changes about it. */
+  /** The body of a plan that succeeds, with the changes of a test. */
   request(overrides?: Record<string, unknown>): Record<string, unknown>
   plan(overrides?: Record<string, unknown>, from?: string): Promise<Answer>
   /** The id of a new plan. */
   planId(): Promise<string>
   token(body: Record<string, unknown>, from?: string): Promise<Answer>
-  /** A new capability, issued to the caller inside. */
+  /** A new capability for the internal caller. */
   capability(planId: string, action?: 'apply' | 'remove'): Promise<string>
   stop(): Promise<void>
 }
@@ -60,6 +60,6 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
 
 async function expected(answering: Promise<Answer>, status: number): Promise<Answer['body']> {
   const answer = await answering
-  if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`)
+  if (answer.status !== status) throw new Error(`Expected HTTP ${status}, got ${answer.status}: ${answer.text}`)
   return answer.body
 }

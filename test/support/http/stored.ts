@@ -5,7 +5,7 @@ import type { TestService } from './service.ts'
 
 const databaseFile = ({ folder }: TestService): string => join(folder, 'state', 'drawbridge.db')
 
-/** How much of what may be stored is stored, as another reader of the database sees it. */
+/** The number of stored rows, as another reader of the database sees them. */
 export function stored(api: TestService): { plans: number; capabilities: number } {
   const database = new Database(databaseFile(api), { readonly: true })
   try {
@@ -16,7 +16,7 @@ export function stored(api: TestService): { plans: number; capabilities: number 
   }
 }
 
-/** Every byte the store has on disk, its write-ahead log included. */
+/** All bytes of the store on disk, including the write-ahead log. */
 export function storedBytes(api: TestService): Buffer {
   const file = databaseFile(api)
   const files = [file, `${file}-wal`, `${file}-shm`].filter((path) => existsSync(path))

@@ -9,14 +9,14 @@ interface Received {
   readonly body: any
 }
 
-/** A receiver as somebody else would write it: it verifies what comes by the convention's own library and knows each id once. */
+/** A webhook receiver that verifies messages with the standardwebhooks library and ignores repeated ids. */
 export class WebhookReceiver {
   readonly #verifier: Webhook
   readonly #seen = new Map<string, Received>()
   readonly #server: Server
-  /** What every message is answered with. `hang`: nothing, for ever. */
+  /** The answer to every message. `hang`: never answers. */
   mode: 'ok' | 'fail' | 'hang' | 'redirect' = 'ok'
-  /** Messages that came, repetitions and those it refused included. */
+  /** All messages, including repeated and refused ones. */
   tries = 0
   readonly forged: string[] = []
   #port = 0
@@ -41,7 +41,7 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${this.#port}/hook`
   }
 
-  /** In the order in which each came for the first time. */
+  /** In the order of first arrival. */
   get received(): readonly Received[] {
     return [...this.#seen.values()]
   }

@@ -1,10 +1,10 @@
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 
-/** How a point of the table is reached, and what must become of the plan after a crash there. */
+/** How a run gets to a crash point, and the expected state of the plan after a crash there. */
 export interface CrashCase {
   readonly point: string
   readonly action: 'apply' | 'remove'
-  /** Lies on the way back: the run must fail first. */
+  /** The point is on the way back, so the run must fail first. */
   readonly backward: boolean
   readonly end: 'applied' | 'rolled_back' | 'removed'
 }
@@ -19,7 +19,7 @@ function caseOf(point: string): CrashCase {
   return { point, action, backward, end: DECIDED.includes(point) ? 'applied' : 'rolled_back' }
 }
 
-/** Whether the recovery after a crash at `crashed` may itself come to `point`. */
+/** Whether the recovery after a crash at `crashed` can pass `point`. */
 export function isOnTheWayBack(crashed: CrashCase, point: string): boolean {
   const next = caseOf(point)
   if (next.action !== crashed.action) return false
@@ -29,8 +29,8 @@ export function isOnTheWayBack(crashed: CrashCase, point: string): boolean {
 }
 
 /**
- * The points in an order in which as many as possible follow each other without a start of their own between them: the
- * life that recovers from one is the one that dies at the next.
+ * The points in an order that needs few extra starts of the service: the process that recovers from one crash dies at the next
+ * point.
  */
 export function walk(points: readonly string[]): CrashCase[] {
   const left = points.map(caseOf)
@@ -48,26 +48,26 @@ export function walk(points: readonly string[]): CrashCase[] {
 function mostLeft(cases: readonly CrashCase[]): CrashCase {
   const kinds = [...Map.groupBy(cases, ({ action, backward }) => `${action} ${backward}`).values()]
   const [chosen] = kinds.toSorted((a, b) => b.length - a.length)[0] ?? []
-  if (!chosen) throw new Error('nothing is left to choose from')
+  if (!chosen) throw new Error('No point is left to choose from.')
   return chosen
 }
 
-/** Needs a service whose challenges are http-01. */
+/** Points that need http-01 challenges. */
 export const isOfHttpChallenge = (point: string): boolean => point.startsWith('apply proxy-tls ')
 
-/** Needs a certificate to be issued. */
+/** Points that need a new certificate. */
 export const isOfIssuing = (point: string): boolean => point === 'apply certificate challenge-set'
 
-/** Walked on their own: nobody asks for a renewal. */
+/** Points of renewals. Another test covers them. */
 export const isOfRenewal = (point: string): boolean => point.startsWith('renew ')
 
-/** All that is left: a certificate that is there, and challenges by DNS. */
+/** All other points: with an existing certificate and dns-01 challenges. */
 export const usualPoints = (): string[] =>
   CRASH_POINTS.filter((point) => !isOfHttpChallenge(point) && !isOfIssuing(point) && !isOfRenewal(point))
 
 /**
- * A fifth of the points, in which every step and every moment of both actions is met: the whole table takes minutes and
- * is walked by the campaign.
+ * A fifth of the points, which covers every step and every moment of both actions. All points take minutes; the campaign walks
+ * them.
  */
 export function someOf(points: readonly string[]): string[] {
   const chosen = points.filter(
@@ -77,7 +77,7 @@ export function someOf(points: readonly string[]): string[] {
     points.filter((point) => !chosen.includes(point)),
     (point) => `${point.split(' ')[0]} ${point.split(' ')[1]}`,
   )
-  // Three and eight have no divisor in common: step by step the turn comes round to every moment.
+  // Three and eight are coprime, so the walk covers every moment.
   for (const [turn, ofStep] of [...moments.values()].entries())
     chosen.push(...ofStep.slice((turn * 3) % ofStep.length).slice(0, 1))
   return chosen

@@ -9,7 +9,7 @@ export { invariants } from './invariants.ts'
 
 type Action = 'apply' | 'remove' | 'renew'
 
-/** A plan that a whole lab can carry out, with whatever a test changes about it: without TLS, on the healthy sample backend. */
+/** Makes a plan without TLS for the healthy sample backend, with the changes of a test. */
 export const planned = async (lab: TestLab, overrides: Record<string, unknown> = {}): Promise<Answer['body']> =>
   expected(await lab.call({ path: '/api/deploy/plan', body: planRequest(lab, overrides) }), 201)
 
@@ -23,12 +23,12 @@ export const planRequest = ({ description }: TestLab, overrides: Record<string, 
   ...overrides,
 })
 
-/** A new capability, issued to the caller inside. */
+/** A new capability for the internal caller. */
 export async function granted(lab: TestLab, planId: string, action: Action = 'apply'): Promise<string> {
   return expected(await lab.call({ path: '/api/internal/token', body: { planId, action } }), 201).capability
 }
 
-/** Runs a plan with a new capability; whatever is answered. */
+/** Runs a plan with a new capability and returns any answer. */
 export async function run(
   lab: TestLab,
   planId: string,
@@ -52,27 +52,27 @@ export const runWith = (
     headers: { 'x-deploy-capability': capability, ...headers },
   })
 
-/** Plans and applies; the body of the apply's answer. */
+/** Makes and applies a plan. Returns the body of the apply. */
 export async function applied(lab: TestLab, overrides: Record<string, unknown> = {}): Promise<Answer['body']> {
   const { planId } = await planned(lab, overrides)
   return expected(await run(lab, planId), 200)
 }
 
-/** The body of the removal's answer. */
+/** Removes the exposure of a plan. Returns the body of the removal. */
 export const removed = async (lab: TestLab, planId: string): Promise<Answer['body']> =>
   expected(await run(lab, planId, 'remove'), 200)
 
-/** A plan as the service tells of it now. */
+/** The current plan, as the API returns it. */
 export const planOf = async (lab: TestLab, planId: string): Promise<Answer['body']> =>
   expected(await lab.call({ path: `/api/deploy/plans/${planId}` }), 200)
 
-/** The body; another status than this is an Error that shows what came instead. */
+/** The body of an answer. Throws if the answer has another status. */
 export function expected(answer: Answer, status: number): Answer['body'] {
-  if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`)
+  if (answer.status !== status) throw new Error(`Expected HTTP ${status}, got ${answer.status}: ${answer.text}`)
   return answer.body
 }
 
-/** Everything that a run may change and a put-back restores, to the byte: the zone and both edges' configuration. */
+/** Everything that a run changes and its undo restores exactly: the zone and the configuration of both edges. */
 export async function world(lab: TestLab): Promise<readonly unknown[]> {
   const { primary, secondary } = lab.description.edges
   const files = [primary, secondary].flatMap(({ config, hosts }) => [

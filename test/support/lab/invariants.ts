@@ -17,9 +17,9 @@ import type { TestLab } from './lab.ts'
 import { rowsOf, withStore } from './lab-store.ts'
 
 export interface Allowances {
-  /** The test itself broke the edges' configuration by a file of its own. */
+  /** The test itself broke the configuration of the edges. */
   readonly foreignFault?: boolean
-  /** The Secondary was hindered; it never decides, so nothing is asked of it. */
+  /** The test disturbed the Secondary, so it is not checked. */
   readonly withoutSecondary?: boolean
 }
 
@@ -30,8 +30,8 @@ interface Books {
 }
 
 /**
- * What stays true whatever happens, looked at from outside: books, zone, both edges and the state folder. An Error lists
- * everything that does not hold. A host that is `blocked` says so, and is left out. No run may be under way.
+ * Checks what must always be true, from outside: store, zone, both edges and the state folder. Throws an Error that lists all
+ * violations. Skips `blocked` hosts. No run may be in progress.
  */
 export async function invariants(lab: TestLab, allowances: Allowances = {}): Promise<void> {
   const { primary, secondary } = lab.description.edges
@@ -49,7 +49,7 @@ export async function invariants(lab: TestLab, allowances: Allowances = {}): Pro
       ...leftInState(lab),
     ]
   })
-  if (broken.length > 0) throw new Error(`what must always hold does not:\n- ${broken.join('\n- ')}`)
+  if (broken.length > 0) throw new Error(`Invariants are violated:\n- ${broken.join('\n- ')}`)
 }
 
 async function brokenBooks(lab: TestLab, store: Store, { plans, exposures }: Books): Promise<string[]> {
@@ -74,7 +74,7 @@ async function brokenBooks(lab: TestLab, store: Store, { plans, exposures }: Boo
   ]
 }
 
-/** Runs that callers asked for, beyond the capabilities that were spent for them. */
+/** The number of runs of callers minus the number of spent capabilities. */
 const overspent = (lab: TestLab): string[] =>
   rowsOf<{ host: string; action: string }>(
     lab,
@@ -148,7 +148,7 @@ async function brokenEdge(
   ].map((sentence) => `${edge.server}: ${sentence}`)
 }
 
-/** Below the service's own folder: what was begun and not ended, what others can read, what nobody may read in a log. */
+/** Faults in the state folder: unfinished files, files that others can read, secrets in a log. */
 function leftInState(lab: TestLab): string[] {
   const paths = statePaths(lab.state)
   const names = readdirSync(paths.service, { recursive: true, encoding: 'utf8' })

@@ -7,13 +7,13 @@ import type { TestLab } from './lab.ts'
 
 const fileOf = ({ state }: TestLab): string => join(statePaths(state).service, 'drawbridge.db')
 
-/** The store of a lab's service, as another instance beside it sees it. */
+/** Opens the store of a lab's service, as another instance would. */
 export async function withStore<T>(lab: TestLab, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore({ kind: 'sqlite', file: fileOf(lab) })
   return work(store).finally(() => store.close())
 }
 
-/** Rows as they lie in the database. */
+/** Rows of the database. */
 export function rowsOf<Row>(lab: TestLab, query: string): Row[] {
   const database = new Database(fileOf(lab), { readonly: true })
   try {
@@ -23,7 +23,7 @@ export function rowsOf<Row>(lab: TestLab, query: string): Row[] {
   }
 }
 
-/** Writes where no caller could, as time passing would. */
+/** Changes the database directly, for example to simulate that time has passed. */
 export function change(lab: TestLab, statement: string, ...values: (string | number)[]): void {
   const database = new Database(fileOf(lab), { timeout: 5_000 })
   try {

@@ -7,13 +7,13 @@ import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 export interface TestLab extends Omit<Lab, 'stop'> {
-  /** Asks the service, from the internal network unless told otherwise. */
+  /** Calls the service, by default from the internal network. */
   call(request: Omit<Call, 'from'> & { from?: 'internal' | 'public' | string }): Promise<Answer>
   /** Stops the lab and removes its state. */
   stop(): Promise<void>
 }
 
-/** A whole lab of a test's own: real BIND, nginx, Pebble and backends, with the built service on it unless `service` is false. */
+/** A whole lab for one test file: real BIND, nginx, Pebble and backends, with the built service unless `service` is false. */
 export async function startTestLab(options: Omit<LabOptions, 'state' | 'place'> = {}): Promise<TestLab> {
   const folder = tempFolder()
   const place = await freePlace()
@@ -40,7 +40,7 @@ export async function startTestLab(options: Omit<LabOptions, 'state' | 'place'> 
   }
 }
 
-/** Away from the usual place, so that tests run beside a lab that somebody works with. */
+/** Not the default place, so that tests can run while a lab runs. */
 export async function freePlace(): Promise<Place> {
   const network = randomNetwork()
   if (!(await isPortFree(`${network}.23`, 8045))) return freePlace()

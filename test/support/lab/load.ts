@@ -2,11 +2,11 @@ import { Agent, request } from 'node:http'
 import type { EdgeDescription } from '../../../lab/description.ts'
 
 export interface Load {
-  /** Ends it; how many requests were answered well, and what became of the others. */
+  /** Stops the load. Resolves with the number of good answers and the failures. */
   stop(): Promise<{ readonly served: number; readonly failures: readonly string[] }>
 }
 
-/** Visitors of a host, without a pause between their requests: some keep their connection, some take a new one each time. */
+/** Visitors of a host who send requests without a pause, some on one connection, some on a new one each time. */
 export function startLoad(edge: EdgeDescription, host: string, path: string): Load {
   const kept = new Agent({ keepAlive: true })
   const failures: string[] = []
@@ -30,7 +30,7 @@ export function startLoad(edge: EdgeDescription, host: string, path: string): Lo
   }
 }
 
-/** A kept connection that the server closed before it took the request was never asked: as every client does, ask again. */
+/** A kept connection that the server closed before the request is retried, as every client does. */
 async function once(edge: EdgeDescription, host: string, path: string, agent: Agent | false): Promise<number | string> {
   const { outcome, neverAsked } = await ask(edge, host, path, agent)
   return neverAsked ? once(edge, host, path, false) : outcome

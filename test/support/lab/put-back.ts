@@ -4,7 +4,7 @@ import { invariants, planOf, removed, run, world } from './exposure.ts'
 import type { Allowances } from './invariants.ts'
 import type { TestLab } from './lab.ts'
 
-/** A run that failed in a step tells which, and every undo. */
+/** Expects a failed run that names the failed step and every undo. */
 export function expectFailure({ status, body }: Answer, expectedStatus: number, code: string, step: string): void {
   expect({ status, code: body.code }).toEqual({ status: expectedStatus, code })
   expect(body.steps.at(-1)).toMatchObject({ name: step, status: 'failed', detail: expect.any(String) })
@@ -12,7 +12,7 @@ export function expectFailure({ status, body }: Answer, expectedStatus: number, 
   expect(body.nextAction).not.toBe('')
 }
 
-/** After a failed apply the world is what it was, to the byte, and the books say so. */
+/** Expects that after a failed apply everything is exactly as before, in the world and in the store. */
 export async function expectPutBack(
   lab: TestLab,
   planId: string,
@@ -24,7 +24,7 @@ export async function expectPutBack(
   await invariants(lab, allowances)
 }
 
-/** Once the reason is gone, the same plan is applied with a new capability, and removed. */
+/** Expects that the same plan can be applied with a new capability, and removed. */
 export async function expectApplicable(lab: TestLab, planId: string): Promise<void> {
   const again = await run(lab, planId)
   expect({ status: again.status, state: again.body.state, detail: again.body.detail }).toEqual({

@@ -13,7 +13,7 @@ export interface SecondInstance extends AsyncDisposable {
   readonly call: TestLab['call']
 }
 
-/** One more service process on a lab's PostgreSQL store and edges, with an address and a state folder of its own. */
+/** A second service process on the PostgreSQL store and edges of a lab, with its own address and state folder. */
 export async function startSecondInstance(lab: TestLab): Promise<SecondInstance> {
   const { folder, config } = statePaths(lab.state)
   const { api, callers } = lab.description

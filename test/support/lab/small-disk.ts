@@ -5,20 +5,20 @@ import { findProgram, isRoot } from '../../../lab/program.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 export interface SmallDisk {
-  /** Not a byte is left from now on. */
+  /** Fills the disk completely. */
   fill(): void
   free(): void
   readOnly(): void
   writable(): void
-  /** Takes the disk away; what the folder holds stays in it. May be called twice. */
+  /** Unmounts the disk and keeps the files of the folder. May be called twice. */
   unmount(): void
 }
 
 const FILLER = '.filler'
 
-/** Puts a folder, with what is in it, on a disk of its own of so many KiB. */
+/** Moves a folder with its files to a new disk of this size in KiB. */
 export function onSmallDisk(folder: string, kib: number): SmallDisk {
-  if (!isRoot()) throw new Error('This test mounts small disks, which only root may do: run it as root.')
+  if (!isRoot()) throw new Error('This test mounts small disks, which only root may do. Run it as root.')
   if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const mode = (lstatSync(folder).mode & 0o777).toString(8)
   keeping(folder, () => mount('-t', 'tmpfs', '-o', `size=${kib}k,mode=${mode}`, 'drawbridge-test', folder))
@@ -41,7 +41,7 @@ export function onSmallDisk(folder: string, kib: number): SmallDisk {
 
 const mount = (...args: string[]): void => void execFileSync(findProgram('mount', 'mount'), args, { stdio: 'pipe' })
 
-/** What is in the folder before is in it after, and nothing else. */
+/** Keeps exactly the files of the folder. */
 function keeping(folder: string, change: () => void): void {
   using held = tempFolder()
   copy(folder, held.path)
@@ -52,7 +52,7 @@ function keeping(folder: string, change: () => void): void {
 
 const copy = (from: string, to: string): void => void execFileSync('cp', ['-a', '--no-target-directory', from, to])
 
-/** Whoever else writes there meanwhile takes part of what was free: then the rest is filled. */
+/** Repeats until the disk is full, because other programs can write at the same time. */
 function fill(folder: string): void {
   for (;;) {
     const { bavail, bsize } = statfsSync(folder)

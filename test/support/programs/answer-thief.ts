@@ -4,11 +4,11 @@ import { freePort } from '../../../lab/free-port.ts'
 import type { Endpoint } from '../../../src/model/address.ts'
 
 export interface AnswerThief extends Endpoint, AsyncDisposable {
-  /** How many answers it kept to itself. */
+  /** The number of dropped answers. */
   readonly stolen: () => number
 }
 
-/** Stands before a server, passes on what it is sent, and ends the connection when the answer comes, in place of it. */
+/** A proxy that forwards requests to a server and closes the connection when the answer comes, without forwarding it. */
 export async function startAnswerThief(server: Endpoint): Promise<AnswerThief> {
   const sockets = new Set<Socket>()
   const keep = (socket: Socket) => sockets.add(socket.on('error', () => undefined))

@@ -1,4 +1,4 @@
-/** Keeps the event loop from everything else for so long, as work that never yields does. */
+/** Blocks the event loop for this time. */
 export function blockFor(ms: number): void {
   const until = performance.now() + ms
   while (performance.now() < until);

@@ -4,20 +4,20 @@ import { startTestLab, type TestLab } from '../lab/lab.ts'
 export interface PageSite {
   readonly lab: TestLab
   readonly browser: Browser
-  /** A page of its own, as somebody inside or outside sees it. What it complains of and whom it asks is kept. */
+  /** A new page, as an internal or public caller. Its errors and requests are recorded. */
   open(path: string, as?: Visitor, options?: BrowserContextOptions): Promise<Page>
-  /** What no page may ever do: errors, refusals by the content policy, requests to anybody else. Forgotten once told. */
+  /** Returns and clears what no page may do: errors, content policy violations, requests to other servers. */
   complaints(): string[]
   stop(): Promise<void>
 }
 
-/** `plainly`: by a name over plain http, which no browser takes for secure as it does localhost. */
+/** `plainly`: by a name over plain http, which is no secure context, unlike localhost. */
 type Visitor = 'inside' | 'outside' | 'plainly'
 
-/** Service and edge stand on the same machine, and the browser finds every name of the zone there. */
+/** Service and edge run on this machine, and the browser resolves every name of the zone to it. */
 const PLAIN_ADDRESS = 'http://drawbridge.lab.test:8045'
 
-/** One lab and one real browser for all suites of the page. Names of the zone lead to the Primary's edge. */
+/** One lab and one real browser for all suites. Names of the zone resolve to the edge of the Primary. */
 export async function startPageSite(): Promise<PageSite> {
   const lab = await startTestLab({
     configure: (config) => ({ ...config, publicUrls: [...(config.publicUrls as string[]), PLAIN_ADDRESS] }),
@@ -58,7 +58,7 @@ export async function startPageSite(): Promise<PageSite> {
   }
 }
 
-/** A browser tells of each answer over 399, and of each lost connection, as of an error; and that plain http is plain. */
+/** A browser logs each answer over 399, each lost connection and the use of plain http as an error. */
 const isOwnRefusal = (text: string): boolean =>
   /^Failed to load resource:|Opener-Policy header has been ignored/.test(text)
 

@@ -9,8 +9,8 @@ import type { Exposure } from '../../../src/store/ports/exposures.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 
 /**
- * Diagnoses hosts in a program of its own, which a test runs without the right to write a file or to start a program. Takes
- * the text of a configuration, the books and the hosts as JSON; prints host and cause of each.
+ * Diagnoses hosts in a separate process, which a test runs without permission to write files or start programs. Input: the text
+ * of a configuration, the stored exposures and the hosts as JSON. Output: host and cause of each.
  */
 interface Errand {
   readonly settings: string

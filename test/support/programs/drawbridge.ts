@@ -12,7 +12,7 @@ export interface Starting {
   readonly input?: string
 }
 
-/** The built program, as anyone starts it, without a terminal. */
+/** Runs the built program without a terminal. */
 export function drawbridge(args: readonly string[], { environment = {}, input = '' }: Starting = {}): Promise<Ended> {
   const child = spawn(launcher(), args, { env: { ...process.env, ...environment } })
   const taken = { stdout: '', stderr: '' }

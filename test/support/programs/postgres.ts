@@ -8,17 +8,17 @@ import pg from 'pg'
 
 const PROGRAMS = '/usr/lib/postgresql/15/bin'
 const run = promisify(execFile)
-/** Every test ends with the server at the latest, so nothing needs to outlive its machine. */
+/** The data need not survive the server, so nothing waits for the disk. */
 const SETTINGS = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'listen_addresses=127.0.0.1']
 
 export const KILL_OTHERS = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`
 
-/** A real PostgreSQL of the test's own: temporary folder, free port on 127.0.0.1. */
+/** A real PostgreSQL for one test: temporary folder, free port on 127.0.0.1. */
 export interface PostgresCluster {
   /** The URL of its one database. */
   readonly url: string
-  /** Leaves the database as it was at first, whatever is in it and whoever is connected. */
+  /** Empties the database and ends all connections to it. */
   empty(): Promise<void>
   /** Stops the server and removes its folder. */
   stop(): Promise<void>
@@ -50,7 +50,7 @@ export async function startPostgres(): Promise<PostgresCluster> {
   return cluster(folder, port)
 }
 
-/** A new database for every test would be as empty, but copies megabytes each time. */
+/** Faster than a new database for every test, which copies megabytes. */
 const EMPTY = `${KILL_OTHERS}; drop schema public cascade; create schema public`
 
 function cluster(folder: string, port: number): PostgresCluster {
@@ -67,7 +67,7 @@ function cluster(folder: string, port: number): PostgresCluster {
   }
 }
 
-/** One statement on a connection of its own, past the store. */
+/** One statement on a separate connection, not through the store. */
 export async function runSql(url: string, statement: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -80,7 +80,7 @@ export async function runSql(url: string, statement: string): Promise<Record<str
 
 const isRoot = process.getuid?.() === 0
 
-/** PostgreSQL refuses to run as root, so root runs it as the user that Debian made for it. */
+/** PostgreSQL refuses to run as root, so root runs it as Debian's user for it. */
 async function asServerUser(program: string, args: string[]): Promise<void> {
   const path = join(PROGRAMS, program)
   const cwd = tmpdir()
@@ -100,6 +100,6 @@ async function freePort(): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1')
+  if (address === null || typeof address === 'string') throw new Error('No port is free on 127.0.0.1.')
   return address.port
 }

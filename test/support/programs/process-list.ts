@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What every process on the machine shows of itself, looked at again and again until `stop`. */
+/** Collects the command line and environment of every process on the machine until `stop`. */
 export function watchProcesses(): { stop(): string } {
   const seen = new Set<string>()
   const look = () => {

@@ -6,7 +6,7 @@ interface Typed {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Runs a shell line on a terminal of 80 columns and 24 rows; gives every byte that came to it. */
+/** Runs a shell line on a pseudo terminal of 80 columns and 24 rows. Resolves with all output. */
 export function onTerminal(line: string, { input = '', environment = {} }: Typed = {}): Promise<string> {
   const script = findProgram('script', 'bsdutils')
   const child = spawn(script, ['-qec', `stty cols 80 rows 24 -echo; ${line}`, '/dev/null'], {
@@ -23,7 +23,7 @@ export function onTerminal(line: string, { input = '', environment = {} }: Typed
   })
 }
 
-/** What stands on the terminal in the end: cursor movements and erasures done, colours left out. */
+/** The final content of the terminal, after cursor movements and erasures, without colours. */
 export function finalScreen(output: string): string[] {
   const lines: string[] = ['']
   let row = 0
@@ -33,7 +33,7 @@ export function finalScreen(output: string): string[] {
     lines[row] = line.slice(0, column) + character + line.slice(column + 1)
     column += 1
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals are steered by them
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences control a terminal
   for (const [part, , count = '', command] of output.matchAll(/\u001b\[([?]?)([\d;]*)([A-Za-z])|[\s\S]/gu)) {
     const steps = Number(count || 1)
     if (command === 'A') row = Math.max(0, row - steps)
