@@ -9,12 +9,12 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     modulePreload: { polyfill: false },
-    // What is small enough would be put into the page as data; the policy for scripts and styles allows none there.
+    // Small files must not become data URLs, which the content security policy forbids.
     assetsInlineLimit: 0,
   },
 })
 
-/** Each file once more, compressed, so that this is not done while somebody waits. */
+/** Writes a compressed copy of each file, so that the service need not compress it for each request. */
 function compressed(): Plugin {
   return {
     name: 'compressed',

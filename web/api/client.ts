@@ -1,6 +1,6 @@
 import { createClient, Refusal, Unreachable } from '../../src/client/index.ts'
 
-/** The page is a client of the API like any other, at the address it came from. */
+/** The page calls the API like any other client, at its own origin. */
 export const client = createClient(location.origin)
 
 export const isWorthRetrying = (fault: unknown): boolean =>

@@ -5,7 +5,7 @@ import { client } from './client.ts'
 export type { Diagnosis } from '../../src/client/index.ts'
 export type Link = Diagnosis['chain'][number]
 
-/** Looked at anew each time it is opened, and again when somebody asks: it costs the caller's budget. */
+/** Runs when the panel opens and on request only, because each diagnosis counts against the rate limit of the caller. */
 export const useDiagnosis = (host: string) =>
   useQuery({
     queryKey: ['diagnosis', host],

@@ -7,7 +7,7 @@ import { follow, type LiveState } from './live.ts'
 
 export type { HostRow } from '../../src/client/index.ts'
 
-/** Every host that is known so far. `isWhole`: there are no more. */
+/** The hosts that are loaded so far. `isWhole`: all hosts are loaded. */
 export interface Hosts {
   readonly rows: readonly HostRow[]
   readonly total: number
@@ -16,13 +16,13 @@ export interface Hosts {
 }
 
 const KEY = ['hosts']
-/** Enough for the tallest screen, and there at once however many follow. */
+/** Enough for the tallest screen, so that the first page loads fast. */
 const FIRST_PAGE = 100
-/** The most that the service gives at once. */
+/** The largest page of the service. */
 const WHOLE_PAGE = 500
-/** A list of many pages is not fetched again for every host that comes. */
+/** A list of many pages is not loaded again for every new host. */
 const BETWEEN_WHOLE_LISTS_MS = 5_000
-/** Latencies and shares of time come with the whole list only: a short one is asked for more often. */
+/** Only the whole list has latencies and uptimes, so a short list is loaded more often. */
 const lookAgainMs = (hosts: Hosts | undefined): number => ((hosts?.total ?? 0) > 1_000 ? 30_000 : 10_000)
 
 export const useHosts = () => {
@@ -37,7 +37,7 @@ export const useHosts = () => {
 
 let tag: string | undefined
 
-/** The first time a short page is shown while the rest is on its way; later only what has changed is sent. */
+/** The first load shows a short page while the rest loads. Later loads transfer only changes. */
 async function fetchHosts(queries: QueryClient, signal: AbortSignal): Promise<Hosts> {
   const known = queries.getQueryData<Hosts>(KEY)
   if (!known) {
@@ -80,7 +80,7 @@ async function fetchPage(limit: number, cursor: string | null, signal: AbortSign
 
 const NOTHING: HostsBody = { hosts: [], total: 0, matched: 0, nextCursor: null, counts: {}, servers: [], at: '' }
 
-/** Keeps the hosts up to date for as long as the page stands, and says whether it can. */
+/** Keeps the hosts up to date while the page is open, and reports the state of the connection. */
 export function useLiveHosts(): LiveState {
   const queries = useQueryClient()
   const [state, setState] = useState<LiveState>('connecting')
@@ -108,7 +108,7 @@ export function useLiveHosts(): LiveState {
         badge: (text) => {
           const row = JSON.parse(text) as HostRow
           changed.set(row.host, row)
-          // Many hosts may change at once: they are drawn together.
+          // Many hosts can change at once, so they are drawn together.
           if (!isScheduled) window.setTimeout(draw, 100)
           isScheduled = true
         },

@@ -9,7 +9,7 @@ export interface LiveStream {
 const SHORTEST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 15_000
 
-/** Follows server-sent events for as long as the page stands. A lost connection is told and taken up again by itself. */
+/** Reads server-sent events while the page is open. Reports a lost connection and reconnects automatically. */
 export function follow({ path, events, onState }: LiveStream): () => void {
   let source: EventSource | undefined
   let timer: number | undefined
@@ -29,7 +29,7 @@ export function follow({ path, events, onState }: LiveStream): () => void {
       pause = SHORTEST_PAUSE_MS
       onState('live')
     }
-    // The browser would try again too, but not after every kind of refusal: so it is done here, always the same way.
+    // The browser does not reconnect after every kind of refusal, so this code always does.
     source.onerror = lose
     for (const [name, hear] of Object.entries(events)) {
       source.addEventListener(name, (event) => hear(String(event.data), event.lastEventId))

@@ -8,7 +8,7 @@ export type { Run } from '../../src/client/index.ts'
 export type RunEvent = Run['events'][number]
 export type Action = Run['action']
 
-/** The API leaves the evidence open; the model says what it is. */
+/** The schema of the API does not type the evidence; the model does. */
 export interface Plan extends Omit<PlanBody, 'checks' | 'changes'> {
   readonly checks: readonly Check[]
   readonly changes: readonly Change[]

@@ -3,12 +3,12 @@ import type { Policy as PolicyBody } from '../../src/client/index.ts'
 import type { PortPolicy } from '../../src/plan/settings.ts'
 import { client } from './client.ts'
 
-/** The schema cannot say that a range has two ends; the model does. */
+/** The schema cannot express that a range has two ends; the model does. */
 export interface Policy extends Omit<PolicyBody, 'ports'> {
   readonly ports: PortPolicy
 }
 
-/** What is allowed here, and what this visitor may do. It decides what is drawn; the service decides what is done. */
+/** The policy, and what this caller may do. It decides only what the page shows: the service checks every call. */
 export const usePolicy = () =>
   useQuery({
     queryKey: ['policy'],

@@ -7,7 +7,7 @@ interface CauseProps {
   readonly badge: string
 }
 
-/** The answer first: what is so, and what to do. */
+/** The cause and the advice. */
 export function Cause({ cause, badge }: CauseProps) {
   return (
     <div className={styles.cause} data-well={badge === 'RUNNING'}>

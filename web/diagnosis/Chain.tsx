@@ -16,7 +16,7 @@ type State = keyof typeof WORDS
 
 const stateOf = ({ ok }: Link): State => (ok === null ? 'unknown' : ok ? 'good' : 'broken')
 
-/** The way of a request, from the name down to the backend. The log is no part of the way: it stands apart. */
+/** The links of a request from the name to the backend. The log is not a link, so it is shown separately. */
 export function Chain({ chain }: { readonly chain: readonly Link[] }) {
   const way = chain.filter(({ link }) => link !== 'error_log')
   const log = chain.find(({ link }) => link === 'error_log')
@@ -55,7 +55,7 @@ export function Chain({ chain }: { readonly chain: readonly Link[] }) {
   )
 }
 
-/** The bit of road that leads to a link. Where it is broken there is a gap. */
+/** The line to a link, with a gap if the link is broken. */
 function Connector({ isBroken }: { readonly isBroken: boolean }) {
   return (
     <svg viewBox="0 0 24 20" aria-hidden="true" className={styles.connector} data-broken={isBroken}>

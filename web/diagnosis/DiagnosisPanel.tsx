@@ -86,7 +86,7 @@ function useEscape(onEscape: () => void): void {
   }, [])
 }
 
-/** A badge that turns while its diagnosis is open makes the diagnosis old. */
+/** A badge that changes while its diagnosis is open makes the diagnosis outdated. */
 function useLookAgain(live: string | undefined, diagnosed: string | undefined, lookAgain: () => void): void {
   const seen = useRef(live)
   useEffect(() => {

@@ -11,7 +11,7 @@ interface FactsProps {
   readonly row: HostRow | undefined
 }
 
-/** Where it stands in the configuration, for who goes there next. Each can be copied. */
+/** The place in the configuration. Each fact can be copied. */
 export function Facts({ diagnosis, row }: FactsProps) {
   return (
     <div className={styles.facts}>

@@ -10,7 +10,7 @@ const STAGES = [
 const [BOX, GAP, TOP] = [190, 44, 52]
 const leftOf = (stage: number): number => 2 + stage * (BOX + GAP) + (stage > 0 ? 16 : 0)
 
-/** The whole flow in one picture. Where there is little room it can be scrolled; its words stand in its description. */
+/** The whole flow in one picture. It scrolls on a narrow screen, and its description contains its text. */
 export function FlowPicture() {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard

@@ -1,6 +1,6 @@
 import { inFull, span } from './time.ts'
 
-/** How long ago something was, and when exactly for who points at it. */
+/** The time since an event, with the exact time as a tooltip. */
 export function Ago({ at, now }: { readonly at: string; readonly now: number }) {
   const passed = now - Date.parse(at)
   return (

@@ -8,7 +8,7 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly busy?: boolean
 }
 
-/** While busy it keeps its place and its focus, and does nothing. */
+/** A busy button keeps its place and focus and ignores clicks. */
 export function Button({ look = 'plain', icon, busy = false, children, onClick, className, ...rest }: ButtonProps) {
   return (
     <button

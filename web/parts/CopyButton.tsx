@@ -5,9 +5,9 @@ import type { IconName } from './icons.tsx'
 
 interface CopyButtonProps {
   readonly text: string
-  /** What is copied, for who cannot see what stands beside it. */
+  /** The name of the copied thing, for screen readers. */
   readonly what: string
-  /** Words on the button itself. */
+  /** The text on the button. */
   readonly children?: string
   readonly icon?: IconName
 }

@@ -7,7 +7,7 @@ interface DialogProps {
   readonly children: ReactNode
 }
 
-/** The browser's own modal dialog: it keeps the focus, makes the rest inert and closes on Esc, without a line of ours. */
+/** The browser's own modal dialog. It keeps the focus, makes the rest inert and closes on Esc. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()

@@ -8,7 +8,7 @@ interface FieldProps {
   readonly children: (control: ControlProps) => ReactNode
 }
 
-/** What ties a control to its label, its hint and what is wrong with it. */
+/** The attributes that connect a control to its label, hint and error. */
 interface ControlProps {
   readonly id: string
   readonly 'aria-describedby': string | undefined

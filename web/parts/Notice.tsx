@@ -10,7 +10,7 @@ interface NoticeProps {
   readonly tone: Tone
   readonly title: string
   readonly children?: ReactNode
-  /** Read out at once, when it appears because of something that just happened. */
+  /** Announced by screen readers when it appears. */
   readonly live?: boolean
 }
 

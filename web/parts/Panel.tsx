@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import styles from './Panel.module.css'
 
-/** A sheet with a heading of its own. */
+/** A section with a heading. */
 export function Panel({
   title,
   aside,

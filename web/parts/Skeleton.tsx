@@ -1,6 +1,6 @@
 import styles from './Skeleton.module.css'
 
-/** Holds the place of what is being fetched. */
+/** A placeholder while data loads. */
 export function Skeleton({ lines = 3, what }: { readonly lines?: number; readonly what: string }) {
   return (
     <div className={styles.skeleton} role="status">

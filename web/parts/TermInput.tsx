@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react'
 import control from './control.module.css'
 
-/** For names, paths and numbers: what nobody's dictionary, capital letters or memory should change. */
+/** For names, paths and numbers: without spell check, capitalisation and autocompletion. */
 export function TermInput(props: Omit<ComponentProps<'input'>, 'className'>) {
   return (
     <input

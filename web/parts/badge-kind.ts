@@ -1,4 +1,4 @@
-/** What a badge looks like. Each kind has a colour, a shape and its text, so that none of the three is needed alone. */
+/** The look of a badge. Each kind has a colour, a shape and a text, so that no user depends on colour alone. */
 export type BadgeKind = 'down' | 'failing' | 'http' | 'dns' | 'cert' | 'drift' | 'pending' | 'running'
 
 const NAMED: Readonly<Record<string, BadgeKind>> = {
@@ -18,5 +18,5 @@ export function badgeKind(badge: string): BadgeKind {
 
 const BY_SEVERITY: readonly BadgeKind[] = ['down', 'failing', 'http', 'dns', 'cert', 'drift', 'pending', 'running']
 
-/** The worst first. */
+/** Worst first. */
 export const severity = (badge: string): number => BY_SEVERITY.indexOf(badgeKind(badge))

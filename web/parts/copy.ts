@@ -1,11 +1,11 @@
-/** Puts text on the clipboard, also on plain http, where browsers hide the clipboard. False when neither way works. */
+/** Copies text, also on plain http, where browsers have no clipboard API. Resolves with false on failure. */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard) {
     try {
       await navigator.clipboard.writeText(text)
       return true
     } catch {
-      // The permission was refused; the old way needs none.
+      // Permission was refused; the old command needs none.
     }
   }
   return copyBySelection(text)
@@ -18,7 +18,7 @@ function copyBySelection(text: string): boolean {
   field.readOnly = true
   field.setAttribute('aria-hidden', 'true')
   field.className = 'off-screen'
-  // Inside an open dialog everything outside of it is inert, and cannot be selected.
+  // Elements outside an open dialog are inert and cannot be selected.
   const place = document.querySelector('dialog[open]') ?? document.body
   place.append(field)
   field.select()

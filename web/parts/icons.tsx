@@ -29,7 +29,7 @@ const DRAWINGS = {
 
 export type IconName = keyof typeof DRAWINGS
 
-/** Says nothing by itself: whoever uses it gives the words. */
+/** Decorative: the caller provides the text. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true" className={styles.icon}>

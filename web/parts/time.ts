@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** The time, told again every so often. */
+/** The current time, updated at an interval. */
 export function useNow(everyMs = 1_000): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {
@@ -15,7 +15,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** `2 d 4 h`, `12 min`, `8 s`: at most two units, so that it fits beside anything. */
+/** `2 d 4 h`, `12 min`, `8 s`: at most two units. */
 export function span(ms: number): string {
   const left = Math.max(0, ms)
   if (left < MINUTE) return `${Math.floor(left / SECOND)} s`
@@ -29,7 +29,7 @@ function pair(ms: number, big: number, bigName: string, small: number, smallName
   return rest === 0 ? `${many} ${bigName}` : `${many} ${bigName} ${rest} ${smallName}`
 }
 
-/** To the second, for what runs out: `23:59:08`. */
+/** A countdown with seconds: `23:59:08`. */
 export function clock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / SECOND))
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]

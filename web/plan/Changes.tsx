@@ -2,7 +2,7 @@ import type { Plan } from '../api/plans.ts'
 import styles from './Changes.module.css'
 import { type Contrast, contrastsOf } from './contrasts.ts'
 
-/** Before and after, side by side: what stands there now and what will stand there. */
+/** The state before and after the apply, side by side. */
 export function Changes({ plan }: { readonly plan: Plan }) {
   return (
     <table className={styles.changes}>

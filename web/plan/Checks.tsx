@@ -33,7 +33,7 @@ const WORDS: Record<Check['status'], string> = {
   failed: 'Failed',
 }
 
-/** The four questions of a plan: asked at the same time, shown one after the other. */
+/** The four checks of a plan. They run in parallel and appear one after the other. */
 export function Checks({ isRunning, checks, problem, onShown }: ChecksProps) {
   const shown = useOneByOne(checks.length, onShown)
   return (
@@ -76,10 +76,10 @@ function Evidence({ check }: { readonly check: Check }) {
 
 const PAUSE_MS = 240
 
-/** How many of them may be seen by now. */
+/** The number of checks that are visible now. */
 function useOneByOne(count: number, onShown: (() => void) | undefined): number {
   const [shown, setShown] = useState(0)
-  // Told once, when the last one has appeared.
+  // Announced once, when the last check has appeared.
   useEffect(() => {
     if (count === 0) return
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches

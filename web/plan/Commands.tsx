@@ -5,7 +5,7 @@ import { CopyButton } from '../parts/CopyButton.tsx'
 import styles from './Commands.module.css'
 import { cliCommand, curlCommands, nextAction } from './commands.ts'
 
-/** Ready to paste, for someone on the internal network. */
+/** Commands to paste on a machine in the internal network. */
 export function Commands({ plan, policy }: { readonly plan: Plan; readonly policy: Policy }) {
   const action = nextAction(plan)
   const ways = [

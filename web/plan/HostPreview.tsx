@@ -1,7 +1,7 @@
 import { type Draft, hostOf } from './draft.ts'
 import styles from './PlanForm.module.css'
 
-/** The name that will stand in DNS, as it is typed. */
+/** The DNS name, while it is typed. */
 export function HostPreview({ draft }: { readonly draft: Draft }) {
   const scheme = draft.tls ? 'https' : 'http'
   return (

@@ -1,7 +1,7 @@
 import type { Plan } from '../api/plans.ts'
 import { clock, inFull, span, useNow } from '../parts/time.ts'
 
-/** How long the plan may still be applied, counting down; and what becomes of the exposure in the end. */
+/** A countdown until the plan expires, and when the exposure is removed. */
 export function Life({ plan }: { readonly plan: Plan }) {
   const now = useNow()
   const isMortal = plan.state === 'planned' || plan.state === 'rolled_back'

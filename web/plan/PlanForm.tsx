@@ -15,7 +15,7 @@ interface PlanFormProps {
   readonly onChange: (draft: Draft) => void
   readonly onSubmit: () => void
   readonly isBusy: boolean
-  /** What the service refused, by field. */
+  /** The refusals of the service, by field. */
   readonly refused: FieldErrors
 }
 

@@ -14,7 +14,7 @@ import styles from './PlanPage.module.css'
 import { PlanSheet } from './PlanSheet.tsx'
 import { checksIn, refusedFields } from './refused.ts'
 
-/** Asks what would happen, and shows it. Nothing is changed by asking. */
+/** Makes a plan and shows it. A plan changes nothing. */
 export function PlanPage({ policy }: { readonly policy: Policy }) {
   const queries = useQueryClient()
   const [draft, setDraft] = useState<Draft>(() => firstDraft(policy))

@@ -11,7 +11,7 @@ import { Life } from './Life.tsx'
 import styles from './PlanSheet.module.css'
 import { PlanStateMark } from './PlanStateMark.tsx'
 
-/** What a plan would do or has done, how long it lives, and the ways to make it real. */
+/** The changes of a plan, its expiry, and the ways to apply it. */
 export function PlanSheet({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
   const { data: plan, error, isPending, refetch } = usePlan(planId)
   if (isPending) return <Skeleton lines={6} what="the plan" />

@@ -1,7 +1,7 @@
 import type { Action, Plan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 
-/** Which of the two a plan in this state is waiting for. */
+/** The next action for a plan in this state. */
 export const nextAction = ({ state }: Pick<Plan, 'state'>): Action => (state === 'applied' ? 'remove' : 'apply')
 
 /**

@@ -2,7 +2,7 @@ import type { Change } from '../../src/model/exposure.ts'
 import type { Plan } from '../api/plans.ts'
 import { inFull } from '../parts/time.ts'
 
-/** One thing as it is before an apply and as it is after. */
+/** One thing before and after an apply. */
 export interface Contrast {
   readonly what: string
   readonly before: string
@@ -52,7 +52,7 @@ function certificateContrast({
 const of = <K extends Change['kind']>(changes: readonly Change[], kind: K) =>
   changes.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind)
 
-/** What an apply or a removal does, in sentences, for who must agree to it. */
+/** The changes of an apply or a removal in sentences, for the person who confirms it. */
 export function deedsOf(
   { changes, host }: Pick<Plan, 'changes' | 'host'>,
   action: 'apply' | 'remove',

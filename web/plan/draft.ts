@@ -3,7 +3,7 @@ import type { ExposureRequest } from '../../src/model/exposure.ts'
 import { isPortAllowed } from '../../src/plan/settings.ts'
 import type { Policy } from '../api/policy.ts'
 
-/** The form as it stands, in the words of its controls. */
+/** The values of the form, as its controls hold them. */
 export interface Draft {
   readonly subdomain: string
   readonly zone: string
@@ -11,7 +11,7 @@ export interface Draft {
   readonly port: string
   readonly health: string
   readonly tls: boolean
-  /** Seconds; empty for ever. */
+  /** In seconds; empty means that the exposure does not expire. */
   readonly expiresIn: string
 }
 
@@ -28,7 +28,7 @@ export const firstDraft = ({ zones, servers }: Policy): Draft => ({
   expiresIn: '',
 })
 
-/** What the page can tell by the policy alone. Whether the name is free and the backend well only the service knows. */
+/** Checks by the policy alone. Only the service can check the name and the backend. */
 export function checkField(field: FieldName, draft: Draft, policy: Policy): string | undefined {
   switch (field) {
     case 'subdomain':

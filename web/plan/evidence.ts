@@ -1,7 +1,7 @@
 import type { Check } from '../../src/model/finding.ts'
 import { inFull, took } from '../parts/time.ts'
 
-/** What a check saw, in a few words each: the further members of its answer. */
+/** The evidence of a check in a few words: the other members of its answer. */
 export function evidenceOf(check: Check): readonly string[] {
   const words: string[] = []
   const say = <T>(value: unknown, isKind: (value: unknown) => value is T, tell: (value: T) => string) => {

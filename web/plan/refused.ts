@@ -13,7 +13,7 @@ const CAUSED_BY: Record<Check['name'], FieldName> = {
 
 export const checksIn = (problem: ProblemBody): readonly Check[] => (problem.checks ?? []) as readonly Check[]
 
-/** What a refusal says, beside the fields that caused it, with what to do. */
+/** The message and the advice of a refusal for each field that caused it. */
 export function refusedFields(problem: ProblemBody, draft: Draft): FieldErrors {
   const named = ((problem.errors ?? []) as readonly FieldError[])
     .filter(({ field }) => field in draft)
@@ -24,7 +24,7 @@ export function refusedFields(problem: ProblemBody, draft: Draft): FieldErrors {
   return Object.fromEntries([...named, ...failed])
 }
 
-/** The problem's own advice is for its first failing check; the others have theirs in the table of errors. */
+/** The advice of the problem is for its first failed check. The other checks get theirs from the table of errors. */
 export function adviceFor(check: Check, problem: ProblemBody): string {
   const code = codeOf(check)
   return code === problem.code ? problem.nextAction : ERRORS[code].nextAction
@@ -37,5 +37,5 @@ function codeOf(check: Check): ErrorCode {
   return check.by === undefined ? 'dns_unavailable' : 'dns_name_taken'
 }
 
-/** A fault of the edge itself: no field is to blame. */
+/** A fault of the edge, which no field causes. */
 const isOfConfiguration = ({ name, by }: Check): boolean => name === 'proxy' && by === 'configuration'

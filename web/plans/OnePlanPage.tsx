@@ -10,7 +10,7 @@ import { Page } from '../shell/Page.tsx'
 import styles from './OnePlanPage.module.css'
 import { Timeline } from './Timeline.tsx'
 
-/** One plan from its making to its end. */
+/** One plan and its whole history. */
 export function OnePlanPage({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
   const { data: plan, error, isPending, refetch } = usePlan(planId)
   if (!plan) {

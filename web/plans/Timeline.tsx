@@ -10,7 +10,7 @@ interface Moment {
   readonly detail?: string | undefined
 }
 
-/** What became of a plan, in order. */
+/** The history of a plan, in order. */
 export function Timeline({ plan }: { readonly plan: Plan }) {
   return (
     <ol className={styles.timeline}>

@@ -12,7 +12,7 @@ interface OutcomeProps {
   readonly ended: string
 }
 
-/** How a run ended, in a sentence; and what the edges answered, each for itself. */
+/** The result of a run in one sentence, and the answer of each edge. */
 export function Outcome({ plan, action, view, ended }: OutcomeProps) {
   const { tone, title } = verdictOn(plan.host, action, ended)
   const time = view.ms === undefined ? '' : ` It took ${took(view.ms)}.`

@@ -13,7 +13,7 @@ interface RemoveDialogProps {
   readonly onRemove: () => void
 }
 
-/** Whoever removes a name writes it out: nobody does that by a slip. */
+/** The user must type the name to remove it, which prevents accidents. */
 export function RemoveDialog({ plan, onCancel, onRemove }: RemoveDialogProps) {
   const [typed, setTyped] = useState('')
   const isSame = typed.trim().toLowerCase() === plan.host

@@ -12,7 +12,7 @@ import { RemoveDialog } from './RemoveDialog.tsx'
 import styles from './RunPanel.module.css'
 import { RunStory } from './RunStory.tsx'
 
-/** The controls that change something, for who may use them, and what came of them. */
+/** The controls that change something, for callers who may use them, and their results. */
 export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly policy: Policy }) {
   const queries = useQueryClient()
   const place = useRef<HTMLDivElement>(null)
@@ -30,7 +30,7 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   const begin = (wanted: Action) => {
     setAsked(undefined)
     running.mutate(wanted)
-    // The button that was pressed goes; the run takes its place.
+    // The run replaces the pressed button.
     requestAnimationFrame(() => place.current?.focus())
   }
   const mayApply = policy.caller.may.includes('apply') && (plan.state === 'planned' || plan.state === 'rolled_back')
@@ -65,7 +65,7 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   )
 }
 
-/** What is under way, or else what was asked for or done last. */
+/** The current run, or else the last request or result. */
 function actionOf({ state }: Plan, last: Action = 'apply'): Action {
   if (state === 'removing') return 'remove'
   return state === 'applying' ? 'apply' : last

@@ -12,7 +12,7 @@ interface RunStoryProps {
   readonly isRunning: boolean
 }
 
-/** A run, step by step: live while it goes on, the same afterwards. */
+/** The steps of a run, live and afterwards. */
 export function RunStory({ plan, action, events, isRunning }: RunStoryProps) {
   const now = useNow(isRunning ? 100 : 60_000)
   const view = runView(events, expectedSteps(action, plan), now)

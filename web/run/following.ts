@@ -5,7 +5,7 @@ import type { RunEvent } from '../api/plans.ts'
 
 const NAMES: readonly RunEvent['name'][] = ['started', 'done', 'failed', 'undoing', 'undone', 'undo_failed', 'end']
 
-/** What happens in a plan's run, while it happens. The service tells a run from its beginning however late one comes. */
+/** The live events of a plan's run. The service always sends all events from the start of the run. */
 export function useFollowing(planId: string, isRunning: boolean): readonly RunEvent[] {
   const queries = useQueryClient()
   const [events, setEvents] = useState<readonly RunEvent[]>([])

@@ -1,6 +1,6 @@
 import type { Action, Plan, RunEvent } from '../api/plans.ts'
 
-/** One step of a run as it is shown: forward and, if it came to that, back. */
+/** One step of a run, with its undo if there was one. */
 export interface StepView {
   readonly name: string
   readonly status: 'waiting' | 'running' | 'done' | 'failed'
@@ -17,7 +17,7 @@ export interface UndoView {
 
 export interface RunView {
   readonly steps: readonly StepView[]
-  /** Newest first, as it happens. */
+  /** Newest first. */
   readonly undos: readonly UndoView[]
   readonly verification: RunEvent['verification']
   /** The plan's state when the run has ended. */
@@ -43,13 +43,13 @@ const REMOVAL_WORDS: Readonly<Record<string, string>> = {
 export const wordsFor = (step: string, action: Action): string =>
   (action === 'remove' ? REMOVAL_WORDS[step] : undefined) ?? WORDS[step] ?? step
 
-/** The steps to come, as far as they are known before the run tells of them. */
+/** The future steps, as far as the plan knows them. */
 export function expectedSteps(action: Action, { request }: Pick<Plan, 'request'>): readonly string[] {
   if (action === 'remove') return ['backup', 'dns', 'proxy']
   return ['check', 'backup', ...(request.tls ? ['certificate'] : []), 'proxy', 'dns', 'verify']
 }
 
-/** `now` gives steps under way the time they have taken so far. */
+/** `now` gives a running step its duration so far. */
 export function runView(events: readonly RunEvent[], expected: readonly string[], now: number): RunView {
   const told = events.filter(({ step }) => step !== 'run')
   const names = [...new Set(told.map(({ step }) => step))]

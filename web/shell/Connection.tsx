@@ -5,7 +5,7 @@ import styles from './Connection.module.css'
 
 const SHOWN_MS = 3_000
 
-/** Says when what is shown may be old, and when it no longer is. While all is well it says nothing. */
+/** Reports a lost and a restored connection. Shows nothing while the connection works. */
 export function Connection({ live }: { readonly live: LiveState }) {
   const [lostAt, setLostAt] = useState<string | undefined>()
   const [isBack, setIsBack] = useState(false)

@@ -40,7 +40,7 @@ export function Shell() {
   )
 }
 
-/** Nothing can be drawn before the policy is known: it says who the visitor is. */
+/** The page needs the policy first, because it says what the caller may do. */
 function ScreenOf({ screen }: { readonly screen: Screen }) {
   const policy = usePolicy()
   if (screen.name === 'status') return <StatusPage host={screen.host} />

@@ -38,7 +38,7 @@ export function TopBar({ screen }: { readonly screen: Screen['name'] }) {
   )
 }
 
-/** Who the service takes the visitor for: it decides what may be done. */
+/** The network of the caller, which decides what the caller may do. */
 function Network({ network }: { readonly network: 'internal' | 'public' }) {
   const isInside = network === 'internal'
   return (

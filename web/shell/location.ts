@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Where the page stands: one of its screens, by its address. */
+/** The current screen, from the address of the page. */
 export type Screen =
   | { readonly name: 'status'; readonly host?: string }
   | { readonly name: 'plan' }

@@ -8,13 +8,13 @@ export function currentTheme(): Theme {
   return THEMES.find((theme) => theme === kept) ?? 'system'
 }
 
-/** Before anything is drawn. */
+/** Must run before the first paint. */
 export function restoreTheme(): void {
   try {
     const kept = localStorage.getItem(KEPT_AS)
     if (kept !== null) show(kept)
   } catch {
-    // A browser that keeps nothing follows the system.
+    // Without storage, the theme of the system is used.
   }
 }
 
@@ -24,7 +24,7 @@ export function chooseTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(KEPT_AS)
     else localStorage.setItem(KEPT_AS, theme)
   } catch {
-    // It holds for as long as the page stands.
+    // Without storage, the choice is lost when the page closes.
   }
 }
 

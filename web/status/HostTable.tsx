@@ -12,7 +12,7 @@ interface HostTableProps {
   readonly rows: readonly HostRow[]
   readonly view: View
   readonly onSort: (change: Pick<View, 'sort' | 'descending'>) => void
-  /** The host whose diagnosis stands beside the list. */
+  /** The host whose diagnosis is open. */
   readonly open: string | undefined
   readonly query: string
 }
@@ -27,7 +27,7 @@ const COLUMNS: readonly { readonly words: string; readonly sort?: Sort }[] = [
   { words: 'Latency', sort: 'latency' },
 ]
 
-/** Only the rows that can be seen are drawn, whatever their number. One of them is in the tab order; arrows move it. */
+/** Draws only the visible rows. One row is in the tab order; the arrow keys change it. */
 export function HostTable({ rows, view, onSort, open, query }: HostTableProps) {
   const pane = useRef<HTMLDivElement>(null)
   const now = useNow(10_000)
@@ -41,9 +41,9 @@ export function HostTable({ rows, view, onSort, open, query }: HostTableProps) {
   const [current, setCurrent] = useState(0)
   const active = Math.min(current, rows.length - 1)
 
-  // Another height asks for another measure.
+  // A new row height needs a new measurement.
   useEffect(() => virtual.measure(), [height])
-  // Another view begins at its top.
+  // A new view starts at the top.
   useEffect(() => {
     setCurrent(0)
     virtual.scrollToOffset(0)
@@ -56,7 +56,7 @@ export function HostTable({ rows, view, onSort, open, query }: HostTableProps) {
     virtual.scrollToIndex(at)
   }, [open])
 
-  // A row that was far away is drawn some time after it was asked for; it takes the focus when it is there.
+  // A distant row is drawn later and gets the focus then.
   const awaited = useRef<number | undefined>(undefined)
   useEffect(() => {
     if (awaited.current === undefined) return

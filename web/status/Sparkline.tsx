@@ -20,7 +20,7 @@ export const Sparkline = memo(function Sparkline({ latencies, latest }: Sparklin
   )
 })
 
-/** From 0 up, so that a flat line means a steady backend and not a scale that hides it. */
+/** The scale starts at 0, so that a flat line means a steady backend. */
 function lineThrough(latencies: readonly number[]): string {
   const most = Math.max(...latencies, 10)
   const step = (WIDTH - 2 * EDGE) / (latencies.length - 1)

@@ -13,7 +13,7 @@ import styles from './StatusPage.module.css'
 import { Toolbar } from './Toolbar.tsx'
 import { queryOf, useView } from './view.ts'
 
-/** Every host and how it does; beside it, when one is asked for, why. */
+/** The list of hosts and, if one is open, its diagnosis. */
 export function StatusPage({ host }: { readonly host: string | undefined }) {
   useTitle(host ?? 'Status')
   const hosts = useHosts()

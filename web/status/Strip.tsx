@@ -4,7 +4,7 @@ import styles from './Strip.module.css'
 const SLOT = 5
 const HEIGHT = 20
 
-/** Half hours by how they went. Trouble is not only red but taller, and what nobody saw is a dot. */
+/** The classes of half-hours. A fault is red and taller; a half-hour without a check is a dot. */
 const LOOKS = {
   unknown: { height: 4, of: (slot: string) => slot === '-' },
   good: { height: 12, of: (slot: string) => slot === '9' },
@@ -40,12 +40,12 @@ export const Strip = memo(function Strip({
   )
 })
 
-/** All bars of one look as one path: 48 elements a row would be felt. */
+/** All bars of one class as one path, because 48 elements per row would be slow. */
 function barsOf(strip: string, look: Look): string {
   const { height, of } = LOOKS[look]
   const top = (HEIGHT - height) / 2
   return [...strip].map((slot, at) => (of(slot) ? `M${at * SLOT} ${top}h3v${height}h-3z` : '')).join('')
 }
 
-/** Never rounded up to 100. */
+/** Rounded down, so that 100 means no failed check. */
 export const percent = (share: number): string => `${share === 1 ? 100 : (Math.floor(share * 1000) / 10).toFixed(1)} %`

@@ -13,7 +13,7 @@ interface ToolbarProps {
   readonly servers: readonly string[]
   readonly total: number
   readonly found: number
-  /** From the search on into the list. */
+  /** Moves the focus from the search to the list. */
   readonly onLeave: () => void
 }
 
@@ -88,7 +88,7 @@ interface SearchFieldProps {
   readonly onLeave: () => void
 }
 
-/** `/` leads here from anywhere on the screen, Esc empties it, arrow down goes on into the list. */
+/** `/` focuses the search, Esc empties it, arrow down moves to the list. */
 function SearchField({ search, onSearch, onLeave }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {

@@ -4,10 +4,10 @@ import { severity } from '../parts/badge-kind.ts'
 export const SORTS = ['badge', 'host', 'server', 'since', 'uptime', 'latency'] as const
 export type Sort = (typeof SORTS)[number]
 
-/** What of all hosts is shown, and in which order. */
+/** The filter and the order of the hosts. */
 export interface View {
   readonly search: string
-  /** Empty: all of them. */
+  /** Empty means all. */
   readonly badge: string
   readonly server: string
   readonly sort: Sort
@@ -16,7 +16,7 @@ export interface View {
 
 export const WHOLE_VIEW: View = { search: '', badge: '', server: '', sort: 'badge', descending: false }
 
-/** Apart from the choice of hosts, since it takes longer and changes less often. */
+/** Separate from filtering, because sorting takes longer and changes less often. */
 export function inOrder(rows: readonly HostRow[], { sort, descending }: Pick<View, 'sort' | 'descending'>): HostRow[] {
   const key = KEYS[sort]
   const turn = descending ? -1 : 1
@@ -40,7 +40,7 @@ export function matching(
   )
 }
 
-/** What is unknown comes last, or first when the order is turned. */
+/** Unknown values come last, or first in reverse order. */
 const KEYS: Record<Sort, (row: HostRow) => string | number> = {
   badge: ({ badge }) => `${severity(badge)} ${badge}`,
   host: ({ host }) => host,
@@ -52,7 +52,7 @@ const KEYS: Record<Sort, (row: HostRow) => string | number> = {
 
 const compared = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** How many hosts have each badge, the worst first. */
+/** The number of hosts per badge, worst first. */
 export function badgeCounts(rows: readonly HostRow[]): readonly (readonly [badge: string, count: number])[] {
   const counts = new Map<string, number>()
   for (const { badge } of rows) counts.set(badge, (counts.get(badge) ?? 0) + 1)

@@ -1,10 +1,10 @@
 import { type RefObject, useLayoutEffect, useState } from 'react'
 
-/** In rem, as the style sheet has them. */
+/** In rem, as in the style sheet. */
 const [ONE_LINE, TWO_LINES] = [3, 4.75]
 const NARROWER_THAN = 58
 
-/** How high a row is: where there is no room for all columns it has two lines. */
+/** The height of a row: two lines on a narrow screen. */
 export function useRowHeight(pane: RefObject<HTMLElement | null>): { height: number; isNarrow: boolean } {
   const [isNarrow, setIsNarrow] = useState(false)
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)

@@ -3,7 +3,7 @@ import { SORTS, type View, WHOLE_VIEW } from './host-list.ts'
 
 const WRITTEN_AFTER_MS = 250
 
-/** The view as the address has it, and back into the address a moment after it has changed: so it can be sent. */
+/** Reads the view from the address and writes changes back after a moment, so that the address can be shared. */
 export function useView(): readonly [View, (change: Partial<View>) => void] {
   const [view, setView] = useState(() => viewIn(location.search))
   useEffect(() => {
