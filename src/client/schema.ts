@@ -8,8 +8,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The deployment policy, and what this caller may do
-         * @description Which flow is in force, which servers, zones and ports may be used, how much may be asked per minute, and in `caller.may` what the calling address may do. Call it first.
+         * Read the deployment policy and the permissions of this caller
+         * @description Returns the authorization flow, the permitted servers, zones and ports, the rate limits, and in `caller.may` the permissions of the calling address. Call it first.
          */
         get: operations["getPolicy"];
         put?: never;
@@ -30,8 +30,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check backend, name, certificate and edge; change nothing
-         * @description Checks at the same time that the backend is healthy, that the DNS name is free and that HTTPS can be had. Answers with the ordered changes that an apply would make, and a digest of them. No system is changed. A plan whose check fails is refused with the code of the first failing check and all `checks`, and is not stored.
+         * Create a plan: check backend, name, certificate and edge; changes nothing
+         * @description Checks at the same time that the backend is healthy, that the DNS name is free, that HTTPS is possible and that the edge can serve the name. Returns the ordered changes of an apply and a digest of them. Nothing is changed. If a check fails, the plan is refused with the code of the first failed check and all `checks`, and is not stored.
          */
         post: operations["createPlan"];
         delete?: never;
@@ -48,8 +48,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A plan, for whoever knows its id
-         * @description The plan as it was made, its state now, and every run of it with its steps. Works for callers on every network. A malformed id is not found, too.
+         * Read a plan by its id
+         * @description Returns the plan as it was created, its current state, and every run with its steps. Callers on every network can read it. A malformed id answers `plan_not_found`.
          */
         get: operations["getPlan"];
         put?: never;
@@ -68,8 +68,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Recent plans, newest first (internal network only)
-         * @description Summaries of stored plans, newest first. Pass `nextCursor` as `cursor` to get the next page; it is null on the last one.
+         * List recent plans, newest first (internal network only)
+         * @description Returns summaries of stored plans, newest first. Pass `nextCursor` as `cursor` to get the next page; it is null on the last page.
          */
         get: operations["listPlans"];
         put?: never;
@@ -90,8 +90,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Issue the one-time right to apply or remove a plan (internal network only)
-         * @description Answers with a capability: the right to run this plan once, for this action, from the calling address, within five minutes. Send it in `x-deploy-capability`. It is stored as a hash only and never shown again.
+         * Issue a capability to apply, remove or renew a plan once (internal network only)
+         * @description Returns a capability that permits one run of this plan with this action, from the calling address, within five minutes. Send it in `x-deploy-capability`. The service stores only its hash and never shows it again.
          */
         post: operations["issueCapability"];
         delete?: never;
@@ -110,8 +110,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a plan real: certificate, proxy and DNS together, verified on the Primary, or put back
-         * @description Looks again at what the plan saw, then changes certificate, proxy and DNS together and verifies the result on the Primary. When a step fails, everything is put back and `steps` and `rollback` say how. Answers when all is done; a client that hangs up does not stop the run. With `Prefer: respond-async` it answers 202 at once.
+         * Apply a plan: certificate, proxy and DNS together, verified on the Primary, or rolled back
+         * @description Repeats the checks of the plan, then changes certificate, proxy and DNS together and verifies the result on the Primary. If a step fails, all changes are rolled back, and `steps` and `rollback` describe it. Answers when the run has ended. A client that disconnects does not stop the run. With `Prefer: respond-async` it answers 202 at once.
          */
         post: operations["applyPlan"];
         delete?: never;
@@ -130,8 +130,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take an applied plan off the air: DNS first, then the proxy
-         * @description Withdraws the DNS records first and then the entry of the proxy, and only what the plan made. Something that was changed elsewhere is left alone and named. Needs a capability for the action `remove`. With `Prefer: respond-async` it answers 202 at once.
+         * Remove the exposure of an applied plan: DNS first, then the proxy
+         * @description Removes the DNS records first and then the entry of the proxy, and only what the plan created. A file or record that was changed outside Drawbridge is not removed; the answer names it. Needs a capability for the action `remove`. With `Prefer: respond-async` it answers 202 at once.
          */
         post: operations["removeExposure"];
         delete?: never;
@@ -150,8 +150,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Prolong the life of an applied plan, counted from now; never shortens it; authorized like apply
-         * @description Sets a later end of an exposure, in seconds from now. An end that would come sooner than the present one, or that a permanent exposure does not have, is refused. Needs the same right as an apply. An exposure that has an end removes itself at that time.
+         * Extend the lifetime of an applied plan, counted from now; never shortens it; authorized like apply
+         * @description Sets a later end of an exposure, in seconds from now. An earlier end than the current one, or an end for a permanent exposure, is refused. Needs the same credentials as an apply. The service removes the exposure at its end.
          */
         post: operations["extendExposure"];
         delete?: never;
@@ -171,7 +171,7 @@ export interface paths {
         put?: never;
         /**
          * Renew the certificate of an applied plan's host now, within the order budget
-         * @description Serves a better certificate from the folders, or orders one within the order budget, due or not. Answers when every host that had the former certificate is served with the new one.
+         * @description Uses a better certificate from the certificate folders, or orders a new one within the order budget, even if the renewal is not due. Answers when every host with the old certificate is served with the new one.
          */
         post: operations["renewCertificate"];
         delete?: never;
@@ -188,8 +188,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A plan's steps as they start and end (server-sent events)
-         * @description The events of the plan's newest run: first those that happened, then each as it happens, until the event `end`. A client that comes back with `Last-Event-ID` misses none.
+         * Stream a plan's steps as they start and end (server-sent events)
+         * @description Streams the events of the plan's newest run: first the past events, then each new event, until the event `end`. A client that resumes with `Last-Event-ID` misses none.
          */
         get: operations["followPlan"];
         put?: never;
@@ -208,8 +208,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Events as they happen (server-sent events, internal network only)
-         * @description Every event of exposures, hosts and certificates, as it happens. A client that comes back with `Last-Event-ID`, or passes `after`, gets the events that it missed. `type` and `host` take lists with commas.
+         * Stream events as they happen (server-sent events, internal network only)
+         * @description Streams every event of exposures, hosts and certificates. A client that resumes with `Last-Event-ID` or `after` gets the events that it missed. `type` and `host` accept comma-separated lists.
          */
         get: operations["followEvents"];
         put?: never;
@@ -229,7 +229,7 @@ export interface paths {
         };
         /**
          * Lines of the audit (internal network only)
-         * @description Who did what, when, with which outcome. Each line holds the hash of the line before, and `drawbridge audit verify` checks the chain. Without `after` the newest lines are told.
+         * @description Returns who did what, when and with which outcome. Each line has the hash of the previous line, and `drawbridge audit verify` checks the chain. Without `after` it returns the newest lines.
          */
         get: operations["readAudit"];
         put?: never;
@@ -248,8 +248,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How every webhook does, with its dead letters (internal network only)
-         * @description For each configured webhook: how many events were delivered, wait or were given up, the last fault, and the events that were given up (dead letters).
+         * List webhooks with their delivery state and dead letters (internal network only)
+         * @description Returns for each configured webhook the number of delivered, pending and abandoned events, the last failure, and the abandoned events (dead letters).
          */
         get: operations["listWebhooks"];
         put?: never;
@@ -268,8 +268,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A host's last check, its server and the path of its configuration file
-         * @description What the monitor saw of the host last: badge, last check, server and the path of its configuration file. Nothing is asked of the host for this call. A host that is not exposed is `host_not_found` and may be planned.
+         * Read a host's last check, its server and the path of its configuration file
+         * @description Returns the last result of the monitor: badge, last check, server and the path of the configuration file. The call sends no request to the host. A host that is not exposed answers `host_not_found` and can be planned.
          */
         get: operations["getHealth"];
         put?: never;
@@ -288,8 +288,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every host of the Primary's edge, with its badge
-         * @description Every host that the Primary's edge serves, made here or not, as the monitor saw it last; with filters, order and pages. Answers 304 when `If-None-Match` holds the current `ETag`.
+         * List every host of the Primary's edge with its badge
+         * @description Returns every host that the Primary's edge serves, created by Drawbridge or not, with the last result of the monitor. Supports filters, sorting and pages. Answers 304 when `If-None-Match` has the current `ETag`.
          */
         get: operations["listHosts"];
         put?: never;
@@ -308,8 +308,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Badges as they change (server-sent events)
-         * @description An event `badge` with the row of each host whose badge changes, and an event `hosts` when hosts come or go. A client that comes back with `Last-Event-ID` misses none.
+         * Stream badge changes (server-sent events)
+         * @description Streams an event `badge` with the row of each host whose badge changes, and an event `hosts` when hosts are added or removed. A client that resumes with `Last-Event-ID` misses none.
          */
         get: operations["followHosts"];
         put?: never;
@@ -328,8 +328,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look at a host now, link by link, and name the cause; change nothing
-         * @description Looks now, within five seconds, at every link from the DNS name to the backend, and names the first cause that explains what visitors meet, with advice. Never tells the content of a file or a log line. Names that others chose, such as a file's, are quoted unless they are plain.
+         * Inspect a host now, link by link, and name the cause; changes nothing
+         * @description Inspects every link from the DNS name to the backend within five seconds, and names the first cause that explains what visitors experience, with advice. The answer never contains the content of a file or a log line. Names from outside, such as file names, are quoted if they are not plain.
          */
         get: operations["diagnoseHost"];
         put?: never;
@@ -348,8 +348,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Numbers for Prometheus (internal network only)
-         * @description Counters and gauges of hosts, plans, runs and certificates in the exposition format of Prometheus.
+         * Read metrics for Prometheus (internal network only)
+         * @description Returns counters and gauges of hosts, plans, runs and certificates in the Prometheus exposition format.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -368,8 +368,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The service runs
-         * @description Answers 200 while the process can answer at all. It is asked under any `Host` and costs no budget.
+         * Check that the service runs
+         * @description Answers 200 while the process can answer. Accepts any `Host` header and has no rate limit.
          */
         get: operations["isAlive"];
         put?: never;
@@ -388,8 +388,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The service runs, its store answers and it is not shutting down
-         * @description Answers 200 when requests can be served: the store answers and no shutdown is under way; 503 otherwise. It is asked under any `Host` and costs no budget.
+         * Check that the service runs, its store answers and no shutdown is in progress
+         * @description Answers 200 when the service can handle requests: the store answers and no shutdown is in progress. Answers 503 otherwise. Accepts any `Host` header and has no rate limit.
          */
         get: operations["isReady"];
         put?: never;
@@ -404,7 +404,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The policy in force. */
+        /** @description The current policy. */
         Policy: {
             /** @enum {string} */
             flow: "capability" | "legacy";
@@ -430,9 +430,9 @@ export interface components {
             };
             ports: {
                 allowed: number[][];
-                /** @description Our own listeners: denied on every server. */
+                /** @description Ports of Drawbridge's own listeners, denied on every server. */
                 denied: number[];
-                /** @description Denied on single servers: 80 and 443 where an edge runs. */
+                /** @description Ports denied on single servers: 80 and 443 on servers with an edge. */
                 deniedOn: {
                     [key: string]: number[];
                 };
@@ -470,7 +470,7 @@ export interface components {
         ExposureRequest: {
             /**
              * Format: dns-zone
-             * @description A zone of the policy, compared without case.
+             * @description A zone of the policy. Upper and lower case are equal.
              * @example lab.test
              */
             zone: string;
@@ -481,26 +481,26 @@ export interface components {
              */
             subdomain: string;
             /**
-             * @description The target server: one of servers.targets of the policy.
+             * @description The target server: one of servers.targets in the policy.
              * @example 25
              */
             server: string;
             /**
-             * @description The backend's port on the target server, inside the port policy.
+             * @description The backend's port on the target server. The port policy must permit it.
              * @example 3000
              */
             port: number;
             /**
-             * @description The path that must answer with HTTP 2xx.
+             * @description The path that must answer HTTP 2xx.
              * @example /healthz
              */
             health: string;
-            /** @description Whether HTTPS is to be set up. */
+            /** @description Whether to set up HTTPS. */
             tls: boolean;
-            /** @description Seconds after which the exposure removes itself. */
+            /** @description Seconds after which the service removes the exposure. */
             expiresIn?: number;
         };
-        /** @description One preflight question, answered. Further members are evidence. */
+        /** @description The result of one check. Further members are evidence. */
         Check: {
             /** @enum {string} */
             name: "health" | "dns" | "certificate" | "proxy";
@@ -510,7 +510,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description One thing that an apply would do, in order. */
+        /** @description One change that an apply would make. */
         Change: {
             /** @enum {string} */
             kind: "certificate" | "proxy" | "dns";
@@ -518,7 +518,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description The newest run, step by step. */
+        /** @description The newest run with its steps. */
         LastRun: {
             /** @enum {string} */
             action: "apply" | "remove";
@@ -536,7 +536,7 @@ export interface components {
                 detail?: string;
             }[];
         };
-        /** @description One run, event by event. */
+        /** @description One run with its events. */
         Run: {
             /** @enum {string} */
             action: "apply" | "remove";
@@ -548,7 +548,7 @@ export interface components {
              */
             startedAt: string;
             finishedAt: string | null;
-            /** @description Who asked for it; told inside only. */
+            /** @description Who requested the run. Only internal callers see it. */
             actor?: string;
             events: {
                 id: string;
@@ -562,7 +562,7 @@ export interface components {
                  */
                 at: string;
                 detail?: string;
-                /** @description The plan's state when the run has ended. */
+                /** @description The plan's state after the run. Only in the event `end`. */
                 state?: string;
                 verification?: {
                     primary: {
@@ -595,7 +595,7 @@ export interface components {
             request: components["schemas"]["ExposureRequest"];
             checks: components["schemas"]["Check"][];
             changes: components["schemas"]["Change"][];
-            /** @description Covers the request and the changes: an apply does exactly this. */
+            /** @description Covers the request and the changes. An apply makes exactly these changes. */
             digest: string;
             /**
              * Format: date-time
@@ -607,7 +607,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             expiresAt: string;
-            /** @description The address it was asked from; told inside only. */
+            /** @description The address of the caller. Only internal callers see it. */
             createdBy?: string;
             lastRun?: components["schemas"]["LastRun"];
             /** @description Every run, oldest first. */
@@ -633,7 +633,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             expiresAt: string;
-            /** @description The address it was asked from; told inside only. */
+            /** @description The address of the caller. Only internal callers see it. */
             createdBy?: string;
         };
         /** @description A page of plans, newest first. */
@@ -641,9 +641,9 @@ export interface components {
             plans: components["schemas"]["PlanSummary"][];
             nextCursor: string | null;
         };
-        /** @description The right to run the plan once. */
+        /** @description Permits one run of the plan. */
         Capability: {
-            /** @description Shown once. Send it in the header within five minutes; never log or store it. */
+            /** @description Shown only once. Send it in the header within five minutes. Never log or store it. */
             capability: string;
             /** @enum {string} */
             header: "x-deploy-capability";
@@ -673,7 +673,7 @@ export interface components {
             ms: number;
             detail?: string;
         };
-        /** @description The plan is real. */
+        /** @description The plan is applied. */
         Applied: {
             /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
             planId: string;
@@ -707,16 +707,16 @@ export interface components {
              */
             appliedAt: string;
         };
-        /** @description The run goes on by itself. */
+        /** @description The run has started. */
         Accepted: {
             /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
             planId: string;
             /** @example hello.lab.test */
             host: string;
-            /** @description Where the steps can be followed. */
+            /** @description The path of the event stream with the steps. */
             progress: string;
         };
-        /** @description The exposure is gone. */
+        /** @description The exposure is removed. */
         Removed: {
             /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
             planId: string;
@@ -731,7 +731,7 @@ export interface components {
              */
             removedAt: string;
         };
-        /** @description How long it lives now. */
+        /** @description The new end of the exposure. */
         Extended: {
             /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
             planId: string;
@@ -741,7 +741,7 @@ export interface components {
              */
             expiresAt: string;
         };
-        /** @description The certificate that the host is served with now. */
+        /** @description The new certificate of the host. */
         Renewed: {
             /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
             planId: string;
@@ -764,7 +764,7 @@ export interface components {
                 /** @description SHA-256 of the certificate. */
                 fingerprint: string;
                 /**
-                 * @description `issued`: by the authority, for this. `reused`: a better one lay in the folders.
+                 * @description `issued`: the authority issued a new one. `reused`: the certificate folders had a better one.
                  * @enum {string}
                  */
                 source: "issued" | "reused";
@@ -788,13 +788,13 @@ export interface components {
              */
             at: string;
             detail?: string;
-            /** @description The plan's state, with the last event of all: `end`. */
+            /** @description The plan's state after the run. Only in the event `end`. */
             state?: string;
         };
         Event: {
             /** @example evt_4f1c2b7a9d0e3f5a6b8c7d9e0f */
             id: string;
-            /** @description Its place among all events. */
+            /** @description The position among all events. */
             seq: number;
             /** @enum {string} */
             type: "plan.refused" | "exposure.applied" | "exposure.extended" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
@@ -828,39 +828,39 @@ export interface components {
             code?: string;
             planId?: string;
             host?: string;
-            /** @description Flat. `right` tells by what right it was done: `capability`, `admin_token`, `capability_and_admin_token`, `network`, `schedule` or `console`. */
+            /** @description A flat object. `right` says what authorized the action: `capability`, `admin_token`, `capability_and_admin_token`, `network`, `schedule` or `console`. */
             facts?: {
                 [key: string]: string | number | boolean | null;
             };
-            /** @description The hash of the line before. */
+            /** @description The hash of the previous line. */
             previous: string;
             hash: string;
         };
-        /** @description Lines of the audit. */
+        /** @description A page of audit lines. */
         AuditPage: {
             /** @description Oldest first. */
             lines: components["schemas"]["AuditLine"][];
-            /** @description The place of the newest line. */
+            /** @description The position of the newest line. */
             head: number;
-            /** @description Where to go on; null at the end. */
+            /** @description The next value of `after`. Null at the end. */
             nextAfter: number | null;
         };
         Webhook: {
             name: string;
-            /** @description Where it goes, without path and query. */
+            /** @description The origin of the receiver, without path and query. */
             receiver: string;
             events: string[] | null;
             hosts: string[] | null;
             delivered: number;
             pending: number;
-            /** @description Events that were given up. */
+            /** @description The number of abandoned events. */
             dead: number;
-            /** @description Something that is pending was tried before, in vain. */
+            /** @description At least one pending event has failed before. */
             failing: boolean;
             lastDeliveredAt: string | null;
             lastFailedAt: string | null;
             lastFault: string | null;
-            /** @description The newest twenty. */
+            /** @description The twenty newest. */
             deadLetters: {
                 id: string;
                 type: string;
@@ -878,7 +878,7 @@ export interface components {
         Webhooks: {
             webhooks: components["schemas"]["Webhook"][];
         };
-        /** @description How the host does, and when it was last looked at. */
+        /** @description The state of the host and its last check. */
         Health: {
             /** @example hello.lab.test */
             host: string;
@@ -889,14 +889,14 @@ export interface components {
              */
             badge: string;
             server: string | null;
-            /** @description False: it stands in the edge's own configuration and was not made here. */
+            /** @description False: the host is in the edge's configuration, but Drawbridge did not create it. */
             managed: boolean;
             tls: boolean;
             since: string | null;
             checkedAt: string | null;
             latencyMs: number | null;
             uptime24h: number | null;
-            /** @description One character per half hour, oldest first: 9 all checks went well, 0 to 8 tenths of them, - none made. */
+            /** @description One character per half hour, oldest first. 9: all checks succeeded. 0 to 8: that many tenths. -: no checks. */
             strip: string;
             /** @description Milliseconds, oldest first. */
             latencies: number[];
@@ -910,7 +910,7 @@ export interface components {
                 level: "ok" | "warning" | "critical" | "expired";
             } | null;
             expiresAt: string | null;
-            /** @description For callers inside. */
+            /** @description Only internal callers see it. */
             planId?: string;
             lastCheck: {
                 /**
@@ -925,7 +925,7 @@ export interface components {
             } | null;
             configPath: string | null;
         };
-        /** @description How a host does. */
+        /** @description The state of a host. */
         HostRow: {
             /** @example hello.lab.test */
             host: string;
@@ -936,14 +936,14 @@ export interface components {
              */
             badge: string;
             server: string | null;
-            /** @description False: it stands in the edge's own configuration and was not made here. */
+            /** @description False: the host is in the edge's configuration, but Drawbridge did not create it. */
             managed: boolean;
             tls: boolean;
             since: string | null;
             checkedAt: string | null;
             latencyMs: number | null;
             uptime24h: number | null;
-            /** @description One character per half hour, oldest first: 9 all checks went well, 0 to 8 tenths of them, - none made. */
+            /** @description One character per half hour, oldest first. 9: all checks succeeded. 0 to 8: that many tenths. -: no checks. */
             strip: string;
             /** @description Milliseconds, oldest first. */
             latencies: number[];
@@ -957,18 +957,18 @@ export interface components {
                 level: "ok" | "warning" | "critical" | "expired";
             } | null;
             expiresAt: string | null;
-            /** @description For callers inside. */
+            /** @description Only internal callers see it. */
             planId?: string;
         };
         /** @description A page of hosts. */
         Hosts: {
             hosts: components["schemas"]["HostRow"][];
-            /** @description Of all hosts. */
+            /** @description The number of all hosts. */
             total: number;
-            /** @description Of those that fit the query. */
+            /** @description The number of hosts that match the query. */
             matched: number;
             nextCursor: string | null;
-            /** @description How many of all hosts have each badge. */
+            /** @description The number of all hosts by badge. */
             counts: {
                 [key: string]: number;
             };
@@ -979,23 +979,23 @@ export interface components {
              */
             at: string;
         };
-        /** @description The chain from the visitor to the backend, and the one cause. */
+        /** @description The links from the visitor to the backend, and the cause. */
         Diagnosis: {
             /** @example hello.lab.test */
             host: string;
             /**
-             * @description As of this look.
+             * @description The badge after this inspection.
              * @example RUNNING
              * @example HTTP 502
              */
             badge: string;
-            /** @description False: it stands in the edge's own configuration and was not made here. */
+            /** @description False: the host is in the edge's configuration, but Drawbridge did not create it. */
             managed: boolean;
-            /** @description The file with its server block; never what is in it. A path that is not plain is a quoted JSON string. */
+            /** @description The path of the file with its server block, never its content. A path that is not plain is a quoted JSON string. */
             configPath: string | null;
             configLine: number | null;
             listen: {
-                /** @description `*` for all addresses; null where the caller may not see it. */
+                /** @description `*` for all addresses. Null if the caller may not see it. */
                 address: string | null;
                 /** @description Null for a unix socket. */
                 port: number | null;
@@ -1005,29 +1005,29 @@ export interface components {
             /** @example http://192.168.45.25:3000 */
             proxyPass: string | null;
             /**
-             * @description Its id, or its address where it has none.
+             * @description The id of the server, or its address if it has no id.
              * @example 25
              */
             server: string | null;
             /** @enum {string} */
             file: "unchanged" | "edited" | "missing" | "not_ours";
-            /** @description From the visitor to the backend. */
+            /** @description The links from the visitor to the backend, in order. */
             chain: {
                 /** @enum {string} */
                 link: "dns" | "edge" | "tls" | "server_block" | "proxy_pass" | "backend_tcp" | "backend_health" | "error_log";
-                /** @description Null: not asked, or not to be told; `detail` says why. */
+                /** @description Null: not checked or not known; `detail` says why. */
                 ok: boolean | null;
                 detail: string;
             }[];
             cause: {
                 /**
-                 * @description Stable; the page diagnosis.md explains each.
+                 * @description Stable. docs/diagnosis.md explains each code.
                  * @enum {string}
                  */
                 code: "healthy" | "nothing_listening" | "wrong_port" | "backend_timeout" | "backend_503" | "backend_error" | "backend_speaks_tls" | "upstream_name_unresolved" | "certificate_expired" | "certificate_wrong_name" | "certificate_expiring" | "tls_failed" | "records_changed" | "name_points_elsewhere" | "name_missing" | "dns_unknown" | "other_server_answers" | "file_edited" | "file_missing" | "not_loaded" | "edge_down" | "edge_config_broken" | "not_proxied" | "unknown";
-                /** @description What is so, in plain English. */
+                /** @description The cause in one sentence. */
                 sentence: string;
-                /** @description What to do about it. */
+                /** @description What to do next. */
                 advice: string;
             };
             /**
@@ -1042,7 +1042,7 @@ export interface components {
             type: string;
             title: string;
             status: number;
-            /** @description Stable: the page errors.md explains each. */
+            /** @description Stable. docs/errors.md explains each code. */
             code: string;
             detail: string;
             errors?: {
@@ -1389,7 +1389,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The policy in force. */
+            /** @description The current policy. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1545,7 +1545,7 @@ export interface operations {
                      *         {
                      *           "name": "health",
                      *           "status": "passed",
-                     *           "detail": "HTTP 200 in 3 ms",
+                     *           "detail": "The backend on server 25 answered HTTP 200 on its health path.",
                      *           "httpStatus": 200
                      *         },
                      *         {
@@ -1556,12 +1556,12 @@ export interface operations {
                      *         {
                      *           "name": "certificate",
                      *           "status": "passed",
-                     *           "detail": "A certificate can be issued."
+                     *           "detail": "No installed certificate covers the name. A new one for hello.lab.test can be issued."
                      *         },
                      *         {
                      *           "name": "proxy",
                      *           "status": "passed",
-                     *           "detail": "The edge's configuration is valid, and nobody else serves the name."
+                     *           "detail": "The edge's configuration is valid, and no other server block serves the name."
                      *         }
                      *       ],
                      *       "changes": [
@@ -1643,7 +1643,7 @@ export interface operations {
                      *         {
                      *           "name": "health",
                      *           "status": "passed",
-                     *           "detail": "HTTP 200 in 3 ms",
+                     *           "detail": "The backend on server 25 answered HTTP 200 on its health path.",
                      *           "httpStatus": 200
                      *         },
                      *         {
@@ -1654,12 +1654,12 @@ export interface operations {
                      *         {
                      *           "name": "certificate",
                      *           "status": "passed",
-                     *           "detail": "A certificate can be issued."
+                     *           "detail": "No installed certificate covers the name. A new one for hello.lab.test can be issued."
                      *         },
                      *         {
                      *           "name": "proxy",
                      *           "status": "passed",
-                     *           "detail": "The edge's configuration is valid, and nobody else serves the name."
+                     *           "detail": "The edge's configuration is valid, and no other server block serves the name."
                      *         }
                      *       ],
                      *       "changes": [
@@ -1705,9 +1705,9 @@ export interface operations {
     listPlans: {
         parameters: {
             query?: {
-                /** @description 1 to 200; 50. */
+                /** @description 1 to 200. Default: 50. */
                 limit?: string;
-                /** @description nextCursor. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -1769,7 +1769,7 @@ export interface operations {
                     /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
                     planId: string;
                     /**
-                     * @description What the capability is for; apply when left out.
+                     * @description The action of the capability. Default: apply.
                      * @enum {string}
                      */
                     action?: "apply" | "remove" | "renew";
@@ -1777,7 +1777,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The right to run the plan once. */
+            /** @description Permits one run of the plan. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1817,7 +1817,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `respond-async`: answer 202 as soon as the run has begun. Other preferences are ignored. */
+                /** @description `respond-async`: answer 202 as soon as the run has started. Other preferences are ignored. */
                 Prefer?: string;
             };
             path?: never;
@@ -1832,7 +1832,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The plan is real. */
+            /** @description The plan is applied. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1876,7 +1876,7 @@ export interface operations {
                     "application/json": components["schemas"]["Applied"];
                 };
             };
-            /** @description The run goes on by itself. */
+            /** @description The run has started. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1912,7 +1912,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `respond-async`: answer 202 as soon as the run has begun. Other preferences are ignored. */
+                /** @description `respond-async`: answer 202 as soon as the run has started. Other preferences are ignored. */
                 Prefer?: string;
             };
             path?: never;
@@ -1927,7 +1927,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The exposure is gone. */
+            /** @description The exposure is removed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1956,7 +1956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Removed"];
                 };
             };
-            /** @description The run goes on by itself. */
+            /** @description The run has started. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2004,7 +2004,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How long it lives now. */
+            /** @description The new end of the exposure. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2048,7 +2048,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The certificate that the host is served with now. */
+            /** @description The new certificate of the host. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2133,7 +2133,7 @@ export interface operations {
                 type?: string;
                 /** @description Only these hosts, separated by commas. */
                 host?: string;
-                /** @description The place to go on from, where Last-Event-ID is not sent. */
+                /** @description The position to resume from, if Last-Event-ID is not sent. */
                 after?: string;
             };
             header?: never;
@@ -2181,9 +2181,9 @@ export interface operations {
     readAudit: {
         parameters: {
             query?: {
-                /** @description Lines after this place; left out, the newest lines. */
+                /** @description Lines after this position. Default: the newest lines. */
                 after?: string;
-                /** @description 1 to 1000, of which an answer has 500 at most; 100. */
+                /** @description 1 to 1000; an answer has at most 500 lines. Default: 100. */
                 limit?: string;
             };
             header?: never;
@@ -2192,7 +2192,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Lines of the audit. */
+            /** @description A page of audit lines. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2297,7 +2297,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How the host does, and when it was last looked at. */
+            /** @description The state of the host and its last check. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2350,17 +2350,17 @@ export interface operations {
     listHosts: {
         parameters: {
             query?: {
-                /** @description Part of a host or server, without case. */
+                /** @description A part of a host or server. Upper and lower case are equal. */
                 search?: string;
-                /** @description One badge, or several with a comma between. */
+                /** @description One badge, or several separated by commas. */
                 badge?: string;
                 server?: string;
                 managed?: "true" | "false";
                 sort?: "host" | "badge" | "server" | "since" | "latency" | "uptime";
                 order?: "asc" | "desc";
-                /** @description 1 to 10000, of which an answer has 500 at most; 100. */
+                /** @description 1 to 10000; an answer has at most 500 hosts. Default: 100. */
                 limit?: string;
-                /** @description nextCursor. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -2416,7 +2416,7 @@ export interface operations {
                     "application/json": components["schemas"]["Hosts"];
                 };
             };
-            /** @description As it was when If-None-Match was given its ETag. */
+            /** @description Nothing has changed since the answer with this ETag. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -2440,7 +2440,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A row of each host whose badge changes. */
+            /** @description The row of each host whose badge changes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2492,7 +2492,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The chain from the visitor to the backend, and the one cause. */
+            /** @description The links from the visitor to the backend, and the cause. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2520,18 +2520,18 @@ export interface operations {
                      *         {
                      *           "link": "dns",
                      *           "ok": true,
-                     *           "detail": "The name leads to the Primary."
+                     *           "detail": "The name points to the edge (192.168.45.23)."
                      *         },
                      *         {
                      *           "link": "backend_tcp",
                      *           "ok": false,
-                     *           "detail": "The backend refuses the connection."
+                     *           "detail": "The backend refuses connections."
                      *         }
                      *       ],
                      *       "cause": {
                      *         "code": "nothing_listening",
-                     *         "sentence": "Nothing listens on port 3000 of server 25.",
-                     *         "advice": "Start the backend, or plan the host anew on the port it listens on."
+                     *         "sentence": "Nothing listens on port 3000 of server 25: the connection is refused.",
+                     *         "advice": "Start the service on server 25. Make sure that it listens on that address, not only on localhost."
                      *       },
                      *       "checkedAt": "2026-01-31T12:00:00.000Z",
                      *       "tookMs": 12
@@ -2558,7 +2558,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The exposition format of Prometheus. */
+            /** @description Metrics in the Prometheus exposition format. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2584,7 +2584,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All is well. */
+            /** @description The service runs. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2617,7 +2617,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Requests are answered. `degraded`: some are refused until the `warnings` are dealt with. */
+            /** @description The service answers requests. `degraded`: it refuses some until the problems in `warnings` are fixed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2630,7 +2630,7 @@ export interface operations {
                      */
                     "application/json": {
                         status: "ok" | "degraded";
-                        /** @description What an administrator has to put right. */
+                        /** @description Problems that an administrator must fix. */
                         warnings?: string[];
                     };
                 };

@@ -23,7 +23,7 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** PEM texts of the listener's own certificate. */
+/** The certificate and key of the listener, in PEM. */
 export interface ListenerTls {
   readonly cert: Buffer
   readonly key: Buffer
@@ -31,19 +31,19 @@ export interface ListenerTls {
 
 const LARGEST_BODY = 16 * 1024
 
-/** The grammar of names, for the schemas of requests and answers. */
+/** The formats of names in the schemas of requests and answers. */
 const FORMATS = {
   'dns-zone': (text: string) => parseName(text) !== undefined,
   'dns-label': (text: string) => parseLabel(text) !== undefined,
 }
 
-/** Fastify with our limits, our grammar and our words for what is not even HTTP. */
+/** Creates a Fastify instance with the limits, formats and error answers of this service. */
 export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined): App {
   const limits = {
     headersTimeout: 10_000,
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: 16 * 1024,
-    // Node would answer a missing Host by itself and in no shape of ours; the gate refuses it.
+    // Node's own answer to a missing Host header would not be a problem+json body. HostCheck refuses it instead.
     requireHostHeader: false,
   }
   const options = {
@@ -68,14 +68,14 @@ export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined):
     },
   } as const
   const app = tls ? Fastify({ ...options, https: { ...limits, ...tls } }) : Fastify({ ...options, http: limits })
-  // Node would answer an expectation that it does not know by itself; HTTP lets us pass over it.
+  // Node would answer an unknown Expect header with 417. HTTP permits to ignore the header.
   app.server.on('checkExpectation', app.routing)
   return app.withTypeProvider<TypeBoxTypeProvider>() as unknown as App
 }
 
 const newRequestId = (): string => `req_${randomBytes(10).toString('hex')}`
 
-/** What the hooks would have set, for answers that no hook sees. */
+/** The headers for answers that are sent before any hook runs. */
 const UNHOOKED = {
   'content-type': PROBLEM_TYPE,
   'cache-control': 'no-store',
@@ -83,23 +83,26 @@ const UNHOOKED = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
-/** An address that cannot be decoded leads nowhere. No hook has seen the request: it is answered and logged here. */
+/** Answers a request whose path cannot be decoded. No hook runs for it, so the answer and the log line are written here. */
 function refuseUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = new Problem('not_found', 'There is nothing at this address.')
-  request.log.info({ method: request.method, path: UNREADABLE, status: 404, code: problem.code }, 'request')
+  const problem = new Problem('not_found', 'This path does not exist.')
+  request.log.info(
+    { event: 'request', method: request.method, path: UNREADABLE, status: 404, code: problem.code },
+    'Request answered.',
+  )
   reply
     .status(404)
     .headers({ ...UNHOOKED, 'x-request-id': request.id })
     .send(JSON.stringify(problemBody(problem, request.id)))
 }
 
-/** What is not even HTTP: smuggling attempts, headers without end. Answered in our shape and closed. */
+/** Answers input that is not valid HTTP, such as request smuggling or endless headers, and closes the connection. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const problem = new Problem('invalid_request', 'The request is not HTTP as this service reads it.')
+  const problem = new Problem('invalid_request', 'The request is not valid HTTP.')
   const body = JSON.stringify(problemBody(problem, newRequestId()))
   const headers = { ...UNHOOKED, 'content-length': Buffer.byteLength(body), connection: 'close' }
   const head = ['HTTP/1.1 400 Bad Request', ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]

@@ -13,8 +13,8 @@ export const readTlsFiles = ({ certificateFile, keyFile }: TlsFiles): { cert: Bu
 })
 
 /**
- * Serves new certificate files as soon as they are there. Polled by name: renewal tools replace files and links, which
- * watching an inode would miss. A pair that does not fit, as between the writing of the two, leaves the old one in use.
+ * Loads the certificate files again when they change. The files are polled by name, because renewal tools replace files
+ * and links, and a watch on an inode would miss that. A pair that does not match, as between two writes, is not used.
  */
 export function reloadOnChange(server: Server, files: TlsFiles, log: Log, intervalMs = 2000): () => void {
   const reload = () => {
@@ -22,12 +22,15 @@ export function reloadOnChange(server: Server, files: TlsFiles, log: Log, interv
       const pair = readTlsFiles(files)
       createSecureContext(pair)
       server.setSecureContext(pair)
-      log.info({ certificateFile: files.certificateFile }, "The listener's certificate was loaded anew")
+      log.info(
+        { event: 'listener_certificate_loaded', certificateFile: files.certificateFile },
+        'The new certificate of the listener was loaded.',
+      )
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code
       log.error(
-        { certificateFile: files.certificateFile, code },
-        "The listener's new certificate cannot be used; the old one stays",
+        { event: 'listener_certificate_refused', certificateFile: files.certificateFile, code },
+        'The new certificate of the listener cannot be used; the old one stays in use.',
       )
     }
   }

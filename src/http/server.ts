@@ -13,12 +13,12 @@ import type { Diagnoser } from '../usecases/diagnoser.ts'
 import type { Exposer } from '../usecases/exposer.ts'
 import type { PlanProgress } from '../usecases/progress.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
-import { Gate } from './guard/gate.ts'
-import { judgeRequests } from './guard/judgement.ts'
-import { shownPath } from './guard/path.ts'
+import { handleErrors } from './guard/error-handler.ts'
+import { HostCheck } from './guard/host-check.ts'
+import { loggedPath } from './guard/path.ts'
 import { wrongType } from './guard/problem.ts'
 import { createBudgets, type RateLimits } from './guard/rate-limit.ts'
-import { answerRefusals } from './guard/refusals.ts'
+import { guardRequests } from './guard/request-guard.ts'
 import { parseStrictJson } from './guard/strict-json.ts'
 import { type AuditReader, auditRoutes } from './routes/audit.ts'
 import { diagnoseRoutes } from './routes/diagnose.ts'
@@ -26,13 +26,13 @@ import { eventRoutes, planEventRoutes, webhookRoutes } from './routes/events.ts'
 import type { Visibility } from './routes/host-body.ts'
 import { hostEventRoutes } from './routes/host-events.ts'
 import { hostRoutes } from './routes/hosts.ts'
-import { offerPage, pageRoutes } from './routes/page.ts'
+import { pageRoutes, registerPage } from './routes/page.ts'
 import { planRoutes } from './routes/plans.ts'
-import { describeApi, referenceRoutes } from './routes/reference.ts'
-import { renewRoute, runRoutes } from './routes/runs.ts'
+import { referenceRoutes, registerApiDocument } from './routes/reference.ts'
+import { runRoutes } from './routes/runs.ts'
 import { metricsRoutes, policyRoutes, systemRoutes } from './routes/system.ts'
 import { tokenRoutes } from './routes/token.ts'
-import type { PolicyBody } from './schemas/plan-schemas.ts'
+import type { PolicyBody } from './schemas/policy-schemas.ts'
 import { eventStreams } from './streams/event-stream.ts'
 
 export interface ServerParts {
@@ -44,14 +44,14 @@ export interface ServerParts {
   readonly webhooks: () => Promise<readonly WebhookReport[]>
   /** The hosts as the monitor knows them. */
   readonly board: Board
-  /** Resolves when board and diagnosis tell what was committed before: of `host`, or of all. */
+  /** Resolves when the board shows all earlier commits of `host`, or of all hosts. */
   readonly upToDate: (host?: string) => Promise<void>
-  /** Whether the public may know of hosts that were not made here. */
+  /** Whether public callers see hosts that Drawbridge did not create. */
   readonly showsUnmanaged: boolean
   readonly diagnoser: Diagnoser
   readonly metrics: Metrics
   readonly policy: (caller: Caller) => PolicyBody
-  /** The folder that the web page was built into. */
+  /** The folder of the built web page. */
   readonly pageFolder: string
   readonly callers: CallerRules
   readonly admission: Admission
@@ -59,31 +59,39 @@ export interface ServerParts {
   readonly publicUrls: readonly string[]
   readonly rateLimits: RateLimits
   readonly isReady: () => Promise<boolean>
-  /** What an administrator has to put right, in words for anybody. */
+  /** Problems that an administrator must fix. Public callers may read them. */
   readonly warnings: () => readonly string[]
   readonly now: () => number
   readonly log: FastifyBaseLogger
-  /** Without it the listener speaks plain HTTP. */
+  /** Undefined: the listener uses plain HTTP. */
   readonly tls?: ListenerTls | undefined
 }
 
-/** The whole HTTP face, not yet listening. */
+/** Creates the HTTP server with all its routes. It does not listen yet. */
 export async function createServer(parts: ServerParts): Promise<App> {
   const app = createApp(parts.log, parts.tls)
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
   })
-  // Before the judgement: what it refuses carries these headers, too.
+  await addGuards(app, parts, () => closing)
+  await registerApiDocument(app, parts.version)
+  await registerPage(app, parts.pageFolder)
+  refuseOtherMethods(app, () => addRoutes(app, parts, () => closing))
+  return app
+}
+
+async function addGuards(app: App, parts: ServerParts, isClosing: () => boolean): Promise<void> {
+  // Registered before the request guard, so that its refusals also have these headers.
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: CSP },
     frameguard: { action: 'deny' },
     strictTransportSecurity: parts.tls !== undefined,
   })
   const budgets = await createBudgets(app, parts.rateLimits)
-  const gate = new Gate(parts.publicUrls, parts.tls ? 'https' : 'http')
-  judgeRequests(app, { ...parts, gate, budgets, isClosing: () => closing })
-  answerRefusals(app, parts.trail, budgets, parts.now)
+  const hostCheck = new HostCheck(parts.publicUrls, parts.tls ? 'https' : 'http')
+  guardRequests(app, { ...parts, hostCheck, budgets, isClosing })
+  handleErrors(app, parts.trail, budgets, parts.now)
   logRequests(app)
   acceptOnlyJson(app)
   await app.register(underPressure, {
@@ -92,32 +100,30 @@ export async function createServer(parts: ServerParts): Promise<App> {
       throw new Problem('unavailable', 'The service is overloaded.', { retryAfter: 5 })
     },
   })
-  await describeApi(app, parts.version)
-  await offerPage(app, parts.pageFolder)
-  const sendEvents = eventStreams()
-  const visibleTo: Visibility = (network) => (host) => host.managed || network === 'internal' || parts.showsUnmanaged
-  refuseOtherMethods(app, () => {
-    policyRoutes(app, parts.policy)
-    planRoutes(app, parts.exposer)
-    tokenRoutes(app, parts.exposer)
-    runRoutes(app, parts.exposer)
-    renewRoute(app, parts.exposer)
-    planEventRoutes(app, parts.progress, sendEvents)
-    eventRoutes(app, parts.events, sendEvents)
-    auditRoutes(app, parts.audit)
-    webhookRoutes(app, parts.webhooks)
-    hostRoutes(app, parts, visibleTo)
-    hostEventRoutes(app, parts.board, parts.now, sendEvents, visibleTo)
-    diagnoseRoutes(app, parts)
-    metricsRoutes(app, parts.metrics)
-    systemRoutes(app, async () => !closing && (await parts.isReady()), parts.warnings)
-    referenceRoutes(app)
-    pageRoutes(app, parts.pageFolder)
-  })
-  return app
 }
 
-/** Our own pages load only what we serve, and nobody may frame them. */
+function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void {
+  const { exposer, board, now } = parts
+  const sendEvents = eventStreams()
+  const visibleTo: Visibility = (network) => (host) => host.managed || network === 'internal' || parts.showsUnmanaged
+  policyRoutes(app, parts.policy)
+  planRoutes(app, exposer)
+  tokenRoutes(app, exposer)
+  runRoutes(app, exposer)
+  planEventRoutes(app, parts.progress, sendEvents)
+  eventRoutes(app, parts.events, sendEvents)
+  auditRoutes(app, parts.audit)
+  webhookRoutes(app, parts.webhooks)
+  hostRoutes(app, parts, visibleTo)
+  hostEventRoutes(app, board, now, sendEvents, visibleTo)
+  diagnoseRoutes(app, parts)
+  metricsRoutes(app, parts.metrics)
+  systemRoutes(app, async () => !isClosing() && (await parts.isReady()), parts.warnings)
+  referenceRoutes(app)
+  pageRoutes(app, parts.pageFolder)
+}
+
+/** The web page loads only files of this service, and no other page may frame it. */
 const CSP = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
@@ -145,7 +151,7 @@ function acceptOnlyJson(app: App): void {
   })
 }
 
-/** Each address answers methods it does not take with 405 and the ones it does. */
+/** Adds routes that answer 405 with an Allow header for the other methods of each path. */
 function refuseOtherMethods(app: App, addRoutes: () => void): void {
   const methods = new Map<string, string[]>()
   app.addHook('onRoute', ({ url, method, config }) => {
@@ -156,28 +162,30 @@ function refuseOtherMethods(app: App, addRoutes: () => void): void {
     const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'].filter(
       (m) => !allow.includes(m),
     )
+    // The request guard answers first. The handler only satisfies Fastify.
     const unreached = async () => {
-      throw new Problem('method_not_allowed', 'This method is not taken here.')
+      throw new Problem('method_not_allowed', 'This path does not support that method.')
     }
     app.route({ method: others, url, config: { allow }, schema: { hide: true }, handler: unreached })
   }
 }
 
-/** One line per request, with the id that the error body repeats. No query, no header, no body: nothing that could hold a secret. */
+/** Logs one line per request, with the request id of the answer. It logs no query, header or body, which can hold secrets. */
 function logRequests(app: App): void {
   app.addHook('onResponse', async (request, reply) => {
     const { address, network } = request.caller
     request.log.info(
       {
+        event: 'request',
         method: request.method,
-        path: shownPath(request),
+        path: loggedPath(request),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         caller: address,
         network,
         code: request.refusedWith,
       },
-      'request',
+      'Request answered.',
     )
   })
 }

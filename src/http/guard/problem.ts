@@ -3,7 +3,7 @@ import { ERRORS, type FieldError, Problem } from '../../model/errors.ts'
 import { badFields } from '../../plan/desired.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
 
-/** RFC 9457, always: the one shape of every refusal. */
+/** The body of every refusal (RFC 9457). */
 export interface ProblemBody {
   readonly type: string
   readonly title: string
@@ -34,14 +34,14 @@ export function problemBody(problem: Problem, requestId: string): ProblemBody {
   }
 }
 
-/** The body was sent under another type than JSON's. */
+/** The problem of a body whose content type is not JSON. */
 export const wrongType = (): Problem =>
   new Problem('invalid_request', 'The body must be sent as application/json.', {
     status: 415,
-    errors: [{ field: 'content-type', message: 'must be application/json, with charset=utf-8 at most' }],
+    errors: [{ field: 'content-type', message: 'must be application/json, optionally with charset=utf-8' }],
   })
 
-/** Whatever was thrown, as a problem. Only what is listed here is the caller's fault; the rest is ours. */
+/** Converts any thrown value to a problem. Errors that are not listed here are internal errors. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof StoreUnavailable)
@@ -52,7 +52,7 @@ export function toProblem(error: unknown): Problem {
     return new Problem('invalid_request', badFields(errors), { errors })
   }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new Problem('payload_too_large', 'The request body is over 16 KiB.')
+    return new Problem('payload_too_large', 'The request body is larger than 16 KiB.')
   }
   if (code === 'FST_UNDER_PRESSURE' || statusCode === 503) {
     return new Problem('unavailable', 'The service is overloaded or shutting down.', { retryAfter: 5 })
@@ -60,12 +60,12 @@ export function toProblem(error: unknown): Problem {
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new Problem('invalid_request', 'The request could not be read.')
   }
-  return new Problem('internal_error', 'The request could not be answered because of a fault inside Drawbridge.')
+  return new Problem('internal_error', 'The request failed because of an internal error.')
 }
 
 type Validation = NonNullable<FastifyError['validation']>
 
-/** One entry per bad field, whatever number of rules it breaks. */
+/** One entry per bad field, even if the field breaks several rules. */
 function fieldErrors(validation: Validation): FieldError[] {
   const errors = new Map<string, FieldError>()
   for (const fault of validation) {
@@ -87,7 +87,7 @@ function messageOf({ keyword, params, message }: Validation[number]): string {
     case 'required':
       return 'is missing'
     case 'additionalProperties':
-      return 'is not a known field'
+      return 'is not a known field; remove it'
     case 'format':
       return FORMATS[String(params.format)] ?? 'has the wrong form'
     case 'pattern':

@@ -6,11 +6,11 @@ import type { EdgeVerdict, Verification } from '../../runs/steps/verify.ts'
 import type { ProgressEvent } from '../../usecases/progress.ts'
 
 /**
- * What callers of the public network are told of plans, runs and refusals: what was asked for, how each check and step
- * went, and nothing of the inside: no DNS server, resolver, key, file, line, directory or raw error.
+ * What public callers see of plans, runs and refusals: the request and the status of each check and step. They see no
+ * internals: no DNS server, resolver, key, file, line, ACME directory or raw error.
  */
 
-/** The members of a check's evidence that are nobody's secret. Whatever is new stays inside until it stands here. */
+/** The members of a check's evidence that public callers may see. A new member is hidden until it is added here. */
 const EVIDENCE: Readonly<Record<Check['name'], readonly string[]>> = {
   health: ['httpStatus', 'latencyMs'],
   dns: ['by', 'types', 'at', 'wildcardTypes', 'emptyNonTerminal'],
@@ -20,27 +20,27 @@ const EVIDENCE: Readonly<Record<Check['name'], readonly string[]>> = {
 
 export function publicCheck(check: Check): Check {
   const { name, status, detail, ...evidence } = check
-  // Why a backend is unhealthy is for callers inside: planning is no port scanner.
+  // Only internal callers see why a backend is unhealthy. Otherwise a plan could be used as a port scanner.
   if (name === 'health' && status === 'failed') return { name, status, detail: publicDetail(check) }
   const shown = Object.entries(evidence).filter(([member]) => EVIDENCE[name].includes(member))
   return { name, status, detail: publicDetail(check), ...Object.fromEntries(shown) }
 }
 
-/** Why no certificate can be had, by its reason; a sentence about CAA records tells only what DNS tells everybody. */
+/** The public sentence by reason. A sentence about CAA records is not replaced, because DNS is public. */
 const NO_CERTIFICATE: Readonly<Record<string, string>> = {
-  caa_unknown: 'Whether the CAA records of the name allow a certificate is not certain.',
+  caa_unknown: 'DNS could not tell whether the CAA records of the name permit a certificate.',
   directory_unavailable: 'The certificate authority is not available.',
-  budget: 'No more certificates can be ordered for now.',
+  budget: 'No more certificates can be ordered at the moment.',
 }
 
 function publicDetail({ name, status, detail, source, names, reason, types, by }: Check): string {
-  if (name === 'health' && status === 'failed') return 'The backend gave no HTTP 2xx on its health path.'
+  if (name === 'health' && status === 'failed') return 'The backend did not answer HTTP 2xx on its health path.'
   if (name === 'dns' && status === 'failed' && types === undefined)
-    return 'Whether the name is free is not certain: the DNS server gave no answer to rely on.'
+    return 'DNS could not tell whether the name is free: the DNS server gave no reliable answer.'
   if (name === 'proxy' && status === 'failed') return by === 'server_block' ? TAKEN_BY_PROXY : BROKEN_PROXY
   if (name === 'certificate' && status === 'failed') return NO_CERTIFICATE[String(reason)] ?? detail
   if (name === 'certificate' && source === 'acme')
-    return `No installed certificate covers the name; a new one for ${[names].flat().join(', ')} can be issued.`
+    return `No installed certificate covers the name. A new one for ${[names].flat().join(', ')} can be issued.`
   return detail
 }
 
@@ -50,7 +50,7 @@ export const publicChange = (change: Change): Change => {
   return shown
 }
 
-/** A step's detail is the fault as it was met: it may name keys, files and addresses. */
+/** The detail of a step can name keys, files and addresses, so public callers do not see it. */
 export const publicStep = <T extends { readonly detail?: string }>({ detail: _inside, ...step }: T) => step
 
 export function publicEvent({ verification, ...event }: ProgressEvent): ProgressEvent {
@@ -70,8 +70,8 @@ const publicVerdict = ({ server, ok, httpStatus, latencyMs }: EdgeVerdict): Edge
   ...(latencyMs !== undefined && { latencyMs }),
 })
 
-/** Refusals whose sentence is the fault of a step. */
-const OF_STEPS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Refusals whose detail comes from a step. Public callers see the title instead. */
+const DETAIL_OF_STEP: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'apply_failed',
   'remove_failed',
   'rollback_blocked',
@@ -86,7 +86,7 @@ export function publicProblem(problem: Problem): Problem {
   const { checks, steps, rollback, ...others } = members
   const shown = (checks as readonly Check[] | undefined)?.map(publicCheck)
   const failed = shown?.find(({ status }) => status === 'failed')
-  const detail = failed?.detail ?? (OF_STEPS.has(code) ? `${ERRORS[code].title}.` : message)
+  const detail = failed?.detail ?? (DETAIL_OF_STEP.has(code) ? `${ERRORS[code].title}.` : message)
   return new Problem(code, detail, {
     ...others,
     ...(shown && { checks: shown }),

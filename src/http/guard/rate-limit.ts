@@ -17,14 +17,14 @@ export interface RateLimits {
 }
 
 export interface Budgets {
-  /** Takes one request off the caller's budget, or refuses with the seconds to wait. */
+  /** Counts one request against the caller's budget. Throws `rate_limited` when the budget is spent. */
   spend(request: FastifyRequest, budget: keyof Budget): Promise<void>
-  /** Refuses a caller whose failed credentials are spent: were the next one looked at, guessing would cost nothing. */
-  refuseGuesser(request: FastifyRequest): void
+  /** Refuses a caller with too many failed credentials before the next credential is verified, so that guessing is slow. */
+  refuseAfterFailures(request: FastifyRequest): void
 }
 
 const MINUTE_MS = 60_000
-/** Addresses remembered at once; the least recently seen are forgotten first, so memory stays bounded. */
+/** The number of addresses in memory. The least recently seen address is dropped first. */
 const MOST_ADDRESSES = 20_000
 
 export async function createBudgets(app: FastifyInstance, limits: RateLimits): Promise<Budgets> {
@@ -41,29 +41,29 @@ export async function createBudgets(app: FastifyInstance, limits: RateLimits): P
     read: limiter('read'),
     failedCredential: limiter('failedCredential'),
   }
-  const guessers = new LruCache<string, number>(MOST_ADDRESSES)
+  const refusedUntil = new LruCache<string, number>(MOST_ADDRESSES)
   return {
     async spend(request, budget) {
       const verdict = await limiters[budget](request)
       if (verdict.isAllowed || !verdict.isExceeded) return
       const retryAfter = Math.max(1, verdict.ttlInSeconds)
-      if (budget === 'failedCredential') guessers.set(keyOf(request), Date.now() + retryAfter * 1000)
+      if (budget === 'failedCredential') refusedUntil.set(keyOf(request), Date.now() + retryAfter * 1000)
       throw overBudget(verdict.max, retryAfter)
     },
-    refuseGuesser(request) {
-      const waitMs = (guessers.get(keyOf(request)) ?? 0) - Date.now()
+    refuseAfterFailures(request) {
+      const waitMs = (refusedUntil.get(keyOf(request)) ?? 0) - Date.now()
       if (waitMs > 0) throw overBudget(limits[request.caller.network].failedCredential, Math.ceil(waitMs / 1000))
     },
   }
 }
 
 const overBudget = (max: number, retryAfter: number): Problem =>
-  new Problem('rate_limited', `Over ${max} requests of this kind came from this address in a minute.`, { retryAfter })
+  new Problem('rate_limited', `This address sent more than ${max} requests of this kind in one minute.`, { retryAfter })
 
-const keyOf = ({ caller }: FastifyRequest): string => `${caller.network} ${household(caller.address)}`
+const keyOf = ({ caller }: FastifyRequest): string => `${caller.network} ${addressGroup(caller.address)}`
 
-/** The part of a caller's address that budgets and bounds count by: one IPv6 customer has a whole /64 of addresses. */
-export function household(address: string): string {
+/** The part of an address that rate limits use. One IPv6 customer has a whole /64 network. */
+export function addressGroup(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail = ''] = address.split('::')
   const groups = head.split(':')

@@ -1,6 +1,6 @@
 import { Problem } from '../../model/errors.ts'
 
-/** JSON as callers must send it: UTF-8, no key twice in one object, no key that reaches a prototype. */
+/** Parses JSON from callers: UTF-8 only, no duplicate key in an object, no key that could change a prototype. */
 export function parseStrictJson(bytes: Buffer): unknown {
   const text = decode(bytes)
   let value: unknown
@@ -9,7 +9,7 @@ export function parseStrictJson(bytes: Buffer): unknown {
   } catch {
     throw notJson('The body is not valid JSON.')
   }
-  refuseTreacherousKeys(text)
+  refuseUnsafeKeys(text)
   return value
 }
 
@@ -21,8 +21,8 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Walks text that is known to be JSON. A string followed by a colon is a key; braces open and close sets of them. */
-function refuseTreacherousKeys(text: string): void {
+/** Scans text that is valid JSON. A string before a colon is a key. Braces begin and end the keys of an object. */
+function refuseUnsafeKeys(text: string): void {
   const open: Set<string>[] = []
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}]/gs)) {
     if (token === '{') open.push(new Set())
@@ -30,7 +30,7 @@ function refuseTreacherousKeys(text: string): void {
     else if (token.endsWith(':')) {
       const key = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1)) as string
       const keys = open.at(-1)
-      if (keys?.has(key)) throw notJson(`The key ${quoted(key)} stands twice in one object.`)
+      if (keys?.has(key)) throw notJson(`The key ${quoted(key)} is twice in one object.`)
       if (key === '__proto__' || key === 'constructor') throw notJson(`The key ${quoted(key)} is not allowed.`)
       keys?.add(key)
     }

@@ -2,17 +2,17 @@ import type { AuditLine } from '../../model/audit.ts'
 import type { AuditStore } from '../../store/ports/audit.ts'
 import type { App } from '../app.ts'
 import { AuditPageBody, AuditPageQuery } from '../schemas/event-schemas.ts'
-import { problems } from '../schemas/plan-schemas.ts'
-import { rowsAsked } from '../schemas/schema-parts.ts'
+import { problems } from '../schemas/problem-schemas.ts'
+import { pageLimit } from '../schemas/schema-parts.ts'
 
 export type AuditReader = Pick<AuditStore, 'readAudit' | 'auditHead'>
 
-/** The audit as it stands, to callers inside. `drawbridge audit verify` says whether it is whole. */
+/** Reads audit lines, for internal callers. `drawbridge audit verify` checks the chain. */
 export function auditRoutes(app: App, audit: AuditReader): void {
   app.get(
     '/api/audit',
     {
-      config: { inside: true },
+      config: { internalOnly: true },
       schema: {
         operationId: 'readAudit',
         tags: ['events'],
@@ -22,7 +22,7 @@ export function auditRoutes(app: App, audit: AuditReader): void {
       },
     },
     async ({ query }) => {
-      const limit = rowsAsked(query.limit, 100)
+      const limit = pageLimit(query.limit, 100)
       const head = (await audit.auditHead())?.seq ?? 0
       const after = query.after === undefined ? Math.max(0, head - limit) : Number(query.after)
       const lines = await audit.readAudit(after, limit)

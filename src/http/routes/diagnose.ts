@@ -2,7 +2,7 @@ import type { Diagnosis } from '../../diagnose/diagnose.ts'
 import type { Diagnoser } from '../../usecases/diagnoser.ts'
 import type { App } from '../app.ts'
 import { DiagnosisBody } from '../schemas/diagnosis-schemas.ts'
-import { problems } from '../schemas/plan-schemas.ts'
+import { problems } from '../schemas/problem-schemas.ts'
 import { HostQuery } from '../schemas/status-schemas.ts'
 import { canonicalHost } from './host-body.ts'
 
@@ -19,7 +19,7 @@ export function diagnoseRoutes(app: App, { diagnoser, upToDate }: DiagnoseParts)
       schema: {
         operationId: 'diagnoseHost',
         tags: ['status'],
-        summary: 'Look at a host now, link by link, and name the cause; change nothing',
+        summary: 'Inspect a host now, link by link, and name the cause; changes nothing',
         querystring: HostQuery,
         response: { 200: DiagnosisBody, ...problems('invalid_request', 'host_not_found') },
       },

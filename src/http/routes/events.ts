@@ -7,22 +7,23 @@ import type { PlanProgress, ProgressEvent } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
 import { publicEvent } from '../guard/public-view.ts'
 import { EventBody, EventQuery, WebhooksBody } from '../schemas/event-schemas.ts'
-import { PlanIdParams, problems } from '../schemas/plan-schemas.ts'
+import { PlanIdParams } from '../schemas/plan-schemas.ts'
+import { problems } from '../schemas/problem-schemas.ts'
 import { ProgressBody } from '../schemas/run-schemas.ts'
 import { eventStream } from '../schemas/schema-parts.ts'
 import { lastEventId, type SendEvents, type ServerSentEvent } from '../streams/event-stream.ts'
 
-/** Everything that happens, to callers inside. A client that comes back with Last-Event-ID misses nothing. */
+/** Streams all events to internal callers. A client that resumes with Last-Event-ID misses none. */
 export function eventRoutes(app: App, feed: EventFeed, send: SendEvents): void {
   app.addHook('preClose', async () => feed.close())
   app.get(
     '/api/events',
     {
-      config: { inside: true },
+      config: { internalOnly: true },
       schema: {
         operationId: 'followEvents',
         tags: ['events'],
-        summary: 'Events as they happen (server-sent events, internal network only)',
+        summary: 'Stream events as they happen (server-sent events, internal network only)',
         querystring: EventQuery,
         response: {
           200: eventStream('Each event as it happens.', EventBody),
@@ -32,7 +33,7 @@ export function eventRoutes(app: App, feed: EventFeed, send: SendEvents): void {
     },
     (request, reply) => {
       const { query, headers } = request
-      const after = placeIn(lastEventId(headers['last-event-id']) ?? query.after)
+      const after = parsePosition(lastEventId(headers['last-event-id']) ?? query.after)
       const filter = filterOf(query)
       return send(request, reply, async (gone) => toServerSent(await feed.follow(filter, after, gone)))
     },
@@ -43,7 +44,7 @@ async function* toServerSent(events: AsyncGenerator<StoredEvent, void>): AsyncGe
   for await (const event of events) yield { id: String(event.seq), event: event.type, data: eventJson(event) }
 }
 
-function placeIn(text: string | undefined): number | undefined {
+function parsePosition(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^[0-9]{1,15}$/.test(text)) return Number(text)
   throw notAllowed('last-event-id', 'must be the id of an event of this stream')
@@ -51,7 +52,7 @@ function placeIn(text: string | undefined): number | undefined {
 
 function filterOf({ type, host }: { type?: string; host?: string }): EventFilter {
   const types = type?.split(',')
-  if (types && !types.every(isEventType)) throw notAllowed('type', `must be among ${EVENT_TYPES.join(', ')}`)
+  if (types && !types.every(isEventType)) throw notAllowed('type', `must be one or more of ${EVENT_TYPES.join(', ')}`)
   return { types: types && new Set(types), hosts: host === undefined ? undefined : new Set(host.split(',')) }
 }
 
@@ -60,7 +61,7 @@ const isEventType = (text: string): text is EventType => (EVENT_TYPES as readonl
 const notAllowed = (field: string, message: string): Problem =>
   new Problem('invalid_request', `The request is not valid: ${field} ${message}.`, { errors: [{ field, message }] })
 
-/** Each step as it starts and ends, as server-sent events. A client that comes back with Last-Event-ID misses nothing. */
+/** Streams the steps of a plan's run as they start and end. A client that resumes with Last-Event-ID misses none. */
 export function planEventRoutes(app: App, progress: PlanProgress, send: SendEvents): void {
   app.addHook('preClose', async () => progress.close())
   app.get(
@@ -69,7 +70,7 @@ export function planEventRoutes(app: App, progress: PlanProgress, send: SendEven
       schema: {
         operationId: 'followPlan',
         tags: ['deploy'],
-        summary: "A plan's steps as they start and end (server-sent events)",
+        summary: "Stream a plan's steps as they start and end (server-sent events)",
         params: PlanIdParams,
         response: { 200: eventStream('Each step as it starts and ends.', ProgressBody), ...problems('plan_not_found') },
       },
@@ -92,16 +93,16 @@ async function* planEventOf(
   }
 }
 
-/** How every webhook does, and what it was not given: to callers inside. */
+/** The state of every webhook and its dead letters, for internal callers. */
 export function webhookRoutes(app: App, report: () => Promise<readonly WebhookReport[]>): void {
   app.get(
     '/api/webhooks',
     {
-      config: { inside: true },
+      config: { internalOnly: true },
       schema: {
         operationId: 'listWebhooks',
         tags: ['events'],
-        summary: 'How every webhook does, with its dead letters (internal network only)',
+        summary: 'List webhooks with their delivery state and dead letters (internal network only)',
         response: { 200: WebhooksBody, ...problems('internal_network_required') },
       },
     },

@@ -9,13 +9,13 @@ import type { HealthBody, HostRowBody } from '../schemas/status-schemas.ts'
 
 type Network = Caller['network']
 
-/** Addresses outside the registry are for callers inside only. */
+/** Only internal callers see addresses that are not in the registry. */
 export const serverFor =
   (network: Network) =>
   ({ server, address }: HostStatus): string | null =>
     server ?? (network === 'internal' && address !== null ? escapeText(address) : null)
 
-/** A host as this caller may see it. */
+/** The row of a host with the members that the caller may see. */
 export function hostRow(status: HostStatus, network: Network, at: number): HostRowBody {
   const { host, badge, managed, tls, since, lastCheck, history, fullCheck, expiresAt, planId } = status
   const { certificate } = fullCheck
@@ -56,20 +56,20 @@ const checkBody = ({ at, ok, httpStatus, latencyMs, reason }: NonNullable<HostSt
 
 const timeText = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
-/** Whether callers of a network may know of a host. */
+/** Whether callers on a network may see a host. */
 export type Visibility = (network: Caller['network']) => (host: Pick<HostStatus, 'managed'>) => boolean
 
-/** `host` is canonical. One that is hidden from the caller is not there. */
+/** Finds a host by its canonical name. A host that the caller may not see is not found. */
 export function findHost(board: Board, host: string, isShown: ReturnType<Visibility>): HostStatus {
   const status = board.find(host)
   if (status && isShown(status)) return status
-  throw new Problem('host_not_found', 'No such host is served by the edge: it is not exposed and may be planned.')
+  throw new Problem('host_not_found', `The edge does not serve ${host}.`)
 }
 
-/** The host that a caller means, in whatever spelling. */
+/** The canonical name of a host, from any spelling of a caller. */
 export function canonicalHost(text: string): string {
   const host = parseHost(text)
   if (host) return host
   const errors = [{ field: 'host', message: 'must be a DNS name of letter-digit-hyphen labels' }]
-  throw new Problem('invalid_request', 'The host is not a DNS name.', { errors })
+  throw new Problem('invalid_request', 'The value of host is not a DNS name.', { errors })
 }

@@ -3,16 +3,16 @@ import type { HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import { WakeUp } from '../../primitives/followers.ts'
 import type { App } from '../app.ts'
-import { problems } from '../schemas/plan-schemas.ts'
+import { problems } from '../schemas/problem-schemas.ts'
 import { eventStream } from '../schemas/schema-parts.ts'
 import { HostRowBody } from '../schemas/status-schemas.ts'
 import { lastEventId, type SendEvents, type ServerSentEvent } from '../streams/event-stream.ts'
 import { hostRow, type Visibility } from './host-body.ts'
 
-/** Hosts come and go in crowds: one event at the beginning and one at the end are enough for all of them. */
+/** Many hosts often change together. At most one `hosts` event is sent in this time. */
 const GATHER_MS = 200
 
-/** Badges as they change, and an event when hosts come or go. A client that comes back with Last-Event-ID misses nothing. */
+/** Streams badge changes, and an event when hosts are added or removed. A client that resumes with Last-Event-ID misses none. */
 export function hostEventRoutes(
   app: App,
   board: Board,
@@ -28,8 +28,8 @@ export function hostEventRoutes(
       schema: {
         operationId: 'followHosts',
         tags: ['status'],
-        summary: 'Badges as they change (server-sent events)',
-        response: { 200: eventStream('A row of each host whose badge changes.', HostRowBody), ...problems() },
+        summary: 'Stream badge changes (server-sent events)',
+        response: { 200: eventStream('The row of each host whose badge changes.', HostRowBody), ...problems() },
       },
     },
     (request, reply) => {
@@ -46,7 +46,7 @@ export function hostEventRoutes(
 
 type HostChange = { readonly id: number; readonly status?: HostStatus }
 
-/** Changes after that place, or from now on. Of a host that changes faster than they are taken only the newest is told. */
+/** Changes after position `after`, or from now on. If a host changes faster than the caller reads, only the newest is sent. */
 async function* changesOn(
   board: Board,
   after: number | undefined,
@@ -55,32 +55,32 @@ async function* changesOn(
 ): AsyncGenerator<HostChange, void> {
   const missed = after === undefined ? [] : [...board.all()].filter((one) => one.changed > after && isShown(one))
   const badges = new Map(missed.sort((a, b) => a.changed - b.changed).map((status) => [status.host, status]))
-  // Nobody remembers which hosts came and went while the caller was away.
-  let areOthers = after !== undefined
+  // Added and removed hosts are not stored, so a client that resumes always gets a `hosts` event.
+  let hasHostsEvent = after !== undefined
   let isGathering = false
-  const news = new WakeUp()
+  const wakeUp = new WakeUp()
   const stop = board.listen((change) => {
     if (!isShown(change.kind === 'hosts' ? change : change.status)) return
-    if (change.kind === 'hosts') areOthers = true
+    if (change.kind === 'hosts') hasHostsEvent = true
     else {
       badges.delete(change.status.host)
       badges.set(change.status.host, change.status)
     }
-    news.call()
+    wakeUp.call()
   })
   try {
     while (!end.aborted) {
-      const more = news.next(end)
+      const more = wakeUp.next(end)
       for (const [host, status] of badges) {
         badges.delete(host)
         yield { id: status.changed, status }
       }
-      if (areOthers && !isGathering) {
-        areOthers = false
+      if (hasHostsEvent && !isGathering) {
+        hasHostsEvent = false
         isGathering = true
         setTimeout(() => {
           isGathering = false
-          news.call()
+          wakeUp.call()
         }, GATHER_MS).unref()
         yield { id: board.changed }
       }

@@ -4,8 +4,8 @@ import type { HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import { listHosts, type Place } from '../../monitor/listing.ts'
 import type { App } from '../app.ts'
-import { problems } from '../schemas/plan-schemas.ts'
-import { rowsAsked } from '../schemas/schema-parts.ts'
+import { problems } from '../schemas/problem-schemas.ts'
+import { pageLimit } from '../schemas/schema-parts.ts'
 import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../schemas/status-schemas.ts'
 import { canonicalHost, findHost, healthBody, hostRow, serverFor, type Visibility } from './host-body.ts'
 
@@ -15,10 +15,10 @@ interface HostParts {
   readonly now: () => number
 }
 
-/** What is known of the hosts. Nothing is asked and nothing is opened for it: it is what the monitor saw last. */
+/** Serves the last results of the monitor. No route here sends a request to a host. */
 export function hostRoutes(app: App, { board, upToDate, now }: HostParts, visibleTo: Visibility): void {
-  // Revisions begin anew with every start, and so do the tags.
-  const life = randomBytes(6).toString('base64url')
+  // Revisions start again at every start of the process, so ETags contain a random part.
+  const processId = randomBytes(6).toString('base64url')
 
   app.get(
     '/api/health',
@@ -26,7 +26,7 @@ export function hostRoutes(app: App, { board, upToDate, now }: HostParts, visibl
       schema: {
         operationId: 'getHealth',
         tags: ['status'],
-        summary: "A host's last check, its server and the path of its configuration file",
+        summary: "Read a host's last check, its server and the path of its configuration file",
         querystring: HostQuery,
         response: { 200: HealthBody, ...problems('invalid_request', 'host_not_found') },
       },
@@ -44,14 +44,14 @@ export function hostRoutes(app: App, { board, upToDate, now }: HostParts, visibl
       schema: {
         operationId: 'listHosts',
         tags: ['status'],
-        summary: "Every host of the Primary's edge, with its badge",
+        summary: "List every host of the Primary's edge with its badge",
         querystring: HostsQuery,
         response: { 200: HostsBody, 304: NotModified, ...problems('invalid_request') },
       },
     },
     async ({ query, caller, headers }, reply) => {
       await upToDate()
-      const tag = tagOf([life, board.revision, caller.network, query])
+      const tag = tagOf([processId, board.revision, caller.network, query])
       reply.header('etag', tag)
       if (headers['if-none-match'] === tag) return reply.code(304).send(null)
       const shown = [...board.all()].filter(visibleTo(caller.network))
@@ -75,8 +75,8 @@ function hostsBody(
       managed: query.managed === undefined ? undefined : query.managed === 'true',
       sort: query.sort ?? 'host',
       order: query.order ?? 'asc',
-      limit: rowsAsked(query.limit, 100),
-      after: query.cursor === undefined ? undefined : placeIn(query.cursor),
+      limit: pageLimit(query.limit, 100),
+      after: query.cursor === undefined ? undefined : parseCursor(query.cursor),
       at,
     },
     serverFor(network),
@@ -97,7 +97,7 @@ const tagOf = (parts: readonly unknown[]): string =>
 
 const cursorTo = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
-function placeIn(cursor: string): Place {
+function parseCursor(cursor: string): Place {
   try {
     const [value, host, ...more] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
     const isValue = value === null || typeof value === 'string' || typeof value === 'number'
@@ -105,6 +105,6 @@ function placeIn(cursor: string): Place {
   } catch {
     // Falls through to the refusal.
   }
-  const errors = [{ field: 'cursor', message: 'must be a nextCursor of this service' }]
-  throw new Problem('invalid_request', 'The cursor is not one of ours.', { errors })
+  const errors = [{ field: 'cursor', message: 'must be the nextCursor of an earlier answer' }]
+  throw new Problem('invalid_request', 'The cursor is not valid.', { errors })
 }

@@ -5,17 +5,17 @@ import type { FastifyReply } from 'fastify'
 import { Problem } from '../../model/errors.ts'
 import type { App } from '../app.ts'
 
-/** Every address of the page. It finds out by itself which of its screens is meant. */
+/** Every path of the web page. The page selects the screen from the path. */
 const SCREENS = ['/', '/hosts/:host', '/plan', '/plans', '/plans/:planId', '/help']
 const ASSET_NAME = /^[\w-]+\.[\w.]+$/
 const A_YEAR_MS = 365 * 24 * 3600 * 1000
 
-/** Must be registered before the routes that send from the folder. Each file stands there beside its compressed form. */
-export async function offerPage(app: App, folder: string): Promise<void> {
+/** Call it before the routes that send files from the folder. The folder also has a compressed form of each file. */
+export async function registerPage(app: App, folder: string): Promise<void> {
   await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true, suppressWarning: true })
 }
 
-/** The page itself is asked for again each time; what it loads is named by its content and never changes. */
+/** index.html is revalidated on each request. Assets have a hash of their content in the name and are cached for a year. */
 export function pageRoutes(app: App, folder: string): void {
   const screen = async (_request: unknown, reply: FastifyReply) => {
     if (!existsSync(join(folder, 'index.html'))) throw notBuilt()
@@ -26,7 +26,7 @@ export function pageRoutes(app: App, folder: string): void {
   app.get<{ Params: { file: string } }>('/assets/:file', { schema: { hide: true } }, async (request, reply) => {
     const { file } = request.params
     if (!ASSET_NAME.test(file) || !existsSync(join(folder, 'assets', file))) {
-      throw new Problem('not_found', 'There is nothing at this address.')
+      throw new Problem('not_found', 'This path does not exist.')
     }
     return reply.sendFile(`assets/${file}`, { immutable: true, maxAge: A_YEAR_MS })
   })
@@ -34,5 +34,5 @@ export function pageRoutes(app: App, folder: string): void {
 
 const notBuilt = () =>
   new Problem('not_found', 'The web page is not built in this installation.', {
-    nextAction: 'Run npm run build; the API works without it, and /docs describes it.',
+    nextAction: 'Run npm run build. The API works without the page; /docs describes the API.',
   })

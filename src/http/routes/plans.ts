@@ -7,17 +7,17 @@ import type { Exposer } from '../../usecases/exposer.ts'
 import type { RunReport } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
 import { publicChange, publicCheck, publicEvent, publicStep } from '../guard/public-view.ts'
-import {
-  ExposureRequestBody,
-  PlanBody,
-  PlanIdParams,
-  PlanPageBody,
-  PlanPageQuery,
-  problems,
-} from '../schemas/plan-schemas.ts'
+import { ExposureRequestBody, PlanBody, PlanIdParams, PlanPageBody, PlanPageQuery } from '../schemas/plan-schemas.ts'
+import { problems } from '../schemas/problem-schemas.ts'
 import type { LastRunBody, RunBody } from '../schemas/run-schemas.ts'
 
 export function planRoutes(app: App, exposer: Exposer): void {
+  createPlanRoute(app, exposer)
+  readPlanRoute(app, exposer)
+  listPlansRoute(app, exposer)
+}
+
+function createPlanRoute(app: App, exposer: Exposer): void {
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
   app.post(
@@ -27,7 +27,7 @@ export function planRoutes(app: App, exposer: Exposer): void {
       schema: {
         operationId: 'createPlan',
         tags: ['deploy'],
-        summary: 'Check backend, name, certificate and edge; change nothing',
+        summary: 'Create a plan: check backend, name, certificate and edge; changes nothing',
         body: ExposureRequestBody,
         response: {
           201: PlanBody,
@@ -48,21 +48,25 @@ export function planRoutes(app: App, exposer: Exposer): void {
       },
     },
     async (request, reply) => {
-      const plan = await inEvenTime(request.caller, closing.signal, () => exposer.plan(request.body, request.caller))
+      const plan = await withEqualDelay(request.caller, closing.signal, () =>
+        exposer.plan(request.body, request.caller),
+      )
       return reply
         .code(201)
         .header('location', `/api/deploy/plans/${plan.planId}`)
         .send(planBody(plan, request.caller.network))
     },
   )
+}
 
+function readPlanRoute(app: App, exposer: Exposer): void {
   app.get(
     '/api/deploy/plans/:planId',
     {
       schema: {
         operationId: 'getPlan',
         tags: ['deploy'],
-        summary: 'A plan, for whoever knows its id',
+        summary: 'Read a plan by its id',
         params: PlanIdParams,
         response: { 200: PlanBody, ...problems('plan_not_found') },
       },
@@ -80,22 +84,27 @@ export function planRoutes(app: App, exposer: Exposer): void {
       }
     },
   )
+}
 
+function listPlansRoute(app: App, exposer: Exposer): void {
   app.get(
     '/api/deploy/plans',
     {
-      config: { inside: true },
+      config: { internalOnly: true },
       schema: {
         operationId: 'listPlans',
         tags: ['deploy'],
-        summary: 'Recent plans, newest first (internal network only)',
+        summary: 'List recent plans, newest first (internal network only)',
         querystring: PlanPageQuery,
         response: { 200: PlanPageBody, ...problems('invalid_request', 'internal_network_required') },
       },
     },
     async ({ query }) => {
       const limit = Number(query.limit ?? 50)
-      const plans = await exposer.listPlans(limit + 1, query.cursor === undefined ? undefined : placeIn(query.cursor))
+      const plans = await exposer.listPlans(
+        limit + 1,
+        query.cursor === undefined ? undefined : parseCursor(query.cursor),
+      )
       const last = plans.length > limit ? plans[limit - 1] : undefined
       return {
         plans: plans.slice(0, limit).map(summaryBody),
@@ -105,27 +114,27 @@ export function planRoutes(app: App, exposer: Exposer): void {
   )
 }
 
-/** Longer than any probe of a backend takes. */
-const UNHEALTHY_TOLD_AFTER_MS = 3_500
+/** Longer than the longest probe of a backend. */
+const UNHEALTHY_ANSWER_MS = 3_500
 
 /**
- * The public learns that a backend is unhealthy so long after its plan began, whatever is wrong: a port that refuses would
- * answer at once and a filtered one late, and planning is no port scanner. A service that shuts down waits no longer.
+ * Public callers get the refusal of an unhealthy backend always after the same time. Otherwise the time would tell a closed
+ * port from a filtered one, and a plan could be used as a port scanner. Shutdown ends the delay.
  */
-async function inEvenTime<T>({ network }: Caller, closing: AbortSignal, plan: () => Promise<T>): Promise<T> {
+async function withEqualDelay<T>({ network }: Caller, closing: AbortSignal, plan: () => Promise<T>): Promise<T> {
   const began = performance.now()
   try {
     return await plan()
   } catch (error) {
     if (network === 'public' && error instanceof Problem && error.code === 'backend_unhealthy') {
-      const left = Math.max(0, began + UNHEALTHY_TOLD_AFTER_MS - performance.now())
+      const left = Math.max(0, began + UNHEALTHY_ANSWER_MS - performance.now())
       await sleep(left, undefined, { signal: closing }).catch(() => undefined)
     }
     throw error
   }
 }
 
-function placeIn(cursor: string): PlanCursor {
+function parseCursor(cursor: string): PlanCursor {
   const [createdAt, planId = ''] = cursor.split('.')
   return { createdAt: Number(createdAt), planId }
 }

@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Verification } from '../../runs/steps/verify.ts'
 import { type Exposer, type Started, succeeded } from '../../usecases/exposer.ts'
 import type { App } from '../app.ts'
-import { credentialsOf } from '../guard/judgement.ts'
-import { problems } from '../schemas/plan-schemas.ts'
+import { credentialsOf } from '../guard/request-guard.ts'
+import { problems } from '../schemas/problem-schemas.ts'
 import {
   AcceptedBody,
   AppliedBody,
@@ -27,10 +27,17 @@ const REFUSALS = [
   'plan_busy',
 ] as const
 
-/** Either of them, as the policy says. */
+/** One of the two, as the policy permits. */
 const CREDENTIALS: Record<string, string[]>[] = [{ capability: [] }, { adminToken: [] }]
 
 export function runRoutes(app: App, exposer: Exposer): void {
+  applyRoute(app, exposer)
+  removeRoute(app, exposer)
+  extendRoute(app, exposer)
+  renewRoute(app, exposer)
+}
+
+function applyRoute(app: App, exposer: Exposer): void {
   app.post(
     '/api/deploy/apply',
     {
@@ -39,7 +46,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
         operationId: 'applyPlan',
         security: CREDENTIALS,
         tags: ['deploy'],
-        summary: 'Make a plan real: certificate, proxy and DNS together, verified on the Primary, or put back',
+        summary: 'Apply a plan: certificate, proxy and DNS together, verified on the Primary, or rolled back',
         body: RunRequestBody,
         response: {
           200: AppliedBody,
@@ -66,7 +73,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
     },
     async (request, reply) => {
       const started = await exposer.apply(request.body.planId, request.caller, credentialsOf(request))
-      if (wantsNoAnswer(request)) return accepted(reply, started)
+      if (prefersAsync(request)) return accepted(reply, started)
       const { plan } = started
       const { outcome, afters, finishedAt } = await succeeded(started)
       const verification = afters.get('verify') as Verification
@@ -82,7 +89,9 @@ export function runRoutes(app: App, exposer: Exposer): void {
       })
     },
   )
+}
 
+function removeRoute(app: App, exposer: Exposer): void {
   app.post(
     '/api/deploy/remove',
     {
@@ -91,7 +100,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
         operationId: 'removeExposure',
         security: CREDENTIALS,
         tags: ['deploy'],
-        summary: 'Take an applied plan off the air: DNS first, then the proxy',
+        summary: 'Remove the exposure of an applied plan: DNS first, then the proxy',
         body: RunRequestBody,
         response: {
           200: RemovedBody,
@@ -102,7 +111,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
     },
     async (request, reply) => {
       const started = await exposer.remove(request.body.planId, request.caller, credentialsOf(request))
-      if (wantsNoAnswer(request)) return accepted(reply, started)
+      if (prefersAsync(request)) return accepted(reply, started)
       const { plan } = started
       const { outcome, finishedAt } = await succeeded(started)
       return reply.send({
@@ -114,7 +123,9 @@ export function runRoutes(app: App, exposer: Exposer): void {
       })
     },
   )
+}
 
+function extendRoute(app: App, exposer: Exposer): void {
   app.post(
     '/api/deploy/extend',
     {
@@ -123,7 +134,7 @@ export function runRoutes(app: App, exposer: Exposer): void {
         operationId: 'extendExposure',
         security: CREDENTIALS,
         tags: ['deploy'],
-        summary: 'Prolong the life of an applied plan, counted from now; never shortens it; authorized like apply',
+        summary: 'Extend the lifetime of an applied plan, counted from now; never shortens it; authorized like apply',
         body: ExtendRequestBody,
         response: { 200: ExtendedBody, ...problems(...REFUSALS, 'plan_not_applied', 'lease_not_longer') },
       },
@@ -136,8 +147,8 @@ export function runRoutes(app: App, exposer: Exposer): void {
   )
 }
 
-/** The caller waits for the authority: an order takes seconds. */
-export function renewRoute(app: App, exposer: Exposer): void {
+/** The answer waits for the certificate authority. An order takes seconds. */
+function renewRoute(app: App, exposer: Exposer): void {
   app.post(
     '/api/deploy/renew',
     {
@@ -182,7 +193,7 @@ export function renewRoute(app: App, exposer: Exposer): void {
   )
 }
 
-const wantsNoAnswer = ({ headers }: FastifyRequest): boolean =>
+const prefersAsync = ({ headers }: FastifyRequest): boolean =>
   [headers.prefer ?? []]
     .flat()
     .join()

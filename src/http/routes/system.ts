@@ -2,10 +2,11 @@ import type { Caller } from '../../authorize/caller.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import { Problem } from '../../model/errors.ts'
 import type { App } from '../app.ts'
-import { PolicyBody, problems, ReadyBody, StatusBody } from '../schemas/plan-schemas.ts'
-import { MetricsText } from '../schemas/status-schemas.ts'
+import { PolicyBody } from '../schemas/policy-schemas.ts'
+import { problems } from '../schemas/problem-schemas.ts'
+import { MetricsText, ReadyBody, StatusBody } from '../schemas/system-schemas.ts'
 
-/** For whatever watches the machine: asked under any Host, at no cost to a budget. */
+/** Probes for load balancers and supervisors. They accept any Host header and have no rate limit. */
 export function systemRoutes(app: App, isReady: () => Promise<boolean>, warnings: () => readonly string[]): void {
   const config = { budget: 'free', anyHost: true } as const
 
@@ -16,7 +17,7 @@ export function systemRoutes(app: App, isReady: () => Promise<boolean>, warnings
       schema: {
         operationId: 'isAlive',
         tags: ['system'],
-        summary: 'The service runs',
+        summary: 'Check that the service runs',
         response: { 200: StatusBody, ...problems() },
       },
     },
@@ -30,13 +31,13 @@ export function systemRoutes(app: App, isReady: () => Promise<boolean>, warnings
       schema: {
         operationId: 'isReady',
         tags: ['system'],
-        summary: 'The service runs, its store answers and it is not shutting down',
+        summary: 'Check that the service runs, its store answers and no shutdown is in progress',
         response: { 200: ReadyBody, ...problems() },
       },
     },
     async () => {
       if (!(await isReady())) {
-        const sentence = 'The store does not answer or the service is shutting down.'
+        const sentence = 'The store does not answer, or the service is shutting down.'
         throw new Problem('unavailable', sentence, { retryAfter: 5 })
       }
       const found = [...warnings()]
@@ -45,7 +46,7 @@ export function systemRoutes(app: App, isReady: () => Promise<boolean>, warnings
   )
 }
 
-/** For Prometheus, inside. Names of hosts and how they do are not for everybody in such numbers. */
+/** Metrics for Prometheus, for internal callers only, because they name all hosts and their state. */
 export function metricsRoutes(app: App, metrics: Metrics): void {
   app.addHook('onResponse', async ({ routeOptions, refusedWith }) => {
     if (refusedWith && routeOptions.config?.audited === 'plan') metrics.planRefused(refusedWith)
@@ -53,11 +54,11 @@ export function metricsRoutes(app: App, metrics: Metrics): void {
   app.get(
     '/metrics',
     {
-      config: { inside: true },
+      config: { internalOnly: true },
       schema: {
         operationId: 'getMetrics',
         tags: ['system'],
-        summary: 'Numbers for Prometheus (internal network only)',
+        summary: 'Read metrics for Prometheus (internal network only)',
         response: { 200: MetricsText, ...problems('internal_network_required') },
       },
     },
@@ -72,7 +73,7 @@ export function policyRoutes(app: App, policy: (caller: Caller) => PolicyBody): 
       schema: {
         operationId: 'getPolicy',
         tags: ['policy'],
-        summary: 'The deployment policy, and what this caller may do',
+        summary: 'Read the deployment policy and the permissions of this caller',
         response: { 200: PolicyBody, ...problems() },
       },
     },

@@ -1,8 +1,9 @@
 import { CAPABILITY_HEADER } from '../../authorize/credentials.ts'
 import type { Exposer, Grant } from '../../usecases/exposer.ts'
 import type { App } from '../app.ts'
-import { credentialsOf } from '../guard/judgement.ts'
-import { CapabilityBody, problems, TokenRequestBody } from '../schemas/plan-schemas.ts'
+import { credentialsOf } from '../guard/request-guard.ts'
+import { CapabilityBody, TokenRequestBody } from '../schemas/capability-schemas.ts'
+import { problems } from '../schemas/problem-schemas.ts'
 
 export function tokenRoutes(app: App, exposer: Exposer): void {
   app.post(
@@ -12,7 +13,7 @@ export function tokenRoutes(app: App, exposer: Exposer): void {
       schema: {
         operationId: 'issueCapability',
         tags: ['deploy'],
-        summary: 'Issue the one-time right to apply or remove a plan (internal network only)',
+        summary: 'Issue a capability to apply, remove or renew a plan once (internal network only)',
         body: TokenRequestBody,
         response: {
           201: CapabilityBody,

@@ -1,22 +1,22 @@
 import { ADMIN_TOKEN_HEADER, CAPABILITY_HEADER } from '../../authorize/credentials.ts'
 import type { ErrorCode } from '../../model/errors.ts'
 import { ANSWERS } from './examples.ts'
-import { CODES, problemMedia, wrongTypeResponse } from './schema-parts.ts'
+import { CODES, problemMedia, wrongTypeResponse } from './problem-schemas.ts'
 
 type Json = Record<string, unknown>
 
-/** What stands in the document beside the routes. */
+/** The parts of the document that do not come from routes. */
 export const DOCUMENT = {
   openapi: '3.1.0',
   servers: [{ url: '/', description: 'The service that this document was read from.' }],
-  // Most routes are open to whoever may reach them; those that need more say so.
+  // Most routes need no credential. Those that do declare it.
   security: [],
   tags: [
-    { name: 'policy', description: 'What is allowed here' },
-    { name: 'deploy', description: 'Plan, get the right to act, act' },
-    { name: 'status', description: 'How every host does, and why' },
-    { name: 'events', description: 'What happened and what happens' },
-    { name: 'system', description: 'For whatever watches the machine' },
+    { name: 'policy', description: 'What this installation permits' },
+    { name: 'deploy', description: 'Create a plan, get a capability, apply or remove' },
+    { name: 'status', description: 'The state of every host, and the cause of a problem' },
+    { name: 'events', description: 'Events, audit and webhooks' },
+    { name: 'system', description: 'Probes and metrics' },
   ],
   components: {
     securitySchemes: {
@@ -24,21 +24,21 @@ export const DOCUMENT = {
         type: 'apiKey' as const,
         in: 'header' as const,
         name: CAPABILITY_HEADER,
-        description: 'The one-time right to run one plan once, from POST /api/internal/token.',
+        description: 'A capability: permits one run of one plan. POST /api/internal/token issues it.',
       },
       adminToken: {
         type: 'apiKey' as const,
         in: 'header' as const,
         name: ADMIN_TOKEN_HEADER,
-        description: 'The administrator token, where the policy accepts it.',
+        description: 'The administrator token, if the policy accepts it.',
       },
     },
   },
 }
 
 /**
- * Gives every operation its description and what all of its kind have in common, every answer its example, and every schema
- * that has a title its one place among the components.
+ * Adds descriptions, common parameters and examples to the operations, and moves every schema with a title to the
+ * components.
  */
 export function finishDocument(document: Json): Json {
   const paths = document.paths as Record<string, Record<string, Operation>>
@@ -57,13 +57,13 @@ export function finishDocument(document: Json): Json {
 
 const WRONG_TYPE = 'unsupported_media_type'
 
-/** RFC 7240. Every operation that can answer 202 heeds it. */
+/** RFC 7240. Every operation that can answer 202 supports it. */
 const PREFER = {
   in: 'header',
   name: 'Prefer',
   required: false,
   schema: { type: 'string', examples: ['respond-async'] },
-  description: '`respond-async`: answer 202 as soon as the run has begun. Other preferences are ignored.',
+  description: '`respond-async`: answer 202 as soon as the run has started. Other preferences are ignored.',
 }
 
 interface Operation {
@@ -74,7 +74,7 @@ interface Operation {
   readonly responses?: Record<string, { readonly content?: Record<string, Json>; readonly $ref?: string }>
 }
 
-/** Every body must be JSON, whatever the operation does with it. */
+/** Adds the description, the 415 answer of operations with a body, and the Prefer header of asynchronous operations. */
 function addCommonParts(operation: Operation): void {
   const { operationId = '', parameters = [], requestBody, responses = {} } = operation
   const description = DESCRIPTIONS[operationId]
@@ -89,7 +89,7 @@ function addExamples({ operationId = '', responses = {} }: Operation): void {
   }
 }
 
-/** Most routes share most of their problems: each set of codes stands once, called by its codes. */
+/** Moves the problem responses to the components. Routes with the same set of codes share one response. */
 function hoistProblems({ responses = {} }: Operation, hoisted: Json): void {
   for (const [status, { content, ...response }] of Object.entries(responses)) {
     const schema = content?.['application/problem+json']?.schema as { [CODES]: ErrorCode[] } | undefined
@@ -113,49 +113,50 @@ function hoist(value: unknown, schemas: Json): unknown {
   if (typeof whole.title !== 'string' || !('type' in whole)) return whole
   const { title, ...schema } = whole
   const known = schemas[title]
-  if (known && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`two schemas are called ${title}`)
+  if (known && JSON.stringify(known) !== JSON.stringify(schema))
+    throw new Error(`Two different schemas have the title ${title}.`)
   schemas[title] = schema
   return { $ref: `#/components/schemas/${title}` }
 }
 
-/** What the reference says of each operation beyond its summary. A test holds that none is missing. */
+/** The description of each operation. A test checks that none is missing. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   getPolicy:
-    'Which flow is in force, which servers, zones and ports may be used, how much may be asked per minute, and in `caller.may` what the calling address may do. Call it first.',
+    'Returns the authorization flow, the permitted servers, zones and ports, the rate limits, and in `caller.may` the permissions of the calling address. Call it first.',
   createPlan:
-    'Checks at the same time that the backend is healthy, that the DNS name is free and that HTTPS can be had. Answers with the ordered changes that an apply would make, and a digest of them. No system is changed. A plan whose check fails is refused with the code of the first failing check and all `checks`, and is not stored.',
+    'Checks at the same time that the backend is healthy, that the DNS name is free, that HTTPS is possible and that the edge can serve the name. Returns the ordered changes of an apply and a digest of them. Nothing is changed. If a check fails, the plan is refused with the code of the first failed check and all `checks`, and is not stored.',
   getPlan:
-    'The plan as it was made, its state now, and every run of it with its steps. Works for callers on every network. A malformed id is not found, too.',
+    'Returns the plan as it was created, its current state, and every run with its steps. Callers on every network can read it. A malformed id answers `plan_not_found`.',
   listPlans:
-    'Summaries of stored plans, newest first. Pass `nextCursor` as `cursor` to get the next page; it is null on the last one.',
+    'Returns summaries of stored plans, newest first. Pass `nextCursor` as `cursor` to get the next page; it is null on the last page.',
   issueCapability:
-    'Answers with a capability: the right to run this plan once, for this action, from the calling address, within five minutes. Send it in `x-deploy-capability`. It is stored as a hash only and never shown again.',
+    'Returns a capability that permits one run of this plan with this action, from the calling address, within five minutes. Send it in `x-deploy-capability`. The service stores only its hash and never shows it again.',
   applyPlan:
-    'Looks again at what the plan saw, then changes certificate, proxy and DNS together and verifies the result on the Primary. When a step fails, everything is put back and `steps` and `rollback` say how. Answers when all is done; a client that hangs up does not stop the run. With `Prefer: respond-async` it answers 202 at once.',
+    'Repeats the checks of the plan, then changes certificate, proxy and DNS together and verifies the result on the Primary. If a step fails, all changes are rolled back, and `steps` and `rollback` describe it. Answers when the run has ended. A client that disconnects does not stop the run. With `Prefer: respond-async` it answers 202 at once.',
   removeExposure:
-    'Withdraws the DNS records first and then the entry of the proxy, and only what the plan made. Something that was changed elsewhere is left alone and named. Needs a capability for the action `remove`. With `Prefer: respond-async` it answers 202 at once.',
+    'Removes the DNS records first and then the entry of the proxy, and only what the plan created. A file or record that was changed outside Drawbridge is not removed; the answer names it. Needs a capability for the action `remove`. With `Prefer: respond-async` it answers 202 at once.',
   renewCertificate:
-    'Serves a better certificate from the folders, or orders one within the order budget, due or not. Answers when every host that had the former certificate is served with the new one.',
+    'Uses a better certificate from the certificate folders, or orders a new one within the order budget, even if the renewal is not due. Answers when every host with the old certificate is served with the new one.',
   extendExposure:
-    'Sets a later end of an exposure, in seconds from now. An end that would come sooner than the present one, or that a permanent exposure does not have, is refused. Needs the same right as an apply. An exposure that has an end removes itself at that time.',
+    'Sets a later end of an exposure, in seconds from now. An earlier end than the current one, or an end for a permanent exposure, is refused. Needs the same credentials as an apply. The service removes the exposure at its end.',
   followPlan:
-    "The events of the plan's newest run: first those that happened, then each as it happens, until the event `end`. A client that comes back with `Last-Event-ID` misses none.",
+    "Streams the events of the plan's newest run: first the past events, then each new event, until the event `end`. A client that resumes with `Last-Event-ID` misses none.",
   followEvents:
-    'Every event of exposures, hosts and certificates, as it happens. A client that comes back with `Last-Event-ID`, or passes `after`, gets the events that it missed. `type` and `host` take lists with commas.',
+    'Streams every event of exposures, hosts and certificates. A client that resumes with `Last-Event-ID` or `after` gets the events that it missed. `type` and `host` accept comma-separated lists.',
   readAudit:
-    'Who did what, when, with which outcome. Each line holds the hash of the line before, and `drawbridge audit verify` checks the chain. Without `after` the newest lines are told.',
+    'Returns who did what, when and with which outcome. Each line has the hash of the previous line, and `drawbridge audit verify` checks the chain. Without `after` it returns the newest lines.',
   listWebhooks:
-    'For each configured webhook: how many events were delivered, wait or were given up, the last fault, and the events that were given up (dead letters).',
+    'Returns for each configured webhook the number of delivered, pending and abandoned events, the last failure, and the abandoned events (dead letters).',
   getHealth:
-    'What the monitor saw of the host last: badge, last check, server and the path of its configuration file. Nothing is asked of the host for this call. A host that is not exposed is `host_not_found` and may be planned.',
+    'Returns the last result of the monitor: badge, last check, server and the path of the configuration file. The call sends no request to the host. A host that is not exposed answers `host_not_found` and can be planned.',
   listHosts:
-    "Every host that the Primary's edge serves, made here or not, as the monitor saw it last; with filters, order and pages. Answers 304 when `If-None-Match` holds the current `ETag`.",
+    "Returns every host that the Primary's edge serves, created by Drawbridge or not, with the last result of the monitor. Supports filters, sorting and pages. Answers 304 when `If-None-Match` has the current `ETag`.",
   followHosts:
-    'An event `badge` with the row of each host whose badge changes, and an event `hosts` when hosts come or go. A client that comes back with `Last-Event-ID` misses none.',
+    'Streams an event `badge` with the row of each host whose badge changes, and an event `hosts` when hosts are added or removed. A client that resumes with `Last-Event-ID` misses none.',
   diagnoseHost:
-    "Looks now, within five seconds, at every link from the DNS name to the backend, and names the first cause that explains what visitors meet, with advice. Never tells the content of a file or a log line. Names that others chose, such as a file's, are quoted unless they are plain.",
-  getMetrics: 'Counters and gauges of hosts, plans, runs and certificates in the exposition format of Prometheus.',
-  isAlive: 'Answers 200 while the process can answer at all. It is asked under any `Host` and costs no budget.',
+    'Inspects every link from the DNS name to the backend within five seconds, and names the first cause that explains what visitors experience, with advice. The answer never contains the content of a file or a log line. Names from outside, such as file names, are quoted if they are not plain.',
+  getMetrics: 'Returns counters and gauges of hosts, plans, runs and certificates in the Prometheus exposition format.',
+  isAlive: 'Answers 200 while the process can answer. Accepts any `Host` header and has no rate limit.',
   isReady:
-    'Answers 200 when requests can be served: the store answers and no shutdown is under way; 503 otherwise. It is asked under any `Host` and costs no budget.',
+    'Answers 200 when the service can handle requests: the store answers and no shutdown is in progress. Answers 503 otherwise. Accepts any `Host` header and has no rate limit.',
 }

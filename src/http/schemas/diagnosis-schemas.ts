@@ -11,7 +11,7 @@ const nullable = <T extends string>(type: T, options = {}) =>
 
 const ListenBody = Type.Object(
   {
-    address: nullable('string', { description: '`*` for all addresses; null where the caller may not see it.' }),
+    address: nullable('string', { description: '`*` for all addresses. Null if the caller may not see it.' }),
     port: nullable('integer', { description: 'Null for a unix socket.' }),
     tls: Type.Boolean(),
     defaultServer: Type.Boolean(),
@@ -22,7 +22,7 @@ const ListenBody = Type.Object(
 const LinkBody = Type.Object(
   {
     link: oneOf(LINKS),
-    ok: nullable('boolean', { description: 'Null: not asked, or not to be told; `detail` says why.' }),
+    ok: nullable('boolean', { description: 'Null: not checked or not known; `detail` says why.' }),
     detail: Type.String(),
   },
   closed,
@@ -30,9 +30,9 @@ const LinkBody = Type.Object(
 
 const CauseBody = Type.Object(
   {
-    code: oneOf(CAUSE_CODES, { description: 'Stable; the page diagnosis.md explains each.' }),
-    sentence: Type.String({ description: 'What is so, in plain English.' }),
-    advice: Type.String({ description: 'What to do about it.' }),
+    code: oneOf(CAUSE_CODES, { description: 'Stable. docs/diagnosis.md explains each code.' }),
+    sentence: Type.String({ description: 'The cause in one sentence.' }),
+    advice: Type.String({ description: 'What to do next.' }),
   },
   closed,
 )
@@ -40,22 +40,27 @@ const CauseBody = Type.Object(
 export const DiagnosisBody = Type.Object(
   {
     host: Type.String({ examples: ['hello.lab.test'] }),
-    badge: Type.String({ examples: ['RUNNING', 'HTTP 502'], description: 'As of this look.' }),
-    managed: Type.Boolean({ description: "False: it stands in the edge's own configuration and was not made here." }),
+    badge: Type.String({ examples: ['RUNNING', 'HTTP 502'], description: 'The badge after this inspection.' }),
+    managed: Type.Boolean({
+      description: "False: the host is in the edge's configuration, but Drawbridge did not create it.",
+    }),
     configPath: nullable('string', {
       description:
-        'The file with its server block; never what is in it. A path that is not plain is a quoted JSON string.',
+        'The path of the file with its server block, never its content. A path that is not plain is a quoted JSON string.',
     }),
     configLine: nullable('integer'),
     listen: Type.Array(ListenBody),
     proxyPass: nullable('string', { examples: ['http://192.168.45.25:3000'] }),
-    server: nullable('string', { examples: ['25'], description: 'Its id, or its address where it has none.' }),
+    server: nullable('string', {
+      examples: ['25'],
+      description: 'The id of the server, or its address if it has no id.',
+    }),
     file: oneOf(['unchanged', 'edited', 'missing', 'not_ours']),
-    chain: Type.Array(LinkBody, { description: 'From the visitor to the backend.' }),
+    chain: Type.Array(LinkBody, { description: 'The links from the visitor to the backend, in order.' }),
     cause: CauseBody,
     checkedAt: Time,
     tookMs: Type.Integer(),
   },
-  { ...closed, title: 'Diagnosis', description: 'The chain from the visitor to the backend, and the one cause.' },
+  { ...closed, title: 'Diagnosis', description: 'The links from the visitor to the backend, and the cause.' },
 )
 export type DiagnosisBody = Static<typeof DiagnosisBody>

@@ -4,11 +4,11 @@ import { closed, oneOf, Time } from './schema-parts.ts'
 
 const Fact = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 
-/** One event, the same in the stream and in a webhook's body. */
+/** One event, in the stream and in a webhook body. */
 export const EventBody = Type.Object(
   {
     id: Type.String({ examples: ['evt_4f1c2b7a9d0e3f5a6b8c7d9e0f'] }),
-    seq: Type.Integer({ description: 'Its place among all events.' }),
+    seq: Type.Integer({ description: 'The position among all events.' }),
     type: oneOf(EVENT_TYPES),
     timestamp: Time,
     data: Type.Object(
@@ -36,7 +36,7 @@ export const EventQuery = Type.Object(
     after: Type.Optional(
       Type.String({
         pattern: '^[0-9]{1,15}$',
-        description: 'The place to go on from, where Last-Event-ID is not sent.',
+        description: 'The position to resume from, if Last-Event-ID is not sent.',
       }),
     ),
   },
@@ -57,10 +57,10 @@ const AuditLineBody = Type.Object(
     facts: Type.Optional(
       Type.Record(Type.String(), Fact, {
         description:
-          'Flat. `right` tells by what right it was done: `capability`, `admin_token`, `capability_and_admin_token`, `network`, `schedule` or `console`.',
+          'A flat object. `right` says what authorized the action: `capability`, `admin_token`, `capability_and_admin_token`, `network`, `schedule` or `console`.',
       }),
     ),
-    previous: Type.String({ description: 'The hash of the line before.' }),
+    previous: Type.String({ description: 'The hash of the previous line.' }),
     hash: Type.String(),
   },
   { ...closed, title: 'AuditLine' },
@@ -69,12 +69,12 @@ const AuditLineBody = Type.Object(
 export const AuditPageQuery = Type.Object(
   {
     after: Type.Optional(
-      Type.String({ pattern: '^[0-9]{1,15}$', description: 'Lines after this place; left out, the newest lines.' }),
+      Type.String({ pattern: '^[0-9]{1,15}$', description: 'Lines after this position. Default: the newest lines.' }),
     ),
     limit: Type.Optional(
       Type.String({
         pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
-        description: '1 to 1000, of which an answer has 500 at most; 100.',
+        description: '1 to 1000; an answer has at most 500 lines. Default: 100.',
       }),
     ),
   },
@@ -84,10 +84,12 @@ export const AuditPageQuery = Type.Object(
 export const AuditPageBody = Type.Object(
   {
     lines: Type.Array(AuditLineBody, { description: 'Oldest first.' }),
-    head: Type.Integer({ description: 'The place of the newest line.' }),
-    nextAfter: Type.Union([Type.Integer(), Type.Null()], { description: 'Where to go on; null at the end.' }),
+    head: Type.Integer({ description: 'The position of the newest line.' }),
+    nextAfter: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'The next value of `after`. Null at the end.',
+    }),
   },
-  { ...closed, title: 'AuditPage', description: 'Lines of the audit.' },
+  { ...closed, title: 'AuditPage', description: 'A page of audit lines.' },
 )
 export type AuditPageBody = Static<typeof AuditPageBody>
 
@@ -96,13 +98,13 @@ const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 const WebhookBody = Type.Object(
   {
     name: Type.String(),
-    receiver: Type.String({ description: 'Where it goes, without path and query.' }),
+    receiver: Type.String({ description: 'The origin of the receiver, without path and query.' }),
     events: nullable(Type.Array(Type.String())),
     hosts: nullable(Type.Array(Type.String())),
     delivered: Type.Integer(),
     pending: Type.Integer(),
-    dead: Type.Integer({ description: 'Events that were given up.' }),
-    failing: Type.Boolean({ description: 'Something that is pending was tried before, in vain.' }),
+    dead: Type.Integer({ description: 'The number of abandoned events.' }),
+    failing: Type.Boolean({ description: 'At least one pending event has failed before.' }),
     lastDeliveredAt: nullable(Time),
     lastFailedAt: nullable(Time),
     lastFault: nullable(Type.String()),
@@ -118,7 +120,7 @@ const WebhookBody = Type.Object(
         },
         closed,
       ),
-      { description: 'The newest twenty.' },
+      { description: 'The twenty newest.' },
     ),
   },
   { ...closed, title: 'Webhook' },

@@ -1,6 +1,6 @@
 import type { ErrorCode, ProblemMembers } from '../../model/errors.ts'
 
-/** What answers look like, for the reference: by operation and status. A test holds that none is missing and the linter that each is valid. */
+/** Example answers by operation and status. A test checks that none is missing, and the linter that each is valid. */
 const planId = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
 const host = 'hello.lab.test'
 const url = 'https://hello.lab.test/'
@@ -9,10 +9,23 @@ const tomorrow = '2026-02-01T12:00:00.000Z'
 const request = { zone: 'lab.test', subdomain: 'hello', server: '25', port: 3000, health: '/healthz', tls: true }
 
 const checks = [
-  { name: 'health', status: 'passed', detail: 'HTTP 200 in 3 ms', httpStatus: 200 },
+  {
+    name: 'health',
+    status: 'passed',
+    detail: 'The backend on server 25 answered HTTP 200 on its health path.',
+    httpStatus: 200,
+  },
   { name: 'dns', status: 'passed', detail: 'The name is free.' },
-  { name: 'certificate', status: 'passed', detail: 'A certificate can be issued.' },
-  { name: 'proxy', status: 'passed', detail: "The edge's configuration is valid, and nobody else serves the name." },
+  {
+    name: 'certificate',
+    status: 'passed',
+    detail: 'No installed certificate covers the name. A new one for hello.lab.test can be issued.',
+  },
+  {
+    name: 'proxy',
+    status: 'passed',
+    detail: "The edge's configuration is valid, and no other server block serves the name.",
+  },
 ]
 const changes = [
   { kind: 'certificate', action: 'issue', names: [host] },
@@ -157,13 +170,13 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
       listen: [{ address: '192.168.45.23', port: 443, tls: true, defaultServer: false }],
       proxyPass: 'http://192.168.45.25:3000',
       chain: [
-        { link: 'dns', ok: true, detail: 'The name leads to the Primary.' },
-        { link: 'backend_tcp', ok: false, detail: 'The backend refuses the connection.' },
+        { link: 'dns', ok: true, detail: 'The name points to the edge (192.168.45.23).' },
+        { link: 'backend_tcp', ok: false, detail: 'The backend refuses connections.' },
       ],
       cause: {
         code: 'nothing_listening',
-        sentence: 'Nothing listens on port 3000 of server 25.',
-        advice: 'Start the backend, or plan the host anew on the port it listens on.',
+        sentence: 'Nothing listens on port 3000 of server 25: the connection is refused.',
+        advice: 'Start the service on server 25. Make sure that it listens on that address, not only on localhost.',
       },
       checkedAt: at,
       tookMs: 12,
@@ -209,21 +222,21 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
   isReady: { 200: { status: 'ok' } },
 }
 
-/** One sentence and the further members of a problem, where its title alone would not show them. */
+/** The detail and members of example problems. Other codes use their title. */
 export const PROBLEMS: Readonly<Partial<Record<ErrorCode, { readonly detail: string } & ProblemMembers>>> = {
   invalid_request: {
-    detail: 'The request is not valid: port must be integer.',
+    detail: 'One field is not valid: port.',
     errors: [{ field: 'port', message: 'must be integer' }],
   },
   backend_unhealthy: {
-    detail: 'The backend gave no HTTP 2xx.',
-    checks: [{ name: 'health', status: 'failed', detail: 'No HTTP 2xx came from the health path.' }],
+    detail: 'The backend did not answer HTTP 2xx on its health path.',
+    checks: [{ name: 'health', status: 'failed', detail: 'The backend did not answer HTTP 2xx on its health path.' }],
   },
-  rate_limited: { detail: 'Over 30 requests of this kind came from this address in a minute.', retryAfter: 42 },
+  rate_limited: { detail: 'This address sent more than 30 requests of this kind in one minute.', retryAfter: 42 },
   unavailable: { detail: 'The store does not answer.', retryAfter: 5 },
   apply_failed: {
-    detail: 'nginx did not serve the host.',
-    steps: [{ name: 'proxy', status: 'failed', ms: 120.4, detail: 'nginx did not serve the host.' }],
+    detail: 'nginx did not serve the host in time.',
+    steps: [{ name: 'proxy', status: 'failed', ms: 120.4, detail: 'nginx did not serve the host in time.' }],
     rollback: [{ name: 'proxy', status: 'undone', ms: 35.1 }],
   },
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { closed, oneOf, open, Time } from './schema-parts.ts'
 
-/** Bodies of apply, remove and extend. */
+/** Bodies of apply, remove, extend and renew. */
 const PlanId = Type.String({ maxLength: 128, examples: ['plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'] })
 const Host = Type.String({ examples: ['hello.lab.test'] })
 
@@ -43,22 +43,26 @@ export const AppliedBody = Type.Object(
     warnings: Type.Array(Type.String()),
     appliedAt: Time,
   },
-  { ...closed, title: 'Applied', description: 'The plan is real.' },
+  { ...closed, title: 'Applied', description: 'The plan is applied.' },
 )
 
 export const RemovedBody = Type.Object(
   { planId: PlanId, state: Type.Literal('removed'), host: Host, steps: Type.Array(StepBody), removedAt: Time },
-  { ...closed, title: 'Removed', description: 'The exposure is gone.' },
+  { ...closed, title: 'Removed', description: 'The exposure is removed.' },
 )
 
 export const AcceptedBody = Type.Object(
-  { planId: PlanId, host: Host, progress: Type.String({ description: 'Where the steps can be followed.' }) },
-  { ...closed, title: 'Accepted', description: 'The run goes on by itself.' },
+  {
+    planId: PlanId,
+    host: Host,
+    progress: Type.String({ description: 'The path of the event stream with the steps.' }),
+  },
+  { ...closed, title: 'Accepted', description: 'The run has started.' },
 )
 
 export const ExtendedBody = Type.Object(
   { planId: PlanId, expiresAt: Time },
-  { ...closed, title: 'Extended', description: 'How long it lives now.' },
+  { ...closed, title: 'Extended', description: 'The new end of the exposure.' },
 )
 
 export const RenewedBody = Type.Object(
@@ -73,7 +77,7 @@ export const RenewedBody = Type.Object(
         notAfter: Time,
         fingerprint: Type.String({ description: 'SHA-256 of the certificate.' }),
         source: oneOf(['issued', 'reused'], {
-          description: '`issued`: by the authority, for this. `reused`: a better one lay in the folders.',
+          description: '`issued`: the authority issued a new one. `reused`: the certificate folders had a better one.',
         }),
       },
       closed,
@@ -81,7 +85,7 @@ export const RenewedBody = Type.Object(
     warnings: Type.Array(Type.String()),
     renewedAt: Time,
   },
-  { ...closed, title: 'Renewed', description: 'The certificate that the host is served with now.' },
+  { ...closed, title: 'Renewed', description: 'The new certificate of the host.' },
 )
 
 export const LastRunBody = Type.Object(
@@ -94,7 +98,7 @@ export const LastRunBody = Type.Object(
       Type.Object({ name: Type.String(), status: Type.String(), detail: Type.Optional(Type.String()) }, closed),
     ),
   },
-  { ...closed, title: 'LastRun', description: 'The newest run, step by step.' },
+  { ...closed, title: 'LastRun', description: 'The newest run with its steps.' },
 )
 export type LastRunBody = Static<typeof LastRunBody>
 
@@ -105,10 +109,10 @@ const RunEventBody = Type.Object(
     step: Type.String({ description: 'The step, or `run` for the run as a whole.' }),
     at: Time,
     detail: Type.Optional(Type.String()),
-    state: Type.Optional(Type.String({ description: "The plan's state when the run has ended." })),
+    state: Type.Optional(Type.String({ description: "The plan's state after the run. Only in the event `end`." })),
     verification: Type.Optional(VerificationBody),
   },
-  { ...closed, description: 'The same events as the stream of the plan sends.' },
+  { ...closed, description: 'The same events as in the stream of the plan.' },
 )
 
 export const RunBody = Type.Object(
@@ -117,21 +121,21 @@ export const RunBody = Type.Object(
     state: oneOf(['running', 'succeeded', 'rolled_back', 'blocked']),
     startedAt: Time,
     finishedAt: Type.Union([Time, Type.Null()]),
-    actor: Type.Optional(Type.String({ description: 'Who asked for it; told inside only.' })),
+    actor: Type.Optional(Type.String({ description: 'Who requested the run. Only internal callers see it.' })),
     events: Type.Array(RunEventBody),
   },
-  { ...closed, title: 'Run', description: 'One run, event by event.' },
+  { ...closed, title: 'Run', description: 'One run with its events.' },
 )
 export type RunBody = Static<typeof RunBody>
 
-/** What one event of a plan's progress holds; the event's name says what happened to the step. */
+/** The data of one event in the stream of a plan. The name of the event says what happened to the step. */
 export const ProgressBody = Type.Object(
   {
     action: oneOf(['apply', 'remove']),
     step: Type.String({ examples: ['proxy'] }),
     at: Time,
     detail: Type.Optional(Type.String()),
-    state: Type.Optional(Type.String({ description: "The plan's state, with the last event of all: `end`." })),
+    state: Type.Optional(Type.String({ description: "The plan's state after the run. Only in the event `end`." })),
   },
   { ...closed, title: 'Progress', description: 'What happened to a step.' },
 )

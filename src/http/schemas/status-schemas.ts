@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { BADGE_GRAMMAR, NO_ANSWER_REASONS } from '../../model/badge.ts'
 import { closed, oneOf, Time } from './schema-parts.ts'
 
@@ -14,28 +14,30 @@ const ROW = {
   host: Type.String({ examples: ['hello.lab.test'] }),
   badge: BadgeText,
   server: nullable(
-    Type.String({ description: 'The id of the server behind it; for callers inside its address where it has no id.' }),
+    Type.String({ description: "The id of the backend's server. Internal callers see its address if it has no id." }),
   ),
-  managed: Type.Boolean({ description: "False: it stands in the edge's own configuration and was not made here." }),
+  managed: Type.Boolean({
+    description: "False: the host is in the edge's configuration, but Drawbridge did not create it.",
+  }),
   tls: Type.Boolean(),
   since: nullable(Time),
   checkedAt: nullable(Time),
   latencyMs: nullable(Type.Integer()),
-  uptime24h: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Share of the checks that went well.' })),
+  uptime24h: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'The share of successful checks.' })),
   strip: Type.String({
     pattern: '^[0-9-]{48}$',
     description:
-      'One character per half hour, oldest first: 9 all checks went well, 0 to 8 tenths of them, - none made.',
+      'One character per half hour, oldest first. 9: all checks succeeded. 0 to 8: that many tenths. -: no checks.',
   }),
   latencies: Type.Array(Type.Integer(), { maxItems: 24, description: 'Milliseconds, oldest first.' }),
   certificate: nullable(
     Type.Object({ notAfter: Time, level: oneOf(['ok', 'warning', 'critical', 'expired']) }, closed),
   ),
   expiresAt: nullable(Time),
-  planId: Type.Optional(Type.String({ description: 'For callers inside.' })),
+  planId: Type.Optional(Type.String({ description: 'Only internal callers see it.' })),
 }
 
-export const HostRowBody = Type.Object(ROW, { ...closed, title: 'HostRow', description: 'How a host does.' })
+export const HostRowBody = Type.Object(ROW, { ...closed, title: 'HostRow', description: 'The state of a host.' })
 export type HostRowBody = Static<typeof HostRowBody>
 
 export const HealthBody = Type.Object(
@@ -48,7 +50,7 @@ export const HealthBody = Type.Object(
           ok: Type.Boolean(),
           httpStatus: nullable(Type.Integer()),
           latencyMs: nullable(Type.Integer()),
-          reason: nullable(oneOf(NO_ANSWER_REASONS, { description: 'Why there was no answer.' })),
+          reason: nullable(oneOf(NO_ANSWER_REASONS, { description: 'Why the host did not answer.' })),
         },
         closed,
       ),
@@ -56,11 +58,11 @@ export const HealthBody = Type.Object(
     configPath: nullable(
       Type.String({
         description:
-          'The file with its server block. Never its content. A path that is not plain is a quoted JSON string.',
+          'The path of the file with its server block, never its content. A path that is not plain is a quoted JSON string.',
       }),
     ),
   },
-  { ...closed, title: 'Health', description: 'How the host does, and when it was last looked at.' },
+  { ...closed, title: 'Health', description: 'The state of the host and its last check.' },
 )
 export type HealthBody = Static<typeof HealthBody>
 
@@ -71,8 +73,10 @@ export const HostQuery = Type.Object(
 
 export const HostsQuery = Type.Object(
   {
-    search: Type.Optional(Type.String({ maxLength: 253, description: 'Part of a host or server, without case.' })),
-    badge: Type.Optional(Type.String({ maxLength: 200, description: 'One badge, or several with a comma between.' })),
+    search: Type.Optional(
+      Type.String({ maxLength: 253, description: 'A part of a host or server. Upper and lower case are equal.' }),
+    ),
+    badge: Type.Optional(Type.String({ maxLength: 200, description: 'One badge, or several separated by commas.' })),
     server: Type.Optional(Type.String({ maxLength: 64 })),
     managed: Type.Optional(oneOf(['true', 'false'])),
     sort: Type.Optional(oneOf(['host', 'badge', 'server', 'since', 'latency', 'uptime'])),
@@ -80,10 +84,12 @@ export const HostsQuery = Type.Object(
     limit: Type.Optional(
       Type.String({
         pattern: '^(?:[1-9][0-9]{0,3}|10000)$',
-        description: '1 to 10000, of which an answer has 500 at most; 100.',
+        description: '1 to 10000; an answer has at most 500 hosts. Default: 100.',
       }),
     ),
-    cursor: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,1024}$', description: 'nextCursor.' })),
+    cursor: Type.Optional(
+      Type.String({ pattern: '^[A-Za-z0-9_-]{1,1024}$', description: 'The `nextCursor` of the previous page.' }),
+    ),
   },
   closed,
 )
@@ -92,10 +98,10 @@ export type HostsQuery = Static<typeof HostsQuery>
 export const HostsBody = Type.Object(
   {
     hosts: Type.Array(HostRowBody),
-    total: Type.Integer({ description: 'Of all hosts.' }),
-    matched: Type.Integer({ description: 'Of those that fit the query.' }),
+    total: Type.Integer({ description: 'The number of all hosts.' }),
+    matched: Type.Integer({ description: 'The number of hosts that match the query.' }),
     nextCursor: nullable(Type.String()),
-    counts: Type.Record(Type.String(), Type.Integer(), { description: 'How many of all hosts have each badge.' }),
+    counts: Type.Record(Type.String(), Type.Integer(), { description: 'The number of all hosts by badge.' }),
     servers: Type.Array(Type.String()),
     at: Time,
   },
@@ -103,9 +109,4 @@ export const HostsBody = Type.Object(
 )
 export type HostsBody = Static<typeof HostsBody>
 
-export const NotModified = Type.Null({ description: 'As it was when If-None-Match was given its ETag.' })
-
-export const MetricsText = {
-  description: 'The exposition format of Prometheus.',
-  content: { 'text/plain': { schema: Type.String() } },
-} as unknown as TSchema
+export const NotModified = Type.Null({ description: 'Nothing has changed since the answer with this ETag.' })

@@ -3,34 +3,34 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../authorize/caller.ts'
 import { Problem } from '../../model/errors.ts'
-import { household } from '../guard/rate-limit.ts'
+import { addressGroup } from '../guard/rate-limit.ts'
 
 export interface ServerSentEvent {
-  /** Where to go on from: the browser sends the last one back as Last-Event-ID. */
+  /** The position in the stream. A client sends the last one as Last-Event-ID to resume. */
   readonly id: string
   readonly event: string
   readonly data: unknown
 }
 
-/** Opens what a stream tells. `gone` is aborted when the caller has hung up: nobody may wait for the next event any longer. */
+/** Opens the events of a stream. `gone` is aborted when the caller disconnects; the source must stop waiting then. */
 type Source = (gone: AbortSignal) => Promise<AsyncGenerator<ServerSentEvent, void>>
 
-/** Answers with the events of a source as they come. A refusal of the source is answered as such. */
+/** Answers with the events of a source. A Problem from `open` becomes an ordinary refusal. */
 export type SendEvents = (request: FastifyRequest, reply: FastifyReply, open: Source) => Promise<void>
 
-/** The one writer of server-sent events; its streams share one set of bounds. */
+/** Creates the writer of server-sent events. All its streams share the same limits. */
 export function eventStreams(): SendEvents {
-  const places = new OpenStreams()
+  const streams = new OpenStreams()
   return async ({ caller }, reply, open) => {
     const { raw } = reply
-    const leave = places.enter(caller)
+    const leave = streams.enter(caller)
     const gone = new AbortController()
     const end = () => {
       leave()
       gone.abort()
     }
     raw.once('close', end)
-    // The close of a caller who hung up before this line was told to nobody.
+    // A caller who disconnected before this line has emitted `close` already.
     if (raw.destroyed) end()
     const events = await open(gone.signal)
     reply.hijack()
@@ -40,7 +40,7 @@ export function eventStreams(): SendEvents {
 
 const HEARTBEAT_MS = 15_000
 
-/** Writes until there are no more events. A caller who reads slowly is waited for. */
+/** Writes until there are no more events. Waits for a caller who reads slowly. */
 async function write(
   raw: ServerResponse,
   headers: Record<string, string>,
@@ -48,7 +48,7 @@ async function write(
   gone: AbortSignal,
 ): Promise<void> {
   raw.writeHead(200, { ...headers, 'content-type': 'text/event-stream; charset=utf-8' })
-  // A caller who waits for the first event is told that the stream is open.
+  // The caller sees that the stream is open before the first event.
   raw.flushHeaders()
   keepAlive(raw)
   try {
@@ -62,7 +62,7 @@ async function write(
   }
 }
 
-/** A caller who has read nothing between two heartbeats is cut off: the stream's place is for somebody who reads. */
+/** Disconnects a caller who has read nothing between two heartbeats, because open streams are limited. */
 function keepAlive(raw: ServerResponse): void {
   let wasFull = false
   const beat = setInterval(() => {
@@ -73,29 +73,29 @@ function keepAlive(raw: ServerResponse): void {
   raw.once('close', () => clearInterval(beat))
 }
 
-/** Only one that a browser would send back; a header that was sent twice is none. */
+/** The Last-Event-ID header. A header that was sent twice counts as absent. */
 export const lastEventId = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : undefined
 
 const MOST_IN_ALL = 1_000
-/** The public can never keep callers of the internal network out. */
+/** Public callers can never use all streams, so internal callers always get one. */
 const MOST_PUBLIC = MOST_IN_ALL / 2
 const MOST_PER_ADDRESS = 50
 const RETRY_AFTER_SECONDS = 30
 
-/** Counts the open event streams, whatever they tell, and refuses those past the bounds. */
+/** Counts all open event streams and refuses streams over the limits. */
 class OpenStreams {
   readonly #byAddress = new Map<string, number>()
   readonly #byNetwork = { internal: 0, public: 0 }
 
-  /** Takes a place for a stream to this caller. The result gives the place back, however often it is called. */
+  /** Counts a stream of this caller. The result ends the count; calling it again has no effect. */
   enter({ address, network }: Caller): () => void {
-    const key = `${network} ${household(address)}`
+    const key = `${network} ${addressGroup(address)}`
     const own = this.#byAddress.get(key) ?? 0
-    if (own >= MOST_PER_ADDRESS) throw tooMany(`${MOST_PER_ADDRESS} streams are open to this address.`)
+    if (own >= MOST_PER_ADDRESS) throw tooMany(`This address has ${MOST_PER_ADDRESS} open streams, which is the limit.`)
     const all = this.#byNetwork.internal + this.#byNetwork.public
     if (all >= MOST_IN_ALL || (network === 'public' && this.#byNetwork.public >= MOST_PUBLIC)) {
-      throw tooMany('Too many streams are open to other callers.')
+      throw tooMany('Too many streams of other callers are open.')
     }
     this.#byAddress.set(key, own + 1)
     this.#byNetwork[network] += 1
@@ -114,5 +114,5 @@ class OpenStreams {
 const tooMany = (detail: string): Problem =>
   new Problem('rate_limited', detail, {
     retryAfter: RETRY_AFTER_SECONDS,
-    nextAction: 'Close a stream that is not needed, or wait the seconds of Retry-After and open it again.',
+    nextAction: 'Close a stream that is not needed, or wait for the number of seconds in retryAfter and try again.',
   })

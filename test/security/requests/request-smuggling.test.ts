@@ -115,7 +115,7 @@ describe('what is not clearly one request', () => {
     const requests = api
       .log()
       .split('\n')
-      .filter((line) => line.includes('"msg":"request"') && line.includes('"status":200'))
+      .filter((line) => line.includes('"event":"request"') && line.includes('"status":200'))
     expect(requests).toHaveLength(1)
   })
 })

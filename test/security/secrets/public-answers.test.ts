@@ -73,7 +73,7 @@ test('a plan that DNS does not answer for names no DNS server', async () => {
   expect(inside?.text).toContain(`127.0.0.1:${DNS_PORT}`)
   expect(outside?.text).not.toContain('127.0.0.1')
   expect(outside?.body.detail).toBe(
-    'Whether the name is free is not certain: the DNS server gave no answer to rely on.',
+    'DNS could not tell whether the name is free: the DNS server gave no reliable answer.',
   )
 })
 

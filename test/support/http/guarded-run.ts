@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { GuardedAction } from '../../../src/authorize/flows.ts'
-import { credentialsOf } from '../../../src/http/guard/judgement.ts'
+import { credentialsOf } from '../../../src/http/guard/request-guard.ts'
 import { Problem } from '../../../src/model/errors.ts'
 import type { Service } from '../../../src/operate/serve.ts'
 

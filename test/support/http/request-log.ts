@@ -14,7 +14,7 @@ export const requestLog = (api: TestService): RequestLine[] =>
   api
     .log()
     .split('\n')
-    .filter((line) => line.includes('"msg":"request"'))
+    .filter((line) => line.includes('"event":"request"'))
     .map((line) => JSON.parse(line))
 
 /** The given quantile of the values. */

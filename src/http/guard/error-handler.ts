@@ -12,7 +12,7 @@ import type { Budgets } from './rate-limit.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The code this request was refused with, for its log line. */
+    /** The error code of the refusal, for the log line of the request. */
     refusedWith: ErrorCode | undefined
   }
 }
@@ -24,16 +24,16 @@ const FAILED_CREDENTIALS: readonly ErrorCode[] = [
   'admin_token_invalid',
 ]
 
-/** The one place where a request is told no: counted, recorded, logged, answered. */
-export function answerRefusals(app: FastifyInstance, trail: AuditTrail, budgets: Budgets, now: () => number): void {
+/** Handles every refused request: counts it, records it in the audit, logs it and answers it. */
+export function handleErrors(app: FastifyInstance, trail: AuditTrail, budgets: Budgets, now: () => number): void {
   app.decorateRequest('refusedWith', undefined)
   app.setNotFoundHandler(() => {
-    throw new Problem('not_found', 'There is nothing at this address.')
+    throw new Problem('not_found', 'This path does not exist.')
   })
   app.setErrorHandler(async (error, request, reply) => {
     let problem = toProblem(error)
     if (problem.code === 'internal_error' || error instanceof StoreUnavailable) {
-      request.log.error({ err: error }, 'A request failed')
+      request.log.error({ event: 'request_failed', err: error }, 'Request failed because of an internal error.')
     }
     problem = await countFailedCredential(problem, request, budgets)
     problem = await recordRefusal(problem, request, trail, now())
@@ -41,7 +41,7 @@ export function answerRefusals(app: FastifyInstance, trail: AuditTrail, budgets:
     if (request.caller.network === 'public') problem = publicProblem(problem)
     const body = problemBody(problem, request.id)
     if (problem.members.retryAfter !== undefined) reply.header('retry-after', String(problem.members.retryAfter))
-    // A problem names the caller's fields, and somebody may have put a capability in such a name.
+    // A problem repeats field names of the caller, and such a name can contain a capability.
     return reply
       .status(body.status)
       .type(PROBLEM_TYPE)
@@ -54,7 +54,7 @@ async function countFailedCredential(problem: Problem, request: FastifyRequest, 
   return budgets.spend(request, 'failedCredential').then(() => problem, toProblem)
 }
 
-/** Nothing is refused unrecorded: when the trail cannot be written the answer says that we are not well. */
+/** Every refusal of an audited route is recorded. If the audit cannot be written, the answer is `unavailable`. */
 async function recordRefusal(
   problem: Problem,
   request: FastifyRequest,
@@ -74,12 +74,12 @@ async function recordRefusal(
       : trail.record(entry))
     return problem
   } catch (error) {
-    request.log.error({ err: error }, 'The audit trail cannot be written')
+    request.log.error({ event: 'audit_not_written', err: error }, 'The audit line of a refusal could not be written.')
     return new Problem('unavailable', 'The store does not answer.', { retryAfter: 5 })
   }
 }
 
-/** Which plan or host a refused body spoke of, as far as it can be read at all. */
+/** The plan or host that a refused body names, if it can be read. */
 function subject(body: unknown): { planId?: string; host?: string } {
   const { planId, zone, subdomain } = (body ?? {}) as Record<string, unknown>
   if (typeof planId === 'string' && PLAN_ID.test(planId)) return { planId }

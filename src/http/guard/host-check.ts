@@ -3,10 +3,10 @@ import { formatEndpoint, parseAddress } from '../../model/address.ts'
 import { Problem } from '../../model/errors.ts'
 
 /**
- * The first judgement: a request must be addressed to us (DNS rebinding) and, when a browser sends it, come from our own
- * page (CSRF). "Us" is the socket's own address and port, or one of the configured public addresses.
+ * Checks the Host header (against DNS rebinding) and the Origin header of browsers (against CSRF). Both must name this
+ * service: the address and port of the socket, or one of the configured publicUrls.
  */
-export class Gate {
+export class HostCheck {
   readonly #origins: ReadonlySet<string>
   readonly #scheme: 'http' | 'https'
 
@@ -18,11 +18,11 @@ export class Gate {
   check(request: FastifyRequest): void {
     const ours = new Set([...this.#origins, ...this.#ownOrigins(request)])
     if (!this.#isOurHost(request, ours)) {
-      throw new Problem('host_not_allowed', 'The Host header names no address of this service.')
+      throw new Problem('host_not_allowed', 'The Host header is not an address of this service.')
     }
     const { origin } = request.headers
     if (origin !== undefined && !ours.has(origin.toLowerCase())) {
-      throw new Problem('origin_not_allowed', 'The Origin header names no page of this service.')
+      throw new Problem('origin_not_allowed', 'The Origin header is not an address of this service.')
     }
   }
 
@@ -31,7 +31,7 @@ export class Gate {
     return address ? [originOf(this.#scheme, formatEndpoint({ address, port: socket.localPort ?? 0 }))] : []
   }
 
-  /** A Host says nothing of the scheme; behind a proxy that ends TLS it belongs to an https address of ours. */
+  /** A Host header has no scheme. Behind a proxy that terminates TLS it belongs to an https address, so both are tried. */
   #isOurHost(request: FastifyRequest, ours: ReadonlySet<string>): boolean {
     const host = soleHost(request)
     if (host === undefined || !/^[A-Za-z0-9.:[\]-]+$/.test(host)) return false
@@ -44,7 +44,7 @@ function soleHost({ raw }: FastifyRequest): string | undefined {
   return hosts.length === 1 ? hosts[0] : undefined
 }
 
-/** Lower case, without the scheme's own port. */
+/** The origin in lower case, without the default port of the scheme. */
 function originOf(scheme: 'http' | 'https', authority: string): string {
   const url = `${scheme}://${authority}`
   return URL.canParse(url) ? new URL(url).origin : ''
