@@ -1,4 +1,7 @@
-/** Another instance in a process of its own. Told `go`, it tries what its second argument names and says what came of it. */
+/**
+ * Another instance in its own process. After a line of input it runs the task named by its second argument and prints
+ * the outcomes.
+ */
 import { once } from 'node:events'
 import { openStore } from '../../src/store/open.ts'
 import { NOW, presented, sampleEntry } from './samples.ts'
@@ -10,11 +13,11 @@ const TASKS: Record<string, () => Promise<unknown>> = {
   spend: () => store.spendCapability(presented(), NOW),
   append: () => store.appendAudit(sampleEntry()),
 }
-const attempt = TASKS[task ?? ''] ?? (() => Promise.reject(new Error(`no such task: ${task}`)))
+const attempt = TASKS[task ?? ''] ?? (() => Promise.reject(new Error(`There is no task ${task}.`)))
 
 process.stdout.write('ready\n')
 await once(process.stdin, 'data')
 const outcomes = await Promise.all(Array.from({ length: Number(times) }, attempt))
 process.stdout.write(`${JSON.stringify(outcomes)}\n`)
-// Left without closing: what was answered must stand however the process ends.
+// The store is not closed: an acknowledged write must survive however the process ends.
 process.kill(process.pid, 'SIGKILL')

@@ -1,11 +1,9 @@
 import type { Kysely } from 'kysely'
 import { type AuditEntry, type AuditLine, lineHash } from '../../model/audit.ts'
-import type { StoreSession } from '../ports/store.ts'
+import type { AuditStore } from '../ports/audit.ts'
 import type { AuditLineRow, Schema } from '../schema.ts'
 
-type AuditLines = Pick<StoreSession, 'appendAudit' | 'readAudit' | 'auditHead'>
-
-export const auditLinesIn = (db: Kysely<Schema>): AuditLines => ({
+export const auditLinesIn = (db: Kysely<Schema>): AuditStore => ({
   appendAudit: (entry) =>
     db.isTransaction ? append(db, entry) : db.transaction().execute((transaction) => append(transaction, entry)),
 

@@ -1,11 +1,8 @@
 import type { Kysely } from 'kysely'
-import type { PresentedCapability, SpendOutcome } from '../ports/capabilities.ts'
-import type { StoreSession } from '../ports/store.ts'
+import type { CapabilityStore, PresentedCapability, SpendOutcome } from '../ports/capabilities.ts'
 import type { Schema } from '../schema.ts'
 
-type Capabilities = Pick<StoreSession, 'insertCapability' | 'spendCapability'>
-
-export const capabilitiesIn = (db: Kysely<Schema>): Capabilities => ({
+export const capabilitiesIn = (db: Kysely<Schema>): CapabilityStore => ({
   async insertCapability(capability) {
     await db
       .insertInto('capabilities')

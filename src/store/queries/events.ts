@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { NewEvent, StoredEvent } from '../../model/event.ts'
-import type { StoreSession } from '../ports/store.ts'
+import type { EventStore } from '../ports/events.ts'
 import type { EventRow, Schema } from '../schema.ts'
 import { missingHead } from './audit-lines.ts'
 
-type Events = Pick<StoreSession, 'appendEvent' | 'readEvents' | 'eventHead'>
-
-export const eventsIn = (db: Kysely<Schema>): Events => ({
+export const eventsIn = (db: Kysely<Schema>): EventStore => ({
   appendEvent: (event) =>
     db.isTransaction ? append(db, event) : db.transaction().execute((transaction) => append(transaction, event)),
 

@@ -1,27 +1,44 @@
 import type { Kysely } from 'kysely'
-import type { Exposure } from '../ports/exposures.ts'
-import type { StoreSession } from '../ports/store.ts'
+import type { Exposure, ExposureStore } from '../ports/exposures.ts'
 import type { ExposureRow, Schema } from '../schema.ts'
 
-type Exposures = Pick<
-  StoreSession,
-  | 'findExposure'
-  | 'insertExposure'
-  | 'moveExposure'
-  | 'deleteExposure'
-  | 'listExposures'
-  | 'exposuresDue'
-  | 'setExposureExpiry'
-  | 'prolongExposure'
-  | 'setExposureReceipt'
->
+export const exposuresIn = (db: Kysely<Schema>): ExposureStore => ({ ...readsIn(db), ...claimsIn(db), ...endsIn(db) })
 
-export const exposuresIn = (db: Kysely<Schema>): Exposures => ({
+type Reads = Pick<ExposureStore, 'findExposure' | 'listExposures' | 'exposuresDue'>
+
+const readsIn = (db: Kysely<Schema>): Reads => ({
   async findExposure(host) {
     const row = await db.selectFrom('exposures').selectAll().where('host', '=', host).executeTakeFirst()
     return row && toExposure(row)
   },
 
+  async listExposures({ after, limit }) {
+    const rows = await db
+      .selectFrom('exposures')
+      .selectAll()
+      .where('host', '>', after)
+      .orderBy('host')
+      .limit(limit)
+      .execute()
+    return rows.map(toExposure)
+  },
+
+  async exposuresDue(now) {
+    const rows = await db
+      .selectFrom('exposures')
+      .selectAll()
+      .where('state', '=', 'applied')
+      .where('expires_at', '<=', now)
+      .orderBy('expires_at')
+      .orderBy('host')
+      .execute()
+    return rows.map(toExposure)
+  },
+})
+
+type Claims = Pick<ExposureStore, 'insertExposure' | 'moveExposure' | 'deleteExposure' | 'setExposureReceipt'>
+
+const claimsIn = (db: Kysely<Schema>): Claims => ({
   async insertExposure({ host, planId, receipt, expiresAt, ...claim }) {
     const given = {
       ...claim,
@@ -63,29 +80,21 @@ export const exposuresIn = (db: Kysely<Schema>): Exposures => ({
     return numDeletedRows === 1n
   },
 
-  async listExposures({ after, limit }) {
-    const rows = await db
-      .selectFrom('exposures')
-      .selectAll()
-      .where('host', '>', after)
-      .orderBy('host')
-      .limit(limit)
-      .execute()
-    return rows.map(toExposure)
+  async setExposureReceipt(host, planId, receipt, fence) {
+    const { numUpdatedRows } = await db
+      .updateTable('exposures')
+      .set({ receipt: JSON.stringify(receipt), fence })
+      .where('host', '=', host)
+      .where('plan_id', '=', planId)
+      .where('fence', '<=', fence)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
   },
+})
 
-  async exposuresDue(now) {
-    const rows = await db
-      .selectFrom('exposures')
-      .selectAll()
-      .where('state', '=', 'applied')
-      .where('expires_at', '<=', now)
-      .orderBy('expires_at')
-      .orderBy('host')
-      .execute()
-    return rows.map(toExposure)
-  },
+type Ends = Pick<ExposureStore, 'setExposureExpiry' | 'prolongExposure'>
 
+const endsIn = (db: Kysely<Schema>): Ends => ({
   async setExposureExpiry(host, planId, expiresAt) {
     const { numUpdatedRows } = await db
       .updateTable('exposures')
@@ -104,17 +113,6 @@ export const exposuresIn = (db: Kysely<Schema>): Exposures => ({
       .where('plan_id', '=', planId)
       .where('state', '=', 'applied')
       .where('expires_at', '<=', expiresAt)
-      .executeTakeFirst()
-    return numUpdatedRows === 1n
-  },
-
-  async setExposureReceipt(host, planId, receipt, fence) {
-    const { numUpdatedRows } = await db
-      .updateTable('exposures')
-      .set({ receipt: JSON.stringify(receipt), fence })
-      .where('host', '=', host)
-      .where('plan_id', '=', planId)
-      .where('fence', '<=', fence)
       .executeTakeFirst()
     return numUpdatedRows === 1n
   },

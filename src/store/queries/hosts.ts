@@ -1,15 +1,13 @@
 import type { Kysely } from 'kysely'
 import { historyText, parseHistory } from '../../model/history.ts'
 import type { HostStatus } from '../../model/host-status.ts'
-import type { StoreSession } from '../ports/store.ts'
+import type { HostStore } from '../ports/hosts.ts'
 import type { HostRow, Schema } from '../schema.ts'
-
-type Hosts = Pick<StoreSession, 'putHosts' | 'deleteHosts' | 'readHosts' | 'hostsSummary'>
 
 /** Both engines limit the number of values in one statement. */
 const BATCH_SIZE = 500
 
-export const hostsIn = (db: Kysely<Schema>): Hosts => ({
+export const hostsIn = (db: Kysely<Schema>): HostStore => ({
   async putHosts(statuses, version) {
     for (const some of batches(statuses)) {
       await db

@@ -1,11 +1,8 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
-import type { Lease } from '../ports/leases.ts'
-import type { StoreSession } from '../ports/store.ts'
+import type { Lease, LeaseStore } from '../ports/leases.ts'
 import type { LeaseRow, Schema } from '../schema.ts'
 
-type Leases = Pick<StoreSession, 'takeLease' | 'findLease' | 'renewLeases' | 'releaseLease'>
-
-export const leasesIn = (db: Kysely<Schema>): Leases => ({
+export const leasesIn = (db: Kysely<Schema>): LeaseStore => ({
   async takeLease(name, holder, now, ttlMs) {
     const expires_at = now + ttlMs
     const row = await db

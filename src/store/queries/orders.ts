@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import type { LedgerLine } from '../../model/ledger.ts'
-import type { StoreSession } from '../ports/store.ts'
+import type { OrderStore } from '../ports/orders.ts'
 import type { LedgerRow, Schema } from '../schema.ts'
 
-type Orders = Pick<StoreSession, 'findOrder' | 'putOrder' | 'deleteOrder'>
+type Orders = Pick<OrderStore, 'findOrder' | 'putOrder' | 'deleteOrder'>
 
 export const ordersIn = (db: Kysely<Schema>): Orders => ({
   async findOrder(names, directory) {
@@ -29,7 +29,7 @@ export const ordersIn = (db: Kysely<Schema>): Orders => ({
   },
 })
 
-type Ledger = Pick<StoreSession, 'holdLedger' | 'appendLedger' | 'readLedger' | 'pauseAuthority' | 'authorityPause'>
+type Ledger = Pick<OrderStore, 'holdLedger' | 'appendLedger' | 'readLedger' | 'pauseAuthority' | 'authorityPause'>
 
 const NEW_AUTHORITY = { lines: 0, new_orders_paused_until: 0, paused_until: 0 }
 

@@ -1,22 +1,13 @@
 import type { Kysely } from 'kysely'
-import type { StoreSession } from '../ports/store.ts'
-import type { Delivery, WebhookState } from '../ports/webhooks.ts'
+import type { Delivery, WebhookState, WebhookStore } from '../ports/webhooks.ts'
 import type { Schema } from '../schema.ts'
 import { toEvent } from './events.ts'
 
-type Outbox = Pick<
-  StoreSession,
-  | 'openWebhook'
-  | 'queueDeliveries'
-  | 'dueDeliveries'
-  | 'settleDelivery'
-  | 'postponeDelivery'
-  | 'deadLetters'
-  | 'reviveDeliveries'
-  | 'webhookState'
->
+export const outboxIn = (db: Kysely<Schema>): WebhookStore => ({ ...queueIn(db), ...outcomesIn(db), ...reportsIn(db) })
 
-export const outboxIn = (db: Kysely<Schema>): Outbox => ({
+type Queue = Pick<WebhookStore, 'openWebhook' | 'queueDeliveries' | 'dueDeliveries'>
+
+const queueIn = (db: Kysely<Schema>): Queue => ({
   async openWebhook(name) {
     await db
       .insertInto('webhooks')
@@ -71,7 +62,11 @@ export const outboxIn = (db: Kysely<Schema>): Outbox => ({
       .execute()
     return rows.map(({ tries, ...event }): Delivery => ({ event: toEvent(event), tries }))
   },
+})
 
+type Outcomes = Pick<WebhookStore, 'settleDelivery' | 'postponeDelivery' | 'reviveDeliveries'>
+
+const outcomesIn = (db: Kysely<Schema>): Outcomes => ({
   async settleDelivery(hook, seq, at) {
     const { numDeletedRows } = await db
       .deleteFrom('deliveries')
@@ -96,6 +91,19 @@ export const outboxIn = (db: Kysely<Schema>): Outbox => ({
     await db.updateTable('webhooks').set({ last_failed_at: at, last_fault: fault }).where('name', '=', hook).execute()
   },
 
+  async reviveDeliveries(hook, now) {
+    const { numUpdatedRows } = await db
+      .updateTable('deliveries')
+      .set({ state: 'pending', tries: 0, due_at: now })
+      .where('hook', '=', hook)
+      .executeTakeFirst()
+    return Number(numUpdatedRows)
+  },
+})
+
+type Reports = Pick<WebhookStore, 'deadLetters' | 'webhookState'>
+
+const reportsIn = (db: Kysely<Schema>): Reports => ({
   async deadLetters(hook, limit) {
     const rows = await db
       .selectFrom('deliveries')
@@ -108,15 +116,6 @@ export const outboxIn = (db: Kysely<Schema>): Outbox => ({
       .limit(limit)
       .execute()
     return rows.map(({ tries, fault, ...event }) => ({ event: toEvent(event), tries, fault: fault ?? '' }))
-  },
-
-  async reviveDeliveries(hook, now) {
-    const { numUpdatedRows } = await db
-      .updateTable('deliveries')
-      .set({ state: 'pending', tries: 0, due_at: now })
-      .where('hook', '=', hook)
-      .executeTakeFirst()
-    return Number(numUpdatedRows)
   },
 
   async webhookState(hook) {

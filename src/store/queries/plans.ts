@@ -1,11 +1,9 @@
 import type { Kysely } from 'kysely'
 import type { Plan } from '../../model/exposure.ts'
-import type { StoreSession } from '../ports/store.ts'
+import type { PlanStore } from '../ports/plans.ts'
 import type { PlanRow, Schema } from '../schema.ts'
 
-type Plans = Pick<StoreSession, 'insertPlan' | 'findPlan' | 'listPlans' | 'movePlan'>
-
-export const plansIn = (db: Kysely<Schema>): Plans => ({
+export const plansIn = (db: Kysely<Schema>): PlanStore => ({
   async insertPlan(plan) {
     await db.insertInto('plans').values(toRow(plan)).execute()
   },

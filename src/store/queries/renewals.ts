@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import type { Renewal } from '../../model/renewal.ts'
-import type { StoreSession } from '../ports/store.ts'
+import type { OrderStore } from '../ports/orders.ts'
 import type { RenewalRow, Schema } from '../schema.ts'
 
-type Renewals = Pick<StoreSession, 'findRenewal' | 'listRenewals' | 'putRenewal' | 'deleteRenewal'>
+type Renewals = Pick<OrderStore, 'findRenewal' | 'listRenewals' | 'putRenewal' | 'deleteRenewal'>
 
 export const renewalsIn = (db: Kysely<Schema>): Renewals => ({
   async findRenewal(fingerprint) {

@@ -1,11 +1,10 @@
 import type { Kysely } from 'kysely'
 import type { JournalEntry, Run } from '../../model/run.ts'
-import { StaleFence } from '../ports/runs.ts'
-import type { StoreSession } from '../ports/store.ts'
+import { type RunStore, StaleFence } from '../ports/runs.ts'
 import type { JournalRow, RunRow, Schema } from '../schema.ts'
 
 type Runs = Pick<
-  StoreSession,
+  RunStore,
   'insertRun' | 'findRun' | 'runsOf' | 'newestRuns' | 'unfinishedRuns' | 'unsettledRunIds' | 'adoptRun' | 'finishRun'
 >
 
@@ -114,7 +113,7 @@ const toRun = (row: RunRow): Run => ({
   ...(row.proven_by !== null && { right: row.proven_by }),
 })
 
-type Journal = Pick<StoreSession, 'appendJournal' | 'readJournal'>
+type Journal = Pick<RunStore, 'appendJournal' | 'readJournal'>
 
 export const journalIn = (db: Kysely<Schema>): Journal => ({
   appendJournal: (entry, fence) =>

@@ -78,14 +78,14 @@ export function auditSuite(on: Bench): void {
       ['text that cannot be read', `update audit_lines set entry = 'broken' where seq = 3`],
       ['its previous hash', `update audit_lines set previous = '${GENESIS}' where seq = 3`],
       ['its own hash', `update audit_lines set hash = '${GENESIS}' where seq = 3`],
-    ])('shows a changed line: %s', async (_, tampering) => {
+    ])('reports a changed line: %s', async (_, tampering) => {
       const store = await openWithLines(5)
       await on.sql(tampering)
       expect(await verifyAudit(store)).toMatchObject({ ok: false, seq: 3, fault: 'changed' })
       expect(await store.readAudit(0, 10)).toHaveLength(5)
     })
 
-    it('shows a line that was replaced together with its hash', async () => {
+    it('reports a line that was replaced together with its hash', async () => {
       const store = await openWithLines(5)
       const [, , third] = await store.readAudit(0, 3)
       const forged = lineHash(third?.previous ?? '', 3, sampleEntry({ at: 7 }))
@@ -93,7 +93,7 @@ export function auditSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: false, seq: 3, fault: 'changed' })
     })
 
-    it('shows the last line replaced together with its hash', async () => {
+    it('reports the last line when it was replaced together with its hash', async () => {
       const store = await openWithLines(3)
       const [, , third] = await store.readAudit(0, 3)
       const forged = lineHash(third?.previous ?? '', 3, sampleEntry({ at: 7 }))
@@ -106,13 +106,13 @@ export function auditSuite(on: Bench): void {
       ['at the beginning', 'seq <= 2', { seq: 3, fault: 'beginning' }],
       ['at the end', 'seq >= 4', { seq: 4, fault: 'head', sentence: 'Lines 4 to 5 are missing at the end.' }],
       ['altogether', 'seq > 0', { seq: 1, fault: 'head' }],
-    ])('shows lines missing %s', async (_, which, fault) => {
+    ])('reports lines missing %s', async (_, which, fault) => {
       const store = await openWithLines(5)
       await on.sql(`delete from audit_lines where ${which}`)
       expect(await verifyAudit(store)).toMatchObject({ ok: false, ...fault })
     })
 
-    it('shows a line added behind the head', async () => {
+    it('reports a line that was added after the head', async () => {
       const store = await openWithLines(2)
       const { hash = '' } = (await store.auditHead()) ?? {}
       const forged = lineHash(hash, 3, { at: 7, actor: 'x', network: 'self', action: 'plan', outcome: 'ok' })

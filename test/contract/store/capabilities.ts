@@ -45,7 +45,7 @@ export function capabilitySuite(on: Bench): void {
       expect(await store.spendCapability(presented({ hash: 'a'.repeat(64) }), NOW)).toBe('unknown')
     })
 
-    it('belong to a plan that exists', async () => {
+    it('are refused for a plan that does not exist', async () => {
       const store = await on.open()
       await expect(store.insertCapability(sampleCapability())).rejects.toThrow()
     })
@@ -74,7 +74,7 @@ export function capabilitySuite(on: Bench): void {
       expectOneSpent(outcomes, 200)
     })
 
-    it('are unspent again when the transaction that spent them fails', async () => {
+    it('stay unspent when the transaction that spent them is rolled back', async () => {
       const store = await on.open()
       await issue(store)
       const failing = store.transaction(async (session) => {

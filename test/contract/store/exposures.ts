@@ -36,7 +36,7 @@ export function exposureSuite(on: Bench): void {
       expect(await store.findExposure(host)).toStrictEqual(mine)
     })
 
-    it('are claimed by one of two plans that try at once', async () => {
+    it('are claimed by one of two concurrent plans', async () => {
       const second = await on.open()
       const claims = await Promise.all([
         store.insertExposure(mine),

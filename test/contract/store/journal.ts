@@ -37,7 +37,7 @@ export function journalSuite(on: Bench): void {
       expect(await seqs(store, 'run_none')).toStrictEqual([])
     })
 
-    it('is kept only of runs that exist', async () => {
+    it('accepts no entry for a run that does not exist', async () => {
       await expect(store.appendJournal(sampleStep({ runId: 'run_none' }), 1)).rejects.toThrow(
         'Run run_none does not exist',
       )
@@ -70,7 +70,7 @@ export function journalSuite(on: Bench): void {
       expect((await store.findPlan(samplePlan().planId))?.state).toBe('planned')
     })
 
-    it('has neither gaps nor doubles when two instances append 30 entries at once', async () => {
+    it('has neither gaps nor duplicates when two instances append 30 entries concurrently', async () => {
       const second = await on.open()
       const places = Array.from({ length: 30 }, (_, i) => i + 1)
       const entries = await Promise.all(
@@ -81,7 +81,7 @@ export function journalSuite(on: Bench): void {
       expect(stored).toStrictEqual(entries.toSorted((a, b) => a.seq - b.seq))
     })
 
-    it('has neither gaps nor doubles when some of many appending transactions fail', async () => {
+    it('has neither gaps nor duplicates when some of many concurrent transactions fail', async () => {
       const second = await on.open()
       const attempts = Array.from({ length: 30 }, (_, i) =>
         (i % 2 ? store : second).transaction(async (session) => {

@@ -27,7 +27,7 @@ export function leaseSuite(on: Bench): void {
       expect((await taken(store, 'two', NOW + 1_000)).fence).toBe(2)
     })
 
-    it('may be taken again by their own holder, under a new fence that ends the old one', async () => {
+    it('may be taken again by the same holder, under a new fence that ends the old lease', async () => {
       const store = await on.open()
       const earlier = await taken(store, 'one')
       const later = await taken(store, 'one', NOW + 1)
@@ -74,7 +74,7 @@ export function leaseSuite(on: Bench): void {
       expect((await store.renewLeases([], NOW, 1_000)).size).toBe(0)
     })
 
-    it('are free once released, and cannot be renewed then', async () => {
+    it('are free after a release, and cannot be renewed then', async () => {
       const store = await on.open()
       const lease = await taken(store, 'one')
       await store.releaseLease(lease)
@@ -91,7 +91,7 @@ export function leaseSuite(on: Bench): void {
       expect(await store.findLease(NAME, NOW + 1_001)).toStrictEqual(present)
     })
 
-    it('never repeat a fence, not after a release and not after a restart', async () => {
+    it('never repeat a fence, also after a release and a restart', async () => {
       const fences: number[] = []
       for (let round = 0; round < 3; round++) {
         const store = await on.open()

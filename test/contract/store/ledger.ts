@@ -41,7 +41,7 @@ export function ledgerSuite(on: Bench): void {
       expect(await store.authorityPause(elsewhere.directory)).toStrictEqual({ newOrders: 0, everything: 0 })
     })
 
-    it('remembers the longest pause of each kind, also for the next instance', async () => {
+    it('keeps the longest pause of each kind, also for the next instance', async () => {
       const store = await on.open()
       await store.pauseAuthority(DIRECTORY, { newOrders: NOW + 9, everything: 0 })
       await store.pauseAuthority(DIRECTORY, { newOrders: NOW + 5, everything: NOW + 5 })
@@ -51,7 +51,7 @@ export function ledgerSuite(on: Bench): void {
       expect(await after.authorityPause(DIRECTORY)).toStrictEqual({ newOrders: NOW + 9, everything: NOW + 5 })
     })
 
-    it('loses no line when many are added at once, by two instances', async () => {
+    it('loses no line when two instances append concurrently', async () => {
       const stores = [await on.open(), await on.open()]
       const appending = Array.from({ length: 20 }, (_, i) => stores[i % 2]?.appendLedger(line({ at: NOW + i })))
       await Promise.all(appending)

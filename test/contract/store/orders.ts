@@ -21,7 +21,7 @@ export function orderSuite(on: Bench): void {
       expect(await store.findOrder(order.names, 'https://other.test/dir')).toBeUndefined()
     })
 
-    it('replace the earlier one for the same names and directory, and no other', async () => {
+    it('replace only the earlier one for the same names and directory', async () => {
       const store = await on.open()
       const elsewhere = { ...order, directory: 'https://other.test/dir' }
       const later = { ...order, url: 'https://ca.test/order/2', keyFile: 'keys/2.pem', createdAt: NOW + 1 }

@@ -4,7 +4,7 @@ import type { Bench } from '../engines.ts'
 import { NOW, sampleEvent } from '../samples.ts'
 
 export function outboxSuite(on: Bench): void {
-  /** A webhook with these hosts' events in its outbox, in this order. */
+  /** A webhook with queued events of these hosts, in this order. */
   const outboxOf = async (...hosts: string[]): Promise<Store> => {
     const store = await on.open()
     const from = await store.openWebhook('chat')

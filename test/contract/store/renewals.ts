@@ -26,7 +26,7 @@ export function renewalSuite(on: Bench): void {
       expect(await store.findRenewal('AA:CC')).toBeUndefined()
     })
 
-    it('are listed by their names, and gone when deleted', async () => {
+    it('are listed by their names, and can be deleted', async () => {
       const store = await on.open()
       await store.putRenewal({ ...untried, names: ['shop.lab.test'] })
       await store.putRenewal({ ...untried, fingerprint: 'AA:CC', names: ['app.lab.test'] })

@@ -25,7 +25,7 @@ export function runSuite(on: Bench): void {
       expect(await store.findRun('run_3')).toBeUndefined()
     })
 
-    it('belong to a plan that exists, and are never overwritten', async () => {
+    it('are refused without their plan, and are never overwritten', async () => {
       await expect(store.insertRun(sampleRun({ planId: 'plan_another' }))).rejects.toThrow()
       await store.insertRun(sampleRun())
       await expect(store.insertRun(sampleRun({ host: 'other.lab.test' }))).rejects.toThrow()
@@ -114,7 +114,7 @@ export function runSuite(on: Bench): void {
       expect(await store.findRun(runId)).toMatchObject({ holder: 'one', fence: 1 })
     })
 
-    it('are adopted by one of many that show the same fence at once', async () => {
+    it('are adopted by one of many concurrent calls with the same fence', async () => {
       const second = await on.open()
       await store.insertRun(sampleRun())
       const adoptions = await Promise.all(
