@@ -123,7 +123,7 @@ describe('a running lab', () => {
   test('the tour works as it is printed', () => {
     const script = tour(lab.description, lab.state)
       .split('\n')
-      .filter((line) => /^(API=|PLAN=|RIGHT=|curl )/.test(line))
+      .filter((line) => /^(API=|PLAN=|CAPABILITY=|curl )/.test(line))
     const printed = execFileSync('sh', { input: script.join('\n'), encoding: 'utf8' })
     const [policy, plan, refusal, applied, page, removed, unhealthy] = printed.split('\n').filter((line) => line !== '')
     expect(JSON.parse(policy ?? '')).toMatchObject({ flow: 'capability', zones: ['lab.test'] })
@@ -215,8 +215,8 @@ describe('the end of a lab', () => {
   })
 })
 
-describe('what stands in the way is told in one sentence', () => {
-  test('a port that is taken, with who holds it', async () => {
+describe('a start that fails names the reason', () => {
+  test('a port in use, with the program that uses it', async () => {
     using folder = tempFolder()
     const place = await freePlace()
     const squatter = createServer().listen(8443, `${place.network}.73`)
@@ -224,11 +224,11 @@ describe('what stands in the way is told in one sentence', () => {
     await once(squatter, 'listening')
     const start = startLab({ state: join(folder.path, 'lab'), place, service: false })
     await expect(start).rejects.toThrow(
-      new RegExp(`^Port 8443 on ${place.network}\\.73, which nginx on 73 .* is taken by .* \\(pid ${process.pid}\\)`),
+      new RegExp(`^Port 8443 on ${place.network}\\.73, which nginx on 73 .* is used by .* \\(pid ${process.pid}\\)`),
     )
   })
 
-  test('processes that an earlier lab left behind, unless their ids belong to others now', async () => {
+  test('processes of an earlier lab, unless other processes have their ids now', async () => {
     using folder = tempFolder()
     const options = { state: join(folder.path, 'lab'), place: await freePlace(), service: false }
     const first = await startLab(options)
@@ -242,17 +242,17 @@ describe('what stands in the way is told in one sentence', () => {
         JSON.stringify([{ name: 'service', pid: sleeper.pid, startedAt }]),
       )
     record(ticks)
-    await expect(startLab(options)).rejects.toThrow(`left processes behind: service (pid ${sleeper.pid})`)
+    await expect(startLab(options)).rejects.toThrow(`left processes running: service (pid ${sleeper.pid})`)
     record('1')
     const second = await startLab(options)
     await second.stop()
   })
 
-  test('a service that cannot start, with its own words, and nothing stays behind', async () => {
+  test('a service that cannot start, with its last output, and no process is left', async () => {
     const configure = () => ({ nonsense: true })
     const started: string[] = []
     await expect(startTestLab({ configure, onProgress: (part) => started.push(part) })).rejects.toThrow(
-      /^The service did not start: .*nonsense/,
+      /^The service did not start. .*nonsense/,
     )
     expect(started.length).toBeGreaterThan(0)
   })
