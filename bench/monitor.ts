@@ -12,7 +12,7 @@ import { renderSite } from '../src/edge/config/render-site.ts'
 import type { EdgeFile } from '../src/edge/contract.ts'
 import { masterPid } from '../src/edge/process/nginx-workers.ts'
 import type { Plan } from '../src/model/exposure.ts'
-import type { ChosenCertificate } from '../src/runs/steps/certificate.ts'
+import type { ChosenCertificate } from '../src/model/receipt.ts'
 import { openStore } from '../src/store/open.ts'
 import type { StoreSession } from '../src/store/ports/store.ts'
 import { Caller } from './caller.ts'
@@ -140,7 +140,7 @@ async function storeExposure(
     state: 'applied',
     fence: 1,
     since,
-    receipt: { certificate, proxy: { files: hashes } },
+    receipt: { version: 2, certificate, files: hashes, records: [] },
   })
 }
 

@@ -1,6 +1,5 @@
 import { Fault } from '../model/errors.ts'
-import type { AuthorityPause, LedgerLine, OrderRecord } from '../model/ledger.ts'
-import type { RenewalAdvice } from '../model/renewal.ts'
+import type { AuthorityPause, LedgerLine, OrderRecord, RenewalAdvice } from '../model/ledger.ts'
 
 /** A certificate in one of the configured folders whose private key is there too. */
 export interface InstalledCertificate {

@@ -499,6 +499,8 @@ export interface components {
             tls: boolean;
             /** @description Seconds after which the service removes the exposure. */
             expiresIn?: number;
+            /** @description The applied plan for the same host whose place this plan takes: a change without a gap. */
+            replaces?: string;
         };
         /** @description The result of one check. Further members are evidence. */
         Check: {
@@ -521,7 +523,7 @@ export interface components {
         /** @description The newest run with its steps. */
         LastRun: {
             /** @enum {string} */
-            action: "apply" | "remove";
+            action: "apply" | "update" | "remove";
             /** @enum {string} */
             state: "running" | "succeeded" | "rolled_back" | "blocked";
             /**
@@ -539,7 +541,7 @@ export interface components {
         /** @description One run with its events. */
         Run: {
             /** @enum {string} */
-            action: "apply" | "remove";
+            action: "apply" | "update" | "remove";
             /** @enum {string} */
             state: "running" | "succeeded" | "rolled_back" | "blocked";
             /**
@@ -587,7 +589,7 @@ export interface components {
             /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
             planId: string;
             /** @enum {string} */
-            state: "planned" | "applying" | "applied" | "removing" | "removed" | "rolled_back" | "expired" | "blocked";
+            state: "planned" | "applying" | "applied" | "removing" | "removed" | "rolled_back" | "expired" | "blocked" | "replaced" | "released";
             /** @example hello.lab.test */
             host: string;
             /** @example https://hello.lab.test/ */
@@ -595,7 +597,9 @@ export interface components {
             request: components["schemas"]["ExposureRequest"];
             checks: components["schemas"]["Check"][];
             changes: components["schemas"]["Change"][];
-            /** @description Covers the request and the changes. An apply makes exactly these changes. */
+            /** @description The steps of the apply, in the order in which they will run. Empty for plans of version 0.1. */
+            steps: ("check" | "backup" | "certificate" | "proxy" | "dns" | "proxy-tls" | "verify")[];
+            /** @description Covers the request, the changes and the steps. An apply does exactly this. */
             digest: string;
             /**
              * Format: date-time
@@ -617,7 +621,7 @@ export interface components {
             /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
             planId: string;
             /** @enum {string} */
-            state: "planned" | "applying" | "applied" | "removing" | "removed" | "rolled_back" | "expired" | "blocked";
+            state: "planned" | "applying" | "applied" | "removing" | "removed" | "rolled_back" | "expired" | "blocked" | "replaced" | "released";
             /** @example hello.lab.test */
             host: string;
             /** @example https://hello.lab.test/ */
@@ -779,7 +783,7 @@ export interface components {
         /** @description What happened to a step. */
         Progress: {
             /** @enum {string} */
-            action: "apply" | "remove";
+            action: "apply" | "update" | "remove";
             /** @example proxy */
             step: string;
             /**
@@ -797,7 +801,7 @@ export interface components {
             /** @description The position among all events. */
             seq: number;
             /** @enum {string} */
-            type: "plan.refused" | "exposure.applied" | "exposure.extended" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
+            type: "plan.refused" | "exposure.applied" | "exposure.updated" | "exposure.extended" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -1588,6 +1592,14 @@ export interface operations {
                      *           "value": "192.168.45.23"
                      *         }
                      *       ],
+                     *       "steps": [
+                     *         "check",
+                     *         "backup",
+                     *         "certificate",
+                     *         "proxy",
+                     *         "dns",
+                     *         "verify"
+                     *       ],
                      *       "digest": "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9",
                      *       "createdAt": "2026-01-31T12:00:00.000Z",
                      *       "expiresAt": "2026-02-01T12:00:00.000Z"
@@ -1685,6 +1697,14 @@ export interface operations {
                      *           "ttl": 60,
                      *           "value": "192.168.45.23"
                      *         }
+                     *       ],
+                     *       "steps": [
+                     *         "check",
+                     *         "backup",
+                     *         "certificate",
+                     *         "proxy",
+                     *         "dns",
+                     *         "verify"
                      *       ],
                      *       "digest": "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9",
                      *       "createdAt": "2026-01-31T12:00:00.000Z",

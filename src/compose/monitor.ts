@@ -6,12 +6,13 @@ import { edgeVisitor } from '../edge/visit/visitor.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { fileFact } from '../model/evidence.ts'
 import type { FullCheck } from '../model/host-status.ts'
+import { recordsOf } from '../model/receipt.ts'
 import type { Board } from '../monitor/board.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import { fileState } from '../observe/host/inspect-edge.ts'
 import type { Runs } from '../runs/engine/runs.ts'
 import { filesToCompare } from '../runs/renewal/in-use.ts'
-import { verifiedAnswer } from '../runs/steps/receipt.ts'
+import { verifiedAnswer } from '../runs/steps/verify.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
@@ -69,7 +70,10 @@ function comparer({ store, primary }: Pick<MonitorSources, 'store' | 'primary'>,
     const exposure = await store.findExposure(host)
     const plan = exposure && (await store.findPlan(exposure.planId))
     if (!plan) return { dns: null, file: null }
-    const [{ records }, file] = await Promise.all([readStanding(plan), fileOf(exposure)])
+    const [{ records }, file] = await Promise.all([
+      readStanding(plan, recordsOf(plan, exposure.receipt)),
+      fileOf(exposure),
+    ])
     if (file !== 'edited') return { dns: records, file }
     // A run or a renewal may have written the file after the store was read.
     const later = await store.findExposure(host)

@@ -2,6 +2,7 @@ import { acmeDirectory } from '../certificates/acme/directory.ts'
 import type { BudgetReader, CertificateInventory } from '../certificates/contract.ts'
 import type { Config } from '../config/config.ts'
 import { namesToOrder } from '../config/zones.ts'
+import { holdsExactly } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import type { EdgePreflight } from '../edge/contract.ts'
 import { edgePreflight, type LocalPreflight } from '../edge/preflight.ts'
@@ -38,7 +39,8 @@ interface ObserverParts {
 /** Observes everything that a plan depends on. Every part can only read, so planning cannot change anything. */
 export function composeObserver(config: Config, { store, inventory, budget, preflight, now }: ObserverParts): Observe {
   const readers = new Map([...config.zones.values()].map(({ name, primary }) => [name, dnsReader(primary)]))
-  const parts: Omit<ObserveParts, 'holder'> = {
+  const parts: Omit<ObserveParts, 'holder' | 'kept'> = {
+    readBack: (reader, records) => holdsExactly(reader, records),
     readerFor: (zone) => {
       const reader = readers.get(zone)
       if (!reader) throw new Error(`Zone ${zone} has no DNS reader.`)
@@ -56,10 +58,11 @@ export function composeObserver(config: Config, { store, inventory, budget, pref
     challenge: config.acme.challenge,
     certificateNames: namesToOrder(config.zones),
   }
-  return (desired, ownPlan) => observe({ ...parts, holder: (host) => nameHolder(store, host, now(), ownPlan) }, desired)
+  return (desired, own) =>
+    observe({ ...parts, holder: (host) => nameHolder(store, host, now(), own?.ownPlan), kept: own?.kept }, desired)
 }
 
-export function planSettings({ servers, zones, edge, ports, listen }: Config): PlanSettings {
+export function planSettings({ servers, zones, edge, ports, listen, acme }: Config): PlanSettings {
   const address = servers.addresses[servers.primary] ?? ''
   const toPrimary = { type: address.includes(':') ? 'AAAA' : 'A', value: address } as const
   const edgeServers = [servers.primary, ...(servers.secondary ? [servers.secondary] : [])]
@@ -69,5 +72,6 @@ export function planSettings({ servers, zones, edge, ports, listen }: Config): P
     zones: new Map([...zones].map(([name, { ttl, publish = [toPrimary] }]) => [name, { ttl, publish }])),
     edge,
     ports: denyOwnListeners(ports.allowed, listen.port, edge, edgeServers),
+    challenge: acme.challenge,
   }
 }

@@ -3,7 +3,13 @@ import { dnsResponder } from '../certificates/acme/challenges.ts'
 import { acmeDirectory } from '../certificates/acme/directory.ts'
 import type { AcmeIssuerOptions } from '../certificates/acme/issuer.ts'
 import { renewalAdvisor } from '../certificates/acme/renewal-info.ts'
-import type { CertificateInventory, CertificateIssuer, IssueProgress, OrderBudget } from '../certificates/contract.ts'
+import type {
+  CertificateInventory,
+  CertificateIssuer,
+  ChallengeType,
+  IssueProgress,
+  OrderBudget,
+} from '../certificates/contract.ts'
 import { loadPair } from '../certificates/stock/pair.ts'
 import type { Config } from '../config/config.ts'
 import { namesToOrder } from '../config/zones.ts'
@@ -14,12 +20,15 @@ import { rfc2136Provider } from '../dns/rfc2136.ts'
 import type { Edge } from '../edge/contract.ts'
 import { localEdge } from '../edge/local.ts'
 import { Fault } from '../model/errors.ts'
+import type { Plan } from '../model/exposure.ts'
+import type { Run } from '../model/run.ts'
+import { STEPS_TO_REMOVE, stepsToApply } from '../plan/steps.ts'
 import { backupShelf } from '../runs/backup-shelf.ts'
 import type { CrashPoint } from '../runs/engine/crash-points.ts'
 import { EdgeLock } from '../runs/engine/edge-lock.ts'
 import { Runs, type RunsParts } from '../runs/engine/runs.ts'
 import { type RenewalParts, Renewals } from '../runs/renewal/renewals.ts'
-import { type StepParts, stepsFor } from '../runs/steps/steps.ts'
+import { type RunSubject, type StepParts, stepsFor } from '../runs/steps/steps.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 
@@ -162,8 +171,19 @@ export function composeRuns(steps: StepParts, { store, ...parts }: Omit<RunsPart
   return new Runs({
     ...parts,
     store,
-    stepsFor: async (plan, run) => stepsFor(steps, plan, run, (await store.findExposure(plan.host))?.receipt),
+    stepsFor: async (plan, run) => stepsFor(steps, await subjectOf(store, steps.challenge, plan, run)),
   })
+}
+
+/** What a run works on. Plans that were stored before schema version 9 have no steps: theirs follow from their changes. */
+async function subjectOf(store: Store, challenge: ChallengeType, plan: Plan, run: Run): Promise<RunSubject> {
+  const { tls, replaces } = plan.request
+  const names = run.action === 'remove' ? STEPS_TO_REMOVE : (plan.steps ?? stepsToApply(tls, plan.changes, challenge))
+  const [exposure, former] = await Promise.all([
+    store.findExposure(plan.host),
+    replaces === undefined ? undefined : store.findPlan(replaces),
+  ])
+  return { plan, run, names, receipt: exposure?.receipt, former }
 }
 
 /** Undefined when the configuration has no edge for the Primary: then no certificate is in use. */

@@ -1,5 +1,8 @@
 import { Fault } from '../model/errors.ts'
+import type { ZoneRecord } from '../model/receipt.ts'
 import type { FairClock } from '../primitives/fair-clock.ts'
+
+export type { ZoneRecord } from '../model/receipt.ts'
 
 /** A question to one DNS server. `type` is a mnemonic or `TYPEnnn`; `over: 'tcp'` skips UDP. */
 export interface DnsQuestion {
@@ -61,16 +64,6 @@ export type AddressAnswer =
   | { readonly kind: 'found'; readonly own: readonly string[]; readonly final: readonly string[] }
   | { readonly kind: 'missing' }
   | { readonly kind: 'uncertain'; readonly reason: string }
-
-/**
- * A record to write. Names are canonical, also the value of a CNAME. The value of a TXT record is its text, of any length.
- */
-export interface ZoneRecord {
-  readonly name: string
-  readonly type: 'A' | 'AAAA' | 'CNAME' | 'TXT'
-  readonly ttl: number
-  readonly value: string
-}
 
 /**
  * `refused`: nothing changed, because the server refused or no message was sent. `unknown`: there is no authentic answer (a

@@ -2,6 +2,9 @@ import type { Endpoint } from '../model/address.ts'
 import type { NoAnswerReason } from '../model/badge.ts'
 import { Fault } from '../model/errors.ts'
 import type { ProxyFact } from '../model/finding.ts'
+import type { FileHash } from '../model/receipt.ts'
+
+export type { FileHash } from '../model/receipt.ts'
 
 /** The server blocks of one exposure. */
 export interface Site {
@@ -29,12 +32,6 @@ export interface EdgeFile {
   readonly path: string
   readonly content: string | null
   readonly secret: boolean
-}
-
-/** SHA-256 of the file in hex; null when there is no file. For anything but a regular file, `hash` is a text that equals no hash. */
-export interface FileHash {
-  readonly path: string
-  readonly hash: string | null
 }
 
 /** Each file on disk must match `expected` or already equal `files`. A file that was edited outside Drawbridge is never overwritten. */

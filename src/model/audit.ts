@@ -24,6 +24,7 @@ export type AuditAction =
   | 'plan'
   | 'token'
   | 'apply'
+  | 'update'
   | 'remove'
   | 'extend'
   | 'renew'

@@ -2,6 +2,7 @@
 export const EVENT_TYPES = [
   'plan.refused',
   'exposure.applied',
+  'exposure.updated',
   'exposure.extended',
   'exposure.rolled_back',
   'exposure.blocked',

@@ -1,4 +1,5 @@
 import type { Check } from './finding.ts'
+import type { StepName } from './run.ts'
 
 /** A caller's request in canonical form: one name bound to one backend. */
 export interface ExposureRequest {
@@ -10,6 +11,8 @@ export interface ExposureRequest {
   readonly tls: boolean
   /** Seconds after which the service removes the exposure. */
   readonly expiresIn?: number | undefined
+  /** The applied plan for the same host whose place this plan takes. */
+  readonly replaces?: string | undefined
 }
 
 export const PLAN_STATES = [
@@ -21,6 +24,8 @@ export const PLAN_STATES = [
   'rolled_back',
   'expired',
   'blocked',
+  'replaced',
+  'released',
 ] as const
 export type PlanState = (typeof PLAN_STATES)[number]
 
@@ -35,7 +40,12 @@ export interface Plan {
   readonly request: ExposureRequest
   readonly checks: readonly Check[]
   readonly changes: readonly Change[]
+  /** The steps of its apply, in order. Undefined for plans that were stored before schema version 9. */
+  readonly steps?: readonly StepName[] | undefined
+  /** Covers the request, the changes and the steps. */
   readonly digest: string
+  /** The id in the owner mark of the exposure. It survives `replaces`; undefined: it is the id of this plan. */
+  readonly exposureId?: string | undefined
   readonly createdAt: number
   readonly expiresAt: number
   readonly createdBy: string
@@ -55,7 +65,7 @@ export function stateAt(plan: Pick<Plan, 'state' | 'expiresAt'>, now: number): P
 /** One change that an apply would make. The steps of a run are created from the ordered list. */
 export type Change = CertificateChange | ProxyChange | DnsChange
 
-interface CertificateChange {
+export interface CertificateChange {
   readonly kind: 'certificate'
   /** `reuse`: an installed certificate covers the host. `issue`: order a new one by ACME. */
   readonly action: 'reuse' | 'issue'
@@ -66,7 +76,7 @@ interface CertificateChange {
 
 export interface ProxyChange {
   readonly kind: 'proxy'
-  readonly action: 'create'
+  readonly action: 'create' | 'update'
   readonly serverName: string
   readonly target: string
   readonly https: boolean

@@ -36,6 +36,9 @@ export type NameFact =
       /** The name itself, or the ancestor that delegates or redirects it. */
       readonly at: string
     }
+  /** It holds exactly the records of the exposure that is replaced, or others. */
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'changed' }
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** Whether HTTPS is possible for a host, and how. */

@@ -1,5 +1,6 @@
 /** A run is one execution of a plan. Recovery after a crash reads its journal. */
-export type RunAction = 'apply' | 'remove'
+export const RUN_ACTIONS = ['apply', 'update', 'remove'] as const
+export type RunAction = (typeof RUN_ACTIONS)[number]
 export type RunState = 'running' | 'succeeded' | 'rolled_back' | 'blocked'
 
 /**
@@ -65,3 +66,14 @@ export const hostLease = (host: string): string => `host ${host}`
 
 /** The holder name of a run's lease. After a restart the same instance can continue this run at once, but no other run. */
 export const runHolder = (instance: string, runId: string): string => `${instance} ${runId}`
+
+/** The names of the steps. A plan puts them in order; the engine has one implementation for each name and action. */
+export const STEP_NAMES = ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'] as const
+export type StepName = (typeof STEP_NAMES)[number]
+
+/** The steps that a run of each action may have, in no particular order. */
+export const STEPS_OF: Readonly<Record<RunAction, readonly StepName[]>> = {
+  apply: STEP_NAMES,
+  update: ['check', 'backup', 'certificate', 'proxy', 'verify'],
+  remove: ['backup', 'dns', 'proxy'],
+}

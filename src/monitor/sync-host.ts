@@ -1,10 +1,11 @@
 import type { EdgeAnswer } from '../edge/contract.ts'
 import type { HostStatus, WatchedHost } from '../model/host-status.ts'
+import type { Receipt } from '../model/receipt.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 import { pending, statusAfterCheck } from './judge.ts'
 
 /** Reads the Primary's answer at the verification of an apply from the receipt of its exposure. */
-export type FirstAnswer = (receipt: unknown) => EdgeAnswer | undefined
+export type FirstAnswer = (receipt: Receipt | undefined) => EdgeAnswer | undefined
 
 interface Statuses {
   find(host: string): HostStatus | undefined

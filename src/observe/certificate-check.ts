@@ -1,12 +1,12 @@
 import { type CaaVerdict, evaluateCaa } from '../certificates/budget/caa.ts'
-import type {
-  AcmeDirectory,
-  BudgetReader,
-  CertificateInventory,
-  ChallengeType,
-  CoveringCertificate,
+import {
+  type AcmeDirectory,
+  type BudgetReader,
+  budgetSentence,
+  type CertificateInventory,
+  type ChallengeType,
+  type CoveringCertificate,
 } from '../certificates/contract.ts'
-import { budgetSentence } from '../certificates/contract.ts'
 import type { CaaRecord, CertificateFact } from '../model/finding.ts'
 import { type CaaLookup, type CaaSources, lookUpCaa } from './caa-lookup.ts'
 

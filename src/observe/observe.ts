@@ -1,4 +1,4 @@
-import type { DnsReader } from '../dns/contract.ts'
+import type { DnsReader, ZoneRecord } from '../dns/contract.ts'
 import type { EdgePreflight } from '../edge/contract.ts'
 import type { CertificateFact, HealthFact, NameFact, Observation, ProxyFact } from '../model/finding.ts'
 import type { Desired } from '../plan/desired.ts'
@@ -13,6 +13,10 @@ export interface ObserveParts extends Omit<CertificateSources, 'reader'> {
   readonly probe: (target: HealthTarget) => Promise<HealthFact>
   /** What already uses the host in Drawbridge: a live exposure, or a run for it. */
   readonly holder: (host: string) => Promise<{ readonly by: 'exposure' | 'run' } | undefined>
+  /** The records of the exposure whose place a plan takes: the name must hold exactly these. Undefined for a new name. */
+  readonly kept?: readonly ZoneRecord[] | undefined
+  /** Whether a server serves exactly these records. */
+  readonly readBack: (reader: DnsReader, records: readonly ZoneRecord[]) => Promise<'yes' | 'no' | 'partly' | 'unknown'>
   /** The Primary's nginx; undefined where no edge is configured. */
   readonly edge: EdgePreflight | undefined
 }
@@ -32,8 +36,17 @@ export async function observe(parts: ObserveParts, desired: Desired): Promise<Ob
 
 /** A host that Drawbridge itself uses is taken, whatever DNS answers. */
 async function checkName(parts: ObserveParts, reader: DnsReader, zone: string, host: string): Promise<NameFact> {
-  const [fact, held] = await Promise.all([nameInUse(reader, zone, host), parts.holder(host)])
-  return held ? { kind: 'taken', by: held.by, types: [], at: host } : fact
+  const { kept } = parts
+  const fact = kept ? keptName(parts, reader, kept) : nameInUse(reader, zone, host)
+  const [seen, held] = await Promise.all([fact, parts.holder(host)])
+  return held ? { kind: 'taken', by: held.by, types: [], at: host } : seen
+}
+
+async function keptName({ readBack }: ObserveParts, reader: DnsReader, kept: readonly ZoneRecord[]): Promise<NameFact> {
+  const held = await readBack(reader, kept)
+  if (held === 'unknown')
+    return { kind: 'unknown', reason: `${reader.server} gave no certain answer about the records` }
+  return { kind: held === 'yes' ? 'kept' : 'changed' }
 }
 
 async function certificateFact(parts: ObserveParts, reader: DnsReader, desired: Desired): Promise<CertificateFact> {

@@ -1,9 +1,9 @@
 import type { Edge, EdgeChange } from '../edge/contract.ts'
 import { Fault, Problem } from '../model/errors.ts'
-import type { BackupManifest, BackupShelf } from '../runs/backup-shelf.ts'
+import type { BackupManifest } from '../model/receipt.ts'
+import type { BackupShelf } from '../runs/backup-shelf.ts'
 import type { EdgeLock } from '../runs/engine/edge-lock.ts'
 import { hashIn, hashOf } from '../runs/file-hash.ts'
-import { appliedFiles } from '../runs/steps/receipt.ts'
 import type { ExposureStore } from '../store/ports/exposures.ts'
 
 /** One line for each backup, newest first. */
@@ -53,7 +53,7 @@ export async function previewRestore(runId: string, { shelf, primary, store }: R
   if (exposure?.state === 'applying' || exposure?.state === 'removing') {
     throw new Problem('plan_busy', `A run for ${host} is under way. Nothing was changed; restore when it has ended.`)
   }
-  const live = exposure?.state === 'applied' ? appliedFiles(exposure.receipt).map(({ path }) => path) : []
+  const live = exposure?.state === 'applied' ? (exposure.receipt?.files ?? []).map(({ path }) => path) : []
   const isTakenDown = differences.some(({ path, change }) => change === 'vanishes' && live.includes(path))
   return {
     runId,

@@ -48,6 +48,14 @@ function judgeName(fact: NameFact): Verdict {
       check: { name: 'dns', status: 'failed', detail: takenSentence(fact), by, types, at },
     }
   }
+  if (fact.kind === 'kept') {
+    const detail = 'The name has exactly the records of the exposure that is replaced.'
+    return { check: { name: 'dns', status: 'passed', detail } }
+  }
+  if (fact.kind === 'changed') {
+    const detail = 'The records of the name were changed outside Drawbridge since they were applied.'
+    return { code: 'plan_stale', check: { name: 'dns', status: 'failed', detail } }
+  }
   const { wildcardTypes, emptyNonTerminal } = fact
   if (wildcardTypes.length > 0) {
     const detail = `The name has no records of its own, but a wildcard answers for it (${wildcardTypes.join(', ')}). The new record will replace the wildcard's answer.`

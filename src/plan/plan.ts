@@ -1,27 +1,38 @@
 import { createHash } from 'node:crypto'
 import { type ErrorCode, Problem } from '../model/errors.ts'
-import type { Change } from '../model/exposure.ts'
+import type { CertificateChange, Change, Plan } from '../model/exposure.ts'
 import type { CertificateFact, Check, Observation } from '../model/finding.ts'
+import type { StepName } from '../model/run.ts'
 import { judge } from './checks.ts'
 import type { Desired } from './desired.ts'
 import type { PlanSettings } from './settings.ts'
+import { stepsToApply, stepsToUpdate } from './steps.ts'
 
-/** The ordered changes of an apply, and a digest that identifies exactly these changes. */
+/** What an apply would change, its steps in order, and a digest that covers both. */
 export interface Proposal {
   readonly checks: readonly Check[]
   readonly changes: readonly Change[]
+  readonly steps: readonly StepName[]
   readonly digest: string
 }
 
-/** Compares the desired and the observed state. Throws a Problem with the code of the first failed check. */
-export function propose(desired: Desired, observed: Observation, settings: PlanSettings): Proposal {
+/** The applied plan whose place a plan takes. */
+export interface Former {
+  readonly plan: Plan
+  readonly expiresAt?: number | undefined
+}
+
+/** Desired and observed in, a proposal out, or a refusal whose first failing check gives the code. */
+export function propose(desired: Desired, observed: Observation, settings: PlanSettings, former?: Former): Proposal {
   const verdicts = judge(observed, desired.request.server)
   const checks = verdicts.map(({ check }) => check)
   const failed = verdicts.findIndex(({ code }) => code !== undefined)
   const [code, check] = [verdicts[failed]?.code, checks[failed]]
   if (code && check) throw new FailedCheck(code, check, checks)
-  const changes = changesFor(desired, observed.certificate, settings)
-  return { checks, changes, digest: digestOf(desired, changes) }
+  const { tls } = desired.request
+  const changes = changesFor(desired, observed.certificate, settings, former)
+  const steps = former ? stepsToUpdate(tls) : stepsToApply(tls, changes, settings.challenge)
+  return { checks, changes, steps, digest: digestOf(desired, changes, steps) }
 }
 
 /** The refusal of a plan because of its first failed check. */
@@ -56,33 +67,53 @@ export const withOwner = (changes: readonly Change[], planId: string): Change[] 
     change.kind === 'dns' && change.type === 'TXT' ? { ...change, value: `${OWNER_MARK} ${planId}` } : change,
   )
 
-/** Describes how the changes differ from the reviewed ones. A certificate that no longer needs to be issued is not a difference. */
-export function changedSince(reviewed: readonly Change[], now: readonly Change[]): string[] {
+/**
+ * What differs between the plan that was reviewed and what would be done now, in words. Empty if the digests are equal. A
+ * certificate that need not be ordered any more is no difference: the certificate step uses the installed one.
+ */
+export function changedSince(reviewed: Plan, now: Proposal): string[] {
+  if (reviewed.digest === now.digest) return []
   const words: string[] = []
   const find = <K extends Change['kind']>(changes: readonly Change[], kind: K) =>
     changes.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind)
-  const [before, after] = [find(reviewed, 'certificate')[0], find(now, 'certificate')[0]]
-  if (before?.action !== after?.action && after?.action !== 'reuse')
-    words.push('the certificate, which is no longer installed')
-  if (find(reviewed, 'proxy')[0]?.target !== find(now, 'proxy')[0]?.target) words.push("the backend's address")
+  const [before, after] = [find(reviewed.changes, 'certificate')[0], find(now.changes, 'certificate')[0]]
+  if (after?.action === 'issue') words.push(...changedOrder(before, after))
+  const [proxyBefore, proxyAfter] = [find(reviewed.changes, 'proxy')[0], find(now.changes, 'proxy')[0]]
+  if (proxyBefore?.target !== proxyAfter?.target) words.push("the backend's address")
+  if (proxyBefore?.action !== proxyAfter?.action) words.push('whether the host is exposed')
   const records = (changes: readonly Change[]) =>
     find(changes, 'dns')
       .map(({ name, type, ttl, value }) => `${name} ${ttl} ${type} ${type === 'TXT' ? '' : value}`)
       .join()
-  if (records(reviewed) !== records(now)) words.push('the DNS records to create')
+  if (records(reviewed.changes) !== records(now.changes)) words.push('the DNS records to create')
   return words
 }
 
-/** Certificate, then proxy, then DNS. DNS is last, so that the name never points to an edge that does not serve it. */
+function changedOrder(before: CertificateChange | undefined, after: CertificateChange): string[] {
+  if (before?.action !== 'issue') return ['the certificate, which is no longer installed']
+  return [
+    ...(before.names.join() === after.names.join() ? [] : ['the names of the certificate to order']),
+    ...(before.directory === after.directory ? [] : ['the certificate authority']),
+  ]
+}
+
+/** Certificate, then proxy, then DNS: the name comes last, so that it never points at an edge that does not serve it. */
 function changesFor(
   { host, request, backend }: Desired,
   certificate: CertificateFact,
   settings: PlanSettings,
+  former: Former | undefined,
 ): Change[] {
   const { address, port } = backend
   const target = `http://${address.includes(':') ? `[${address}]` : address}:${port}`
   const { ttl, publish } = settings.zones.get(request.zone) ?? { ttl: 0, publish: [] }
   const create = { kind: 'dns', action: 'create', ttl } as const
+  if (former) {
+    // The certificate in use stays unless another one is ordered or the host had none.
+    const getsCertificate = certificate.kind === 'issuable' || !former.plan.request.tls
+    const proxy = { kind: 'proxy', action: 'update', serverName: host, target, https: request.tls } as const
+    return [...(getsCertificate ? certificateChange(certificate) : []), proxy]
+  }
   return [
     ...certificateChange(certificate),
     { kind: 'proxy', action: 'create', serverName: host, target, https: request.tls },
@@ -100,9 +131,14 @@ function certificateChange(fact: CertificateFact): Change[] {
     : []
 }
 
-/** Covers the request and the changes. An apply with the same digest makes exactly the reviewed changes. */
-function digestOf({ host, request, backend }: Desired, changes: readonly Change[]): string {
-  return `sha256:${createHash('sha256').update(canonicalJson({ host, request, backend, changes })).digest('hex')}`
+/** Covers the request and what would be done: whoever applies the digest applies exactly what was reviewed. */
+function digestOf({ host, request, backend }: Desired, changes: readonly Change[], steps: readonly StepName[]): string {
+  // An installed certificate may be renewed before the apply: its end is shown and not part of what is reviewed.
+  const reviewed = changes.map((change) =>
+    change.kind === 'certificate' ? { ...change, notAfter: undefined } : change,
+  )
+  const content = { host, request, backend, changes: reviewed, steps }
+  return `sha256:${createHash('sha256').update(canonicalJson(content)).digest('hex')}`
 }
 
 function canonicalJson(value: unknown): string {

@@ -1,3 +1,6 @@
+/** How a certificate authority is shown that a name is ours. */
+export type ChallengeKind = 'dns-01' | 'http-01'
+
 /** How long a backend may take to answer on its health path. */
 export const HEALTH_TIMEOUT_SECONDS = 3
 
@@ -8,6 +11,7 @@ export interface PlanSettings {
   readonly zones: ReadonlyMap<string, ZoneSettings>
   readonly edge: { readonly http: number; readonly https: number }
   readonly ports: PortPolicy
+  readonly challenge: ChallengeKind
 }
 
 /** The DNS records that a host gets in a zone. */

@@ -4,16 +4,8 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EdgeFile } from '../edge/contract.ts'
 import { Fault } from '../model/errors.ts'
+import type { BackupManifest } from '../model/receipt.ts'
 import { createFile, errorCode, replaceFile, syncFolder } from '../primitives/durable-file.ts'
-
-/** The list of an edge's files as they were before a run. */
-export interface BackupManifest {
-  readonly runId: string
-  readonly host: string
-  readonly server: string
-  readonly at: string
-  readonly files: readonly { readonly path: string; readonly hash: string | null; readonly secret: boolean }[]
-}
 
 /**
  * Stores backups. `keep` is durable when it resolves. It removes the oldest backups beyond the configured number, but never

@@ -8,6 +8,7 @@ import { renewals } from './migrations/0005-renewals.ts'
 import { hosts } from './migrations/0006-hosts.ts'
 import { proof } from './migrations/0007-proof.ts'
 import { runRights } from './migrations/0008-run-rights.ts'
+import { orderedSteps } from './migrations/0009-ordered-steps.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -15,8 +16,18 @@ import type { Schema } from './schema.ts'
  */
 export type Migration = (db: Kysely<Schema>) => Promise<void>
 
-/** The first n migrations make version n of the schema. */
-export const MIGRATIONS: readonly Migration[] = [first, runs, events, ledger, renewals, hosts, proof, runRights]
+/** Version n of the schema is what the first n leave behind. */
+export const MIGRATIONS: readonly Migration[] = [
+  first,
+  runs,
+  events,
+  ledger,
+  renewals,
+  hosts,
+  proof,
+  runRights,
+  orderedSteps,
+]
 
 /** Upgrades the schema to the newest version in one transaction. Other instances that start at the same time wait. */
 export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = MIGRATIONS): Promise<void> {

@@ -40,7 +40,9 @@ export interface PlanRow {
   request: string
   checks: string
   changes: string
+  steps: string | null
   proof: string | null
+  exposure_id: string | null
 }
 
 interface CapabilityRow {

@@ -7,6 +7,7 @@ import type { EdgeReader } from '../edge/reading/contract.ts'
 import type { BadgeFacts } from '../model/badge.ts'
 import { Problem } from '../model/errors.ts'
 import type { Evidence } from '../model/evidence.ts'
+import { recordsOf } from '../model/receipt.ts'
 import { Deadline } from '../observe/deadline.ts'
 import { type InspectHostParts, inspectHost } from '../observe/host/inspect-host.ts'
 import type { Subject } from '../observe/host/subject.ts'
@@ -90,7 +91,12 @@ export class Diagnoser {
     const plan = exposure && (await store.findPlan(exposure.planId))
     const served = map?.find(host)
     if (!plan && !served) return undefined
-    return { host, map, served, managed: plan && { plan, files: filesToCompare(exposure) } }
+    return {
+      host,
+      map,
+      served,
+      managed: plan && { plan, files: filesToCompare(exposure), records: recordsOf(plan, exposure.receipt) },
+    }
   }
 }
 

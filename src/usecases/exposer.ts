@@ -8,9 +8,10 @@ import type { CapabilityAction } from '../model/capability.ts'
 import { Problem } from '../model/errors.ts'
 import { type ExposureRequest, PLAN_ID, type Plan, stateAt } from '../model/exposure.ts'
 import type { Observation } from '../model/finding.ts'
+import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
 import { BY_SCHEDULE, type Origin, type RunAction } from '../model/run.ts'
 import { type Desired, resolveRequest } from '../plan/desired.ts'
-import { changedSince, propose, withOwner } from '../plan/plan.ts'
+import { changedSince, type Former, propose, withOwner } from '../plan/plan.ts'
 import type { PlanSettings } from '../plan/settings.ts'
 import { type Begun, begin } from '../runs/engine/begin.ts'
 import { problemOf } from '../runs/engine/ending.ts'
@@ -41,8 +42,14 @@ export interface ExposerParts {
   readonly now: () => number
 }
 
-/** Looks at the world for a plan; `ownPlan` does not count as holding its own name. */
-export type Observe = (desired: Desired, ownPlan?: string) => Promise<Observation>
+/**
+ * Observes what a plan depends on. `ownPlan` does not count as holding the name; `kept`: the records of the exposure that is
+ * replaced.
+ */
+export type Observe = (
+  desired: Desired,
+  own?: { readonly ownPlan: string; readonly kept?: readonly ZoneRecord[] | undefined },
+) => Promise<Observation>
 
 /** A run that has begun. Nobody need wait for `result`: it goes on by itself. */
 export interface Started {
@@ -75,10 +82,13 @@ export class Exposer {
   async plan(request: ExposureRequest, caller: Caller): Promise<Plan> {
     const { settings, planTtlSeconds, observe, store, trail, now } = this.#parts
     const desired = resolveRequest(request, settings)
-    const observed = await observe(desired)
-    const proposal = propose(desired, observed, settings)
+    const former = await this.#former(desired)
+    const observed = await observe(desired, former && { ownPlan: former.plan.planId, kept: former.records })
+    const proposal = propose(desired, observed, settings, former)
     const createdAt = now()
     const planId = newPlanId()
+    if (former) assertEndsLater(former, request, createdAt)
+    const exposureId = former ? (former.plan.exposureId ?? former.plan.planId) : undefined
     const plan: Plan = {
       planId,
       state: 'planned',
@@ -91,6 +101,7 @@ export class Exposer {
       expiresAt: createdAt + planTtlSeconds * 1000,
       createdBy: caller.address,
       proof: randomBytes(32).toString('hex'),
+      ...(exposureId !== undefined && { exposureId }),
     }
     await store.transaction(async (session) => {
       await session.insertPlan(plan)
@@ -233,19 +244,47 @@ export class Exposer {
   async recheck(plan: Plan): Promise<void> {
     const { settings, observe } = this.#parts
     const desired = resolveRequest(plan.request, settings)
-    const look = async () => propose(desired, await observe(desired, plan.planId), settings)
-    const { changes } = await look().catch((refusal: unknown) => {
-      if (refusal instanceof Problem && MAY_BE_CHANCE.includes(refusal.code)) return look()
+    const former = await this.#formerOf(plan)
+    const own = { ownPlan: former?.plan.planId ?? plan.planId, kept: former?.records }
+    const proposeAgain = async () => propose(desired, await observe(desired, own), settings, former)
+    const proposal = await proposeAgain().catch((refusal: unknown) => {
+      if (refusal instanceof Problem && MAY_BE_CHANCE.includes(refusal.code)) return proposeAgain()
       throw refusal
     })
-    const differences = changedSince(plan.changes, changes)
+    const differences = changedSince(plan, proposal)
     if (differences.length === 0) return
     throw new Problem('plan_stale', `Since the plan was made this has changed: ${differences.join('; ')}.`, {
       moved: differences,
     })
   }
 
-  async #run(action: RunAction, planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
+  /** The applied plan that a request replaces, with its records. Refuses one that cannot be replaced. */
+  async #former({ host, request }: Desired): Promise<FormerExposure | undefined> {
+    const { replaces } = request
+    if (replaces === undefined) return undefined
+    const plan = await this.findPlan(replaces)
+    if (plan.host !== host) {
+      const message = `is a plan for ${plan.host}; only a plan for ${host} can be replaced`
+      throw new Problem('invalid_request', `replaces: ${message}.`, { errors: [{ field: 'replaces', message }] })
+    }
+    if (plan.state !== 'applied')
+      throw new Problem('plan_not_applied', `The plan is ${plan.state}; only an applied plan can be replaced.`)
+    return this.#exposureOf(plan)
+  }
+
+  /** The same for a run of the plan, which holds the exposure by now. */
+  async #formerOf({ request }: Plan): Promise<FormerExposure | undefined> {
+    return request.replaces === undefined ? undefined : this.#exposureOf(await this.findPlan(request.replaces))
+  }
+
+  async #exposureOf(plan: Plan): Promise<FormerExposure> {
+    const exposure = await this.#parts.store.findExposure(plan.host)
+    if (exposure?.planId !== plan.planId)
+      throw new Problem('plan_not_applied', `Plan ${plan.planId} does not hold ${plan.host} any more.`)
+    return { plan, records: recordsOf(plan, exposure.receipt), expiresAt: exposure.expiresAt }
+  }
+
+  async #run(action: CapabilityAction, planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
     const { settings, store, admission, now } = this.#parts
     const plan = await this.findPlan(planId)
     const begun = await store.transaction(async (session) => {
@@ -253,7 +292,7 @@ export class Exposer {
       if (plan.state === 'expired') throw expired(plan)
       assertManaged(plan.request.zone, settings)
       this.#parts.assertEquipped(plan.request.zone)
-      return this.#begin(action, plan, { ...who(caller), right }, session)
+      return this.#begin(runActionOf(action, plan), plan, { ...who(caller), right }, session)
     })
     return this.#start(plan, begun)
   }
@@ -285,6 +324,25 @@ function assertManaged(zone: string, { zones }: PlanSettings): void {
 
 const expired = (plan: Plan): Problem =>
   new Problem('plan_expired', `The plan expired at ${new Date(plan.expiresAt).toISOString()}.`)
+
+interface FormerExposure extends Former {
+  readonly records: readonly ZoneRecord[]
+}
+
+/** To apply a plan that replaces another one is to update its exposure. */
+const runActionOf = (action: CapabilityAction, { request }: Plan): RunAction =>
+  action === 'remove' ? 'remove' : request.replaces === undefined ? 'apply' : 'update'
+
+/** A plan that replaces another one may not end the exposure sooner: to shorten is to remove. */
+function assertEndsLater({ plan, expiresAt }: FormerExposure, { expiresIn }: ExposureRequest, now: number): void {
+  if (expiresIn === undefined) return
+  const wanted = now + expiresIn * 1000
+  if (expiresAt !== undefined && wanted >= expiresAt) return
+  const end = expiresAt === undefined ? 'has no end' : `ends at ${new Date(expiresAt).toISOString()}`
+  throw new Problem('lease_not_longer', `${plan.host} ${end}; expiresIn would end it sooner.`, {
+    expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+  })
+}
 
 /** The removal of an exposure was begun although its life is not over. Nothing of it is kept. */
 class Prolonged extends Error {}

@@ -1,7 +1,7 @@
 import { Problem } from '../model/errors.ts'
+import type { Verification } from '../model/receipt.ts'
 import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
 import { SharedPoll, WakeUp } from '../primitives/followers.ts'
-import type { Verification } from '../runs/steps/verify.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
 import type { RunProgress, RunStore } from '../store/ports/runs.ts'
 

@@ -77,8 +77,9 @@ export class FakeWorld {
     this.#next.set(step, fault)
   }
 
+  /** The engine knows only the contract of a step: what these give is no real result. */
   steps(names: readonly string[]): Step[] {
-    return names.map((name, i) => ({
+    const steps = names.map((name, i) => ({
       name,
       decides: name === 'verify',
       before: async () => ({ stood: this.#stands.has(name) }),
@@ -92,7 +93,7 @@ export class FakeWorld {
         if (fails) throw new StepFault('failed half way')
         return { done: name }
       },
-      undo: async (image) => {
+      undo: async (image: unknown) => {
         this.#hinder(name)
         if (this.#faults.undoFails === i) throw new StepFault('cannot be undone')
         if ((image as { stood: boolean }).stood)
@@ -101,6 +102,7 @@ export class FakeWorld {
         this.beat()
       },
     }))
+    return steps as unknown as Step[]
   }
 
   /** Throws if a step ran before an earlier step, or was undone before a later one. */

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
-import type { RenewalAdvice } from '../../model/renewal.ts'
+import type { RenewalAdvice } from '../../model/ledger.ts'
 import type { AcmeDirectory, InstalledCertificate, RenewalAdvisor } from '../contract.ts'
 import { readPemFile } from '../stock/pem-file.ts'
 import { type ConnectionOptions, isSameOrigin, withConnection } from './connection.ts'

@@ -1,4 +1,4 @@
-import type { RenewalAdvice } from '../../model/renewal.ts'
+import type { RenewalAdvice } from '../../model/ledger.ts'
 
 /** Times in milliseconds since 1970. */
 interface Validity {

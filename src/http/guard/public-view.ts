@@ -1,8 +1,8 @@
 import { ERRORS, type ErrorCode, Problem } from '../../model/errors.ts'
 import type { Change } from '../../model/exposure.ts'
 import type { Check } from '../../model/finding.ts'
+import type { EdgeVerdict, Verification } from '../../model/receipt.ts'
 import { BROKEN_PROXY, TAKEN_BY_PROXY } from '../../plan/checks.ts'
-import type { EdgeVerdict, Verification } from '../../runs/steps/verify.ts'
 import type { ProgressEvent } from '../../usecases/progress.ts'
 
 /**

@@ -151,7 +151,7 @@ const summaryBody = ({ planId, state, host, url, request, createdBy, createdAt, 
 })
 
 function planBody(
-  { createdBy: _private, proof: _secret, createdAt, expiresAt, ...plan }: Plan,
+  { createdBy: _private, proof: _secret, exposureId: _inTheMark, steps = [], createdAt, expiresAt, ...plan }: Plan,
   network: Caller['network'],
 ): PlanBody {
   const isInside = network === 'internal'
@@ -159,6 +159,7 @@ function planBody(
     ...plan,
     checks: isInside ? [...plan.checks] : plan.checks.map(publicCheck),
     changes: isInside ? [...plan.changes] : plan.changes.map(publicChange),
+    steps: [...steps],
     createdAt: new Date(createdAt).toISOString(),
     expiresAt: new Date(expiresAt).toISOString(),
   }

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Verification } from '../../runs/steps/verify.ts'
 import { type Exposer, type Started, succeeded } from '../../usecases/exposer.ts'
 import type { App } from '../app.ts'
 import { credentialsOf } from '../guard/request-guard.ts'
@@ -76,7 +75,8 @@ function applyRoute(app: App, exposer: Exposer): void {
       if (prefersAsync(request)) return accepted(reply, started)
       const { plan } = started
       const { outcome, afters, finishedAt } = await succeeded(started)
-      const verification = afters.get('verify') as Verification
+      const { verify: verification } = afters
+      if (!verification) throw new Error('an apply succeeded without a verification')
       return reply.send({
         planId: plan.planId,
         state: 'applied',

@@ -41,6 +41,7 @@ const plan = {
   request,
   checks,
   changes,
+  steps: ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'],
   digest: `sha256:${hash}`,
   createdAt: at,
   expiresAt: tomorrow,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { PLAN_ID, PLAN_STATES } from '../../model/exposure.ts'
+import { STEP_NAMES } from '../../model/run.ts'
 import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../../plan/desired.ts'
 import { LastRunBody, RunBody } from './run-schemas.ts'
 import { CheckBody, closed, oneOf, open, Time } from './schema-parts.ts'
@@ -41,6 +42,12 @@ export const ExposureRequestBody = Type.Object(
         description: 'Seconds after which the service removes the exposure.',
       }),
     ),
+    replaces: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'The applied plan for the same host whose place this plan takes: a change without a gap.',
+      }),
+    ),
   },
   { ...closed, title: 'ExposureRequest', description: 'One name bound to one backend.' },
 )
@@ -59,9 +66,12 @@ export const PlanBody = Type.Object(
     request: ExposureRequestBody,
     checks: Type.Array(CheckBody),
     changes: Type.Array(ChangeBody),
+    steps: Type.Array(oneOf(STEP_NAMES), {
+      description: 'The steps of the apply, in the order in which they will run. Empty for plans of version 0.1.',
+    }),
     digest: Type.String({
       pattern: '^sha256:[0-9a-f]{64}$',
-      description: 'Covers the request and the changes. An apply makes exactly these changes.',
+      description: 'Covers the request, the changes and the steps. An apply does exactly this.',
     }),
     createdAt: Time,
     expiresAt: Time,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { RUN_ACTIONS } from '../../model/run.ts'
 import { closed, oneOf, open, Time } from './schema-parts.ts'
 
 /** Bodies of apply, remove, extend and renew. */
@@ -90,7 +91,7 @@ export const RenewedBody = Type.Object(
 
 export const LastRunBody = Type.Object(
   {
-    action: oneOf(['apply', 'remove']),
+    action: oneOf(RUN_ACTIONS),
     state: oneOf(['running', 'succeeded', 'rolled_back', 'blocked']),
     startedAt: Time,
     finishedAt: Type.Union([Time, Type.Null()]),
@@ -117,7 +118,7 @@ const RunEventBody = Type.Object(
 
 export const RunBody = Type.Object(
   {
-    action: oneOf(['apply', 'remove']),
+    action: oneOf(RUN_ACTIONS),
     state: oneOf(['running', 'succeeded', 'rolled_back', 'blocked']),
     startedAt: Time,
     finishedAt: Type.Union([Time, Type.Null()]),
@@ -131,7 +132,7 @@ export type RunBody = Static<typeof RunBody>
 /** The data of one event in the stream of a plan. The name of the event says what happened to the step. */
 export const ProgressBody = Type.Object(
   {
-    action: oneOf(['apply', 'remove']),
+    action: oneOf(RUN_ACTIONS),
     step: Type.String({ examples: ['proxy'] }),
     at: Time,
     detail: Type.Optional(Type.String()),

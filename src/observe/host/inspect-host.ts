@@ -1,3 +1,4 @@
+import type { ZoneRecord } from '../../dns/contract.ts'
 import type { EdgeView } from '../../edge/contract.ts'
 import type { ErrorClass, Evidence, TargetEvidence } from '../../model/evidence.ts'
 import type { Plan } from '../../model/exposure.ts'
@@ -15,7 +16,7 @@ export interface InspectHostParts {
   readonly view: EdgeView | undefined
   readonly resolve: Resolve
   /** Compares the zone with the applied records of a managed host. */
-  readonly standingOf: (plan: Plan) => Promise<NameStanding>
+  readonly standingOf: (plan: Plan, records: readonly ZoneRecord[]) => Promise<NameStanding>
   /** The expected addresses of a host that Drawbridge does not manage. */
   readonly destinationOf: (host: string) => Destination
   /** The id of the server with this address. */
@@ -77,7 +78,7 @@ async function inspectName(
   return deadline.attempt<NameStanding>(
     NAME_MS,
     async () => {
-      if (managed) return standingOf(managed.plan)
+      if (managed) return standingOf(managed.plan, managed.records)
       const answer = await resolve(host)
       return {
         name: answer ? judgeForeign(answer, destinationOf(host)) : { kind: 'not_asked', why: 'zone_not_managed' },

@@ -1,3 +1,4 @@
+import type { ZoneRecord } from '../../dns/contract.ts'
 import type { FileHash } from '../../edge/contract.ts'
 import type { EdgeMap, ServedHost } from '../../edge/reading/contract.ts'
 import type { Target } from '../../model/evidence.ts'
@@ -16,6 +17,8 @@ export interface ManagedHost {
   readonly plan: Plan
   /** The files of the last apply. */
   readonly files: readonly FileHash[]
+  /** The DNS records of the exposure. */
+  readonly records: readonly ZoneRecord[]
 }
 
 export const isTls = ({ managed, served }: Subject): boolean => managed?.plan.request.tls ?? served?.tls ?? false

@@ -21,8 +21,12 @@ interface Beginning {
   readonly at: number
 }
 
-const FROM: Record<RunAction, readonly PlanState[]> = { apply: ['planned', 'rolled_back'], remove: ['applied'] }
-const UNDER_WAY: Record<RunAction, PlanState> = { apply: 'applying', remove: 'removing' }
+const FROM: Record<RunAction, readonly PlanState[]> = {
+  apply: ['planned', 'rolled_back'],
+  update: ['planned', 'rolled_back'],
+  remove: ['applied'],
+}
+const UNDER_WAY: Record<RunAction, PlanState> = { apply: 'applying', update: 'applying', remove: 'removing' }
 
 /** The transaction in which a run begins. */
 export type BeginSession = PlanStore & RunStore & ExposureStore & LeaseStore
@@ -47,14 +51,18 @@ export async function begin(beginning: Beginning, session: BeginSession): Promis
     ...origin,
     startedAt: at,
   }
-  await claimHost(run, session, at)
+  await claimHost(plan, run, session, at)
   await session.insertRun(run)
   await session.appendJournal({ runId, at, step: 'run', mark: 'intent' }, lease.fence)
   return { run, lease }
 }
 
-async function claimHost({ action, host, planId, fence }: Run, session: BeginSession, at: number): Promise<void> {
+async function claimHost(plan: Plan, run: Run, session: BeginSession, at: number): Promise<void> {
+  const { action, host, planId, fence } = run
+  if (action === 'update') return claimFormer(plan, fence, session, at)
   if (action === 'remove') {
+    const exposure = await session.findExposure(host)
+    if (exposure?.state === 'blocked') throw blockedProblem()
     await session.moveExposure(host, planId, fence, 'removing', at)
     return
   }
@@ -62,13 +70,27 @@ async function claimHost({ action, host, planId, fence }: Run, session: BeginSes
   throw new Problem('dns_name_taken', `${host} is exposed by another plan.`, { types: [] })
 }
 
+/** The exposure stays with the former plan until the update has succeeded. */
+async function claimFormer({ host, request }: Plan, fence: number, session: BeginSession, at: number): Promise<void> {
+  const former = request.replaces ?? ''
+  const exposure = await session.findExposure(host)
+  if (exposure?.planId === former && exposure.state === 'blocked') throw blockedProblem()
+  if (exposure?.planId !== former || exposure.state !== 'applied')
+    throw new Problem('plan_stale', `Plan ${former}, which this plan replaces, is not applied any more.`, {
+      moved: ['the plan that would be replaced'],
+      nextAction: 'Make a new plan with POST /api/deploy/plan.',
+    })
+  await session.moveExposure(host, former, fence, 'applying', at)
+}
+
+const blockedProblem = (): Problem =>
+  new Problem('plan_busy', 'The plan is blocked: its changes could not be undone.', {
+    nextAction: 'Run drawbridge resolve with the plan id on the server.',
+  })
+
 function wrongState(action: RunAction, state: PlanState): Problem {
   if (state === 'applying' || state === 'removing') return new Problem('plan_busy', `The plan is ${state}.`)
-  if (state === 'blocked') {
-    return new Problem('plan_busy', 'The plan is blocked: its changes could not be undone.', {
-      nextAction: 'Run drawbridge resolve with the plan id on the server.',
-    })
-  }
+  if (state === 'blocked') return blockedProblem()
   if (action === 'remove')
     return new Problem('plan_not_applied', `The plan is ${state}; only an applied plan can be removed.`)
   if (state === 'applied') return new Problem('plan_already_applied', 'The plan is applied already.')

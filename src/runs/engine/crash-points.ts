@@ -1,19 +1,22 @@
+import { STEPS_OF } from '../../model/run.ts'
+
 /**
  * Named points before and after each journal write and each effect of a run. The tests kill the service at each of them.
  * Outside the tests DRAWBRIDGE_CRASH_AT is not set and the points do nothing.
  */
-const STEPS = {
-  apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],
-  remove: ['backup', 'dns', 'proxy'],
-} as const
-
 const FORWARD = ['before-intent', 'after-intent', 'after-effect', 'after-done'] as const
 const BACKWARD = ['before-undo-intent', 'after-undo-intent', 'after-undo', 'after-undone'] as const
 
 const EDGES = ['begun', 'before-finish', 'after-finish'] as const
 
 /** Points inside effects that have several parts. */
-const INSIDE = ['apply proxy swapped', 'remove proxy swapped', 'apply certificate challenge-set'] as const
+const INSIDE = [
+  'apply proxy swapped',
+  'update proxy swapped',
+  'remove proxy swapped',
+  'apply certificate challenge-set',
+  'update certificate challenge-set',
+] as const
 
 /** A renewal has no journal: receipts and orders show how far it came. */
 export const RENEWAL_POINTS = [
@@ -33,7 +36,7 @@ export const RENEWAL_POINTS = [
 ] as const
 
 export const CRASH_POINTS: readonly string[] = [
-  ...Object.entries(STEPS).flatMap(([action, steps]) => [
+  ...Object.entries(STEPS_OF).flatMap(([action, steps]) => [
     ...EDGES.map((moment) => `${action} run ${moment}`),
     ...steps.flatMap((step) => [...FORWARD, ...BACKWARD].map((moment) => `${action} ${step} ${moment}`)),
   ]),

@@ -19,6 +19,11 @@ const ENDINGS: Record<RunAction, Record<SagaOutcome['kind'], Ending>> = {
     rolled_back: { run: 'rolled_back', plan: 'rolled_back', exposure: null, audit: 'rolled_back' },
     blocked: { run: 'blocked', plan: 'blocked', exposure: 'blocked', audit: 'blocked' },
   },
+  update: {
+    succeeded: { run: 'succeeded', plan: 'applied', exposure: 'applied', audit: 'ok' },
+    rolled_back: { run: 'rolled_back', plan: 'rolled_back', exposure: 'applied', audit: 'rolled_back' },
+    blocked: { run: 'blocked', plan: 'blocked', exposure: 'blocked', audit: 'blocked' },
+  },
   remove: {
     succeeded: { run: 'succeeded', plan: 'removed', exposure: null, audit: 'ok' },
     rolled_back: { run: 'rolled_back', plan: 'applied', exposure: 'applied', audit: 'rolled_back' },
@@ -59,6 +64,10 @@ export function eventOf({ url, request }: Plan, run: Run, outcome: SagaOutcome, 
   }
   const { server, port, tls, expiresIn } = request
   const expiresAt = expiresIn ? new Date(at + expiresIn * 1000).toISOString() : null
+  if (action === 'update') {
+    const facts = { url, server, port, tls, expiresAt, actor, replaces: request.replaces ?? null }
+    return { ...about, type: 'exposure.updated', facts }
+  }
   return { ...about, type: 'exposure.applied', facts: { url, server, port, tls, expiresAt, actor } }
 }
 
@@ -91,5 +100,5 @@ export function problemOf(
 function codeOf(action: RunAction, fault: unknown): ErrorCode {
   if (fault instanceof Problem) return fault.code
   if (fault instanceof Fault && fault.code) return fault.code
-  return action === 'apply' ? 'apply_failed' : 'remove_failed'
+  return action === 'remove' ? 'remove_failed' : 'apply_failed'
 }

@@ -1,8 +1,8 @@
+import { type Afters, aftersIn } from '../../model/receipt.ts'
 import type { JournalEntry, JournalMark, Run } from '../../model/run.ts'
 import { retry } from '../../primitives/retry.ts'
 import type { RunStore } from '../../store/ports/runs.ts'
-import type { Transactions } from '../../store/ports/store.ts'
-import { StoreUnavailable } from '../../store/ports/store.ts'
+import { StoreUnavailable, type Transactions } from '../../store/ports/store.ts'
 
 export type NewEntry = Pick<JournalEntry, 'step' | 'mark' | 'image' | 'detail'>
 
@@ -57,9 +57,8 @@ export class Journal {
   }
 
   /** After-images by step, as far as the run came. */
-  afters(): ReadonlyMap<string, unknown> {
-    const done = this.#entries.filter(({ mark }) => mark === 'done' || mark === 'verdict')
-    return new Map(done.map(({ step, image }) => [step, image]))
+  afters(): Afters {
+    return aftersIn(this.#entries)
   }
 }
 

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditTrail } from '../../audit/trail.ts'
 import type { Plan } from '../../model/exposure.ts'
+import { type Afters, receiptOf } from '../../model/receipt.ts'
 import type { JournalEntry, Run } from '../../model/run.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
-import type { Store } from '../../store/ports/store.ts'
+import type { Store, StoreSession } from '../../store/ports/store.ts'
 import type { CrashPoint } from './crash-points.ts'
-import { auditActionOf, endingOf, eventOf, factsOf, networkOf } from './ending.ts'
+import { auditActionOf, type Ending, endingOf, eventOf, factsOf, networkOf } from './ending.ts'
 import { Journal, untilStored } from './journal.ts'
 import { HeldLease, LeaseLost } from './lease.ts'
 import { Saga, type SagaOutcome } from './saga.ts'
@@ -45,7 +46,7 @@ export interface Left {
 export interface RunResult {
   readonly run: Run
   readonly outcome: SagaOutcome
-  readonly afters: ReadonlyMap<string, unknown>
+  readonly afters: Afters
   readonly finishedAt: number
 }
 
@@ -185,7 +186,7 @@ export class Runs {
   async #book(
     { plan, run, lease, recovered }: Carried,
     outcome: SagaOutcome,
-    afters: ReadonlyMap<string, unknown>,
+    afters: Afters,
     at: number,
   ): Promise<JournalEntry | undefined> {
     const { store, trail } = this.#parts
@@ -197,17 +198,43 @@ export class Runs {
       const image = { state: ending.plan }
       const last = await session.appendJournal({ runId, at, step: 'run', mark: 'done', image }, fence)
       await session.movePlan(planId, ['applying', 'removing', 'blocked'], ending.plan)
-      if (ending.exposure === null) await session.deleteExposure(host, planId, fence)
-      else await session.moveExposure(host, planId, fence, ending.exposure, at)
-      if (action === 'apply' && ending.exposure === 'applied') {
-        await session.setExposureReceipt(host, planId, Object.fromEntries(afters), fence)
-        if (plan.request.expiresIn) await session.setExposureExpiry(host, planId, at + plan.request.expiresIn * 1000)
-      }
+      await bookExposure({ plan, run, ending, afters, at }, session)
       await session.releaseLease(lease)
       await session.appendEvent(eventOf(plan, run, outcome, at))
       const audited = { actor: run.actor, network: networkOf(run), action: auditActionOf(run), outcome: ending.audit }
       await trail.record({ at, ...audited, planId, host, facts: factsOf(run, recovered) }, session)
       return last
     })
+  }
+}
+
+interface ExposureEnd {
+  readonly plan: Plan
+  readonly run: Run
+  readonly ending: Ending
+  readonly afters: Afters
+  readonly at: number
+}
+
+/** What the end of a run changes in its exposure. */
+async function bookExposure({ plan, run, ending, afters, at }: ExposureEnd, session: StoreSession): Promise<void> {
+  const { planId, host, action, fence } = run
+  const { replaces, expiresIn } = plan.request
+  const expiresAt = expiresIn === undefined ? undefined : at + expiresIn * 1000
+  const succeeded = ending.run === 'succeeded'
+  if (action === 'update' && replaces !== undefined) {
+    if (!succeeded) await session.moveExposure(host, replaces, fence, ending.exposure ?? 'applied', at)
+    else {
+      const receipt = receiptOf(afters, (await session.findExposure(host))?.receipt)
+      await session.replaceExposure(replaces, { host, planId, state: 'applied', fence, since: at, receipt, expiresAt })
+      await session.movePlan(replaces, ['applied'], 'replaced')
+    }
+    return
+  }
+  if (ending.exposure === null) await session.deleteExposure(host, planId, fence)
+  else await session.moveExposure(host, planId, fence, ending.exposure, at)
+  if (action === 'apply' && succeeded) {
+    await session.setExposureReceipt(host, planId, receiptOf(afters), fence)
+    if (expiresAt !== undefined) await session.setExposureExpiry(host, planId, expiresAt)
   }
 }

@@ -1,13 +1,14 @@
 import { DnsWriteFault } from '../../dns/contract.ts'
 import { EdgeFault } from '../../edge/contract.ts'
 import { Problem, sentenceOf } from '../../model/errors.ts'
+import type { Afters } from '../../model/receipt.ts'
 import type { JournalMark, RunAction } from '../../model/run.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
 import type { CrashPoint } from './crash-points.ts'
 import { type Journal, type NewEntry, untilStored } from './journal.ts'
 import { LeaseLost } from './lease.ts'
-import { type Afters, type Step, StepFault, type StepReport } from './step.ts'
+import { type Step, StepFault, type StepReport } from './step.ts'
 
 export type SagaOutcome =
   | { readonly kind: 'succeeded'; readonly steps: readonly StepReport[] }
@@ -127,7 +128,7 @@ export class Saga {
   /** Writes the next step's intent in the same transaction: two entries cost one fsync. */
   async #done(step: Step, after: unknown, next: Step | undefined): Promise<void> {
     const done: NewEntry = { step: step.name, mark: 'done', image: after }
-    const afters = new Map(this.#journal.afters()).set(step.name, after)
+    const afters = { ...this.#journal.afters(), [step.name]: after }
     const intent = next && !this.#journal.last(next.name, 'intent') ? await intentOf(next, afters) : undefined
     await this.#journal.writeAll(intent ? [done, intent] : [done])
   }

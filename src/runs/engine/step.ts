@@ -1,23 +1,22 @@
 import { Fault } from '../../model/errors.ts'
-
-/** After-images of the earlier steps of the same run, by step name. They survive a crash. */
-export type Afters = ReadonlyMap<string, unknown>
+import type { Afters, StepResults } from '../../model/receipt.ts'
+import type { StepName } from '../../model/run.ts'
 
 /** Replaces the before-image in the journal, for facts that become known during `do` and that `undo` needs. */
-export type Note = (image: unknown) => Promise<void>
+export type Note<Before> = (image: Before) => Promise<void>
 
 /**
  * One reversible part of a run. `before` only reads. `do` and `undo` must be repeatable: after a crash they are called again
  * without knowing how far they came, so both read the present state first. Images are JSON and never hold a secret.
  */
-export interface Step {
-  readonly name: string
+export interface Step<Name extends StepName = StepName, Before = unknown> {
+  readonly name: Name
   /** Reads the present state. It is journalled before anything changes. */
-  before(afters: Afters): Promise<unknown>
+  before(afters: Afters): Promise<Before>
   /** Makes the change, or finds it made already. Resolves with the after-image. */
-  do(before: unknown, afters: Afters, note: Note): Promise<unknown>
+  do(before: Before, afters: Afters, note: Note<Before>): Promise<StepResults[Name]>
   /** Restores `before` if the present state is still what `do` left. Rejects if it was changed outside Drawbridge. */
-  undo(before: unknown, afters: Afters): Promise<void>
+  undo(before: Before, afters: Afters): Promise<void>
   /** When this step is done the verdict is in: from then on the run only goes forward. */
   readonly decides?: boolean
 }

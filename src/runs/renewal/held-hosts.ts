@@ -1,8 +1,8 @@
+import type { Receipt } from '../../model/receipt.ts'
 import { hostLease } from '../../model/run.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import type { Store, StoreSession } from '../../store/ports/store.ts'
 import { HeldLeases } from '../engine/lease.ts'
-import type { Receipt } from '../steps/receipt.ts'
 import { type InUse, inUse, type Use } from './in-use.ts'
 
 /** A host that no run can touch meanwhile, as its books say under our hold. */

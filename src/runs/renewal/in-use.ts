@@ -1,8 +1,7 @@
 import type { InstalledCertificate } from '../../certificates/contract.ts'
 import type { FileHash } from '../../edge/contract.ts'
+import type { ChosenCertificate, Receipt, RenewalIntent } from '../../model/receipt.ts'
 import type { Exposure } from '../../store/ports/exposures.ts'
-import type { ChosenCertificate } from '../steps/certificate.ts'
-import { appliedFiles, type Receipt, withFiles } from '../steps/receipt.ts'
 
 /** An applied host that is served with a certificate, as far as one must know to tell whether there is something to do. */
 export interface Use {
@@ -11,7 +10,7 @@ export interface Use {
   /** The fingerprint of what the Secondary was last seen to serve. */
   readonly onSecondary: string
   /** A replacement that was begun and not booked yet. */
-  readonly intent: Intent | undefined
+  readonly intent: RenewalIntent | undefined
 }
 
 /** The same with all that its receipt tells. */
@@ -20,39 +19,20 @@ export interface InUse extends Use {
   readonly receipt: Receipt
 }
 
-/** What is about to stand on the Primary, written down before it does: whoever comes after a crash can tell it from an edit. */
-interface Intent {
-  readonly certificate: ChosenCertificate
-  readonly files: readonly FileHash[]
-  /** The host's entry as it stood. */
-  readonly former: { readonly path: string; readonly content: string }
-}
-
-/** Members of a receipt that no run writes. */
-const INTENT = 'renewal'
-const SECONDARY = 'secondary'
-
 /** Undefined for a host that is not applied, or not served with a certificate. */
-export function inUse({ host, planId, state, receipt }: Exposure): InUse | undefined {
-  const { certificate } = (receipt ?? {}) as Partial<Record<string, ChosenCertificate>>
-  return state === 'applied' && certificate?.names ? asReceiptSays(host, planId, receipt as Receipt) : undefined
+export const inUse = ({ host, planId, state, receipt }: Exposure): InUse | undefined =>
+  state === 'applied' && receipt ? under({ host, planId }, receipt) : undefined
+
+/** The same host under another receipt. Undefined for a receipt without a certificate. */
+export function under({ host, planId }: Pick<InUse, 'host' | 'planId'>, receipt: Receipt): InUse | undefined {
+  const { certificate, onSecondary, renewal: intent } = receipt
+  if (!certificate) return undefined
+  return { host, planId, receipt, certificate, onSecondary: onSecondary ?? certificate.fingerprint, intent }
 }
 
-/** The same host under another receipt. */
-export const under = ({ host, planId }: InUse, receipt: Receipt): InUse => asReceiptSays(host, planId, receipt)
+export const withIntent = ({ receipt }: InUse, renewal: RenewalIntent): Receipt => ({ ...receipt, renewal })
 
-function asReceiptSays(host: string, planId: string, receipt: Receipt): InUse {
-  const certificate = receipt.certificate as ChosenCertificate
-  const onSecondary = (receipt[SECONDARY] as string | undefined) ?? certificate.fingerprint
-  return { host, planId, receipt, certificate, onSecondary, intent: receipt[INTENT] as Intent | undefined }
-}
-
-export const withIntent = ({ receipt }: InUse, intent: Intent): Receipt => ({ ...receipt, [INTENT]: intent })
-
-export function withoutIntent({ receipt }: InUse): Receipt {
-  const { [INTENT]: _, ...rest } = receipt
-  return rest
-}
+export const withoutIntent = ({ receipt }: InUse): Receipt => ({ ...receipt, renewal: undefined })
 
 /** The receipt once the Primary was seen to serve the new certificate. The Secondary still has what it had. */
 export function withReplaced(
@@ -61,15 +41,11 @@ export function withReplaced(
   files: readonly FileHash[],
   isOfCertificate: (path: string) => boolean,
 ): Receipt {
-  const others = appliedFiles(host.receipt).filter(({ path }) => !isOfCertificate(path))
-  const receipt = withFiles(withoutIntent(host), [...others, ...files])
-  return { ...receipt, certificate, [SECONDARY]: host.onSecondary }
+  const others = host.receipt.files.filter(({ path }) => !isOfCertificate(path))
+  return { ...withoutIntent(host), files: [...others, ...files], certificate, onSecondary: host.onSecondary }
 }
 
-export const withSecondary = ({ receipt }: InUse, fingerprint: string): Receipt => ({
-  ...receipt,
-  [SECONDARY]: fingerprint,
-})
+export const withSecondary = ({ receipt }: InUse, onSecondary: string): Receipt => ({ ...receipt, onSecondary })
 
 /** Hosts for which something better is there, by what that is. */
 export function successors(
@@ -103,5 +79,5 @@ export function isBetter(candidate: InstalledCertificate, { certificate }: Pick<
  */
 export function filesToCompare(exposure: Exposure, isOfCertificate: (path: string) => boolean): readonly FileHash[] {
   const isReplacing = inUse(exposure)?.intent !== undefined
-  return appliedFiles(exposure.receipt).filter(({ path }) => !(isReplacing && isOfCertificate(path)))
+  return (exposure.receipt?.files ?? []).filter(({ path }) => !(isReplacing && isOfCertificate(path)))
 }

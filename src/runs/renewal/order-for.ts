@@ -3,7 +3,6 @@ import type { Site } from '../../edge/contract.ts'
 import { Fault } from '../../model/errors.ts'
 import type { Plan, ProxyChange } from '../../model/exposure.ts'
 import { edgeResponder } from '../steps/certificate.ts'
-import { appliedFiles } from '../steps/receipt.ts'
 import type { StepParts } from '../steps/steps.ts'
 import { holding } from './held-hosts.ts'
 import type { InUse } from './in-use.ts'
@@ -67,6 +66,6 @@ async function primaryResponder(
     hold: (edge, work) => edgeLock.hold(edge, work),
     rendered: async (challenges) =>
       (await primary.filesFor({ ...site, challenges })).filter(({ path }) => !primary.isCertificateFile(path)),
-    written: appliedFiles(receipt),
+    written: receipt.files,
   })
 }

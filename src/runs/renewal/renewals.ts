@@ -10,7 +10,7 @@ import type {
   RenewalAdvisor,
 } from '../../certificates/contract.ts'
 import { Fault, Problem, sentenceOf } from '../../model/errors.ts'
-import type { Renewal } from '../../model/renewal.ts'
+import type { Renewal } from '../../model/ledger.ts'
 import { hostLease } from '../../model/run.ts'
 import { type Pauses, pauseAfter } from '../../primitives/retry.ts'
 import { eachExposure } from '../../store/ports/exposures.ts'

@@ -2,14 +2,14 @@ import type { InstalledCertificate } from '../../certificates/contract.ts'
 import type { Edge, EdgeFile, Handshake, SiteCertificate } from '../../edge/contract.ts'
 import { Fault } from '../../model/errors.ts'
 import type { NewEvent } from '../../model/event.ts'
-import type { Renewal } from '../../model/renewal.ts'
+import type { Renewal } from '../../model/ledger.ts'
+import type { Receipt } from '../../model/receipt.ts'
 import { poll } from '../../primitives/retry.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Store } from '../../store/ports/store.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
 import { chosen } from '../steps/certificate.ts'
-import { appliedFiles, type Receipt } from '../steps/receipt.ts'
 import type { StepParts } from '../steps/steps.ts'
 import { book, type HeldHost, holding } from './held-hosts.ts'
 import { type Use, under, withIntent, withoutIntent, withReplaced, withSecondary } from './in-use.ts'
@@ -103,7 +103,7 @@ async function onPrimary(
     { names: certificate.names, serial: certificate.serial, hosts: hosts.length, server: primary.server },
     'A certificate was replaced, and is served',
   )
-  return receipts.map(({ host, receipt }) => ({ ...host, inUse: under(host.inUse, receipt) }))
+  return receipts.map(({ host, receipt }) => ({ ...host, inUse: { ...host.inUse, ...under(host.inUse, receipt) } }))
 }
 
 /** An entry that is neither what was applied nor what is to come is somebody else's. */
@@ -112,7 +112,7 @@ async function unedited(edge: Edge, held: readonly HeldHost[], pair: SiteCertifi
   for (const host of held) {
     const { path, hash } = hashOf(entryOf(edge, host, pair))
     const stands = hashIn(await edge.hashFiles([path]), path)
-    const known = [hash, hashIn(appliedFiles(host.inUse.receipt), path), hashIn(host.inUse.intent?.files ?? [], path)]
+    const known = [hash, hashIn(host.inUse.receipt.files, path), hashIn(host.inUse.intent?.files ?? [], path)]
     if (stands !== null && known.includes(stands)) sound.push(host)
     else
       log.warn({ host: host.inUse.host, path }, 'A host keeps its certificate: somebody changed the file that names it')
@@ -136,7 +136,7 @@ async function intend(
     intended.push({ host, receipt })
   }
   await book(store, intended)
-  return intended.map(({ host, receipt }) => ({ ...host, inUse: under(host.inUse, receipt) }))
+  return intended.map(({ host, receipt }) => ({ ...host, inUse: { ...host.inUse, ...under(host.inUse, receipt) } }))
 }
 
 async function entryNow(edge: Edge, host: HeldHost, pair: SiteCertificate): Promise<{ path: string; content: string }> {
@@ -166,9 +166,7 @@ async function putBack({ primary, store, crashPoint }: ReplaceParts, hosts: read
   const files: EdgeFile[] = []
   for (const { inUse: host } of hosts) {
     const { former } = host.intent ?? {}
-    const before = appliedFiles(host.receipt).filter(
-      ({ path }) => primary.isCertificateFile(path) && path !== former?.path,
-    )
+    const before = host.receipt.files.filter(({ path }) => primary.isCertificateFile(path) && path !== former?.path)
     const stands = await primary.hashFiles(before.map(({ path }) => path))
     if (!former || before.some(({ path, hash }) => hashIn(stands, path) !== hash))
       throw new Fault(`The certificate that ${host.host} had is gone from the edge; it goes on with the new one.`)

@@ -12,7 +12,7 @@ interface BackupParts {
   readonly applied: readonly FileHash[]
 }
 
-export interface BackupStep extends Step {
+export interface BackupStep extends Step<'backup', null> {
   /** Starts to copy the files before the step runs, in parallel with earlier steps. */
   begin(): void
   /** Removes a copy that was started, unless the step took it over. */

@@ -5,22 +5,9 @@ import type {
   InstalledCertificate,
 } from '../../certificates/contract.ts'
 import type { Edge, EdgeFile, FileHash, Site } from '../../edge/contract.ts'
+import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { Note, Step } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
-
-/** Which certificate the host is served with. Named by its files: the key itself is never journalled. */
-export interface ChosenCertificate {
-  readonly fingerprint: string
-  readonly certificateFile: string
-  readonly keyFile: string
-  readonly source: 'installed' | 'issued'
-  readonly names: readonly string[]
-  /** Milliseconds since 1970. */
-  readonly notBefore: number
-  readonly notAfter: number
-  /** Whether Drawbridge got it from the authority, now or earlier, and so renews it. */
-  readonly ours: boolean
-}
 
 export interface CertificateParts {
   readonly inventory: Pick<CertificateInventory, 'covering'>
@@ -41,11 +28,11 @@ interface Challenge {
 }
 
 /** Reuses the covering certificate, or gets one. Undoing keeps it, out of service: the authority's limits are precious. */
-export function certificateStep(host: string, parts: CertificateParts): Step {
+export function certificateStep(host: string, parts: CertificateParts): Step<'certificate', readonly Challenge[]> {
   const { inventory, issuer, responder, names, holdOrder, now } = parts
   const installed = async () => chosen(await inventory.covering(host, now()), 'installed')
   // Whoever waited for somebody else's order of the same names finds its certificate in place.
-  const issued = (note: Note) =>
+  const issued = (note: Note<readonly Challenge[]>) =>
     holdOrder(
       names,
       async () =>
@@ -57,7 +44,7 @@ export function certificateStep(host: string, parts: CertificateParts): Step {
     do: async (_before, _afters, note) => (await installed()) ?? issued(note),
     undo: async (noted) => {
       // One host's challenges replace one another on an edge: the newest is the one that stands.
-      for (const { host: name, token, keyAuthorization } of (noted as Challenge[]).toReversed()) {
+      for (const { host: name, token, keyAuthorization } of noted.toReversed()) {
         await responder.withdraw(name, token, keyAuthorization)
       }
       await issuer.sweepChallenges(names, responder)
@@ -86,7 +73,11 @@ export function chosen(certificate: InstalledCertificate | undefined, source: Ch
 }
 
 /** Journals each challenge before it is published, so that undo finds one that a crash left. */
-function noting(responder: ChallengeResponder, note: Note, challengeSet: () => void): ChallengeResponder {
+function noting(
+  responder: ChallengeResponder,
+  note: Note<readonly Challenge[]>,
+  challengeSet: () => void,
+): ChallengeResponder {
   const set: Challenge[] = []
   return {
     type: responder.type,

@@ -14,7 +14,11 @@ export interface DnsParts {
 }
 
 /** Adds the host's record and its owner mark in one update. */
-export function claimNameStep(host: string, records: readonly ZoneRecord[], parts: DnsParts): Step {
+export function claimNameStep(
+  host: string,
+  records: readonly ZoneRecord[],
+  parts: DnsParts,
+): Step<'dns', { readonly records: readonly ZoneRecord[] }> {
   return {
     name: 'dns',
     before: async () => ({ records }),
@@ -37,7 +41,11 @@ export function claimNameStep(host: string, records: readonly ZoneRecord[], part
 }
 
 /** Removes the records that the apply added, if they are unchanged. Undo adds them again. */
-export function releaseNameStep(host: string, records: readonly ZoneRecord[], parts: DnsParts): Step {
+export function releaseNameStep(
+  host: string,
+  records: readonly ZoneRecord[],
+  parts: DnsParts,
+): Step<'dns', { readonly records: readonly ZoneRecord[] }> {
   return {
     name: 'dns',
     before: async () => ({ records }),

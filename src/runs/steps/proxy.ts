@@ -1,7 +1,8 @@
 import { type Edge, EdgeFault, type EdgeFile, type FileHash } from '../../edge/contract.ts'
 import { sentenceOf } from '../../model/errors.ts'
+import type { Afters } from '../../model/receipt.ts'
 import type { LockTurn } from '../engine/edge-lock.ts'
-import { type Afters, type Step, StepFault } from '../engine/step.ts'
+import { type Step, StepFault } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
 import type { EarlyValidation } from './early-validation.ts'
 
@@ -38,10 +39,6 @@ interface ProxyImage {
   readonly after: readonly FileHash[]
 }
 
-export interface ProxyAfter {
-  readonly files: readonly FileHash[]
-}
-
 /** What became of the Secondary. */
 export interface SecondaryReport {
   readonly ok: boolean
@@ -59,7 +56,7 @@ interface Placing {
  * Changes a host's files on both edges, each validated before it stands and proven to run after. What is to stand is only
  * known once it is our turn at the edge: others may share a certificate with this host and come or go until then.
  */
-export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
+export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTarget['name'], ProxyImage | null> {
   const { primary, secondary, hold, earlyValidation, swapped, alsoOnSecondary, secondaryEnded } = parts
 
   const place = (edge: Edge, afters: Afters, { note, placed }: Placing) =>
@@ -125,8 +122,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
   return {
     name: target.name,
     before: async () => null,
-    async do(image, afters, note): Promise<ProxyAfter> {
-      const earlier = image as ProxyImage | null
+    async do(earlier, afters, note) {
       const noting = async (seen: ProxyImage) => {
         if (earlier) refuseForeign(sharedWith(earlier.before, seen.before), earlier.before, earlier.after)
         await note(earlier ? { ...seen, before: firstSeen(earlier.before, seen.before) } : seen)
@@ -141,7 +137,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step {
     },
     async undo(image, afters) {
       if (image === null) return
-      await putBack(primary, afters, async () => image as ProxyImage)
+      await putBack(primary, afters, async () => image)
       await Promise.all([earlyValidation.ended(), secondaryEnded()])
       if (secondary) await reported(putBack(secondary, afters, () => imageOn(secondary, afters)))
     },

@@ -8,19 +8,19 @@ import type { DnsProvider, ZoneRecord } from '../../dns/contract.ts'
 import type { Edge, EdgeFile, SiteCertificate } from '../../edge/contract.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan, ProxyChange } from '../../model/exposure.ts'
-import type { Run } from '../../model/run.ts'
-import type { BackupManifest, BackupShelf } from '../backup-shelf.ts'
+import { type Afters, type ChosenCertificate, type EdgeVerdict, type Receipt, recordsOf } from '../../model/receipt.ts'
+import type { Run, RunAction, StepName } from '../../model/run.ts'
+import type { BackupShelf } from '../backup-shelf.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
 import type { EdgeLock } from '../engine/edge-lock.ts'
-import type { Afters, Step } from '../engine/step.ts'
+import type { Step } from '../engine/step.ts'
 import { hashOf } from '../file-hash.ts'
 import { type BackupStep, backupStep } from './backup.ts'
-import { type ChosenCertificate, certificateStep, edgeResponder } from './certificate.ts'
+import { certificateStep, chosen, edgeResponder } from './certificate.ts'
 import { claimNameStep, type DnsParts, type Held, releaseNameStep } from './dns.ts'
 import { EarlyValidation } from './early-validation.ts'
-import { absent, type ProxyParts, type ProxyTarget, proxyStep, type SecondaryReport } from './proxy.ts'
-import { appliedFiles, recordsOf } from './receipt.ts'
-import { type EdgeJudge, type EdgeVerdict, edgeJudge, verifyStep } from './verify.ts'
+import { absent, type ProxyParts, proxyStep, type SecondaryReport } from './proxy.ts'
+import { type EdgeJudge, edgeJudge, verifyStep } from './verify.ts'
 
 /** Everything that the steps of a run use, each behind its contract. */
 export interface StepParts {
@@ -48,18 +48,30 @@ type CertificateFiles = Pick<ChosenCertificate, 'fingerprint' | 'certificateFile
 
 const DNS_PATIENCE_MS = 8_000
 
-/** The ordered steps of a run. An apply adds the DNS name last, a remove takes it away first: no name points at an edge that does not serve it. */
-export function stepsFor(parts: StepParts, plan: Plan, run: Run, receipt: unknown): readonly Step[] {
-  const context = contextOf(parts, plan, run, receipt)
-  return run.action === 'remove' ? removeSteps(context) : applySteps(context)
+/** What a run works on. `names`: its steps in order, as its plan gives them. */
+export interface RunSubject {
+  readonly plan: Plan
+  readonly run: Run
+  readonly names: readonly StepName[]
+  /** The receipt of the exposure that the run changes. Undefined for an apply. */
+  readonly receipt: Receipt | undefined
+  /** The applied plan that an update replaces. */
+  readonly former: Plan | undefined
+}
+
+/** The steps of a run, made from their names. */
+export function stepsFor(parts: StepParts, subject: RunSubject): readonly Step[] {
+  const context = contextOf(parts, subject)
+  return subject.names.map((name) => {
+    const build = BUILDERS[subject.run.action][name]
+    if (!build) throw new Problem('internal_error', `A run of ${subject.run.action} has no step ${name}.`)
+    return build(context)
+  })
 }
 
 /** What the steps of one run share. */
-interface StepContext {
+interface StepContext extends RunSubject {
   readonly parts: StepParts
-  readonly plan: Plan
-  readonly run: Run
-  readonly receipt: unknown
   readonly primary: Edge
   readonly provider: DnsProvider
   readonly dns: DnsParts
@@ -72,30 +84,32 @@ interface StepContext {
   readonly plainFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
   /** The files of the host with the certificate that an earlier step chose. */
   readonly secureFiles: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
+  /** The files of the exposure as its receipt says. */
+  readonly formerFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
+  /** The Primary's answer, where it was asked while the DNS name was claimed. */
+  readonly first: { answer?: Promise<EdgeVerdict> }
   /** The Secondary's answer, or why it does not have the Primary's files. Undefined before it was changed. */
   readonly second: () => Promise<SecondaryReport> | undefined
-  /** Whether the edge serves the plan's entry. */
-  readonly isServed: (edge: Edge) => Promise<boolean>
 }
 
-function contextOf(parts: StepParts, plan: Plan, run: Run, receipt: unknown): StepContext {
+function contextOf(parts: StepParts, subject: RunSubject): StepContext {
+  const { plan, run, receipt, former } = subject
   const { zone, health, tls } = plan.request
   const { primary, provider } = assertEquipped(parts, zone)
   const { host, proof } = plan
   const judge = edgeJudge({ host, health, tls, proof })
   const earlyValidation = new EarlyValidation(parts.edgeLock)
-  const plainSite = siteOf(plan)
   const pairOf = pairCache(parts.loadPair)
   const { proxy, second } = proxyOf(parts, run, primary, judge, earlyValidation)
+  const filesOf = async (edge: Edge, of: Plan, certificate: ChosenCertificate | undefined) =>
+    edge.filesFor({ ...siteOf(of), certificate: certificate && (await pairOf(certificate)) })
   return {
+    ...subject,
     parts,
-    plan,
-    run,
-    receipt,
     primary,
     provider,
     dns: { provider, readBack: (records) => parts.readBack(zone, records), patienceMs: DNS_PATIENCE_MS },
-    records: recordsOf(plan),
+    records: recordsOf(plan, receipt),
     proxy,
     earlyValidation,
     judge,
@@ -108,18 +122,13 @@ function contextOf(parts: StepParts, plan: Plan, run: Run, receipt: unknown): St
         if (run.action === 'remove' || issues(plan)) await primary.assertValid()
       },
       shelf: parts.shelf,
-      applied: appliedFiles(receipt),
+      applied: receipt?.files ?? [],
     }),
-    plainFiles: (edge) => edge.filesFor(plainSite),
-    secureFiles: async (edge, afters) => {
-      const chosen = afters.get('certificate') as ChosenCertificate | undefined
-      return edge.filesFor({ ...plainSite, certificate: chosen && (await pairOf(chosen)) })
-    },
+    plainFiles: (edge) => filesOf(edge, plan, undefined),
+    secureFiles: (edge, { certificate }) => filesOf(edge, plan, certificate),
+    formerFiles: (edge) => filesOf(edge, former ?? plan, receipt?.certificate),
+    first: {},
     second,
-    isServed: async (edge) => {
-      const answer = await edge.ask({ host, path: '/', tls: false, proof })
-      return answer.kind === 'answer' && answer.entry !== 'other'
-    },
   }
 }
 
@@ -141,7 +150,7 @@ function proxyOf(
     swapped: () => crashPoint(`${run.action} proxy swapped`),
     alsoOnSecondary: (edge, work, afters) => {
       secondEnded = work
-      second = run.action === 'apply' ? work.then((report) => (report.ok ? judge(edge, afters) : report)) : work
+      second = run.action !== 'remove' ? work.then((report) => (report.ok ? judge(edge, afters) : report)) : work
       second.catch(() => undefined)
     },
     secondaryEnded: async () => secondEnded,
@@ -149,65 +158,72 @@ function proxyOf(
   return { proxy, second: () => second }
 }
 
-function applySteps(context: StepContext): readonly Step[] {
-  const { parts, plan, primary, provider, dns, records, judge, backup, plainFiles, secureFiles, second } = context
-  const { host } = plan
-  const { zone, tls } = plan.request
-  const check = checkStep(context)
-  let first: Promise<EdgeVerdict> | undefined
-  const claim = claimNameStep(host, records, dns)
-  // The edge's answer does not depend on the DNS name, so the edge is asked while the name is claimed.
-  const claimAndAsk = startingBeside(claim, (afters) => {
-    first = judge(primary, afters)
-    first.catch(() => undefined)
-  })
-  const { readBack } = dns
-  const verify = verifyStep(records, {
-    primary,
-    secondary: parts.secondary,
-    judge,
-    first: () => first,
-    second,
-    readBack,
-  })
-  if (!tls) return [check, backup, serveStep(context, plainFiles), claimAndAsk, verify]
-
-  const challengesOnPrimary = edgeResponder({
-    edge: primary,
-    hold: context.proxy.hold,
-    rendered: (challenges) => primary.filesFor({ ...siteOf(plan), challenges }),
-  })
-  const certificate = certificateStep(host, {
-    ...parts,
-    responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : challengesOnPrimary,
-    names: parts.certificateNames(zone, host),
-    holdOrder: (names, work) => parts.edgeLock.holdOrder(names, work),
-    challengeSet: () => parts.crashPoint('apply certificate challenge-set'),
-  })
-  if (parts.challenge === 'dns-01') {
-    return [check, backup, certificate, serveStep(context, secureFiles), claimAndAsk, verify]
-  }
-  // With http-01 the authority visits the name through the edge: both must work before there is a certificate.
-  return [check, backup, serveStep(context, plainFiles), claim, certificate, secureStep(context), verify]
+/** The one table from the name of a step to its implementation. */
+const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: StepContext) => Step>>>> = {
+  apply: {
+    check: checkStep,
+    backup: ({ backup }) => backup,
+    certificate: chooseCertificate,
+    proxy: serveStep,
+    dns: claimStep,
+    'proxy-tls': secureStep,
+    verify: verdictStep,
+  },
+  update: {
+    check: checkStep,
+    backup: ({ backup }) => backup,
+    certificate: chooseCertificate,
+    proxy: changeStep,
+    verify: verdictStep,
+  },
+  remove: {
+    backup: ({ backup }) => backup,
+    dns: ({ plan, records, dns }) => releaseNameStep(plan.host, records, dns),
+    proxy: takeAwayStep,
+  },
 }
 
-function removeSteps(context: StepContext): readonly Step[] {
-  const { parts, plan, run, receipt, primary, dns, records, backup, secureFiles, isServed, second } = context
-  // After a crash in the middle of a removal only the receipt knows all files of the host.
-  const written = appliedFiles(receipt)
-  const takeAway = proxyStep(context.proxy, {
-    name: 'proxy',
-    ours: async (edge) => (edge === primary && written.length > 0 ? written : undefined),
-    wanted: async (edge) =>
-      byPath([...written.map(({ path }) => absent(path)), ...(await edge.filesWithout(plan.host))]),
-    former: async (edge, afters) => {
-      const rendered = secureFiles(edge, new Map(Object.entries(receipt ?? {})))
-      if (edge !== primary) return rendered
-      return [...(await rendered.catch(() => [])), ...(await fromBackup(parts.shelf, run.runId, afters))]
-    },
-    isRestored: isServed,
+/** Whether the entry is written without TLS first, because the certificate is ordered through it. */
+const servesPlainFirst = ({ names }: StepContext): boolean => names.includes('proxy-tls')
+
+function claimStep(context: StepContext): Step {
+  const { plan, records, dns, judge, primary, first } = context
+  const claim = claimNameStep(plan.host, records, dns)
+  if (servesPlainFirst(context)) return claim
+  // The edge's answer does not depend on the DNS name, so the edge is asked while the name is claimed.
+  return startingBeside(claim, (afters) => {
+    first.answer = judge(primary, afters)
+    first.answer.catch(() => undefined)
   })
-  return [backup, releaseNameStep(plan.host, records, dns), endingAfter(takeAway, second)]
+}
+
+function verdictStep({ parts, primary, records, judge, first, second, dns }: StepContext): Step {
+  const { secondary } = parts
+  return verifyStep(records, { primary, secondary, judge, first: () => first.answer, second, readBack: dns.readBack })
+}
+
+function chooseCertificate(context: StepContext): Step {
+  const { parts, plan, run, primary, provider, proxy, receipt } = context
+  const { host } = plan
+  const { zone } = plan.request
+  const challengesOnPrimary = () =>
+    edgeResponder({
+      edge: primary,
+      hold: proxy.hold,
+      rendered: async (challenges) => {
+        const served = siteOf(context.former ?? plan)
+        const inUse = receipt?.certificate
+        return primary.filesFor({ ...served, challenges, certificate: inUse && (await parts.loadPair(inUse)) })
+      },
+      ...(receipt && { written: receipt.files }),
+    })
+  return certificateStep(host, {
+    ...parts,
+    responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : challengesOnPrimary(),
+    names: parts.certificateNames(zone, host),
+    holdOrder: (names, work) => parts.edgeLock.holdOrder(names, work),
+    challengeSet: () => parts.crashPoint(`${run.action} certificate challenge-set`),
+  })
 }
 
 /** Repeats the checks of the plan. Starts what does not depend on them: the backup and an early `nginx -t`. */
@@ -215,8 +231,8 @@ function checkStep({ parts, plan, primary, earlyValidation, backup, secureFiles 
   const { tls } = plan.request
   /** The files that the proxy step will write, as far as they are known before the certificate step. */
   const expectedFiles = async () => {
-    const chosen = tls ? await parts.inventory.covering(plan.host, parts.now()) : undefined
-    return secureFiles(primary, new Map(chosen && [['certificate', chosen]]))
+    const covering = tls ? await parts.inventory.covering(plan.host, parts.now()) : undefined
+    return secureFiles(primary, covering ? { certificate: chosen(covering, 'installed') } : {})
   }
   return {
     name: 'check',
@@ -234,25 +250,78 @@ function checkStep({ parts, plan, primary, earlyValidation, backup, secureFiles 
   }
 }
 
-/** Makes the edges serve the host. */
-const serveStep = ({ proxy, isServed }: StepContext, wanted: ProxyTarget['wanted']): Step =>
-  proxyStep(proxy, {
+/** Makes the edges serve a host that they do not serve yet. */
+function serveStep(context: StepContext): Step {
+  const { plan, proxy, plainFiles, secureFiles } = context
+  return proxyStep(proxy, {
     name: 'proxy',
     ours: async () => [],
-    wanted,
+    wanted: servesPlainFirst(context) ? plainFiles : secureFiles,
     former: async () => [],
-    isRestored: async (edge) => !(await isServed(edge)),
+    isRestored: async (edge) => !(await serves(edge, plan)),
   })
+}
 
 /** http-01: adds TLS to a host that is served without it. */
-const secureStep = ({ proxy, plainFiles, secureFiles }: StepContext): Step =>
-  proxyStep(proxy, {
+function secureStep({ proxy, plainFiles, secureFiles }: StepContext): Step {
+  return proxyStep(proxy, {
     name: 'proxy-tls',
     ours: async (edge) => (await plainFiles(edge)).map(hashOf),
     wanted: secureFiles,
     former: plainFiles,
     isRestored: async () => false,
   })
+}
+
+/** Changes the entry of a host that the edges serve, in one reload: every request meets the former entry or the new one. */
+function changeStep({
+  parts,
+  run,
+  primary,
+  proxy,
+  receipt,
+  former,
+  plan,
+  secureFiles,
+  formerFiles,
+}: StepContext): Step {
+  return proxyStep(proxy, {
+    name: 'proxy',
+    ours: async (edge) => (edge === primary ? receipt?.files : undefined),
+    wanted: secureFiles,
+    former: async (edge, afters) => {
+      const rendered = formerFiles(edge)
+      if (edge !== primary) return rendered
+      return [...(await rendered.catch(() => [])), ...(await fromBackup(parts.shelf, run.runId, afters))]
+    },
+    isRestored: (edge) => serves(edge, former ?? plan),
+  })
+}
+
+/** Removes the entry of the host from the edges. */
+function takeAwayStep({ parts, plan, run, receipt, primary, proxy, formerFiles, second }: StepContext): Step {
+  // After a crash in the middle of a removal only the receipt knows all files of the host.
+  const written = receipt?.files ?? []
+  const takeAway = proxyStep(proxy, {
+    name: 'proxy',
+    ours: async (edge) => (edge === primary && written.length > 0 ? written : undefined),
+    wanted: async (edge) =>
+      byPath([...written.map(({ path }) => absent(path)), ...(await edge.filesWithout(plan.host))]),
+    former: async (edge, afters) => {
+      const rendered = formerFiles(edge)
+      if (edge !== primary) return rendered
+      return [...(await rendered.catch(() => [])), ...(await fromBackup(parts.shelf, run.runId, afters))]
+    },
+    isRestored: (edge) => serves(edge, plan),
+  })
+  return endingAfter(takeAway, second)
+}
+
+/** Whether the edge serves the entry of this plan. */
+async function serves(edge: Edge, { host, proof }: Plan): Promise<boolean> {
+  const answer = await edge.ask({ host, path: '/', tls: false, proof })
+  return answer.kind === 'answer' && answer.entry !== 'other'
+}
 
 const siteOf = ({ host, planId, proof, changes }: Plan) => ({
   host,
@@ -296,7 +365,7 @@ const endingAfter = (step: Step, other: () => Promise<unknown> | undefined): Ste
 
 /** The backup of this run, or of the run that this one resolves. Empty if another instance keeps it. */
 async function fromBackup(shelf: BackupShelf, runId: string, afters: Afters): Promise<readonly EdgeFile[]> {
-  const kept = (afters.get('backup') as BackupManifest | undefined)?.runId ?? runId
+  const kept = afters.backup?.runId ?? runId
   return (await shelf.list()).some((manifest) => manifest.runId === kept) ? shelf.load(kept) : []
 }
 

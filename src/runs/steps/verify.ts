@@ -1,24 +1,10 @@
 import type { ZoneRecord } from '../../dns/contract.ts'
 import type { Edge, EdgeAnswer } from '../../edge/contract.ts'
+import type { Afters, EdgeVerdict, Receipt } from '../../model/receipt.ts'
 import { poll } from '../../primitives/retry.ts'
-import { type Afters, type Step, StepFault } from '../engine/step.ts'
-import type { ChosenCertificate } from './certificate.ts'
+import { type Step, StepFault } from '../engine/step.ts'
 import type { Held } from './dns.ts'
 import type { SecondaryReport } from './proxy.ts'
-
-/** What one edge answered for the host. */
-export interface EdgeVerdict {
-  readonly server: string
-  readonly ok: boolean
-  readonly detail: string
-  readonly httpStatus?: number
-  readonly latencyMs?: number
-}
-
-export interface Verification {
-  readonly primary: EdgeVerdict
-  readonly secondary: (EdgeVerdict & { readonly optional: true }) | null
-}
 
 export interface VerifyParts {
   readonly primary: Edge
@@ -50,7 +36,7 @@ export const edgeJudge =
       edge.ask(question),
       proof === undefined ? [] : edge.foreignListeners(question),
     ])
-    const expected = tls ? (afters.get('certificate') as ChosenCertificate | undefined)?.fingerprint : undefined
+    const expected = tls ? afters.certificate?.fingerprint : undefined
     return { server: edge.server, ...verdictOn(answer, elsewhere, expected) }
   }
 
@@ -58,13 +44,13 @@ const ATTEMPTS = 3
 const PAUSE_MS = 150
 
 /** The verdict: DNS serves the plan's records and the Primary serves the host. The Secondary is reported and never decides. */
-export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): Step {
+export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): Step<'verify', null> {
   const { primary, secondary, judge, first, second, readBack } = parts
   return {
     name: 'verify',
     decides: true,
     before: async () => null,
-    async do(_before, afters): Promise<Verification> {
+    async do(_before, afters) {
       const [held, verdict, other] = await Promise.all([
         readBack(records),
         confirmed((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters)),
@@ -106,4 +92,21 @@ function verdictOn(
     return { ok: false, detail: 'The edge serves another certificate than the installed one.', ...measured }
   }
   return { ok: true, detail: `Through the edge the health path answered HTTP ${httpStatus}.`, ...measured }
+}
+
+/** The Primary's answer at the verification of the apply. With TLS that step also proved the certificate. */
+export function verifiedAnswer(receipt: Receipt | undefined): EdgeAnswer | undefined {
+  const { verification, certificate } = receipt ?? {}
+  const { httpStatus, latencyMs } = verification?.primary ?? {}
+  if (httpStatus === undefined || latencyMs === undefined) return undefined
+  if (!certificate) return { kind: 'answer', httpStatus, latencyMs }
+  const { fingerprint, names } = certificate
+  const notBefore = new Date(certificate.notBefore).toISOString()
+  const notAfter = new Date(certificate.notAfter).toISOString()
+  return {
+    kind: 'answer',
+    httpStatus,
+    latencyMs,
+    certificate: { fingerprint, names, coversHost: true, notBefore, notAfter },
+  }
 }

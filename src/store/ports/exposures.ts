@@ -1,4 +1,5 @@
 import type { PlanState } from '../../model/exposure.ts'
+import type { Receipt } from '../../model/receipt.ts'
 
 /** A live exposure. A host has at most one, whatever the plans for it say. */
 export interface Exposure {
@@ -7,8 +8,8 @@ export interface Exposure {
   readonly state: PlanState
   readonly fence: number
   readonly since: number
-  /** JSON: what the apply created. A removal removes exactly this. */
-  readonly receipt?: unknown
+  /** What the apply created. A removal removes exactly this. Undefined until the apply has succeeded. */
+  readonly receipt?: Receipt | undefined
   /** The time from which the service removes the exposure. Undefined: never. */
   readonly expiresAt?: number | undefined
 }
@@ -38,7 +39,12 @@ export interface ExposureStore {
    * a later end already. Of concurrent calls the latest end wins.
    */
   prolongExposure(host: string, planId: string, expiresAt: number): Promise<boolean>
-  setExposureReceipt(host: string, planId: string, receipt: unknown, fence: number): Promise<boolean>
+  /**
+   * Gives the exposure to another plan, with its state, receipt and end, in one statement. False, and nothing is changed, if
+   * `former` does not hold the host any more or a higher fence wrote it.
+   */
+  replaceExposure(former: string, exposure: Exposure): Promise<boolean>
+  setExposureReceipt(host: string, planId: string, receipt: Receipt, fence: number): Promise<boolean>
 }
 
 const PAGE_SIZE = 500

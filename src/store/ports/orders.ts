@@ -1,5 +1,4 @@
-import type { AuthorityPause, LedgerLine, OrderRecord } from '../../model/ledger.ts'
-import type { Renewal } from '../../model/renewal.ts'
+import type { AuthorityPause, LedgerLine, OrderRecord, Renewal } from '../../model/ledger.ts'
 
 /** Certificate orders in progress, the ledger of all orders, and the state of renewals. */
 export interface OrderStore {

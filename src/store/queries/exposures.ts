@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { decodeReceipt } from '../../model/receipt.ts'
 import type { Exposure, ExposureStore } from '../ports/exposures.ts'
 import type { ExposureRow, Schema } from '../schema.ts'
 
@@ -92,7 +93,7 @@ const claimsIn = (db: Kysely<Schema>): Claims => ({
   },
 })
 
-type Ends = Pick<ExposureStore, 'setExposureExpiry' | 'prolongExposure'>
+type Ends = Pick<ExposureStore, 'setExposureExpiry' | 'prolongExposure' | 'replaceExposure'>
 
 const endsIn = (db: Kysely<Schema>): Ends => ({
   async setExposureExpiry(host, planId, expiresAt) {
@@ -116,6 +117,21 @@ const endsIn = (db: Kysely<Schema>): Ends => ({
       .executeTakeFirst()
     return numUpdatedRows === 1n
   },
+
+  async replaceExposure(former, { host, planId, state, fence, since, receipt, expiresAt }) {
+    const { numUpdatedRows } = await db
+      .updateTable('exposures')
+      .set({
+        ...{ plan_id: planId, state, fence, since },
+        receipt: receipt === undefined ? null : JSON.stringify(receipt),
+        expires_at: expiresAt ?? null,
+      })
+      .where('host', '=', host)
+      .where('plan_id', '=', former)
+      .where('fence', '<=', fence)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  },
 })
 
 const toExposure = (row: ExposureRow): Exposure => ({
@@ -124,6 +140,6 @@ const toExposure = (row: ExposureRow): Exposure => ({
   state: row.state,
   fence: row.fence,
   since: row.since,
-  ...(row.receipt !== null && { receipt: JSON.parse(row.receipt) }),
+  ...(row.receipt !== null && { receipt: decodeReceipt(JSON.parse(row.receipt), row.host) }),
   ...(row.expires_at !== null && { expiresAt: row.expires_at }),
 })

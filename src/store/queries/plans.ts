@@ -49,7 +49,9 @@ const toRow = (plan: Plan): PlanRow => ({
   request: JSON.stringify(plan.request),
   checks: JSON.stringify(plan.checks),
   changes: JSON.stringify(plan.changes),
+  steps: plan.steps === undefined ? null : JSON.stringify(plan.steps),
   proof: plan.proof ?? null,
+  exposure_id: plan.exposureId ?? null,
 })
 
 const toPlan = (row: PlanRow): Plan => ({
@@ -64,5 +66,7 @@ const toPlan = (row: PlanRow): Plan => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   createdBy: row.created_by,
+  ...(row.steps !== null && { steps: JSON.parse(row.steps) }),
   ...(row.proof !== null && { proof: row.proof }),
+  ...(row.exposure_id !== null && { exposureId: row.exposure_id }),
 })

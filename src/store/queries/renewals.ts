@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Renewal } from '../../model/renewal.ts'
+import type { Renewal } from '../../model/ledger.ts'
 import type { OrderStore } from '../ports/orders.ts'
 import type { RenewalRow, Schema } from '../schema.ts'
 

@@ -1,10 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { PLAN_STATES, type PlanState } from '../../../src/model/exposure.ts'
-import type { Exposure } from '../../../src/store/ports/exposures.ts'
-import { eachExposure } from '../../../src/store/ports/exposures.ts'
+import type { Receipt } from '../../../src/model/receipt.ts'
+import { type Exposure, eachExposure } from '../../../src/store/ports/exposures.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, samplePlan } from '../samples.ts'
+
+const receiptWith = (...paths: string[]): Receipt => ({
+  version: 2,
+  files: paths.map((path) => ({ path, hash: null })),
+  records: [],
+})
 
 export function exposureSuite(on: Bench): void {
   describe('exposures', () => {
@@ -24,7 +30,7 @@ export function exposureSuite(on: Bench): void {
     })
 
     it('are read with their receipt and their expiry', async () => {
-      const full = { ...mine, receipt: { files: ['a\u0000b\ud800 🌉'], mark: null }, expiresAt: NOW + 1 }
+      const full = { ...mine, receipt: receiptWith('a\u0000b\ud800 🌉'), expiresAt: NOW + 1 }
       await store.insertExposure(full)
       expect(await store.findExposure(host)).toStrictEqual(full)
       expect(await Array.fromAsync(eachExposure(store))).toStrictEqual([full])
@@ -53,12 +59,17 @@ export function exposureSuite(on: Bench): void {
     })
 
     it('keep receipt and expiry when their plan claims them again', async () => {
-      const full = { ...mine, receipt: ['a record'], expiresAt: NOW + 1 }
+      const full = { ...mine, receipt: receiptWith('a record'), expiresAt: NOW + 1 }
       await store.insertExposure(full)
       await store.insertExposure({ ...mine, fence: 4 })
       expect(await store.findExposure(host)).toStrictEqual({ ...full, fence: 4 })
-      await store.insertExposure({ ...mine, fence: 5, receipt: [], expiresAt: NOW + 2 })
-      expect(await store.findExposure(host)).toStrictEqual({ ...mine, fence: 5, receipt: [], expiresAt: NOW + 2 })
+      await store.insertExposure({ ...mine, fence: 5, receipt: receiptWith(), expiresAt: NOW + 2 })
+      expect(await store.findExposure(host)).toStrictEqual({
+        ...mine,
+        fence: 5,
+        receipt: receiptWith(),
+        expiresAt: NOW + 2,
+      })
     })
 
     it('move only for their plan and not under an older fence', async () => {
@@ -117,13 +128,22 @@ export function exposureSuite(on: Bench): void {
 
     it('get a receipt only for their plan and not under an older fence', async () => {
       await store.insertExposure(mine)
-      expect(await store.setExposureReceipt(host, 'plan_other', [], 9)).toBe(false)
-      expect(await store.setExposureReceipt(host, 'plan_mine', [], 2)).toBe(false)
+      expect(await store.setExposureReceipt(host, 'plan_other', receiptWith(), 9)).toBe(false)
+      expect(await store.setExposureReceipt(host, 'plan_mine', receiptWith(), 2)).toBe(false)
       expect(await store.findExposure(host)).toStrictEqual(mine)
-      expect(await store.setExposureReceipt(host, 'plan_mine', { record: 'A' }, 3)).toBe(true)
-      expect(await store.setExposureReceipt(host, 'plan_mine', { record: 'AAAA' }, 4)).toBe(true)
-      expect(await store.setExposureReceipt(host, 'plan_mine', { record: 'A' }, 3)).toBe(false)
-      expect(await store.findExposure(host)).toStrictEqual({ ...mine, fence: 4, receipt: { record: 'AAAA' } })
+      expect(await store.setExposureReceipt(host, 'plan_mine', receiptWith('A'), 3)).toBe(true)
+      expect(await store.setExposureReceipt(host, 'plan_mine', receiptWith('AAAA'), 4)).toBe(true)
+      expect(await store.setExposureReceipt(host, 'plan_mine', receiptWith('A'), 3)).toBe(false)
+      expect(await store.findExposure(host)).toStrictEqual({ ...mine, fence: 4, receipt: receiptWith('AAAA') })
+    })
+
+    it('go over to another plan only from their own, and not under an older fence', async () => {
+      await store.insertExposure({ ...mine, expiresAt: NOW + 1, receipt: receiptWith('A') })
+      const next = { ...mine, planId: 'plan_next', state: 'applied' as const, fence: 4, receipt: receiptWith('B') }
+      expect(await store.replaceExposure('plan_other', next)).toBe(false)
+      expect(await store.replaceExposure('plan_mine', { ...next, fence: 2 })).toBe(false)
+      expect(await store.replaceExposure('plan_mine', next)).toBe(true)
+      expect(await store.findExposure(host)).toStrictEqual(next)
     })
 
     it('are due from their expiry while they are applied, oldest first', async () => {

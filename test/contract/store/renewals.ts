@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Renewal } from '../../../src/model/renewal.ts'
+import type { Renewal } from '../../../src/model/ledger.ts'
 import type { Bench } from '../engines.ts'
 import { NOW } from '../samples.ts'
 

@@ -47,13 +47,13 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
     },
     target,
   )
-  let image: unknown = null
+  let image: Parameters<typeof step.undo>[0] = null
   try {
-    await step.do(null, new Map(), async (noted) => {
+    await step.do(null, {}, async (noted) => {
       image = noted
     })
     expect(await isServed()).toBe(false)
-    await step.undo(image, new Map())
+    await step.undo(image, {})
   } finally {
     await store.close()
   }

@@ -7,7 +7,7 @@ import type { EdgeMap, ServedHost } from '../../../src/edge/reading/contract.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import { Board } from '../../../src/monitor/board.ts'
 import { Monitor } from '../../../src/monitor/monitor.ts'
-import { verifiedAnswer } from '../../../src/runs/steps/receipt.ts'
+import { verifiedAnswer } from '../../../src/runs/steps/verify.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
@@ -165,7 +165,8 @@ async function book(store: Store, subdomain: string): Promise<Plan> {
   const host = `${subdomain}.lab.test`
   const planId = `plan_${randomBytes(13).toString('hex')}`
   const plan = samplePlan({ planId, host, state: 'applied' })
-  const receipt = { verify: { primary: { server: '23', ok: true, detail: '', httpStatus: 200, latencyMs: 4 } } }
+  const primary = { server: '23', ok: true, detail: '', httpStatus: 200, latencyMs: 4 }
+  const receipt = { version: 2 as const, files: [], records: [], verification: { primary, secondary: null } }
   await store.transaction(async (session) => {
     await session.insertPlan(plan)
     await session.insertExposure({ host, planId, state: 'applied', fence: 1, since: Date.now(), receipt })

@@ -49,7 +49,7 @@ async function diagnosed(...hosts: string[]): Promise<string> {
       state: 'applied',
       fence: 1,
       since: 0,
-      receipt: { proxy: { files } },
+      receipt: { version: 2, files, records: [] },
     },
     plan: { planId: PLAN_ID, host: 'made.lab.test', request, changes: [change] },
     hosts,

@@ -5,11 +5,10 @@ import { secretIn, statePaths } from '../../../lab/state.ts'
 import { holdsExactly } from '../../../src/dns/read-back.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
+import { recordsOf } from '../../../src/model/receipt.ts'
 import { hostLease } from '../../../src/model/run.ts'
 import { verifyAudit } from '../../../src/operate/audit-verify.ts'
-import { recordsOf } from '../../../src/runs/steps/receipt.ts'
-import type { Exposure } from '../../../src/store/ports/exposures.ts'
-import { eachExposure } from '../../../src/store/ports/exposures.ts'
+import { type Exposure, eachExposure } from '../../../src/store/ports/exposures.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { type TransferredRecord, zoneRecords } from '../dns/zone-transfer.ts'
 import { configurationFault, isPair, listing, serves, viewOf } from '../edge/edge-folder.ts'
@@ -79,15 +78,16 @@ const overspent = (lab: TestLab): string[] =>
   rowsOf<{ host: string; action: string }>(
     lab,
     `select r.host, r.action from runs r where r.actor not in ('drawbridge', 'console') group by r.plan_id, r.action having count(*) >
-      (select count(*) from capabilities c where c.plan_id = r.plan_id and c.action = r.action and c.used_at is not null)`,
+      (select count(*) from capabilities c where c.plan_id = r.plan_id and c.action = case r.action when 'update' then 'apply' else r.action end and c.used_at is not null)`,
   ).map(({ host, action }) => `${host} has more runs to ${action} than capabilities were spent`)
 
 async function brokenNames(lab: TestLab, { plans, exposures, zone }: Books): Promise<string[]> {
   const { dns, edges } = lab.description
   const reader = dnsReader(dns.primary)
   const states = new Map(exposures.map(({ planId, state }) => [planId, state]))
+  const receipts = new Map(exposures.map(({ planId, receipt }) => [planId, receipt]))
   const held = await Promise.all(
-    plans.map(async (plan) => ({ plan, held: await holdsExactly(reader, recordsOf(plan)) })),
+    plans.map(async (plan) => ({ plan, held: await holdsExactly(reader, recordsOf(plan, receipts.get(plan.planId))) })),
   )
   const hosts = new Set(exposures.map(({ host }) => host))
   const ownServers = zone.filter(({ type }) => type === 'NS').map(({ value }) => value.replace(/\.$/, ''))

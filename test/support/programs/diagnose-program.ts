@@ -34,6 +34,7 @@ const diagnoser = composeDiagnoser(
     zones: new Map(),
     edge: config.edge,
     ports: { allowed: [[1024, 65_535]], denied: [], deniedOn: {} },
+    challenge: 'dns-01',
   },
   {
     store: books as Store,

@@ -36,6 +36,7 @@ const deadServer: DnsReader = {
 
 const parts = (more: Partial<ObserveParts> = {}): ObserveParts => ({
   readerFor: () => emptyZone,
+  readBack: async () => 'unknown',
   probe: async () => HEALTHY,
   inventory: { covering: async () => undefined },
   directory: { url: 'https://ca.test/dir', read: async () => ({ kind: 'available', caaIdentities: [] }) },

@@ -6,8 +6,10 @@ import type { Observation } from '../../../src/model/finding.ts'
 import { HEALTH_GRAMMAR, resolveRequest } from '../../../src/plan/desired.ts'
 import { changedSince, propose, withOwner } from '../../../src/plan/plan.ts'
 import { denyOwnListeners, isPortAllowed, type PlanSettings } from '../../../src/plan/settings.ts'
+import { samplePlan } from '../../contract/samples.ts'
 
 const SETTINGS: PlanSettings = {
+  challenge: 'dns-01',
   targets: ['23', '25', '253'],
   addresses: { '23': '192.168.45.23', '25': '192.168.45.25', '253': '192.168.45.253', '73': '192.168.45.73' },
   zones: new Map([['lab.test', { ttl: 60, publish: [{ type: 'A', value: '192.168.45.23' }] }]]),
@@ -221,12 +223,9 @@ describe('what a zone publishes', () => {
 })
 
 describe('what has moved since the plan', () => {
-  const { changes } = planFor()
+  const reviewed = (proposal = planFor()) => samplePlan({ ...proposal, changes: withOwner(proposal.changes, 'plan_1') })
   const now = (difference: Partial<Observation>, settings = SETTINGS) =>
-    changedSince(
-      withOwner(changes, 'plan_1'),
-      propose(resolveRequest(REQUEST, settings), { ...WELL, ...difference }, settings).changes,
-    )
+    changedSince(reviewed(), propose(resolveRequest(REQUEST, settings), { ...WELL, ...difference }, settings))
 
   test('nothing, and a certificate that is there by now is no harm', () => {
     expect(now({})).toEqual([])
@@ -240,8 +239,8 @@ describe('what has moved since the plan', () => {
     expect(now({ certificate: installed })).toEqual([])
     expect(
       changedSince(
-        propose(resolveRequest(REQUEST, SETTINGS), { ...WELL, certificate: installed }, SETTINGS).changes,
-        changes,
+        reviewed(propose(resolveRequest(REQUEST, SETTINGS), { ...WELL, certificate: installed }, SETTINGS)),
+        planFor(),
       ),
     ).toHaveLength(1)
   })

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Edge } from '../../../src/edge/contract.ts'
-import type { BackupManifest, BackupShelf } from '../../../src/runs/backup-shelf.ts'
+import type { BackupManifest } from '../../../src/model/receipt.ts'
+import type { BackupShelf } from '../../../src/runs/backup-shelf.ts'
 import { backupStep } from '../../../src/runs/steps/backup.ts'
 
 test('a backup begun ahead of a check that fails is taken away only when it is written', async () => {

@@ -59,7 +59,7 @@ const chosen = (names: readonly string[], notBefore: number, notAfter: number): 
 const host = (names = ['app.lab.test']): InUse => ({
   host: 'app.lab.test',
   planId: 'plan_x',
-  receipt: {},
+  receipt: { version: 2, files: [], records: [] },
   certificate: chosen(names, 10, 20),
   onSecondary: 'old',
   intent: undefined,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Exposure } from '../../../src/store/ports/exposures.ts'
-import { eachExposure } from '../../../src/store/ports/exposures.ts'
+import { type Exposure, eachExposure } from '../../../src/store/ports/exposures.ts'
 
 const stored = Array.from({ length: 1_203 }, (_, i) => exposureOf(`h${String(i).padStart(5, '0')}.lab.test`))
 

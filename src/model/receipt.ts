@@ -1,0 +1,136 @@
+import { Fault } from './errors.ts'
+import type { DnsChange, Plan } from './exposure.ts'
+import type { JournalEntry, StepName } from './run.ts'
+
+/** The SHA-256 of the file at a path, in hex; null if there is none. What is not a regular file has no hash of that form. */
+export interface FileHash {
+  readonly path: string
+  readonly hash: string | null
+}
+
+/** A record to be written. Names are canonical, the value of a CNAME too; the value of a TXT is its text, of any length. */
+export interface ZoneRecord {
+  readonly name: string
+  readonly type: 'A' | 'AAAA' | 'CNAME' | 'TXT'
+  readonly ttl: number
+  readonly value: string
+}
+
+/** The certificate that a host is served with. It is named by its files: the key itself is never stored. */
+export interface ChosenCertificate {
+  readonly fingerprint: string
+  readonly certificateFile: string
+  readonly keyFile: string
+  readonly source: 'installed' | 'issued'
+  readonly names: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly notBefore: number
+  readonly notAfter: number
+  /** Whether Drawbridge ordered it, now or earlier. Then Drawbridge renews it. */
+  readonly ours: boolean
+}
+
+/** What one edge answered for the host. */
+export interface EdgeVerdict {
+  readonly server: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly httpStatus?: number
+  readonly latencyMs?: number
+}
+
+export interface Verification {
+  readonly primary: EdgeVerdict
+  readonly secondary: (EdgeVerdict & { readonly optional: true }) | null
+}
+
+/** The list of an edge's files as they were before a run. */
+export interface BackupManifest {
+  readonly runId: string
+  readonly host: string
+  readonly server: string
+  readonly at: string
+  readonly files: readonly { readonly path: string; readonly hash: string | null; readonly secret: boolean }[]
+}
+
+/** The after-image of each step. They are journalled as JSON and never hold a secret. */
+export interface StepResults {
+  readonly check: null
+  readonly backup: BackupManifest
+  readonly certificate: ChosenCertificate
+  readonly proxy: { readonly files: readonly FileHash[] }
+  readonly 'proxy-tls': { readonly files: readonly FileHash[] }
+  readonly dns: { readonly records: readonly ZoneRecord[] }
+  readonly verify: Verification
+}
+
+/** The after-images of the earlier steps of a run. They survive a crash. */
+export type Afters = Partial<StepResults>
+
+/** Reads the after-images of a journal, newest first for each step. */
+export function aftersIn(entries: readonly JournalEntry[]): Afters {
+  const done = entries.filter(({ mark, step }) => step !== 'run' && (mark === 'done' || mark === 'verdict'))
+  return Object.fromEntries(done.map(({ step, image }) => [step, image])) as Partial<
+    Record<StepName, unknown>
+  > as Afters
+}
+
+/** A certificate that is being replaced: the files that are about to be written, and the host's former entry. */
+export interface RenewalIntent {
+  readonly certificate: ChosenCertificate
+  readonly files: readonly FileHash[]
+  readonly former: { readonly path: string; readonly content: string }
+}
+
+/** What an apply created, and so what its removal removes. One per exposure, stored as JSON. */
+export interface Receipt {
+  readonly version: 2
+  /** The Primary's files of the host. */
+  readonly files: readonly FileHash[]
+  readonly records: readonly ZoneRecord[]
+  readonly certificate?: ChosenCertificate | undefined
+  readonly verification?: Verification | undefined
+  /** The fingerprint of the certificate that the Secondary was last seen to serve; undefined: the same as the Primary. */
+  readonly onSecondary?: string | undefined
+  readonly renewal?: RenewalIntent | undefined
+}
+
+/** The receipt of a run that succeeded. What the run left as it was comes from the former receipt. */
+export const receiptOf = (afters: Afters, former?: Receipt): Receipt => ({
+  version: 2,
+  files: (afters['proxy-tls'] ?? afters.proxy)?.files ?? former?.files ?? [],
+  records: afters.dns?.records ?? former?.records ?? [],
+  ...(afters.certificate && { certificate: afters.certificate }),
+  ...(afters.verify && { verification: afters.verify }),
+})
+
+/** Receipts of version 1 were the after-images by step, with two members of the renewal beside them. */
+interface FirstReceipt extends Afters {
+  readonly renewal?: RenewalIntent
+  readonly secondary?: string
+}
+
+/** Reads a stored receipt. Rejects one that a newer version of Drawbridge wrote. */
+export function decodeReceipt(stored: unknown, host: string): Receipt {
+  const version = (stored as { version?: unknown }).version ?? 1
+  if (version === 2) return stored as Receipt
+  if (version === 1) {
+    const { renewal, secondary, ...afters } = stored as FirstReceipt
+    return {
+      ...receiptOf(afters),
+      ...(secondary !== undefined && { onSecondary: secondary }),
+      ...(renewal && { renewal }),
+    }
+  }
+  throw new Fault(
+    `The receipt of ${host} has version ${JSON.stringify(version)}, which this version of Drawbridge cannot read. Start the version that wrote it.`,
+  )
+}
+
+/** The DNS records of an exposure: those of its receipt or, before it has one, those that its plan adds. */
+export function recordsOf({ changes }: Plan, receipt: Receipt | undefined): readonly ZoneRecord[] {
+  if (receipt && receipt.records.length > 0) return receipt.records
+  return changes
+    .filter((change): change is DnsChange => change.kind === 'dns')
+    .map(({ name, type, ttl, value }) => ({ name, type, ttl, value }))
+}

@@ -1,0 +1,22 @@
+import type { Change } from '../model/exposure.ts'
+import type { StepName } from '../model/run.ts'
+import type { ChallengeKind } from './settings.ts'
+
+/**
+ * The steps of an apply, in order. The DNS name comes last, so that it never points at an edge that does not serve it. With
+ * http-01 the authority visits the name through the edge: then both must work before the certificate exists.
+ */
+export function stepsToApply(tls: boolean, changes: readonly Change[], challenge: ChallengeKind): readonly StepName[] {
+  if (!tls) return ['check', 'backup', 'proxy', 'dns', 'verify']
+  const issues = changes.some((change) => change.kind === 'certificate' && change.action === 'issue')
+  if (issues && challenge === 'http-01')
+    return ['check', 'backup', 'proxy', 'dns', 'certificate', 'proxy-tls', 'verify']
+  return ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify']
+}
+
+/** The steps of an apply that replaces an applied plan, in order. The name already leads to the edge, so DNS stays as it is. */
+export const stepsToUpdate = (tls: boolean): readonly StepName[] =>
+  tls ? ['check', 'backup', 'certificate', 'proxy', 'verify'] : ['check', 'backup', 'proxy', 'verify']
+
+/** The steps of a removal, in order: the DNS name goes first. */
+export const STEPS_TO_REMOVE: readonly StepName[] = ['backup', 'dns', 'proxy']

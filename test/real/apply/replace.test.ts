@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
+import { zoneRecords } from '../../support/dns/zone-transfer.ts'
+import { visit } from '../../support/edge/visitor.ts'
+import {
+  applied,
+  expected,
+  invariants,
+  planned,
+  planOf,
+  planRequest,
+  removed,
+  run,
+  world,
+} from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { startLoad } from '../../support/lab/load.ts'
+
+/** A plan that takes the place of an applied one, on a whole lab: another backend, TLS on or off, another end. */
+let lab: TestLab
+let other: WebBackend
+let otherStatus = 200
+beforeAll(async () => {
+  lab = await startTestLab()
+  const address = lab.description.backends.find(({ server }) => server === '253')?.address
+  other = await startWebBackend(lab, (_request, response) => response.writeHead(otherStatus).end('the other'), address)
+})
+afterEach(() => invariants(lab))
+afterAll(async () => {
+  await other?.[Symbol.asyncDispose]()
+  await lab?.stop()
+})
+
+const ca = () => readFileSync(lab.description.acme.ca)
+const refusal = async (overrides: Record<string, unknown>) =>
+  (await lab.call({ path: '/api/deploy/plan', body: planRequest(lab, overrides) })).body
+
+test('another server and port: DNS is not touched, no request fails, and the former plan is replaced', async () => {
+  const former = await applied(lab, { subdomain: 'moves' })
+  const before = await zoneRecords(lab)
+  const plan = await planned(lab, { subdomain: 'moves', server: '253', port: other.port, replaces: former.planId })
+  expect(plan.changes).toMatchObject([{ kind: 'proxy', action: 'update' }])
+  expect(plan.steps).toEqual(['check', 'backup', 'proxy', 'verify'])
+  const load = startLoad(lab.description.edges.primary, 'moves.lab.test', '/healthz')
+  const answer = expected(await run(lab, plan.planId), 200)
+  const { served, failures } = await load.stop()
+  expect(answer).toMatchObject({ planId: plan.planId, state: 'applied', verification: { secondary: { ok: true } } })
+  expect([failures, served > 0]).toEqual([[], true])
+  expect(await zoneRecords(lab)).toEqual(before)
+  expect((await planOf(lab, former.planId)).state).toBe('replaced')
+  expect((await run(lab, former.planId, 'remove')).body.code).toBe('plan_not_applied')
+  for (const edge of [lab.description.edges.primary, lab.description.edges.secondary])
+    expect((await visit(edge, { host: 'moves.lab.test', path: '/healthz' })).text).toBe('the other')
+  await removed(lab, plan.planId)
+  expect((await zoneRecords(lab)).filter((line) => line.name.includes('moves'))).toEqual([])
+})
+
+test('TLS on, and off again', async () => {
+  const plain = await applied(lab, { subdomain: 'switch' })
+  const secure = await planned(lab, { subdomain: 'switch', tls: true, replaces: plain.planId })
+  expect(secure.steps).toEqual(['check', 'backup', 'certificate', 'proxy', 'verify'])
+  expected(await run(lab, secure.planId), 200)
+  const { primary } = lab.description.edges
+  expect((await visit(primary, { host: 'switch.lab.test', ca: ca() })).status).toBe(200)
+  expect((await visit(primary, { host: 'switch.lab.test' })).status).toBe(308)
+  const again = await planned(lab, { subdomain: 'switch', replaces: secure.planId })
+  expected(await run(lab, again.planId), 200)
+  expect((await visit(primary, { host: 'switch.lab.test' })).status).toBe(200)
+  await removed(lab, again.planId)
+})
+
+test('an update that fails leaves the former exposure as it was', async () => {
+  const former = await applied(lab, { subdomain: 'stays' })
+  const plan = await planned(lab, { subdomain: 'stays', server: '253', port: other.port, replaces: former.planId })
+  otherStatus = 503
+  const before = await world(lab)
+  const answer = await run(lab, plan.planId)
+  otherStatus = 200
+  expect([answer.status, answer.body.code]).toEqual([502, 'apply_failed'])
+  expect(answer.body.rollback.map(({ status }: { status: string }) => status)).toEqual([
+    'undone',
+    'undone',
+    'undone',
+    'undone',
+  ])
+  expect(await world(lab)).toEqual(before)
+  expect((await planOf(lab, former.planId)).state).toBe('applied')
+  expect((await planOf(lab, plan.planId)).state).toBe('rolled_back')
+  await removed(lab, former.planId)
+})
+
+test('what cannot be replaced is refused by name', async () => {
+  const { planId } = await applied(lab, { subdomain: 'ends', expiresIn: 3_600 })
+  const permanent = await applied(lab, { subdomain: 'endless' })
+  const nobody = 'plan_00000000000000000000000000'
+  expect((await refusal({ subdomain: 'ends', replaces: nobody })).code).toBe('plan_not_found')
+  expect((await refusal({ subdomain: 'another', replaces: planId })).errors).toMatchObject([{ field: 'replaces' }])
+  expect((await refusal({ subdomain: 'ends', replaces: planId, expiresIn: 300 })).code).toBe('lease_not_longer')
+  expect((await refusal({ subdomain: 'endless', replaces: permanent.planId, expiresIn: 300 })).code).toBe(
+    'lease_not_longer',
+  )
+  expect((await refusal({ subdomain: 'ends' })).code).toBe('dns_name_taken')
+  const only = await planned(lab, { subdomain: 'only-planned' })
+  expect((await refusal({ subdomain: 'only-planned', replaces: only.planId })).code).toBe('plan_not_applied')
+  const longer = await planned(lab, { subdomain: 'ends', replaces: planId, expiresIn: 7_200 })
+  expected(await run(lab, longer.planId), 200)
+  const second = await planned(lab, { subdomain: 'endless', replaces: permanent.planId })
+  await removed(lab, permanent.planId)
+  expect((await run(lab, second.planId)).body.code).toBe('plan_stale')
+  await removed(lab, longer.planId)
+})
