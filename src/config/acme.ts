@@ -3,7 +3,7 @@ import type { ConfigDocument } from './document.ts'
 import { readSecretFile, type Secret } from './secret.ts'
 import * as value from './values.ts'
 
-/** The certificate authority, how it is asked, and how much may be asked of it. */
+/** The certificate authority, the account, and the limits of orders. */
 export interface AcmeSetting {
   readonly directory: string
   readonly caFile: string | undefined
@@ -12,9 +12,9 @@ export interface AcmeSetting {
   /** E-mail addresses. */
   readonly contact: readonly string[]
   readonly timeoutSeconds: number
-  /** What binds the account at the authority to one that it knows already (RFC 8555 section 7.3.4). */
+  /** Binds the ACME account to an existing account of the authority (RFC 8555 section 7.3.4). */
   readonly externalAccount: { readonly keyId: string; readonly hmacKey: Secret } | undefined
-  /** PEM, in place of the key that is made and kept in the state folder. */
+  /** The account key in PEM. Undefined: the service creates a key in the state folder. */
   readonly accountKey: Secret | undefined
   readonly limits: Limits
   readonly backoff: { readonly firstSeconds: number; readonly longestSeconds: number }
@@ -38,7 +38,7 @@ const DIRECTORIES: Readonly<Record<string, string>> = {
   'letsencrypt-staging': 'https://acme-staging-v02.api.letsencrypt.org/directory',
 }
 
-/** The limits that Let's Encrypt publishes; docs/certificates.md says where and when. Its staging limits no domain that could be counted here. */
+/** The limits that Let's Encrypt publishes; docs/certificates.md has source and date. Staging has no limit per domain. */
 const PUBLISHED: Readonly<Record<string, Limits>> = {
   letsencrypt: {
     ordersPerAccount: { count: 300, perSeconds: 3 * HOUR },
@@ -82,7 +82,7 @@ const acmeDirectory = value.parsed(
   { allowed: 'letsencrypt, letsencrypt-staging or an https:// address', default: 'letsencrypt' },
 )
 
-/** One plain address: an ACME server takes no header fields, and no comma, in it. */
+/** One plain address. An ACME server accepts no header fields and no comma in it. */
 const mailAddress = value.parsed((given) => (/^[\w.+-]{1,64}@[a-z0-9.-]{1,253}$/i.test(given) ? given : undefined), {
   allowed: 'e-mail addresses',
 })
@@ -123,7 +123,10 @@ export function readAcme(
 ): AcmeSetting {
   const { directory, limits, backoff } = settings
   if (backoff.longestSeconds < backoff.firstSeconds)
-    document.refuse(['acme', 'backoff', 'longestSeconds'], 'is shorter than firstSeconds')
+    document.refuse(
+      ['acme', 'backoff', 'longestSeconds'],
+      'is shorter than firstSeconds. Set it to at least firstSeconds.',
+    )
   return {
     ...settings,
     caFile: settings.caFile,
@@ -141,11 +144,14 @@ function readExternalAccount(
   const place = ['acme', 'externalAccount', 'hmacKeyFile']
   const hmacKey = readSecretFile(hmacKeyFile, place, document)
   if (hmacKey && !/^[A-Za-z0-9_-]{16,}=*$/.test(hmacKey.reveal()))
-    document.refuse(place, 'names a file that holds no key in base64url')
+    document.refuse(
+      place,
+      'names a file without a key in base64url. Store the key that the authority gave in this file.',
+    )
   return hmacKey && { keyId, hmacKey }
 }
 
-/** What the file says, and where it says nothing what the authority publishes. */
+/** The limits of the file. A missing limit is the one that the authority publishes. */
 function limitsFor(directory: string, { renewalsExempt, ...own }: AcmeFile['limits']): Limits {
   const name = Object.keys(DIRECTORIES).find((key) => DIRECTORIES[key] === directory)
   const published = (name && PUBLISHED[name]) || UNLIMITED

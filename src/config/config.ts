@@ -5,7 +5,15 @@ import type { Endpoint } from '../model/address.ts'
 import { type AcmeSetting, acmeSchema, readAcme } from './acme.ts'
 import { ConfigDocument, ConfigError } from './document.ts'
 import { readSecretFile, Secret, type SecretSources } from './secret.ts'
-import { type Edges, edgesSchema, readEdges, readServers, type Servers, serversSchema, unsaidEdges } from './servers.ts'
+import {
+  defaultEdges,
+  type Edges,
+  edgesSchema,
+  readEdges,
+  readServers,
+  type Servers,
+  serversSchema,
+} from './servers.ts'
 import * as value from './values.ts'
 import { readWebhooks, type Webhook, webhooksSchema } from './webhooks.ts'
 import { readZones, type Zone, zonesSchema } from './zones.ts'
@@ -18,13 +26,13 @@ export interface Config {
   readonly internalNetworks: readonly string[]
   readonly trustedProxies: readonly string[]
   readonly flow: 'capability' | 'legacy'
-  /** `internal`: the administrator token stands in for a capability on the internal network (capability flow). */
+  /** `internal`: the administrator token replaces a capability on the internal network (capability flow). */
   readonly adminToken: 'off' | 'internal'
-  /** Undefined when none is configured or it is empty: then no token is ever right. */
+  /** Undefined if no token is configured or it is empty. Then no token is valid. */
   readonly adminTokenValue: Secret | undefined
   readonly stateDir: string
   readonly store: StoreSetting
-  /** How long an instance may give no sign of life before another one takes up its runs. */
+  /** The time without a sign of life after which another instance takes over the runs of an instance. */
   readonly instances: { readonly takeOverSeconds: number }
   readonly servers: Servers
   readonly edge: { readonly http: number; readonly https: number }
@@ -33,10 +41,10 @@ export interface Config {
   readonly resolver: Endpoint | undefined
   readonly acme: AcmeSetting
   readonly certificates: readonly string[]
-  /** When certificates are looked after. When each is due follows from its own lifetime. */
+  /** When certificates are checked. Each is due by its own lifetime. */
   readonly renewal: {
     readonly checkEverySeconds: number
-    /** The pause after the first failure; each further one doubles it. */
+    /** The pause after the first failure. Each further failure doubles it. */
     readonly retryFirstSeconds: number
     readonly retryCapSeconds: number
   }
@@ -47,9 +55,9 @@ export interface Config {
     Record<'public' | 'internal', Readonly<Record<'plan' | 'diagnose' | 'read' | 'failedCredential', number>>>
   >
   readonly webhooks: readonly Webhook[]
-  /** Who may know of hosts that stand in the edge's own configuration and were not made here. */
+  /** Who sees the hosts of the edge's configuration that Drawbridge did not create. */
   readonly status: { readonly showUnmanaged: 'internal' | 'public' }
-  /** How often hosts are checked, how long each may take, how many at a time. */
+  /** The interval and timeout of checks, and how many run at the same time. */
   readonly monitor: { readonly everySeconds: number; readonly timeoutSeconds: number; readonly atOnce: number }
   readonly backups: { readonly keepRuns: number }
   readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
@@ -69,7 +77,7 @@ const budget = (plan: number, diagnose: number, read: number, failedCredential: 
 }
 const days = (fallback: number) => value.whole(1, 36_500, fallback, 'whole days')
 
-/** Every setting of the file. Paths in it are relative to `folder`. */
+/** Every setting of the file. Relative paths are resolved against `folder`. */
 export const configSchema = (folder: string) =>
   Type.Object({
     listen: Type.Object({
@@ -127,7 +135,7 @@ export function loadConfig(file: string, environment: Environment): Config {
   return readConfig(readFile(file), file, environment)
 }
 
-/** The whole configuration, or one ConfigError: first every fault of form, then every fault of meaning. */
+/** The whole configuration. Throws one ConfigError with all faults of form, or else all faults of content. */
 export function readConfig(text: string, file: string, environment: Environment): Config {
   const document = new ConfigDocument(text, file)
   const folder = dirname(file)
@@ -140,7 +148,7 @@ export function readConfig(text: string, file: string, environment: Environment)
     adminTokenValue: readAdminToken(adminTokenFile, sources),
     store: readStore({ store, storeFile }, settings.stateDir, sources),
     servers,
-    edges: readEdges(settings.edges ?? unsaidEdges(folder, servers, document), servers, document),
+    edges: readEdges(settings.edges ?? defaultEdges(folder, servers, document), servers, document),
     zones: readZones(settings.zones, { ...sources, challenge: acme.challenge }),
     resolver: settings.resolver,
     acme,
@@ -169,11 +177,11 @@ function readStore(
       : readSecretFile(storeFile, ['storeFile'], document)
   if (secret && isPostgresUrl(secret.reveal())) return { kind: 'postgres', url: secret }
   if (secret && secret.reveal() !== 'sqlite')
-    document.refuse(['store'], 'is not allowed; allowed: sqlite or postgres://user@host/database')
+    document.refuse(['store'], 'is not valid. Allowed: sqlite or postgres://user@host/database.')
   return { kind: 'sqlite', file: resolve(stateDir, 'drawbridge.db') }
 }
 
-/** What cannot be read as a URL is refused here, without showing it: an error of a later reader would show it. */
+/** Rejects an invalid URL here, because a later error message would show the URL, which can contain a password. */
 function isPostgresUrl(text: string): boolean {
   try {
     decodeURIComponent(new URL(text).password)
@@ -188,7 +196,7 @@ function readFile(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unknown reason'
-    throw new ConfigError([`${file}: the configuration cannot be read (${reason}); name it with --config`])
+    throw new ConfigError([`${file}: The configuration cannot be read (${reason}). Pass its path with --config.`])
   }
 }
 

@@ -2,14 +2,14 @@ import { type StaticDecode, type TObject, type TSchema, Type } from 'typebox'
 import { Decode } from 'typebox/value'
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml'
 
-/** Every fault of a configuration at once, each with file, line, field and what is allowed. */
+/** All faults of a configuration. Each line has file, line number, setting and the allowed values. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(faults.join('\n'))
   }
 }
 
-/** The keys and list positions that lead to a setting. */
+/** The path of keys and list positions to a setting. */
 export type Place = readonly (string | number)[]
 
 /** A YAML file with the lines of its settings. */
@@ -25,26 +25,26 @@ export class ConfigDocument {
     const document = parseDocument(text, { lineCounter: this.#lines })
     const broken = document.errors.map(({ pos, message }) => {
       const reason = (message.split('\n')[0] ?? '').replace(/ at line .*/, '')
-      return `${file}:${this.#lines.linePos(pos[0]).line}: not YAML: ${reason}`
+      return `${file}:${this.#lines.linePos(pos[0]).line}: The file is not valid YAML: ${reason}.`
     })
     if (broken.length > 0) throw new ConfigError(broken)
     this.#root = document.contents
   }
 
-  /** The settings by their schema, defaults filled in. Throws a ConfigError that lists every fault. */
+  /** Reads the settings by their schema and adds defaults. Throws a ConfigError that lists every fault. */
   read<T extends TObject>(schema: T): StaticDecode<T> {
     const value = this.#take(schema, this.#root, [])
     this.assertSound()
-    // Every member went through its own schema.
+    // Every member was decoded by its own schema.
     return value as StaticDecode<T>
   }
 
-  /** The settings of a section that is not in the file. */
+  /** The defaults of a section that is not in the file. */
   defaultsOf<T extends TObject>(schema: T): StaticDecode<T> {
     return this.#take(schema, undefined, []) as StaticDecode<T>
   }
 
-  /** Adds a fault that no schema shows: of several settings together, or of a file that a setting names. */
+  /** Adds a fault that no schema can express: about several settings, or about a file that a setting names. */
   refuse(place: Place, sentence: string): void {
     this.#fault(this.#nodeAt(place) ?? this.#nodeAt(place.slice(0, -1)), place, sentence)
   }
@@ -62,14 +62,14 @@ export class ConfigDocument {
     try {
       return Decode(schema, node.toJSON())
     } catch {
-      this.#fault(node, place, `is not allowed; allowed: ${allowedBy(schema)}`)
+      this.#fault(node, place, `is not valid. Allowed: ${allowedBy(schema)}.`)
       return undefined
     }
   }
 
   #absent(schema: TSchema, place: Place): unknown {
     if ('default' in schema) return Decode(schema, schema.default)
-    if (!Type.IsOptional(schema)) this.refuse(place, `is missing: ${allowedBy(schema)}`)
+    if (!Type.IsOptional(schema)) this.refuse(place, `is missing. Set it to ${allowedBy(schema)}.`)
     return undefined
   }
 
@@ -83,12 +83,12 @@ export class ConfigDocument {
     for (const { key } of map?.items ?? []) {
       if (Object.hasOwn(schema.properties, keyText(key))) continue
       const allowed = Object.keys(schema.properties).join(', ')
-      this.#fault(key as Node, [...place, keyText(key)], `is not a setting; allowed here: ${allowed}`)
+      this.#fault(key as Node, [...place, keyText(key)], `is not a setting. Allowed here: ${allowed}.`)
     }
     return Object.fromEntries(members)
   }
 
-  /** A mapping whose keys are names that the administrator chose. */
+  /** A mapping whose keys the administrator chooses. */
   #takeRecord(schema: TSchema, node: Node, place: Place): unknown {
     const [member] = Object.values((schema as { patternProperties?: Record<string, TSchema> }).patternProperties ?? {})
     const map = this.#mapOf(node, place)
@@ -103,7 +103,7 @@ export class ConfigDocument {
 
   #takeList(schema: TSchema & { readonly items: TSchema }, node: Node, place: Place): unknown {
     if (!isSeq(node)) {
-      this.#fault(node, place, `is not allowed; allowed: a list of ${allowedBy(schema.items)}`)
+      this.#fault(node, place, `is not valid. Allowed: a list of ${allowedBy(schema.items)}.`)
       return undefined
     }
     return node.items.map((item, index) => this.#take(schema.items, item as Node, [...place, index]))
@@ -111,7 +111,7 @@ export class ConfigDocument {
 
   #mapOf(node: Node | undefined, place: Place): YAMLMap | undefined {
     if (node === undefined || isMap(node)) return node
-    this.#fault(node, place, 'is not allowed; allowed: settings')
+    this.#fault(node, place, 'is not valid. Allowed: settings.')
     return undefined
   }
 
@@ -135,13 +135,13 @@ const allowedBy = (schema: TSchema): string => String((schema as { readonly allo
 
 const nameOf = (place: Place): string =>
   place.length === 0
-    ? 'the file'
+    ? 'The file'
     : place
         .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
         .join('')
         .replace(/^\./, '')
 
-/** A key with nothing behind it says nothing. */
+/** A key without a value counts as absent. */
 const isNothing = (node: Node): boolean => isScalar(node) && node.value === null
 
 const memberOf = (map: YAMLMap, key: string): Node | undefined =>

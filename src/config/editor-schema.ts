@@ -3,7 +3,7 @@ import { configSchema } from './config.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** drawbridge.yaml as a JSON schema, for editors that complete and check while somebody types. */
+/** The JSON schema of drawbridge.yaml, for completion and checks in editors. */
 export const editorSchema = (): JsonSchema => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'drawbridge.yaml',
@@ -21,7 +21,7 @@ function schemaOf(schema: TSchema): JsonSchema {
   return { ...rules, description: allowed }
 }
 
-/** A setting must be written where it has no default of its own. */
+/** A setting without a default is required. */
 function objectOf({ properties }: TObject): JsonSchema {
   const members = Object.entries(properties)
   const required = members.filter(([, member]) => isRequired(member)).map(([key]) => key)

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { inspect } from 'node:util'
 import type { ConfigDocument, Place } from './document.ts'
 
-/** A value that shows itself only when asked: not in JSON, not in a string, not in a log. */
+/** A value that only `reveal` returns. JSON, strings and logs show `[secret]`. */
 export class Secret {
   readonly #value: string
 
@@ -29,45 +29,46 @@ export class Secret {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where secrets are read from, and where faults about them go. */
+/** Where secrets are read from, and the document that collects faults. */
 export interface SecretSources {
   readonly document: ConfigDocument
   readonly environment: Environment
 }
 
-/** What one setting says about its secret. */
+/** One setting of a secret. */
 interface SecretSetting {
   /** The setting that names the file. */
   readonly place: Place
   readonly file: string | undefined
-  /** Read where no file is named. */
+  /** The environment variable that is read if no file is named. */
   readonly variable: string
-  /** What is missing where there is neither. */
+  /** What to set if there is neither file nor variable. */
   readonly missing: string
-  /** Whether the value has the right form; `wrong` completes the sentence where it has not. The value itself is never shown. */
+  /** Whether the value has the right form. If not, `wrong` completes the sentence. The value itself is never shown. */
   readonly isValid: (value: string) => boolean
   readonly wrong: string
 }
 
-/** The secret of a setting. A fault goes to the document, and an empty secret stands in for it. */
+/** Reads the secret of a setting. Adds a fault to the document and returns an empty secret if it cannot be read. */
 export function requiredSecret(setting: SecretSetting, { document, environment }: SecretSources): Secret {
   const { place, file, variable, missing, isValid, wrong } = setting
   const secret = file === undefined ? new Secret(environment[variable] ?? '') : readSecretFile(file, place, document)
   if (!secret) return new Secret('')
-  if (secret.reveal() === '') document.refuse(place, `is missing: ${missing}; or set ${variable} in the environment`)
-  else if (!isValid(secret.reveal())) document.refuse(place, `or ${variable} holds ${wrong}`)
+  if (secret.reveal() === '')
+    document.refuse(place, `is missing. Set it to ${missing}, or set ${variable} in the environment.`)
+  else if (!isValid(secret.reveal())) document.refuse(place, `or ${variable} contains ${wrong}.`)
   return secret
 }
 
-/** The bare value in a file that only its owner may read; undefined, with a fault, where it cannot be had. */
+/** Reads a secret from a file that only its owner may read. Adds a fault and returns undefined if it cannot be read. */
 export function readSecretFile(path: string, place: Place, document: ConfigDocument): Secret | undefined {
   try {
     const { mode } = statSync(path)
     if (!(mode & 0o077)) return new Secret(readFileSync(path, 'utf8').trim())
-    document.refuse(place, `names ${path}, which others than its owner may read; chmod it to 0600`)
+    document.refuse(place, `names ${path}, which other users than its owner may read. Run: chmod 0600 ${path}`)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
-    document.refuse(place, `names ${path}, which cannot be read (${code ?? 'unknown reason'})`)
+    document.refuse(place, `names ${path}, which cannot be read (${code ?? 'unknown reason'}).`)
   }
   return undefined
 }

@@ -2,7 +2,7 @@ import { type StaticDecode, Type } from 'typebox'
 import type { ConfigDocument } from './document.ts'
 import * as value from './values.ts'
 
-/** The registry: every server that has an id here, and the part it plays. */
+/** The registry: every server with an id, and its role. */
 export interface Servers {
   readonly addresses: Readonly<Record<string, string>>
   readonly targets: readonly string[]
@@ -18,13 +18,13 @@ interface EdgeSetting {
   readonly binary: string
   readonly pidFile: string
   readonly errorLog: string
-  /** Where it is asked. */
+  /** The address that Drawbridge connects to. */
   readonly address: string
-  /** Where it listens. */
+  /** The addresses that nginx listens on. */
   readonly listen: readonly string[]
 }
 
-/** By the id of the server that each plays. */
+/** Edges by the id of their server. */
 export type Edges = Readonly<Record<string, EdgeSetting>>
 
 const ID = 'the id of a server, such as 23'
@@ -50,11 +50,11 @@ const edgeSchema = (folder: string) =>
     listen: Type.Optional(Type.Array(value.address('IP addresses of the edge'))),
   })
 
-/** By the id of a server. Without the setting the Primary is an nginx as Debian installs it. */
+/** Edges by the id of their server. Default: the Primary runs nginx as Debian installs it. */
 export const edgesSchema = (folder: string) => Type.Optional(Type.Record(Type.String(), edgeSchema(folder)))
 
-/** The Primary's edge about which the file says nothing. */
-export const unsaidEdges = (folder: string, { primary }: Servers, document: ConfigDocument) => ({
+/** The Primary's edge if the file has no `edges`. */
+export const defaultEdges = (folder: string, { primary }: Servers, document: ConfigDocument) => ({
   [primary]: document.defaultsOf(edgeSchema(folder)),
 })
 
@@ -64,11 +64,11 @@ export function readServers(settings: StaticDecode<typeof serversSchema>, docume
   const { addresses, targets, primary } = settings
   const secondary = settings.secondary === 'none' ? undefined : settings.secondary
   for (const id of Object.keys(addresses).filter((id) => !value.SERVER_ID.test(id)))
-    document.refuse(['servers', 'addresses', id], 'is not allowed; allowed: up to 32 letters, digits and hyphens')
+    document.refuse(['servers', 'addresses', id], 'is not valid. Allowed: up to 32 letters, digits and hyphens.')
   for (const [field, ids] of Object.entries({ targets, primary: [primary], secondary: secondary ? [secondary] : [] })) {
     for (const unknown of ids.filter((id) => addresses[id] === undefined)) {
       const known = Object.keys(addresses).join(', ')
-      document.refuse(['servers', field], `names ${unknown}, which has no address; allowed: ${known}`)
+      document.refuse(['servers', field], `names ${unknown}, which has no address. Allowed: ${known}.`)
     }
   }
   return { addresses, targets, primary, secondary }
@@ -83,7 +83,7 @@ export function readEdges(
     Object.entries(edges).map(([server, { prefix, address: asked, listen, ...setting }]) => {
       if (addresses[server] === undefined) {
         const known = Object.keys(addresses).join(', ')
-        document.refuse(['edges', server], `is not allowed; allowed: ids of servers: ${known}`)
+        document.refuse(['edges', server], `is not valid. Allowed: ids of servers (${known}).`)
       }
       const address = asked ?? addresses[server] ?? ''
       return [server, { ...setting, prefix, address, listen: listen ?? [address] }]

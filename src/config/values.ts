@@ -5,19 +5,19 @@ import { parseAddress, parseCidr, parseEndpoint } from '../model/address.ts'
 import { parseName } from '../model/dns-name.ts'
 
 /**
- * The kinds of value that settings have, as TypeBox schemas. `allowed` completes the sentence "… is not allowed;
- * allowed: …" of whoever wrote something else. A `default` is written as it would stand in the file.
+ * The types of settings, as TypeBox schemas. `allowed` completes the sentence "… is not valid. Allowed: …." A `default`
+ * has the form of a value in the file.
  */
 type Options = {
   readonly allowed: string
   readonly default?: unknown
 }
 
-/** A text of the file that `parse` turns into a value; undefined: not allowed. */
+/** Text that `parse` converts to a value. `parse` returns undefined for invalid text. */
 export const parsed = <T>(parse: (text: string) => T | undefined, options: Options) =>
   Type.Codec(Type.String(options)).Decode(decodedBy(parse)).Encode(neverWritten)
 
-/** The same for what YAML may have read as a number already, such as a port or the id of a server. */
+/** The same for text that YAML reads as a number, such as a port or the id of a server. */
 const parsedScalar = <T>(parse: (text: string) => T | undefined, options: Options) =>
   Type.Codec(Type.Union([Type.String(), Type.Integer()], options))
     .Decode((given) => decodedBy(parse)(String(given)))
@@ -27,12 +27,12 @@ const decodedBy =
   <T>(parse: (text: string) => T | undefined) =>
   (given: string): T => {
     const value = parse(given)
-    if (value === undefined) throw new Error('not allowed')
+    if (value === undefined) throw new Error('The value is not valid.')
     return value
   }
 
 const neverWritten = (): never => {
-  throw new Error('a configuration is never written')
+  throw new Error('A configuration is never written.')
 }
 
 const nonEmpty = (text: string): string | undefined => (text === '' ? undefined : text)
@@ -61,11 +61,11 @@ export const oneOf = <const T extends readonly string[]>(values: T, fallback?: T
   return schema
 }
 
-/** A path of the file's own folder, or an absolute one. */
+/** An absolute path, or a path relative to the folder of the file. */
 export const path = (folder: string, allowed: string, fallback?: string) =>
   parsed((given) => (given === '' ? undefined : resolve(folder, given)), { allowed, ...withDefault(fallback) })
 
-/** A path that becomes part of nginx's own text. */
+/** A path that is written into nginx's configuration. */
 export const nginxPath = (folder: string, what: string, fallback: string) =>
   parsed((given) => plainPath(resolve(folder, given)), {
     allowed: `${what}: letters, digits and . _ - /`,
@@ -74,7 +74,7 @@ export const nginxPath = (folder: string, what: string, fallback: string) =>
 
 const plainPath = (given: string): string | undefined => (/^[A-Za-z0-9._/-]+$/.test(given) ? given : undefined)
 
-/** A program: by its name alone where it is found by the system, or by its path. */
+/** A program: its name, which the system finds in PATH, or its path. */
 export const program = (folder: string, fallback: string) =>
   parsed((given) => (given.includes('/') ? resolve(folder, given) : nonEmpty(given)), {
     allowed: 'a program',
@@ -97,7 +97,7 @@ export const dnsServer = (allowed: string) => parsed((given) => parseEndpoint(gi
 
 export const dnsName = (allowed: string) => parsed(parseName, { allowed })
 
-/** The short id of a server. YAML reads a bare 23 as a number: that is fine. */
+/** The short id of a server. YAML reads 23 as a number, which is accepted. */
 export const serverId = (allowed: string, fallback?: string) =>
   parsedScalar((given) => (SERVER_ID.test(given) ? given : undefined), { allowed, ...withDefault(fallback) })
 
@@ -114,7 +114,7 @@ export const portRange = parsedScalar(
 
 const isPort = (number: number): boolean => Number.isInteger(number) && number >= 1 && number <= 65_535
 
-/** `https://name[:port]` without a path: what a browser calls an origin. */
+/** An origin: `https://name[:port]` without a path. */
 export const origin = parsed(
   (given) => {
     const url = URL.parse(given)

@@ -3,12 +3,12 @@ import { EVENT_TYPES, type EventType } from '../model/event.ts'
 import { requiredSecret, Secret, type SecretSources } from './secret.ts'
 import * as value from './values.ts'
 
-/** A receiver of events. Addresses come from here and from nowhere else. */
+/** A receiver of events. Only the configuration can add receivers. */
 export interface Webhook {
   readonly name: string
   readonly url: Secret
   readonly secret: Secret
-  /** Undefined: all of them. */
+  /** Undefined: all events. */
   readonly events: readonly EventType[] | undefined
   readonly hosts: readonly string[] | undefined
   readonly tries: number
@@ -34,7 +34,7 @@ const webhookSchema = (folder: string) =>
     timeoutSeconds: value.seconds(1, 60, 10),
   })
 
-/** By name. */
+/** Webhooks by name. */
 export const webhooksSchema = (folder: string) => Type.Record(Type.String(), webhookSchema(folder), { default: {} })
 
 type WebhookFile = StaticDecode<ReturnType<typeof webhookSchema>>
@@ -47,9 +47,9 @@ export function readWebhooks(
     if (!/^[a-z0-9-]{1,32}$/.test(name))
       sources.document.refuse(
         ['webhooks', name],
-        'is not allowed; allowed: names of lower-case letters, digits and hyphens, 32 at most',
+        'is not valid. Allowed: names of at most 32 lower-case letters, digits and hyphens.',
       )
-    // Many receivers are known by nothing but their address: it is a secret, too.
+    // Many receivers authenticate callers only by the URL, so the URL is a secret, too.
     const secret = signingSecret(name, secretFile, sources)
     return { name, url: new Secret(url), secret, events, hosts, tries, timeoutSeconds }
   })
@@ -61,9 +61,9 @@ const signingSecret = (name: string, file: string | undefined, sources: SecretSo
       place: ['webhooks', name, 'secretFile'],
       file,
       variable: `DRAWBRIDGE_WEBHOOK_${name.toUpperCase().replaceAll('-', '_')}`,
-      missing: 'a file that holds the secret',
+      missing: 'the path of a file with the secret',
       isValid: isSigningSecret,
-      wrong: 'something that is not whsec_ and 24 to 64 bytes in base64',
+      wrong: 'a value that is not whsec_ with 24 to 64 bytes in base64',
     },
     sources,
   )

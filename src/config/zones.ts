@@ -6,18 +6,18 @@ import * as value from './values.ts'
 
 export interface Zone {
   readonly name: string
-  /** The authoritative server that is asked and changed. */
+  /** The authoritative server for queries and updates. */
   readonly primary: Endpoint
-  /** Every server that must serve a challenge before a certificate authority is told of it. */
+  /** Every server that must serve a challenge before the certificate authority validates it. */
   readonly nameServers: readonly Endpoint[]
   readonly ttl: number
-  /** The records that a host's name gets; undefined: the address of the Primary. */
+  /** The records of a host. Undefined: the address of the Primary. */
   readonly publish: readonly PublishedRecord[] | undefined
-  /** What TLS is served with: one certificate for all hosts of the zone, or one for each. */
+  /** One certificate for all hosts of the zone, or one for each. */
   readonly certificate: CertificateScope
-  /** The domain that a certificate authority counts the zone's names by. */
+  /** The domain that a certificate authority uses for its limits. */
   readonly registeredDomain: string
-  /** Without a key the zone can be planned in, but not changed. */
+  /** Without a key the zone accepts plans, but no apply. */
   readonly tsig: ZoneKey | undefined
 }
 
@@ -33,7 +33,7 @@ interface ZoneKey {
   readonly secret: Secret
 }
 
-/** The zone that a host lies in: the innermost where one lies in another. */
+/** The zone of a host. If several match, the longest. */
 export const zoneOf = (zones: ReadonlyMap<string, Zone>, host: string): Zone | undefined =>
   [...zones.values()].filter(({ name }) => isInZone(host, name)).toSorted((a, b) => b.name.length - a.name.length)[0]
 
@@ -45,7 +45,7 @@ export const namesToOrder =
 
 const dnsServer = value.dnsServer('the IP address of the DNS server, with :port where it is not 53')
 
-/** TSIG keys have domain names, in which underscores are common. */
+/** TSIG keys have domain names. Underscores are common in them. */
 const keyName = value.parsed(
   (given) =>
     /^[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?$/.test(given)
@@ -93,7 +93,7 @@ export function readZones(zones: Readonly<Record<string, ZoneFile>>, sources: Zo
   for (const [key, settings] of Object.entries(zones)) {
     const name = parseName(key)
     if (!name || found.has(name))
-      sources.document.refuse(['zones', key], 'is not allowed; allowed: each DNS zone once, by its name')
+      sources.document.refuse(['zones', key], 'is not valid. Allowed: each DNS zone once, by its name.')
     found.set(name ?? key, readZone(settings, key, name ?? key, sources))
   }
   return found
@@ -102,14 +102,17 @@ export function readZones(zones: Readonly<Record<string, ZoneFile>>, sources: Zo
 function readZone(settings: ZoneFile, key: string, name: string, sources: ZoneSources): Zone {
   const refuse = (field: string, sentence: string) => sources.document.refuse(['zones', key, field], sentence)
   const { primary, nameServers = [primary], ttl, certificate, publish, tsig } = settings
-  if (nameServers.length === 0) refuse('nameServers', 'is empty; leave it out where only the primary counts')
+  if (nameServers.length === 0) refuse('nameServers', 'is empty. Omit it if only the primary server counts.')
   if (certificate === 'wildcard' && sources.challenge === 'http-01')
-    refuse('certificate', 'is wildcard, but acme.challenge is http-01: wildcard certificates are issued by dns-01 only')
-  // By the last two labels more is counted together than an authority counts, never less.
+    refuse(
+      'certificate',
+      'is wildcard, but acme.challenge is http-01. Set acme.challenge to dns-01, the only challenge for wildcard certificates.',
+    )
+  // With the last two labels, this service counts more names together than an authority does, never fewer.
   const registeredDomain = settings.registeredDomain ?? name.split('.').slice(-2).join('.')
-  if (!isInZone(name, registeredDomain)) refuse('registeredDomain', `is neither ${name} nor a domain above it`)
+  if (!isInZone(name, registeredDomain)) refuse('registeredDomain', `is neither ${name} nor a domain above it.`)
   if (publish && (publish.cname !== undefined) === publish.a.length + publish.aaaa.length > 0)
-    refuse('publish', 'must have either addresses (a, aaaa) or one cname')
+    refuse('publish', 'must have either addresses (a, aaaa) or one cname.')
   return {
     name,
     primary,
@@ -126,7 +129,7 @@ function readZone(settings: ZoneFile, key: string, name: string, sources: ZoneSo
   }
 }
 
-/** Addresses, or one name that has them: a CNAME stands alone. */
+/** Addresses, or one CNAME: a CNAME cannot have other records beside it. */
 const publishedRecords = ({ a, aaaa, cname }: NonNullable<ZoneFile['publish']>): readonly PublishedRecord[] =>
   cname === undefined
     ? [
@@ -141,9 +144,9 @@ const keySecret = (file: string | undefined, key: string, zone: string, sources:
       place: ['zones', key, 'tsig', 'secretFile'],
       file,
       variable: `DRAWBRIDGE_TSIG_${zone.toUpperCase().replaceAll(/[.-]/g, '_')}`,
-      missing: "a file that holds the key's secret",
+      missing: "the path of a file with the key's secret",
       isValid: (text) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
-      wrong: 'something that is not base64',
+      wrong: 'a value that is not base64',
     },
     sources,
   )

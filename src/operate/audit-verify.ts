@@ -13,12 +13,12 @@ export type AuditVerdict =
     }
   | ({ readonly ok: false } & ChainFault)
 
-/** Follows the whole audit chain and tells its first fault. The service may go on writing and pruning meanwhile. */
+/** Verifies the whole audit chain and returns its first fault. The service may write and prune at the same time. */
 export async function verifyAudit(store: Pick<AuditStore, 'readAudit' | 'auditHead'>): Promise<AuditVerdict> {
   for (;;) {
     const beginning = await firstSeq(store)
     const verdict = await walk(store)
-    // A beginning that moved was pruned under our feet: that is no fault, but calls for another look.
+    // The service pruned lines during the walk. That is not a fault, but the walk must be repeated.
     if (verdict.ok || (await firstSeq(store)) === beginning) return verdict
   }
 }
@@ -26,7 +26,7 @@ export async function verifyAudit(store: Pick<AuditStore, 'readAudit' | 'auditHe
 async function walk(store: Pick<AuditStore, 'readAudit' | 'auditHead'>): Promise<AuditVerdict> {
   const chain = new ChainVerifier()
   for (;;) {
-    // Before the lines: what the head knew of by now must be among them.
+    // The head is read before the lines, so the lines must include it.
     const head = await store.auditHead()
     const page = await store.readAudit(chain.extent.last, PAGE)
     for (const line of page) {
@@ -42,9 +42,9 @@ async function walk(store: Pick<AuditStore, 'readAudit' | 'auditHead'>): Promise
 const firstSeq = async (store: Pick<AuditStore, 'readAudit' | 'auditHead'>): Promise<number | undefined> =>
   (await store.readAudit(0, 1))[0]?.seq
 
-/** The verdict in a sentence. The head's hash is worth keeping elsewhere: it pins everything before it. */
+/** The result in one sentence. An administrator can keep the head's hash elsewhere: it proves all lines before it. */
 export function auditReport(verdict: AuditVerdict): string {
   if (!verdict.ok) return verdict.sentence
   if (verdict.lines === 0) return 'The audit chain is empty.'
-  return `The audit chain is whole: ${verdict.lines} lines, ${verdict.first} to ${verdict.last}, head ${verdict.headHash}.`
+  return `The audit chain is intact: ${verdict.lines} lines, ${verdict.first} to ${verdict.last}, head ${verdict.headHash}.`
 }

@@ -11,8 +11,8 @@ export const backupLines = (manifests: readonly BackupManifest[]): string[] =>
   manifests.length === 0
     ? ['There are no backups yet.']
     : manifests.map(({ runId, at, host, server, files }) => {
-        const stood = files.filter(({ hash }) => hash !== null).map(({ path }) => path)
-        return `${runId}  ${at}  ${host} on ${server}  ${stood.join(', ')}`
+        const existing = files.filter(({ hash }) => hash !== null).map(({ path }) => path)
+        return `${runId}  ${at}  ${host} on ${server}  ${existing.join(', ')}`
       })
 
 export interface RestoreParts {
@@ -22,23 +22,23 @@ export interface RestoreParts {
   readonly edgeLock: EdgeLock
 }
 
-/** What a restore would do to one file of the edge. */
+/** The effect of a restore on one file of the edge. */
 interface Difference {
   readonly path: string
   readonly change: 'appears' | 'changes' | 'vanishes'
 }
 
-/** What a restore would do, as of the look that was taken for it. */
+/** The effect of a restore on the files as they were read for the preview. */
 interface Restore {
   readonly runId: string
   readonly server: string
   readonly differences: readonly Difference[]
-  /** The live exposure whose files would vanish while its DNS records stay; null when there is none. */
+  /** The applied exposure whose files the restore would remove while its DNS records stay. Null if there is none. */
   readonly offAir: string | null
   readonly change: EdgeChange
 }
 
-/** Only looks. */
+/** Computes what a restore would do. Changes nothing. */
 export async function previewRestore(runId: string, { shelf, primary, store }: RestoreParts): Promise<Restore> {
   if (!primary) throw new Fault('No edge is configured for the Primary.')
   const files = await shelf.load(runId)
@@ -51,7 +51,10 @@ export async function previewRestore(runId: string, { shelf, primary, store }: R
   })
   const exposure = await store.findExposure(host)
   if (exposure?.state === 'applying' || exposure?.state === 'removing') {
-    throw new Problem('plan_busy', `A run for ${host} is under way. Nothing was changed; restore when it has ended.`)
+    throw new Problem(
+      'plan_busy',
+      `A run for ${host} is in progress. Nothing was changed. Restore when the run has ended.`,
+    )
   }
   const live = exposure?.state === 'applied' ? (exposure.receipt?.files ?? []).map(({ path }) => path) : []
   const isTakenDown = differences.some(({ path, change }) => change === 'vanishes' && live.includes(path))
@@ -64,20 +67,23 @@ export async function previewRestore(runId: string, { shelf, primary, store }: R
   }
 }
 
-const WORDS = { appears: 'would appear', changes: 'would change', vanishes: 'would vanish' } as const
+const WORDS = { appears: 'would be created', changes: 'would be changed', vanishes: 'would be removed' } as const
 
-/** One line for each file, and what that means for visitors. */
+/** One line for each file, and a warning if the host would go offline. */
 export function previewLines({ server, differences, offAir }: Restore): string[] {
-  if (differences.length === 0) return [`The files on ${server} are as they stood before that run already.`]
+  if (differences.length === 0) return [`The files on ${server} are already the same as before that run.`]
   const lines = differences.map(({ path, change }) => `${WORDS[change]} on ${server}: ${path}`)
   return offAir === null ? lines : [...lines, offAirSentence(offAir)]
 }
 
 export const offAirSentence = (host: string): string =>
-  `This takes ${host}, which is live, off the air, and its DNS records would still point here. To take it down in order, ` +
-  `remove its plan. To restore all the same, pass --off-air ${host}.`
+  `The restore would stop serving ${host}, but its DNS records would still point to the edge. To take the host offline ` +
+  `properly, remove its plan. To restore anyway, pass --off-air ${host}.`
 
-/** Puts the Primary's files back: validated first, proven to run after. DNS is not touched. What changed since the preview is refused. */
+/**
+ * Restores the Primary's files: validates them first and proves the reload. Does not change DNS. Refuses if a file has
+ * changed since the preview.
+ */
 export async function restoreBackup(
   { server, differences, change }: Restore,
   { primary, edgeLock }: RestoreParts,
@@ -88,6 +94,6 @@ export async function restoreBackup(
     await primary.swap(change)
     await primary.reload()
     const done = differences.map((each) => (each.change === 'vanishes' ? `no ${each.path}` : each.path))
-    return `Put back on ${server}: ${done.join(', ')}.`
+    return `Restored on ${server}: ${done.join(', ')}.`
   })
 }

@@ -10,10 +10,10 @@ import type { RestoreParts } from './backups.ts'
 import type { DoctorParts } from './doctor/doctor.ts'
 
 /**
- * What the commands on this machine act with. Every member loads what it needs when it is called, so `--help` loads nothing.
+ * The parts that the commands on this machine use. Every member loads its code when it is called, so `--help` loads nothing.
  */
 export interface Machine {
-  /** Runs the service until it is told to end. */
+  /** Runs the service until SIGTERM or SIGINT. */
   serve(config: Config): Promise<void>
   /** Opens the parts of the service without listening, and closes them after `work`. A service may run beside it. */
   withParts<T>(config: Config, work: (parts: MachineParts) => Promise<T>): Promise<T>
@@ -40,10 +40,10 @@ async function configIn(file: string): Promise<Config> {
 export function addServe(program: Command, machine: Machine): void {
   const command = onThisMachine(program.command('serve'))
     .description('run the service')
-    .option('--check', 'only read the configuration and say whether it is right')
+    .option('--check', 'only check the configuration')
     .action(async ({ config: file, check }: Configured & { check?: boolean }) => {
       const config = await configIn(file)
-      if (check) return standardOutput().print(`${file} is right.`)
+      if (check) return standardOutput().print(`${file} is valid.`)
       await machine.serve(config)
     })
   withExample(command, 'drawbridge serve --config /etc/drawbridge/drawbridge.yaml')
@@ -51,8 +51,8 @@ export function addServe(program: Command, machine: Machine): void {
 
 export function addDoctor(program: Command, machine: Machine): void {
   const command = onThisMachine(program.command('doctor'))
-    .description('look at everything that the service stands on, and say what to do about what is wrong')
-    .option('--fix', 'do what is safe: make folders of ours, take rights away from others')
+    .description('check everything that the service needs, and print how to fix each problem')
+    .option('--fix', 'apply the safe fixes: create missing folders, remove permissions of other users')
     .action(async ({ config, fix, json }: Configured & { fix?: boolean }) => {
       const { doctor } = await import('./doctor/command.ts')
       print(await doctor(config, fix === true, machine.doctorParts), json)
@@ -67,9 +67,9 @@ interface RestoreOptions extends Configured {
 }
 
 export function addBackups(program: Command, machine: Machine): void {
-  const backups = program.command('backups').description("the edge's files as they stood before each run")
+  const backups = program.command('backups').description("backups of the edge's files from before each run")
   const list = onThisMachine(backups.command('list'))
-    .description('show them, newest first')
+    .description('list the backups, newest first')
     .action(async ({ config, json }: Configured) =>
       machine.withParts(await configIn(config), async ({ shelf }) => {
         const { backupLines } = await import('./backups.ts')
@@ -79,10 +79,10 @@ export function addBackups(program: Command, machine: Machine): void {
     )
   withExample(withJson(list), 'drawbridge backups list --config /etc/drawbridge/drawbridge.yaml')
   const command = onThisMachine(backups.command('restore <runId>'))
-    .description("put the Primary's files back as they stood before that run; DNS is not touched")
-    .option('--show', 'only show which files would appear, change and vanish')
-    .option('--yes', 'do not ask')
-    .option('--off-air <host>', 'restore although that host, which is live, is taken off the air')
+    .description("restore the Primary's files from before that run; does not change DNS")
+    .option('--show', 'only show which files would be created, changed and removed')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--off-air <host>', 'restore even though this live host goes offline')
     .action((runId: string, options: RestoreOptions) => restore(runId, options, machine))
   withExample(
     withJson(command),
@@ -91,7 +91,7 @@ export function addBackups(program: Command, machine: Machine): void {
   )
 }
 
-/** Shows what it would do, asks, and does it. */
+/** Shows the preview, asks for confirmation and restores. */
 async function restore(runId: string, options: RestoreOptions, machine: Machine): Promise<void> {
   const { config, json, show, yes, offAir } = options
   await machine.withParts(await configIn(config), async (parts) => {
@@ -113,8 +113,8 @@ async function restore(runId: string, options: RestoreOptions, machine: Machine)
 
 export function addResolve(program: Command, machine: Machine): void {
   const command = onThisMachine(program.command('resolve <planId>'))
-    .description('show what a blocked plan left standing, and put it back')
-    .option('--show', 'only show')
+    .description('show what a blocked plan has left, and finish its rollback')
+    .option('--show', 'only show what is left')
     .action(async (planId: string, { config, show, json }: Configured & { show?: boolean }) =>
       machine.withParts(await configIn(config), async (parts) => {
         const { leftOvers, resolve } = await import('../runs/engine/resolve.ts')
@@ -122,12 +122,12 @@ export function addResolve(program: Command, machine: Machine): void {
           step,
           detail: detail ?? null,
         }))
-        const standing = left.map(({ step, detail }) => `Left standing: ${step}${detail ? ` (${detail})` : ''}`)
+        const standing = left.map(({ step, detail }) => `Left: ${step}${detail ? ` (${detail})` : ''}`)
         if (show) return print({ body: { planId, left, resolved: false }, lines: () => standing }, json)
         const { outcome, run } = await resolve(planId, parts)
         const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
-        if (stuck) throw new Error(`still blocked at ${stuck.name}: ${stuck.detail}`)
-        const sentence = `${run.host} is in order again: everything was put back.`
+        if (stuck) throw new Error(`The plan is still blocked at ${stuck.name}: ${stuck.detail}`)
+        const sentence = `The rollback of ${run.host} is finished. The host is no longer blocked.`
         print({ body: { planId, left, resolved: true }, lines: () => [...standing, sentence] }, json)
       }),
     )
@@ -135,24 +135,24 @@ export function addResolve(program: Command, machine: Machine): void {
 }
 
 export function addAcme(program: Command, machine: Machine): void {
-  const acme = program.command('acme').description('our account at the certificate authority')
+  const acme = program.command('acme').description('the ACME account at the certificate authority')
   const exporting = onThisMachine(acme.command('export-account'))
-    .description('write the key of the account to a new file that only its owner may read')
-    .requiredOption('--to <file>', 'must not be there yet')
+    .description('write the account key to a new file that only its owner may read')
+    .requiredOption('--to <file>', 'the path of the new file; it must not exist')
     .action(async ({ config: file, json, to }: Configured & { to: string }) => {
       const config = await configIn(file)
       const { directory } = config.acme
       await machine.exportAccountKey(config, to)
-      const sentence = `${to} holds the key of the account at ${directory}. Whoever has it orders in its name: keep it safe.`
+      const sentence = `${to} contains the account key for ${directory}. Anybody who has this key can order certificates: keep it safe.`
       print({ body: { directory, file: to }, lines: () => [sentence] }, json)
     })
   withExample(withJson(exporting), 'drawbridge acme export-account --config FILE --to account.key')
 }
 
 export function addWebhooks(program: Command, machine: Machine): void {
-  const webhooks = program.command('webhooks').description('receivers of events')
+  const webhooks = program.command('webhooks').description('show and retry webhook deliveries')
   const list = onThisMachine(webhooks.command('list'))
-    .description('show how each does, and what it was not given')
+    .description('list webhooks with their state and dead letters')
     .action(async ({ config, json }: Configured) =>
       machine.withParts(await configIn(config), async ({ webhookReport }) => {
         const { webhookLines } = await import('./webhooks.ts')
@@ -162,7 +162,7 @@ export function addWebhooks(program: Command, machine: Machine): void {
     )
   withExample(withJson(list), 'drawbridge webhooks list --config /etc/drawbridge/drawbridge.yaml')
   const retry = onThisMachine(webhooks.command('retry <name>'))
-    .description('let everything that waits or was given up be tried again now')
+    .description('retry all pending and dead deliveries of a webhook now')
     .action(async (name: string, { config, json }: Configured) =>
       machine.withParts(await configIn(config), async ({ hooks, store, now }) => {
         const { retryWebhook } = await import('./webhooks.ts')
@@ -173,10 +173,10 @@ export function addWebhooks(program: Command, machine: Machine): void {
   withExample(withJson(retry), 'drawbridge webhooks retry chat --config /etc/drawbridge/drawbridge.yaml')
 }
 
-/** `audit` itself reads through the API; `audit verify` follows the whole chain in the store. */
+/** `audit` reads through the API. `audit verify` reads the whole chain from the store. */
 export function addAuditVerify(audit: Command, machine: Machine): void {
   const command = onThisMachine(audit.command('verify'))
-    .description('follow the audit chain on the server and find a changed or missing line')
+    .description('verify the audit chain on the server; finds changed and missing lines')
     .action(async ({ config, json }: Configured) => {
       const { auditReport, verifyAudit } = await import('./audit-verify.ts')
       const store = await machine.openStore(await configIn(config))

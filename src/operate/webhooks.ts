@@ -22,7 +22,7 @@ function linesOf({
   return [`${name} to ${receiver}: ${delivered} delivered, ${pending} pending, ${dead} dead${trouble}`, ...letters]
 }
 
-/** Lets everything that a webhook was not given be tried again now. The running service does it. */
+/** Makes all pending and dead deliveries of a webhook due now. The running service sends them. */
 export async function retryWebhook(
   name: string,
   hooks: readonly Hook[],
@@ -31,8 +31,8 @@ export async function retryWebhook(
 ): Promise<string> {
   if (!hooks.some((hook) => hook.name === name)) {
     const names = hooks.map((hook) => hook.name).join(', ')
-    throw new Error(`there is no webhook ${name}; ${names ? `there is ${names}` : 'none is configured'}`)
+    throw new Error(`There is no webhook ${name}. ${names ? `Configured: ${names}.` : 'No webhook is configured.'}`)
   }
   const count = await store.reviveDeliveries(name, now)
-  return `${count} ${count === 1 ? 'event is' : 'events are'} tried again now.`
+  return `${count} ${count === 1 ? 'event will' : 'events will'} be sent again now.`
 }

@@ -75,7 +75,7 @@ const resolve = (...options: string[]) =>
   promisify(execFile)('bin/drawbridge', ['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml'), ...options])
 
 test('resolve lists what is left and does not overwrite the edit', async () => {
-  expect((await resolve('--show')).stdout).toContain('Left standing: proxy')
+  expect((await resolve('--show')).stdout).toContain('Left: proxy')
   await expect(resolve()).rejects.toThrow('still blocked at proxy')
   expect(readFileSync(file, 'utf8')).toContain(EDIT)
   expect((await planOf(lab, planId)).state).toBe('blocked')
@@ -83,7 +83,7 @@ test('resolve lists what is left and does not overwrite the edit', async () => {
 
 test('after the edit is reverted, resolve undoes everything and the host is free again', async () => {
   writeFileSync(file, readFileSync(file, 'utf8').replace(EDIT, ''))
-  expect((await resolve()).stdout).toContain('edited.lab.test is in order again')
+  expect((await resolve()).stdout).toContain('The rollback of edited.lab.test is finished')
   expect(existsSync(file)).toBe(false)
   expect((await planOf(lab, planId)).state).toBe('rolled_back')
   await removed(lab, (await applied(lab, { subdomain: 'edited' })).planId)

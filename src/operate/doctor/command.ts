@@ -6,36 +6,36 @@ import { hanging } from '../../terminal/text.ts'
 import { type DoctorParts, examine, repair } from './doctor.ts'
 import { type Finding, fault, ok } from './finding.ts'
 
-/** Looks; with `fix` does what is safe and looks again. */
+/** Checks the installation. With `fix`, applies the safe fixes and checks again. */
 export async function doctor(
   file: string,
   fix: boolean,
   parts: (config: Config) => DoctorParts | Promise<DoctorParts>,
 ): Promise<Output> {
   const config = configOrFindings(file)
-  if (Array.isArray(config)) return told(config, [])
-  const readable = ok('configuration', `${file} is right.`)
-  const look = async (looked: DoctorParts) => [readable, ...(await examine(looked))]
-  const found = await look(await parts(config))
-  if (!fix) return told(found, [])
+  if (Array.isArray(config)) return output(config, [])
+  const readable = ok('configuration', `${file} is valid.`)
+  const check = async () => [readable, ...(await examine(await parts(config)))]
+  const found = await check()
+  if (!fix) return output(found, [])
   const done = repair(found)
-  return told(done.length > 0 ? await look(await parts(config)) : found, done)
+  return output(done.length > 0 ? await check() : found, done)
 }
 
-const told = (findings: readonly Finding[], done: readonly string[]): Output => ({
+const output = (findings: readonly Finding[], done: readonly string[]): Output => ({
   body: doctorBody(findings, done),
   lines: (screen) => [...done, ...doctorLines(findings, screen)],
-  exitCode: isWell(findings) ? 0 : 1,
+  exitCode: isSound(findings) ? 0 : 1,
 })
 
-/** A file that cannot be read is the one finding: nothing else is known then. */
+/** If the file is not valid, its faults are the only findings, because every other check needs the configuration. */
 function configOrFindings(file: string): Config | Finding[] {
   try {
     return loadConfig(file, process.env)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const fix = 'Correct it; drawbridge.example.yaml shows every setting.'
-    return error.message.split('\n').map((sentence) => fault('configuration', `${sentence}.`, fix))
+    const fix = 'Correct the setting. drawbridge.example.yaml shows every setting.'
+    return error.message.split('\n').map((sentence) => fault('configuration', sentence, fix))
   }
 }
 
@@ -45,7 +45,7 @@ const WORDS: Readonly<Record<Finding['status'], { readonly word: string; readonl
   fault: { word: 'FAULT', tone: 'bad' },
 }
 
-/** Each finding a line, and its fix below it. */
+/** One line per finding, with its fix below it. */
 function doctorLines(findings: readonly Finding[], screen: Screen): string[] {
   const widest = Math.max(...findings.map(({ subject }) => subject.length))
   const lines = findings.flatMap(({ status, subject, sentence, fix }) => {
@@ -61,17 +61,17 @@ function doctorLines(findings: readonly Finding[], screen: Screen): string[] {
 function summary(findings: readonly Finding[]): string {
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length
   const [faults, warnings] = [count('fault'), count('warning')]
-  if (faults + warnings === 0) return `All ${findings.length} checks are well.`
+  if (faults + warnings === 0) return `All ${findings.length} checks passed.`
   return `${findings.length} checks: ${plural(faults, 'fault')}, ${plural(warnings, 'warning')}.`
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** The same for a script. */
+/** The JSON output. */
 const doctorBody = (findings: readonly Finding[], done: readonly string[]) => ({
-  ok: isWell(findings),
+  ok: isSound(findings),
   findings: findings.map(({ subject, status, sentence, fix }) => ({ subject, status, sentence, fix: fix ?? null })),
   done,
 })
 
-const isWell = (findings: readonly Finding[]): boolean => findings.every(({ status }) => status !== 'fault')
+const isSound = (findings: readonly Finding[]): boolean => findings.every(({ status }) => status !== 'fault')

@@ -6,7 +6,7 @@ import { type ExaminedStore, examineFolder, examineReadable, examineStore } from
 import { examineListener, type Listener } from './ports.ts'
 import { type ExaminedZone, examineAuthority, examineInventory, examineZone } from './zones.ts'
 
-/** Everything that doctor looks at. None of it is changed by looking. */
+/** Everything that doctor checks. The checks change nothing. */
 export interface DoctorParts {
   readonly stateDir: string
   readonly certificateFolders: readonly string[]
@@ -31,13 +31,13 @@ export async function examine(parts: DoctorParts): Promise<Finding[]> {
     ...parts.certificateFolders.map((folder) => examineReadable('certificates', folder)),
     examineInventory(parts.inventory, parts.now()),
   ])
-  // Last and one by one: who has a port is found by a look at every process, and nothing else is heard meanwhile.
+  // Last and one by one: finding the owner of a port reads /proc synchronously and blocks everything else.
   const listeners: Finding[] = []
   for (const listener of parts.listeners) listeners.push(await examineListener(listener))
   return [...found.flat(), ...listeners]
 }
 
-/** Does what is safe to do, and tells of each what it did. What it could not do is found again by the next look. */
+/** Applies the safe fixes and returns a line for each. The next check finds again what could not be fixed. */
 export function repair(findings: readonly Finding[]): string[] {
   return findings.flatMap(({ repair: act, fix }) => {
     if (!act) return []
@@ -50,21 +50,29 @@ export function repair(findings: readonly Finding[]): string[] {
   })
 }
 
-/** No success depends on it. */
+/** The Secondary is optional, so its problems are warnings. */
 async function examineSecondary(secondary: DoctorParts['secondary']): Promise<Finding[]> {
   if (!secondary) return []
   const { server, edge } = secondary
   const subject = `secondary ${server}`
   if (!edge) {
     return [
-      warning(subject, 'It is not served by this machine.', `Describe its nginx in edges, or set secondary: none.`),
+      warning(
+        subject,
+        'The Secondary is not on this machine.',
+        'Add its nginx to edges, or set servers.secondary to none.',
+      ),
     ]
   }
   const answer = await edge.ask({ host: 'nobody.invalid', path: '/', tls: false })
   const silent = answer.kind === 'no_answer' && answer.reason !== 'unknown_host' && answer.reason !== 'not_http'
   return [
     silent
-      ? warning(subject, `It does not answer (${answer.reason}).`, 'Start its nginx; until then hosts have one edge.')
-      : ok(subject, 'It answers.'),
+      ? warning(
+          subject,
+          `The Secondary does not answer (${answer.reason}).`,
+          'Start its nginx. Until then hosts have only one edge.',
+        )
+      : ok(subject, 'The Secondary answers.'),
   ]
 }

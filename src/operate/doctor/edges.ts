@@ -3,7 +3,7 @@ import { type Edge, EdgeFault } from '../../edge/contract.ts'
 import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
 import { examineFolder, examineWritable } from './folders.ts'
 
-/** One edge, as far as doctor looks at it. */
+/** The parts of an edge that doctor checks. */
 export interface ExaminedEdge {
   readonly edge: Edge
   readonly part: 'Primary' | 'Secondary'
@@ -11,11 +11,11 @@ export interface ExaminedEdge {
   readonly folder: string
   readonly binary: string
   readonly pidFile: string
-  /** Ours below `folder`, from the outermost to the innermost. */
+  /** Drawbridge's folders below `folder`, outermost first. */
   readonly folders: readonly { readonly path: string; readonly mode: number }[]
-  /** The pid of the nginx that the pid file names, where it runs. */
+  /** The pid of the running nginx that the pid file names. */
   readonly master: () => number | undefined
-  /** Rejects with an EdgeFault when the main file does not include our folder. */
+  /** Rejects with an EdgeFault if the main file does not include Drawbridge's folder. */
   readonly assertIncluded: () => Promise<unknown>
 }
 
@@ -27,7 +27,7 @@ export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
     await examineInclude(subject, examined),
     examineRunning(subject, examined),
     await examineLogLevel(subject, edge),
-    // Shadows of the main file stand beside it while they are tested.
+    // Temporary copies of the main file are written beside it for tests.
     examineWritable(subject, dirname(config)),
     ...folders.map(({ path, mode }) => examineFolder({ subject, path: join(folder, path), mode })),
   ]
@@ -36,12 +36,12 @@ export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
 async function examineProgram(subject: string, { edge, binary, config }: ExaminedEdge): Promise<Finding> {
   try {
     await edge.assertValid()
-    return ok(subject, `nginx is there and ${config} is valid.`)
+    return ok(subject, `nginx is installed, and ${config} is valid.`)
   } catch (error) {
     const broken = error instanceof EdgeFault && error.kind === 'config_broken'
     const fix = broken
-      ? `Correct it until \`${binary} -t -c ${config}\` passes.`
-      : `Install nginx, or name its program in edges.${edge.server}.binary.`
+      ? `Correct the configuration until \`${binary} -t -c ${config}\` passes.`
+      : `Install nginx, or set edges.${edge.server}.binary to its path.`
     return fault(subject, reasonOf(error), fix)
   }
 }
@@ -52,7 +52,7 @@ async function examineInclude(subject: string, { assertIncluded, config, folder 
     return ok(subject, `${config} includes ${folder}.`)
   } catch (error) {
     const line = `include ${join(folder, '*.conf')};`
-    return fault(subject, reasonOf(error), `The http block of ${config} needs this line: ${line}`)
+    return fault(subject, reasonOf(error), `Add this line to the http block of ${config}: ${line}`)
   }
 }
 
@@ -62,8 +62,8 @@ async function examineLogLevel(subject: string, edge: Edge): Promise<Finding> {
     return ok(subject, 'nginx does not log at debug level.')
   } catch (error) {
     const fix =
-      'Set error_log to notice or less there, take debug_connection away and reload nginx. Remove the log, and replace every ' +
-      'certificate that was served meanwhile: its key may be in it.'
+      'Set error_log to notice or less there, remove debug_connection and reload nginx. Delete the log, and replace every ' +
+      'certificate that was served in the meantime, because its key can be in the log.'
     return fault(subject, reasonOf(error), fix)
   }
 }
@@ -71,7 +71,7 @@ async function examineLogLevel(subject: string, edge: Edge): Promise<Finding> {
 function examineRunning(subject: string, { master, pidFile, part }: ExaminedEdge): Finding {
   const pid = master()
   if (pid !== undefined) return ok(subject, `nginx runs (pid ${pid}).`)
-  const sentence = `No nginx runs by ${pidFile}.`
-  const fix = 'Start it, or name its pid file in pidFile.'
+  const sentence = `${pidFile} names no running nginx.`
+  const fix = 'Start nginx, or set pidFile to the path of its pid file.'
   return part === 'Primary' ? fault(subject, sentence, fix) : warning(subject, sentence, fix)
 }

@@ -1,13 +1,13 @@
-/** One thing that was looked at, and what to do about it. */
+/** The result of one check, and how to fix it. */
 export interface Finding {
-  /** What was looked at, in two or three words: `edge 23`, `zone lab.test`. */
+  /** What was checked, in two or three words: `edge 23`, `zone lab.test`. */
   readonly subject: string
-  /** `warning`: Drawbridge works, but not as well as it could. `fault`: something would fail. */
+  /** `warning`: Drawbridge works, but not fully. `fault`: an operation would fail. */
   readonly status: 'ok' | 'warning' | 'fault'
   readonly sentence: string
-  /** What the administrator does about it. Present unless the status is `ok`. */
+  /** What the administrator must do. Present unless the status is `ok`. */
   readonly fix?: string
-  /** Does it, where it is safe: it only makes folders of ours and takes rights away from others. */
+  /** Applies the fix, if it is safe: it only creates Drawbridge's folders and removes permissions of other users. */
   readonly repair?: () => void
 }
 
@@ -28,5 +28,5 @@ export const fault = (subject: string, sentence: string, fix: string, repair?: (
   ...(repair && { repair }),
 })
 
-/** Only a Fault's sentence is meant for people; of anything else the kind is told. */
+/** The message of an error. */
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

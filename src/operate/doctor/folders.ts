@@ -1,56 +1,52 @@
-import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, type Stats } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
 
-/** A folder of ours. `mode` is the widest it may be. */
+/** A folder of Drawbridge. `mode` has the most permissions that it may have. */
 export interface OwnFolder {
   readonly subject: string
   readonly path: string
   readonly mode: number
 }
 
-/** There, a folder and no link, writable for us, and open to nobody it should not be. */
+/** Checks that the path is a folder and not a link, that this user can write to it, and that its mode is not too open. */
 export function examineFolder({ subject, path, mode }: OwnFolder): Finding {
   const octal = mode.toString(8).padStart(4, '0')
-  const found = lookAt(path)
+  const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) {
-    return fault(subject, `${path} is not there.`, `mkdir -p -m ${octal} ${path}`, () => {
+    return fault(subject, `${path} does not exist.`, `mkdir -p -m ${octal} ${path}`, () => {
       mkdirSync(path, { recursive: true, mode })
       chmodSync(path, mode)
     })
   }
-  if (!found.isDirectory()) return fault(subject, `${path} is not a folder.`, `Move away what stands at ${path}.`)
+  if (!found.isDirectory()) return fault(subject, `${path} is not a folder.`, `Move the file at ${path} away.`)
   const tooMuch = found.mode & 0o077 & ~mode
   if (tooMuch !== 0) {
     const narrow = found.mode & 0o7777 & ~tooMuch
-    return fault(subject, `${path} is open to others.`, `chmod ${octal} ${path}`, () => chmodSync(path, narrow))
+    return fault(subject, `${path} is open to other users.`, `chmod ${octal} ${path}`, () => chmodSync(path, narrow))
   }
-  if (!isWritable(path)) return fault(subject, `${path} is not writable for this user.`, `chown ${userName()} ${path}`)
+  if (!isWritable(path)) return fault(subject, `This user cannot write to ${path}.`, `chown ${userName()} ${path}`)
   if (found.uid !== process.getuid?.()) {
-    const advice = 'Run doctor as the user that the service runs as, or give that user the folder.'
-    return warning(subject, `${path} belongs to another user (${found.uid}) than the one that runs doctor.`, advice)
+    const advice = 'Run doctor as the user of the service, or make that user the owner of the folder.'
+    return warning(subject, `${path} belongs to another user (${found.uid}) than the user of doctor.`, advice)
   }
-  return ok(subject, `${path} is there, writable and closed to others.`)
+  return ok(subject, `${path} exists, is writable and is closed to other users.`)
 }
 
-/** A folder of the administrator's in which we must be able to write. */
+/** Checks that Drawbridge can write to a folder of the administrator. */
 export const examineWritable = (subject: string, path: string): Finding =>
   isWritable(path)
     ? ok(subject, `${path} is writable.`)
-    : fault(subject, `${path} is not writable for this user.`, `Let the user ${userName()} write there.`)
+    : fault(subject, `This user cannot write to ${path}.`, `Give the user ${userName()} write permission on ${path}.`)
 
-/** A folder of the administrator's that we only read. */
+/** Checks that Drawbridge can read a folder of the administrator. */
 export const examineReadable = (subject: string, path: string): Finding =>
   may(path, constants.R_OK | constants.X_OK)
     ? ok(subject, `${path} is readable.`)
     : fault(
         subject,
         `${path} cannot be read.`,
-        `Make the folder readable for the user ${userName()}, or take it out of the configuration.`,
+        `Give the user ${userName()} read permission on the folder, or remove it from the configuration.`,
       )
-
-function lookAt(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })
-}
 
 const isWritable = (path: string): boolean => may(path, constants.W_OK | constants.X_OK)
 
@@ -68,25 +64,26 @@ const userName = (): string => String(process.getuid?.() ?? 'of the service')
 export interface ExaminedStore {
   /** Undefined for PostgreSQL. */
   readonly file: string | undefined
-  /** The version of its schema; rejects when the store cannot be reached. Changes nothing. */
+  /** The version of its schema. Rejects when the store does not answer. Changes nothing. */
   readonly version: () => Promise<number>
-  /** The newest schema that this program knows. */
+  /** The newest schema version that this program knows. */
   readonly newest: number
 }
 
 export async function examineStore({ file, version, newest }: ExaminedStore): Promise<Finding> {
   const subject = 'store'
   const name = file ?? 'PostgreSQL'
-  if (file !== undefined && !existsSync(file)) return ok(subject, `${name} is made at the first start.`)
+  if (file !== undefined && !existsSync(file))
+    return ok(subject, `${name} does not exist yet. The first start creates it.`)
   try {
     const present = await version()
     if (present > newest) {
-      const fix = 'Start that newer version again, or restore a backup from before the upgrade.'
+      const fix = 'Use that newer version again, or restore a backup from before the upgrade.'
       return fault(subject, `${name} was written by a newer Drawbridge (schema ${present}, not ${newest}).`, fix)
     }
-    const older = present < newest ? `; the next start brings it to ${newest}` : ''
+    const older = present < newest ? `; the next start upgrades it to ${newest}` : ''
     return ok(subject, `${name} answers (schema ${present}${older}).`)
   } catch (error) {
-    return fault(subject, `${name} cannot be used: ${reasonOf(error)}.`, 'See `store` in the configuration.')
+    return fault(subject, `${name} cannot be used: ${reasonOf(error)}.`, 'Check `store` in the configuration.')
   }
 }

@@ -4,10 +4,10 @@ import { Client } from 'undici'
 import { type Endpoint, formatEndpoint } from '../../model/address.ts'
 import { type Finding, fault, ok, reasonOf } from './finding.ts'
 
-/** A place where we, or an edge, listen. */
+/** An address and port of the service or of an edge. */
 export interface Listener extends Endpoint {
   readonly subject: string
-  /** Whether it is ours already: the service itself, or the nginx of the edge. Asked only when the port is taken. */
+  /** Whether the service itself or the nginx of the edge has the port. Called only when the port is taken. */
   readonly isOurs: (owners: readonly number[]) => Promise<boolean>
 }
 
@@ -17,18 +17,22 @@ export async function examineListener(listener: Listener): Promise<Finding> {
   const code = await bindingError(listener)
   if (code === undefined) return ok(subject, `${place} is free.`)
   if (code === 'EADDRNOTAVAIL') {
-    return fault(subject, `${address} is no address of this machine.`, 'Correct it in the configuration.')
+    return fault(subject, `${address} is not an address of this machine.`, 'Correct the address in the configuration.')
   }
   if (code === 'EACCES') {
     const fix = 'Run as root, or allow the port with the capability CAP_NET_BIND_SERVICE.'
     return fault(subject, `This user may not listen on ${place}.`, fix)
   }
-  if (code !== 'EADDRINUSE') return fault(subject, `${place} cannot be had (${code}).`, 'See the system log.')
+  if (code !== 'EADDRINUSE') return fault(subject, `Listening on ${place} failed (${code}).`, 'Read the system log.')
   const owners = socketOwners(address, port)
-  if (await isOurs(owners.map(({ pid }) => pid))) return ok(subject, `${place} is ours already.`)
+  if (await isOurs(owners.map(({ pid }) => pid))) return ok(subject, `Drawbridge or its nginx listens on ${place}.`)
   const [owner] = owners
   const who = owner ? `${owner.program} (pid ${owner.pid})` : 'another program'
-  return fault(subject, `${place} is taken by ${who}.`, `Stop it, or choose another port in the configuration.`)
+  return fault(
+    subject,
+    `${place} is taken by ${who}.`,
+    'Stop that program, or choose another port in the configuration.',
+  )
 }
 
 function bindingError({ address, port }: Endpoint): Promise<string | undefined> {
@@ -44,7 +48,7 @@ export interface SocketOwner {
   readonly program: string
 }
 
-/** Who listens there, or on all addresses; nobody when it cannot be told (another user's process, say). */
+/** The processes that listen on the address or on all addresses. Empty if unknown, such as processes of another user. */
 export function socketOwners(address: string, port: number): SocketOwner[] {
   const sockets = new Set(['tcp', 'tcp6', 'udp', 'udp6'].flatMap((table) => socketsOn(address, port, table)))
   return readdirSync('/proc')
@@ -53,7 +57,7 @@ export function socketOwners(address: string, port: number): SocketOwner[] {
     .map((pid) => ({ pid, program: programOf(pid) }))
 }
 
-/** As /proc/PID/fd links to them: `socket:[INODE]`. The columns are those of proc(5). */
+/** The sockets as /proc/PID/fd links to them: `socket:[INODE]`. proc(5) describes the columns. */
 function socketsOn(address: string, port: number, table: string): string[] {
   const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
   const hexAddress = Buffer.from(address.split('.').map(Number).reverse()).toString('hex').toUpperCase()
@@ -72,7 +76,7 @@ const programOf = (pid: number): string => readOrEmpty(`/proc/${pid}/comm`).trim
 
 const readOrEmpty = (file: string): string => orElse('', () => readFileSync(file, 'utf8'))
 
-/** Processes and their files come and go while one looks. */
+/** Processes and their files can disappear during the scan. */
 function orElse<T>(fallback: T, read: () => T): T {
   try {
     return read()
@@ -81,17 +85,17 @@ function orElse<T>(fallback: T, read: () => T): T {
   }
 }
 
-const PATIENCE_MS = 3_000
+const ANSWER_MS = 3_000
 const EVERY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-/** Whether a Drawbridge answers there: by its sign of life, and the request id that it gives every answer. */
+/** Whether a Drawbridge service answers there: /livez must answer with a request id. */
 export async function isService({ address, port, tls }: Endpoint & { readonly tls?: unknown }): Promise<boolean> {
-  const reached = formatEndpoint({ address: EVERY_ADDRESS[address] ?? address, port })
-  // Whose certificate it shows is not the question here.
+  const target = formatEndpoint({ address: EVERY_ADDRESS[address] ?? address, port })
+  // The certificate does not matter for this check.
   const options = { connect: { rejectUnauthorized: false }, pipelining: 0 }
-  const client = new Client(`${tls ? 'https' : 'http'}://${reached}`, options)
+  const client = new Client(`${tls ? 'https' : 'http'}://${target}`, options)
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS)
+    const signal = AbortSignal.timeout(ANSWER_MS)
     const { headers, body } = await client.request({ method: 'GET', path: '/livez', signal })
     await body.dump()
     return /^req_[0-9a-f]+$/.test(String(headers['x-request-id']))

@@ -2,43 +2,43 @@ import type { AcmeDirectory, CertificateInventory } from '../../certificates/con
 import type { DnsOutcome, DnsProvider, DnsReader } from '../../dns/contract.ts'
 import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
 
-/** One zone, as far as doctor looks at it. */
+/** The parts of a zone that doctor checks. */
 export interface ExaminedZone {
   readonly name: string
   /** The primary first. */
   readonly servers: readonly DnsReader[]
-  /** Undefined: the zone has no key and can only be planned in. */
+  /** Undefined: the zone has no key, so it accepts plans, but no apply. */
   readonly provider: DnsProvider | undefined
 }
 
-/** A clock that is this far off will soon be too far: five minutes are the end. */
+/** Warn at this difference of the clocks. TSIG fails at five minutes. */
 const CLOCK_WARNING_SECONDS = 60
 
 export async function examineZone({ name, servers, provider }: ExaminedZone): Promise<Finding[]> {
   const subject = `zone ${name}`
-  const looks = await Promise.all(servers.map((server) => look(name, server)))
-  const found = looks.map(({ server, serial, reason }, index) => {
-    if (serial !== undefined) return ok(subject, `${server} answers for it (serial ${serial}).`)
-    const fix = `See that the DNS server runs at ${server} and is authoritative for ${name}.`
-    const sentence = `${server} gives no answer to rely on: ${reason}.`
+  const serials = await Promise.all(servers.map((server) => readSerial(name, server)))
+  const found = serials.map(({ server, serial, reason }, index) => {
+    if (serial !== undefined) return ok(subject, `${server} answers for the zone (serial ${serial}).`)
+    const fix = `Check that the DNS server at ${server} runs and is authoritative for ${name}.`
+    const sentence = `${server} gives no reliable answer: ${reason}.`
     return index === 0 ? fault(subject, sentence, fix) : warning(subject, sentence, fix)
   })
-  return [...found, ...behind(subject, looks), ...(await examineKey(subject, name, provider))]
+  return [...found, ...outdated(subject, serials), ...(await examineKey(subject, name, provider))]
 }
 
-interface Look {
+interface ZoneSerial {
   readonly server: string
   readonly serial: number | undefined
   readonly reason: string
 }
 
-async function look(zone: string, reader: DnsReader): Promise<Look> {
+async function readSerial(zone: string, reader: DnsReader): Promise<ZoneSerial> {
   const [outcome] = await reader.ask([{ name: zone, type: 'SOA' }])
   const serial = outcome && serialIn(zone, outcome)
-  return { server: reader.server, serial, reason: outcome ? reasonIn(outcome) : 'it was not asked' }
+  return { server: reader.server, serial, reason: outcome ? reasonIn(outcome) : 'no answer' }
 }
 
-/** The serial stands in front of the four last numbers of a SOA record. */
+/** The serial is the number before the last four numbers of a SOA record. */
 function serialIn(zone: string, outcome: DnsOutcome): number | undefined {
   if (outcome.kind === 'no_answer' || !outcome.authoritative) return undefined
   const soa = outcome.answers.find(({ owner, type }) => owner === zone && type === 'SOA')
@@ -50,15 +50,15 @@ function reasonIn(outcome: DnsOutcome): string {
   return outcome.authoritative ? `${outcome.rcode} and no SOA record` : `${outcome.rcode}, not authoritative`
 }
 
-function behind(subject: string, [primary, ...others]: readonly Look[]): Finding[] {
+function outdated(subject: string, [primary, ...others]: readonly ZoneSerial[]): Finding[] {
   return others.flatMap(({ server, serial }) =>
     primary?.serial === undefined || serial === undefined || serial === primary.serial
       ? []
       : [
           warning(
             subject,
-            `${server} has another version of it than ${primary.server} (${serial}, not ${primary.serial}).`,
-            `If it stays so, see that ${server} is told of changes (NOTIFY) and may fetch them (AXFR).`,
+            `${server} has another version of the zone than ${primary.server} (${serial}, not ${primary.serial}).`,
+            `If this does not change, check that ${server} receives NOTIFY and may transfer the zone (AXFR).`,
           ),
         ],
   )
@@ -66,18 +66,29 @@ function behind(subject: string, [primary, ...others]: readonly Look[]): Finding
 
 async function examineKey(subject: string, zone: string, provider: DnsProvider | undefined): Promise<Finding[]> {
   if (!provider) {
-    return [warning(subject, 'It has no key: names in it can be planned, but not applied.', `Set zones.${zone}.tsig.`)]
+    return [
+      warning(subject, 'The zone has no key. Its names can be planned, but not applied.', `Set zones.${zone}.tsig.`),
+    ]
   }
   try {
     const { aheadSeconds } = await provider.checkAccess()
     const apart = Math.abs(aheadSeconds)
-    const clock = `Our clock and the DNS server's are ${apart} s apart; 300 s are allowed.`
+    const clock = `The clocks of this machine and of the DNS server differ by ${apart} s. 300 s are allowed.`
     return [
-      ok(subject, 'A signed update that can change nothing was understood: key and rights are right.'),
-      apart > CLOCK_WARNING_SECONDS ? warning(subject, clock, 'Set both clocks by NTP.') : ok(subject, clock),
+      ok(
+        subject,
+        'The DNS server accepted a signed update that changes nothing. The key and its permissions are right.',
+      ),
+      apart > CLOCK_WARNING_SECONDS ? warning(subject, clock, 'Synchronize both clocks with NTP.') : ok(subject, clock),
     ]
   } catch (error) {
-    return [fault(subject, `${reasonOf(error)}.`, 'Compare key, rights and clocks here and on the DNS server.')]
+    return [
+      fault(
+        subject,
+        `${reasonOf(error)}.`,
+        'Compare the key, its permissions and the clocks here and on the DNS server.',
+      ),
+    ]
   }
 }
 
@@ -85,16 +96,14 @@ export async function examineAuthority(directory: AcmeDirectory): Promise<Findin
   const subject = 'authority'
   const state = await directory.read()
   if (state.kind === 'available') return ok(subject, `${directory.url} answers.`)
-  const fix = 'See acme.directory and acme.caFile, and that this machine may reach it.'
+  const fix = 'Check acme.directory and acme.caFile, and that this machine can connect to the authority.'
   return fault(subject, `${directory.url} cannot be used: ${state.reason}.`, fix)
 }
 
-/** Files in the certificate folders that cannot be used, or soon cannot any more. */
+/** Checks for files in the certificate folders that cannot be used, or that expire soon. */
 export async function examineInventory(inventory: CertificateInventory, now: number): Promise<Finding[]> {
   const subject = 'certificates'
   const found = await inventory.findings(now)
   if (found.length === 0) return [ok(subject, 'Every file in the certificate folders can be used.')]
-  return found.map(({ path, sentence }) =>
-    warning(subject, `${path}: ${sentence}`, 'Replace the file, or take it away.'),
-  )
+  return found.map(({ path, sentence }) => warning(subject, `${path}: ${sentence}`, 'Replace or remove the file.'))
 }

@@ -25,7 +25,7 @@ const run = promisify(execFile)
 const drawbridge = (...args: string[]) => run('bin/drawbridge', args)
 const configured = () => ['--config', join(lab.state, 'drawbridge.yaml')]
 
-test('backups are listed, and one puts the files back as they stood', async () => {
+test('backups are listed, and one restores the files', async () => {
   const { planId, host } = await applied(lab, { subdomain: 'kept' })
   const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
   const before = readFileSync(file, 'utf8')
@@ -35,13 +35,13 @@ test('backups are listed, and one puts the files back as they stood', async () =
   expect(newest).toContain(`${host} on 23`)
   const runId = newest.split(' ')[0] ?? ''
   const shown = await drawbridge('backups', 'restore', runId, '--show', ...configured())
-  expect(shown.stdout).toBe(`would appear on 23: hosts/${host}.conf\n`)
+  expect(shown.stdout).toBe(`would be created on 23: hosts/${host}.conf\n`)
   await expect(drawbridge('backups', 'restore', runId, ...configured())).rejects.toMatchObject({ code: 2 })
   expect(existsSync(file)).toBe(false)
   await drawbridge('backups', 'restore', runId, '--yes', ...configured())
   expect(readFileSync(file, 'utf8')).toBe(before)
   const again = await drawbridge('backups', 'restore', runId, ...configured())
-  expect(again.stdout).toContain('as they stood before that run already')
+  expect(again.stdout).toContain('already the same as before that run')
   rmSync(file)
 })
 

@@ -55,7 +55,7 @@ describe('limits', () => {
 
   test.each(['50', '0 per 7d', '50 per 7w', '5 per 31d', '50 per  7d', '[5]'])('cannot be %s', (limit) => {
     expect(faultOf(`${ZONES}acme:\n  limits:\n    certificatesPerNames: ${limit}\n`)).toContain(
-      'drawbridge.yaml:4: acme.limits.certificatesPerNames is not allowed; allowed: such as 50 per 7d, or none',
+      'drawbridge.yaml:4: acme.limits.certificatesPerNames is not valid. Allowed: such as 50 per 7d, or none.',
     )
   })
 })
@@ -66,7 +66,7 @@ test.each([
   ['acme: { externalAccount: { keyId: kid-1 } }', 'acme.externalAccount.hmacKeyFile is missing'],
   [
     'acme: { accountKeyFile: nowhere }',
-    'acme.accountKeyFile names /etc/drawbridge/nowhere, which cannot be read (ENOENT)',
+    'acme.accountKeyFile names /etc/drawbridge/nowhere, which cannot be read (ENOENT).',
   ],
 ])('%s is refused', (setting, sentence) => {
   expect(faultOf(`${ZONES}${setting}\n`)).toContain(sentence)
@@ -94,7 +94,7 @@ describe('the account', () => {
     expect(faultOf(`${ZONES}acme: { accountKeyFile: ${open} }`)).toContain('chmod it to 0600')
     const junk = secretFile('canary key')
     const fault = faultOf(`${ZONES}acme: { externalAccount: { keyId: a, hmacKeyFile: ${junk} } }`)
-    expect(fault).toContain('acme.externalAccount.hmacKeyFile names a file that holds no key in base64url')
+    expect(fault).toContain('acme.externalAccount.hmacKeyFile names a file without a key in base64url')
     expect(fault).not.toContain('canary')
   })
 })

@@ -54,9 +54,9 @@ test('neither its secret nor its address shows itself', () => {
 
 test.each([
   ['{}', /:3: webhooks\.my-chat\.url is missing/],
-  ['{ url: "ftp://chat.example.test/" }', /webhooks\.my-chat\.url is not allowed; allowed: an http/],
+  ['{ url: "ftp://chat.example.test/" }', /webhooks\.my-chat\.url is not valid\. Allowed: an http/],
   ['{ url: "https://user:password@chat.example.test/" }', /url is not allowed/],
-  [`{ url: "${URL}", events: [weather.changed] }`, /events\[0\] is not allowed; allowed: plan\.refused/],
+  [`{ url: "${URL}", events: [weather.changed] }`, /events\[0\] is not valid\. Allowed: plan\.refused/],
   [`{ url: "${URL}", hosts: ["*"] }`, /hosts\[0\] is not allowed/],
   [`{ url: "${URL}", tries: 0 }`, /tries is not allowed/],
   [`{ url: "${URL}", colour: red }`, /colour is not a setting/],
@@ -66,8 +66,8 @@ test.each([
 
 test('a secret that is missing, short or in no base64 is refused, and a strange name', () => {
   const hook = `{ url: "${URL}" }`
-  expect(() => read(hook, {})).toThrow(/secretFile is missing: .* DRAWBRIDGE_WEBHOOK_MY_CHAT/)
+  expect(() => read(hook, {})).toThrow(/secretFile is missing\. .* DRAWBRIDGE_WEBHOOK_MY_CHAT/)
   for (const secret of ['whsec_c2hvcnQ=', 'whsec_***', randomBytes(32).toString('base64')])
-    expect(() => read(hook, { DRAWBRIDGE_WEBHOOK_MY_CHAT: secret })).toThrow(/not whsec_ and 24 to 64 bytes/)
-  expect(() => read(hook, {}, '"My Chat"')).toThrow(/webhooks\.My Chat is not allowed/)
+    expect(() => read(hook, { DRAWBRIDGE_WEBHOOK_MY_CHAT: secret })).toThrow(/not whsec_ with 24 to 64 bytes/)
+  expect(() => read(hook, {}, '"My Chat"')).toThrow(/webhooks\.My Chat is not valid/)
 })

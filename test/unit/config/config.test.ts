@@ -44,7 +44,9 @@ describe('defaults', () => {
     const { zones: __, ...defaults } = read(MINIMAL)
     expect(example).toEqual(defaults)
     const everyMapping = `${text.replaceAll(/^( *)(\w+|"\w+"|[\w.]+):$(?!\n *-)/gm, '$1$2:\n$1  bogus: 1')}\nbogus: 1\n`
-    const allowed = faultsOf(everyMapping).flatMap((fault) => fault.split('allowed here: ')[1]?.split(', ') ?? [])
+    const allowed = faultsOf(everyMapping).flatMap(
+      (fault) => fault.split('Allowed here: ')[1]?.replace(/\.$/, '').split(', ') ?? [],
+    )
     expect(allowed.length).toBeGreaterThan(25)
     for (const key of allowed) expect(text, key).toMatch(new RegExp(`(^|[\\s"{#])${key}"?:`, 'm'))
   })
@@ -72,7 +74,7 @@ describe('a wrong setting names file, line, field and what is allowed', () => {
     ['monitor: { timeoutSeconds: 61 }', 2, 'monitor.timeoutSeconds', '1 to 60'],
     ['monitor: { atOnce: many }', 2, 'monitor.atOnce', '1 to 1000'],
     ['store: mysql', 2, 'store', 'postgres://'],
-    ['flwo: legacy', 2, 'flwo', 'allowed here: '],
+    ['flwo: legacy', 2, 'flwo', 'Allowed here: '],
     ['listen: { tls: { keyFile: k.pem } }', 2, 'listen.tls.certificateFile', 'PEM'],
     ['adminTokenFile: nowhere', 2, 'adminTokenFile', 'ENOENT'],
   ])('%s', (setting, line, field, allowed) => {
@@ -97,7 +99,7 @@ describe('a wrong setting names file, line, field and what is allowed', () => {
 
   test('a missing DNS server and a file that is not YAML', () => {
     expect(faultsOf('zones: { example.test: {} }')[0]).toContain('zones.example.test.primary is missing')
-    expect(faultsOf('zones: [')[0]).toContain(':1: not YAML')
+    expect(faultsOf('zones: [')[0]).toContain(':1: The file is not valid YAML')
     expect(faultsOf('- a\n')[0]).toContain('is not allowed')
   })
 })

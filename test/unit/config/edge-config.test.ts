@@ -33,7 +33,7 @@ test('only those are edges that are listed', () => {
 })
 
 test.each([
-  ['edges: { 99: {} }', 'edges.99 is not allowed; allowed: ids of servers'],
+  ['edges: { 99: {} }', 'edges.99 is not valid. Allowed: ids of servers'],
   ['edges: { 23: { folder: "/etc/a b" } }', 'edges.23.folder is not allowed'],
   ['edges: { 23: { folder: "/etc/a;b" } }', 'edges.23.folder is not allowed'],
   ['edges: { 23: { config: "/etc/*.conf" } }', 'edges.23.config is not allowed'],
