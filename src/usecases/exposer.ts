@@ -22,7 +22,7 @@ import type { PlanCursor } from '../store/ports/plans.ts'
 import type { Store, StoreSession } from '../store/ports/store.ts'
 import { type RunReport, runsOf } from './progress.ts'
 
-/** What the use cases stand on. `observe` only looks: planning cannot change a system, having nothing to change it with. */
+/** What the use cases use. `observe` can only read: planning has nothing to change a system with. */
 export interface ExposerParts {
   readonly settings: PlanSettings
   readonly planTtlSeconds: number
@@ -32,11 +32,11 @@ export interface ExposerParts {
   readonly admission: Admission
   readonly runs: Runs
   readonly publish: Publish
-  /** Undefined where no edge serves. */
+  /** Undefined if no edge is configured. */
   readonly renewals: Renewals | undefined
-  /** Lets every read of this instance tell of a certificate that was just proven to be served. */
+  /** Makes every read of this instance show a certificate that was just proven to be served. */
   readonly reportCertificate: (host: string, validity: Validity) => void
-  /** Rejects when this installation lacks what a run for the zone needs. */
+  /** Throws if this installation has no edge or no DNS key for the zone. */
   readonly assertEquipped: (zone: string) => void
   readonly instance: string
   readonly now: () => number
@@ -51,7 +51,7 @@ export type Observe = (
   own?: { readonly ownPlan: string; readonly kept?: readonly ZoneRecord[] | undefined },
 ) => Promise<Observation>
 
-/** A run that has begun. Nobody need wait for `result`: it goes on by itself. */
+/** A run that has begun. It continues even if nobody waits for `result`. */
 export interface Started {
   readonly plan: Plan
   readonly result: Promise<RunResult>
@@ -78,7 +78,7 @@ export class Exposer {
     this.#parts = parts
   }
 
-  /** Looks, decides, remembers. Refuses with the first failing check's code; then nothing is stored. */
+  /** Observes, decides and stores the plan. Refuses with the code of the first failed check and stores nothing then. */
   async plan(request: ExposureRequest, caller: Caller): Promise<Plan> {
     const { settings, planTtlSeconds, observe, store, trail, now } = this.#parts
     const desired = resolveRequest(request, settings)
@@ -113,7 +113,7 @@ export class Exposer {
     return plan
   }
 
-  /** Whoever knows the id may look. */
+  /** Every caller that knows the id may read the plan. */
   async findPlan(planId: string): Promise<Plan> {
     const plan = isPlanId(planId) ? await this.#parts.store.findPlan(planId) : undefined
     if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
@@ -132,7 +132,7 @@ export class Exposer {
     return (await store.listPlans({ limit, before })).map((plan) => ({ ...plan, state: stateAt(plan, at) }))
   }
 
-  /** Issues the one-time right to act on a plan. Looks at whether the plan lives, not at its state. */
+  /** Issues the one-time right to act on a plan. The plan must not be expired; its state is checked when the right is used. */
   async grant(planId: string, action: CapabilityAction, caller: Caller, credentials: Credentials): Promise<Grant> {
     const { store, trail, admission, now } = this.#parts
     const plan = await this.findPlan(planId)
@@ -160,7 +160,7 @@ export class Exposer {
     return { capability, planId, action, ip, expiresAt }
   }
 
-  /** Spends the right, takes the host and writes the intent in one transaction; then the run goes on by itself. */
+  /** Spends the right, takes the host's lease and writes the intent in one transaction. Then the run continues without the caller. */
   apply(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
     return this.#run('apply', planId, caller, credentials)
   }
@@ -169,13 +169,13 @@ export class Exposer {
     return this.#run('remove', planId, caller, credentials)
   }
 
-  /** What an exposure does to itself when its life is over. Undefined where it is not over after all. */
+  /** Removes an exposure that has expired. Undefined if it was extended or removed in the meantime. */
   async expire(planId: string): Promise<Started | undefined> {
     const { store, now } = this.#parts
     const plan = await this.findPlan(planId)
     const begin = async (session: StoreSession) => {
       const begun = await this.#begin('remove', plan, BY_SCHEDULE, session)
-      // The exposure is held by now: an extend that was answered is seen here, a later one finds no applied plan.
+      // The host's lease is held by now: an extend that was answered is seen here, a later one finds no applied plan.
       const end = (await session.findExposure(plan.host))?.expiresAt
       if (end === undefined || end > now()) throw new Prolonged()
       return begun
@@ -189,7 +189,7 @@ export class Exposer {
     )
   }
 
-  /** Prolongs an exposure's life, counted from now; never shortens it. Authorized like apply. */
+  /** Sets a later end, in seconds from now. Never sets an earlier one. Authorized like apply. */
   async extend(planId: string, expiresIn: number, caller: Caller, credentials: Credentials): Promise<number> {
     const { store, trail, admission, publish, now } = this.#parts
     const plan = await this.findPlan(planId)
@@ -200,8 +200,8 @@ export class Exposer {
       const right = await admission.prove('apply', plan, caller, credentials, session, at)
       if (!(await session.prolongExposure(host, planId, expiresAt))) throw await notProlonged(plan, expiresAt, session)
       const end = new Date(expiresAt).toISOString()
-      const told = { expiresAt: end, url, actor: caller.address }
-      await session.appendEvent({ at, type: 'exposure.extended', host, planId, facts: told })
+      const eventFacts = { expiresAt: end, url, actor: caller.address }
+      await session.appendEvent({ at, type: 'exposure.extended', host, planId, facts: eventFacts })
       const facts = { expiresAt: end, right }
       await trail.record({ ...who(caller), at, action: 'extend', outcome: 'ok', planId, host, facts }, session)
     }
@@ -209,7 +209,7 @@ export class Exposer {
     return expiresAt
   }
 
-  /** Renews the certificate of an applied plan's host now, due or not. It goes on by itself when the caller hangs up. */
+  /** Renews the certificate of an applied plan's host now, due or not. It continues if the caller hangs up. */
   async renew(planId: string, caller: Caller, credentials: Credentials): Promise<Renewed> {
     const { store, trail, admission, renewals, reportCertificate, now } = this.#parts
     const plan = await this.findPlan(planId)
@@ -238,8 +238,8 @@ export class Exposer {
   }
 
   /**
-   * Looks again before a run changes anything: policy, health, name, certificate, proxy, and whether they still mean the
-   * same changes. What a moment's load can cause is refused only when a second look confirms it.
+   * Repeats the checks before a run changes anything, and compares the digests. A refusal that a busy moment can cause counts
+   * only if a second check confirms it.
    */
   async recheck(plan: Plan): Promise<void> {
     const { settings, observe } = this.#parts
@@ -307,17 +307,17 @@ export class Exposer {
   }
 }
 
-/** What one look can see though it is not so, on a busy machine or network. */
+/** Refusals that a busy machine or network can cause by chance. */
 const MAY_BE_CHANCE: readonly Problem['code'][] = ['backend_unhealthy', 'dns_unavailable']
 
-/** The run's own result, or the problem that its caller is told. */
+/** The result of a run that succeeded. Throws the problem for the caller of one that did not. */
 export async function succeeded({ plan, result }: Started): Promise<RunResult> {
   const done = await result
   if (done.outcome.kind === 'succeeded') return done
   throw problemOf(done.run.action, plan.host, done.outcome)
 }
 
-/** The zone may have been managed when the plan was made. */
+/** The zone may have been removed from the configuration since the plan was made. */
 function assertManaged(zone: string, { zones }: PlanSettings): void {
   if (!zones.has(zone)) throw new Problem('zone_not_managed', `Zone ${zone} is not managed here any more.`)
 }
@@ -344,10 +344,10 @@ function assertEndsLater({ plan, expiresAt }: FormerExposure, { expiresIn }: Exp
   })
 }
 
-/** The removal of an exposure was begun although its life is not over. Nothing of it is kept. */
+/** The exposure was extended after it was found to be due. The transaction of its removal is rolled back. */
 class Prolonged extends Error {}
 
-/** Only words a refusal that one conditional statement made before. */
+/** Words the refusal that the conditional statement has decided. */
 async function notProlonged({ planId, host }: Plan, wanted: number, session: StoreSession): Promise<Problem> {
   const exposure = await session.findExposure(host)
   if (exposure?.planId !== planId || exposure.state !== 'applied') {

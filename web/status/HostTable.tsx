@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import type { HostRow } from '../api/hosts.ts'
 import { Icon } from '../parts/icons.tsx'
 import { useNow } from '../parts/time.ts'
@@ -56,36 +56,15 @@ export function HostTable({ rows, view, onSort, open, query }: HostTableProps) {
     virtual.scrollToIndex(at)
   }, [open])
 
-  // A distant row is drawn later and gets the focus then.
-  const awaited = useRef<number | undefined>(undefined)
-  useEffect(() => {
-    if (awaited.current === undefined) return
-    const link = pane.current?.querySelector<HTMLElement>(`[data-at="${awaited.current}"] a`)
-    if (!link) return
-    awaited.current = undefined
-    link.focus({ preventScroll: true })
+  const onKeyDown = useArrowKeys(pane, {
+    active,
+    rows: rows.length,
+    height,
+    show: (at) => {
+      setCurrent(at)
+      virtual.scrollToIndex(at)
+    },
   })
-  const moveTo = (to: number) => {
-    const at = Math.max(0, Math.min(rows.length - 1, to))
-    setCurrent(at)
-    virtual.scrollToIndex(at)
-    awaited.current = at
-  }
-  const hear = (event: KeyboardEvent) => {
-    const page = Math.max(1, Math.floor((pane.current?.clientHeight ?? 0) / height) - 1)
-    const moves: Record<string, number> = {
-      ArrowDown: active + 1,
-      ArrowUp: active - 1,
-      PageDown: active + page,
-      PageUp: active - page,
-      Home: 0,
-      End: rows.length - 1,
-    }
-    const to = moves[event.key]
-    if (to === undefined || !(event.target as HTMLElement).matches('[data-at] a')) return
-    event.preventDefault()
-    moveTo(to)
-  }
 
   return (
     // biome-ignore lint/a11y/useSemanticElements: the rows of a real table cannot be placed one by one
@@ -98,7 +77,7 @@ export function HostTable({ rows, view, onSort, open, query }: HostTableProps) {
     >
       <Header view={view} onSort={onSort} />
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
-      <div role="rowgroup" ref={pane} className={styles.pane} onKeyDown={hear}>
+      <div role="rowgroup" ref={pane} className={styles.pane} onKeyDown={onKeyDown}>
         <div role="presentation" className={styles.sheet} style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, start }) => {
             const row = rows[index]
@@ -119,6 +98,42 @@ export function HostTable({ rows, view, onSort, open, query }: HostTableProps) {
       </div>
     </div>
   )
+}
+
+interface ArrowKeys {
+  readonly active: number
+  readonly rows: number
+  readonly height: number
+  readonly show: (at: number) => void
+}
+
+/** Arrow, page, Home and End keys move the focus from row to row. A distant row is drawn later and gets the focus then. */
+function useArrowKeys(pane: RefObject<HTMLDivElement | null>, { active, rows, height, show }: ArrowKeys) {
+  const awaited = useRef<number | undefined>(undefined)
+  useEffect(() => {
+    if (awaited.current === undefined) return
+    const link = pane.current?.querySelector<HTMLElement>(`[data-at="${awaited.current}"] a`)
+    if (!link) return
+    awaited.current = undefined
+    link.focus({ preventScroll: true })
+  })
+  return (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor((pane.current?.clientHeight ?? 0) / height) - 1)
+    const moves: Record<string, number> = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+      Home: 0,
+      End: rows - 1,
+    }
+    const to = moves[event.key]
+    if (to === undefined || !(event.target as HTMLElement).matches('[data-at] a')) return
+    event.preventDefault()
+    const at = Math.max(0, Math.min(rows - 1, to))
+    show(at)
+    awaited.current = at
+  }
 }
 
 function Header({ view, onSort }: Pick<HostTableProps, 'view' | 'onSort'>) {

@@ -14,7 +14,7 @@ export interface ProxyParts {
   readonly hold: <T>(edge: Edge, work: (turn: LockTurn) => Promise<T>) => Promise<T>
   /** What was tested ahead. */
   readonly earlyValidation: EarlyValidation
-  /** Told when the new files stand and are not loaded yet. */
+  /** Called when the new files are written and not loaded yet. */
   readonly swapped: () => void
   /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
   readonly alsoOnSecondary: (secondary: Edge, work: Promise<SecondaryReport>, afters: Afters) => void
@@ -65,7 +65,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
       const expected = await edge.hashFiles(files.map(({ path }) => path))
       const after = files.map(hashOf)
       const ours = await target.ours(edge, afters)
-      // A file that is gone is nobody's edit.
+      // A missing file is not an edit.
       if (ours)
         refuseForeign(
           expected.filter(({ hash }) => hash !== null),
@@ -87,37 +87,15 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
       const now = await edge.hashFiles(before.map(({ path }) => path))
       refuseForeign(now, before, after)
       const moved = before.filter(({ path, hash }) => hash !== hashIn(now, path))
-      const files = await filesAt(moved, edge, afters)
+      const files = await filesAt(target, moved, edge, afters)
       if (files.length > 0)
         await edge.swap({ files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })) })
       if (files.length === 0 && (await target.isRestored(edge))) return
-      // nginx may never have loaded what was taken away: then nothing is left to load, even where somebody else's file forbids it.
+      // nginx may never have loaded the files that were removed. Then a reload that a foreign file prevents is not needed.
       await edge.reload().catch(async (error: unknown) => {
         if (!(await target.isRestored(edge))) throw error
       })
     })
-
-  /** Only what is provably what stood there: an undo that puts back something else, or nothing, has failed. */
-  const filesAt = async (stood: readonly FileHash[], edge: Edge, afters: Afters): Promise<EdgeFile[]> => {
-    const former = stood.some(({ hash }) => hash !== null) ? await target.former(edge, afters) : []
-    return stood.map(({ path, hash }) => {
-      if (hash === null) return absent(path)
-      const file = former.find((candidate) => candidate.path === path && hashOf(candidate).hash === hash)
-      if (file) return file
-      throw new StepFault(`No backup holds ${path} as it stood before the run; it cannot be put back.`)
-    })
-  }
-
-  /** The Secondary's files are not journalled: they follow from the plan, as the Primary's do, but for where each listens. */
-  const imageOn = async (edge: Edge, afters: Afters): Promise<ProxyImage> => {
-    const [wanted, former] = await Promise.all([target.wanted(edge, afters), target.former(edge, afters)])
-    const paths = [...new Set([...wanted, ...former].map(({ path }) => path))]
-    const hashesOf = (files: readonly EdgeFile[]) => {
-      const hashes = files.map(hashOf)
-      return paths.map((path) => ({ path, hash: hashIn(hashes, path) }))
-    }
-    return { before: hashesOf(former), after: hashesOf(wanted) }
-  }
 
   return {
     name: target.name,
@@ -139,9 +117,36 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
       if (image === null) return
       await putBack(primary, afters, async () => image)
       await Promise.all([earlyValidation.ended(), secondaryEnded()])
-      if (secondary) await reported(putBack(secondary, afters, () => imageOn(secondary, afters)))
+      if (secondary) await reported(putBack(secondary, afters, () => imageOn(target, secondary, afters)))
     },
   }
+}
+
+/** The files as they were. Only content with the same hash counts: an undo that restores something else has failed. */
+async function filesAt(
+  target: ProxyTarget,
+  before: readonly FileHash[],
+  edge: Edge,
+  afters: Afters,
+): Promise<EdgeFile[]> {
+  const former = before.some(({ hash }) => hash !== null) ? await target.former(edge, afters) : []
+  return before.map(({ path, hash }) => {
+    if (hash === null) return absent(path)
+    const file = former.find((candidate) => candidate.path === path && hashOf(candidate).hash === hash)
+    if (file) return file
+    throw new StepFault(`No backup holds ${path} as it was before the run. It cannot be restored.`)
+  })
+}
+
+/** The Secondary's files are not journalled. They follow from the plan, as the Primary's do; only listen addresses differ. */
+async function imageOn(target: ProxyTarget, edge: Edge, afters: Afters): Promise<ProxyImage> {
+  const [wanted, former] = await Promise.all([target.wanted(edge, afters), target.former(edge, afters)])
+  const paths = [...new Set([...wanted, ...former].map(({ path }) => path))]
+  const hashesOf = (files: readonly EdgeFile[]) => {
+    const hashes = files.map(hashOf)
+    return paths.map((path) => ({ path, hash: hashIn(hashes, path) }))
+  }
+  return { before: hashesOf(former), after: hashesOf(wanted) }
 }
 
 /** The Secondary is reported and never decides. */
