@@ -68,7 +68,7 @@ export const path = (folder: string, allowed: string, fallback?: string) =>
 /** A path that is written into nginx's configuration. */
 export const nginxPath = (folder: string, what: string, fallback: string) =>
   parsed((given) => plainPath(resolve(folder, given)), {
-    allowed: `${what}: letters, digits and . _ - /`,
+    allowed: `${what} of letters, digits, dots, underscores, hyphens and slashes`,
     default: fallback,
   })
 

@@ -61,7 +61,7 @@ describe('limits', () => {
 })
 
 test.each([
-  ['acme: { timeoutSeconds: 0 }', 'acme.timeoutSeconds is not allowed'],
+  ['acme: { timeoutSeconds: 0 }', 'acme.timeoutSeconds is not valid'],
   ['acme: { backoff: { firstSeconds: 60, longestSeconds: 5 } }', 'longestSeconds is shorter than firstSeconds'],
   ['acme: { externalAccount: { keyId: kid-1 } }', 'acme.externalAccount.hmacKeyFile is missing'],
   [
@@ -91,7 +91,7 @@ describe('the account', () => {
 
   test('is refused when others may read a file, or a key is none', () => {
     const open = secretFile('canary_hmac_key_in_base64url', 0o644)
-    expect(faultOf(`${ZONES}acme: { accountKeyFile: ${open} }`)).toContain('chmod it to 0600')
+    expect(faultOf(`${ZONES}acme: { accountKeyFile: ${open} }`)).toContain('chmod 0600')
     const junk = secretFile('canary key')
     const fault = faultOf(`${ZONES}acme: { externalAccount: { keyId: a, hmacKeyFile: ${junk} } }`)
     expect(fault).toContain('acme.externalAccount.hmacKeyFile names a file without a key in base64url')

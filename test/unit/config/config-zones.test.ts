@@ -37,7 +37,7 @@ describe('name servers', () => {
     expect(() => zoneOf('{ primary: 127.0.0.1, nameServers: [] }')).toThrow(
       /:2: zones\.lab-1\.test\.nameServers is empty/,
     )
-    expect(() => zoneOf('{ primary: 127.0.0.1, nameServers: [ns1.test] }')).toThrow(/nameServers\[0\] is not allowed/)
+    expect(() => zoneOf('{ primary: 127.0.0.1, nameServers: [ns1.test] }')).toThrow(/nameServers\[0\] is not valid/)
   })
 })
 
@@ -64,7 +64,7 @@ describe('the key of a zone', () => {
     ['without a secret', '{ name: k }', /tsig\.secretFile is missing.*DRAWBRIDGE_TSIG_LAB_1_TEST/],
     ['without a name', `{ secretFile: ${'FILE'} }`, /tsig\.name is missing/],
     ['with another algorithm', '{ name: k, algorithm: hmac-md5, secretFile: FILE }', /hmac-sha256 or hmac-sha512/],
-    ['with a name that is none', '{ name: "a b", secretFile: FILE }', /tsig\.name is not allowed/],
+    ['with a name that is none', '{ name: "a b", secretFile: FILE }', /tsig\.name is not valid/],
     ['with a setting that is none', '{ name: k, secretFile: FILE, secret: x }', /tsig\.secret is not a setting/],
     ['in a file that is not there', '{ name: k, secretFile: nowhere }', /ENOENT/],
   ])('is refused %s', (_, key, fault) => {
@@ -72,7 +72,7 @@ describe('the key of a zone', () => {
   })
 
   test('is refused where others may read it, or where it is not base64, without being told', () => {
-    expect(() => zoneOf(withKey(`{ name: k, secretFile: ${secretFile(SECRET, 0o644)} }`))).toThrow(/chmod it to 0600/)
+    expect(() => zoneOf(withKey(`{ name: k, secretFile: ${secretFile(SECRET, 0o644)} }`))).toThrow(/chmod 0600/)
     expect(() => zoneOf(withKey(`{ name: k, secretFile: ${secretFile('canary!')} }`))).toThrow(
       /^(?!.*canary).*not base64/,
     )
@@ -83,7 +83,7 @@ describe('the certificate of a zone', () => {
   test('is one for each host unless a wildcard is asked for', () => {
     expect(zoneOf('{ primary: 127.0.0.1 }')?.certificate).toBe('host')
     expect(zoneOf('{ primary: 127.0.0.1, certificate: wildcard }')?.certificate).toBe('wildcard')
-    expect(() => zoneOf('{ primary: 127.0.0.1, certificate: both }')).toThrow(/allowed: wildcard or host/)
+    expect(() => zoneOf('{ primary: 127.0.0.1, certificate: both }')).toThrow(/Allowed: wildcard or host/)
   })
 
   test('can be no wildcard where names are proven by http-01', () => {

@@ -100,7 +100,7 @@ describe('a wrong setting names file, line, field and what is allowed', () => {
   test('a missing DNS server and a file that is not YAML', () => {
     expect(faultsOf('zones: { example.test: {} }')[0]).toContain('zones.example.test.primary is missing')
     expect(faultsOf('zones: [')[0]).toContain(':1: The file is not valid YAML')
-    expect(faultsOf('- a\n')[0]).toContain('is not allowed')
+    expect(faultsOf('- a\n')[0]).toContain('is not valid')
   })
 })
 
@@ -124,6 +124,6 @@ describe('secrets', () => {
     const file = join(folder(), 'token')
     writeFileSync(file, 'canary-token')
     chmodSync(file, 0o644)
-    expect(faultsOf(`${MINIMAL}adminTokenFile: ${file}`)[0]).toContain('chmod it to 0600')
+    expect(faultsOf(`${MINIMAL}adminTokenFile: ${file}`)[0]).toContain('chmod 0600')
   })
 })
