@@ -38,7 +38,7 @@ async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefor
     .selectFrom('plans')
     .select('plan_id')
     .where('created_at', '<', auditBefore)
-    .where('state', '=', 'removed')
+    .where('state', 'in', ['removed', 'replaced', 'released'])
     .where('plan_id', 'not in', exposed)
     .where(
       'plan_id',

@@ -139,8 +139,8 @@ export function exposureSuite(on: Bench): void {
 
     it('go over to another plan only from their own, and not under an older fence', async () => {
       await store.insertExposure({ ...mine, expiresAt: NOW + 1, receipt: receiptWith('A') })
-      const next = { ...mine, planId: 'plan_next', state: 'applied' as const, fence: 4, receipt: receiptWith('B') }
-      expect(await store.replaceExposure('plan_other', next)).toBe(false)
+      const next = { ...mine, planId: 'plan_other', state: 'applied' as const, fence: 4, receipt: receiptWith('B') }
+      expect(await store.replaceExposure('plan_third', next)).toBe(false)
       expect(await store.replaceExposure('plan_mine', { ...next, fence: 2 })).toBe(false)
       expect(await store.replaceExposure('plan_mine', next)).toBe(true)
       expect(await store.findExposure(host)).toStrictEqual(next)

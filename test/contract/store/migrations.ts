@@ -109,7 +109,7 @@ export function migrationSuite(on: Bench): void {
       await layVersion(2)
       const store = await on.open()
       expect(await store.findExposure('shop.lab.test')).toMatchObject({
-        receipt: { record: 'A' },
+        receipt: { version: 2, files: [], records: [] },
         expiresAt: NOW + 600_000,
       })
       const run = sampleRun({ runId: 'run_v2', planId: 'plan_v1', action: 'remove', fence: 4 })

@@ -23,7 +23,8 @@ export function pruneSuite(on: Bench): void {
       for (const state of PLAN_STATES) await store.insertPlan(samplePlan({ planId: `plan_${state}`, state }))
       await prunePlans(store, NOW + 1)
       const left = (await on.sql('select state from plans')).map((row) => row.state)
-      expect(new Set(left)).toStrictEqual(new Set(['applying', 'applied', 'removing', 'blocked', 'removed']))
+      const live = ['applying', 'applied', 'removing', 'blocked', 'removed', 'replaced', 'released']
+      expect(new Set(left)).toStrictEqual(new Set(live))
     })
 
     it('keeps new, unexpired and exposed plans', async () => {
