@@ -112,7 +112,7 @@ export class Renewals {
     const known = new Set(this.#told.split('\n'))
     const lineOf = ({ path, sentence }: CertificateFinding) => `${path} ${sentence}`
     for (const finding of findings.filter((each) => !known.has(lineOf(each)))) {
-      log.warn({ finding: finding.kind, path: finding.path }, finding.sentence)
+      log.warn({ event: 'certificate_file_problem', finding: finding.kind, path: finding.path }, finding.sentence)
     }
     this.#told = findings.map(lineOf).join('\n')
   }
@@ -140,12 +140,18 @@ export class Renewals {
       ({ intent }) => intent?.certificate.fingerprint ?? '',
     )
     for (const [fingerprint, left] of begun) {
-      log.warn({ hosts: left.map(({ host }) => host) }, 'A certificate was being replaced; it is brought to its end')
+      log.warn(
+        { event: 'renewal_recovered', hosts: left.map(({ host }) => host) },
+        'A certificate replacement was interrupted; finishing it.',
+      )
       try {
         const certificate = await inventory.withFingerprint(fingerprint)
         await (certificate ? replaceCertificate(this.#parts, certificate, left) : takeBack(this.#parts, left))
       } catch (error) {
-        log.error({ err: error }, 'A certificate that was being replaced is not in its place yet')
+        log.error(
+          { event: 'renewal_recovery_failed', err: error },
+          'An interrupted certificate replacement could not be finished; retrying.',
+        )
       }
     }
     return begun.size > 0
@@ -170,7 +176,10 @@ export class Renewals {
       const renewal = await this.#advised(line, known ?? { fingerprint, names, attempts: 0, failures: 0 })
       await this.#act(line, renewal, covering).catch((fault: unknown) => this.#failed(renewal, fault))
     } catch (error) {
-      log.error({ err: error, names }, 'A certificate could not be looked after')
+      log.error(
+        { event: 'renewal_check_failed', err: error, names },
+        'A certificate could not be checked for renewal; retrying.',
+      )
     }
   }
 
@@ -324,8 +333,8 @@ export class Renewals {
       await session.appendEvent(renewalFailed(failed, at))
     })
     log.error(
-      { err: fault, names: renewal.names, nextAttemptAt: failed.nextAttemptAt },
-      'A certificate was not renewed',
+      { event: 'renewal_failed', err: fault, names: renewal.names, nextAttemptAt: failed.nextAttemptAt },
+      'A certificate was not renewed; retrying at nextAttemptAt.',
     )
   }
 }

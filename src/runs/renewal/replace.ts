@@ -44,7 +44,10 @@ export async function replaceCertificate(
   return holding(parts, hosts, async (held) => {
     const served = await parts.edgeLock.hold(parts.primary, () => onPrimary(parts, successor, held))
     await onSecondary(parts, successor, served).catch((error: unknown) =>
-      parts.log.warn({ err: error, names: certificate.names }, 'The Secondary goes on with the former certificate'),
+      parts.log.warn(
+        { event: 'secondary_certificate_not_replaced', err: error, names: certificate.names },
+        'The Secondary still serves the old certificate.',
+      ),
     )
     return served.length
   })
@@ -81,7 +84,10 @@ async function onPrimary(
     await prove(primary, namesOf(hosts), certificate.fingerprint, certificate.serial)
   } catch (fault) {
     await putBack(parts, intended).catch((error: unknown) =>
-      log.error({ err: error, names: certificate.names }, 'A certificate could not be put back yet; it is tried again'),
+      log.error(
+        { event: 'certificate_not_restored', err: error, names: certificate.names },
+        'The old certificate could not be restored; retrying.',
+      ),
     )
     throw fault
   }
@@ -100,8 +106,14 @@ async function onPrimary(
   await book(store, receipts, (session) => session.appendEvent(renewed(certificate, hosts, now())))
   crashPoint('renew run after-finish')
   log.info(
-    { names: certificate.names, serial: certificate.serial, hosts: hosts.length, server: primary.server },
-    'A certificate was replaced, and is served',
+    {
+      event: 'certificate_replaced',
+      names: certificate.names,
+      serial: certificate.serial,
+      hosts: hosts.length,
+      server: primary.server,
+    },
+    'A certificate was replaced, and the Primary serves it.',
   )
   return receipts.map(({ host, receipt }) => ({ ...host, inUse: { ...host.inUse, ...under(host.inUse, receipt) } }))
 }
@@ -115,7 +127,10 @@ async function unedited(edge: Edge, held: readonly HeldHost[], pair: SiteCertifi
     const known = [hash, hashIn(host.inUse.receipt.files, path), hashIn(host.inUse.intent?.files ?? [], path)]
     if (stands !== null && known.includes(stands)) sound.push(host)
     else
-      log.warn({ host: host.inUse.host, path }, 'A host keeps its certificate: somebody changed the file that names it')
+      log.warn(
+        { event: 'certificate_file_edited', host: host.inUse.host, path },
+        'The host keeps its certificate, because the file that names it was changed outside Drawbridge.',
+      )
   }
   if (sound.length === 0 && held.length > 0)
     throw new Fault('Somebody changed the files that name the certificate; they were left alone.')
@@ -220,8 +235,13 @@ async function onSecondary(
     hosts.map((host) => ({ host, receipt: withSecondary(host.inUse, certificate.fingerprint) })),
   )
   log.info(
-    { names: certificate.names, serial: certificate.serial, server: secondary.server },
-    'The Secondary has it too',
+    {
+      event: 'secondary_certificate_replaced',
+      names: certificate.names,
+      serial: certificate.serial,
+      server: secondary.server,
+    },
+    'The Secondary serves the new certificate.',
   )
 }
 
