@@ -1,5 +1,6 @@
 import { Fault } from '../model/errors.ts'
 import type { AuthorityPause, LedgerLine, OrderRecord, RenewalAdvice } from '../model/ledger.ts'
+import type { LeaseGuard } from '../model/run.ts'
 
 /** A certificate in one of the configured folders whose private key is there too. */
 export interface InstalledCertificate {
@@ -186,12 +187,12 @@ export interface CertificateIssuer {
   /**
    * The new pair, already written below the state folder (0600) where the inventory finds it. Rejects with IssueFault, or
    * with what the order book rejects with. Concurrent calls for the same names share one result. `replaces`: the certificate
-   * that this one renews, by its name in RFC 9773.
+   * that this one renews, by its name in RFC 9773. `guard`: asked directly before each request to the authority.
    */
   issue(
     names: readonly string[],
     responder: ChallengeResponder,
-    options?: { readonly replaces?: string | undefined },
+    options?: { readonly replaces?: string | undefined; readonly guard?: LeaseGuard | undefined },
   ): Promise<InstalledCertificate>
   /** For a run that is given up: withdraws the proofs that a crash left behind. Rejects with IssueFault. */
   sweepChallenges(names: readonly string[], responder: ChallengeResponder): Promise<void>

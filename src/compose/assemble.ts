@@ -158,7 +158,7 @@ function sharedParts(config: Config, surroundings: Surroundings) {
     reader,
     preflight,
     markLoaded: (since: number) => preflight?.markLoaded(since),
-    crashPoint: crashAt(process.env.DRAWBRIDGE_CRASH_AT),
+    crashPoint: crashAt(process.env.DRAWBRIDGE_CRASH_AT, process.env.DRAWBRIDGE_STOP_AT),
     leaseMs: config.instances.takeOverSeconds * 1000,
   }
 }

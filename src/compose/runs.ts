@@ -171,12 +171,18 @@ export function composeRuns(steps: StepParts, { store, ...parts }: Omit<RunsPart
   return new Runs({
     ...parts,
     store,
-    stepsFor: async (plan, run) => stepsFor(steps, await subjectOf(store, steps.challenge, plan, run)),
+    stepsFor: async (plan, run, guard) =>
+      stepsFor(steps, { ...(await subjectOf(store, steps.challenge, plan, run)), guard }),
   })
 }
 
 /** What a run works on. Plans that were stored before schema version 9 have no steps: theirs follow from their changes. */
-async function subjectOf(store: Store, challenge: ChallengeType, plan: Plan, run: Run): Promise<RunSubject> {
+async function subjectOf(
+  store: Store,
+  challenge: ChallengeType,
+  plan: Plan,
+  run: Run,
+): Promise<Omit<RunSubject, 'guard'>> {
   const { tls, replaces } = plan.request
   const names = run.action === 'remove' ? STEPS_TO_REMOVE : (plan.steps ?? stepsToApply(tls, plan.changes, challenge))
   const [exposure, former] = await Promise.all([

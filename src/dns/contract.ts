@@ -1,5 +1,6 @@
 import { Fault } from '../model/errors.ts'
 import type { ZoneRecord } from '../model/receipt.ts'
+import type { LeaseGuard } from '../model/run.ts'
 import type { FairClock } from '../primitives/fair-clock.ts'
 
 export type { ZoneRecord } from '../model/receipt.ts'
@@ -78,16 +79,20 @@ export class DnsWriteFault extends Fault {
   }
 }
 
-/** Changes one zone on its primary. Each call sends one signed UPDATE, which is atomic. Rejects with DnsWriteFault. */
+/**
+ * Changes one zone on its primary. Each call sends one signed UPDATE, which is atomic. Rejects with DnsWriteFault. With a
+ * `guard` the lease is checked directly before the update is signed, and the signature is valid no longer than the lease is
+ * held: an update that is held back on its way is refused by the server as BADTIME.
+ */
 export interface DnsProvider {
   /** Adds all records if none of their names is in use. */
-  create(records: readonly ZoneRecord[]): Promise<'created' | 'in_use'>
+  create(records: readonly ZoneRecord[], guard?: LeaseGuard): Promise<'created' | 'in_use'>
   /** Removes these records if they are exactly the records of their names and types. */
-  remove(records: readonly ZoneRecord[]): Promise<'removed' | 'changed'>
+  remove(records: readonly ZoneRecord[], guard?: LeaseGuard): Promise<'removed' | 'changed'>
   /** Adds one value to the records of its name. Repeatable. For ACME challenges. */
-  addValue(record: ZoneRecord): Promise<void>
+  addValue(record: ZoneRecord, guard?: LeaseGuard): Promise<void>
   /** Removes one value. A value that does not exist is not an error. */
-  removeValue(record: ZoneRecord): Promise<void>
+  removeValue(record: ZoneRecord, guard?: LeaseGuard): Promise<void>
   /**
    * Sends a signed update that changes nothing, because its prerequisite is always false. Proves that key, clock and
    * permissions are right. `aheadSeconds`: how far our clock is ahead of the server's clock.

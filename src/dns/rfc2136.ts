@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { type Endpoint, formatEndpoint } from '../model/address.ts'
+import type { LeaseGuard } from '../model/run.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 import { type DnsProvider, DnsWriteFault } from './contract.ts'
 import { exchangeOverTcp } from './transport.ts'
-import { type SignedRequest, signRequest, TsigKey, type TsigKeySettings } from './tsig.ts'
+import { FUDGE, type SignedRequest, signRequest, TsigKey, type TsigKeySettings } from './tsig.ts'
 import { judgeUpdate } from './update-verdict.ts'
 import { UnaskableName } from './wire/name.ts'
 import { UnwritableValue } from './wire/rdata.ts'
@@ -25,33 +26,33 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
   const { zone } = options
   const update = createUpdater(options)
   return {
-    async create(records) {
+    async create(records, guard) {
       const names = [...new Set(records.map(({ name }) => name))]
       const request = () => ({ zone, prerequisites: names.map(nameNotInUse), changes: records.map(adds) })
-      return (await update(request, 'YXDOMAIN')).made ? 'created' : 'in_use'
+      return (await update(request, { unmet: 'YXDOMAIN', guard })).made ? 'created' : 'in_use'
     },
-    async remove(records) {
+    async remove(records, guard) {
       const request = () => ({ zone, prerequisites: records.map(rrsetIs), changes: records.map(deletes) })
-      return (await update(request, 'NXRRSET')).made ? 'removed' : 'changed'
+      return (await update(request, { unmet: 'NXRRSET', guard })).made ? 'removed' : 'changed'
     },
-    async addValue(record) {
+    async addValue(record, guard) {
       // A server says NOERROR to an addition beside a CNAME and ignores it (RFC 2136 section 3.4.2.2).
       const request = () => ({ zone, prerequisites: [rrsetAbsent(record.name, 'CNAME')], changes: [adds(record)] })
-      if ((await update(request, 'YXRRSET')).made) return
+      if ((await update(request, { unmet: 'YXRRSET', guard })).made) return
       throw new DnsWriteFault(
         'refused',
         `${record.name} has a CNAME record, so it cannot have a ${record.type} record. Remove the CNAME record.`,
       )
     },
-    async removeValue(record) {
-      await update(() => ({ zone, prerequisites: [], changes: [deletes(record)] }))
+    async removeValue(record, guard) {
+      await update(() => ({ zone, prerequisites: [], changes: [deletes(record)] }), { guard })
     },
     async checkAccess() {
       // The zone's own name is always in use, so the prerequisite fails. Some servers check permissions by the changes, so the
       // update has one. If a server made the change after all, it would remove a record that does not exist.
       const unusedRecord = { name: `_drawbridge-rehearsal.${zone}`, type: 'TXT', ttl: 0, value: 'rehearsal' } as const
       const request = () => ({ zone, prerequisites: [nameNotInUse(zone)], changes: [deletes(unusedRecord)] })
-      const { made, aheadSeconds } = await update(request, 'YXDOMAIN')
+      const { made, aheadSeconds } = await update(request, { unmet: 'YXDOMAIN' })
       if (!made) return { aheadSeconds }
       throw new DnsWriteFault(
         'refused',
@@ -67,16 +68,18 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
  */
 type Updater = (
   update: () => Update,
-  unmet?: string,
+  options?: { readonly unmet?: string; readonly guard?: LeaseGuard | undefined },
 ) => Promise<{ readonly made: boolean; readonly aheadSeconds: number }>
 
 function createUpdater({ zone, primary, key: settings, limitMs = 5_000, now = Date.now }: Rfc2136Options): Updater {
   const key = new TsigKey(settings)
   const server = formatEndpoint(primary)
   const seconds = () => Math.floor(now() / 1000)
-  return async (update, unmet) => {
+  return async (update, { unmet, guard } = {}) => {
     const id = randomInt(0x10000)
-    const { wire, mac } = encodeOrRefuse(zone, () => signRequest(encodeUpdate(id, update()), key, seconds()))
+    guard?.assertHeld()
+    const fudge = guard && Math.max(1, Math.min(FUDGE, Math.floor(guard.leftMs / 1000)))
+    const { wire, mac } = encodeOrRefuse(zone, () => signRequest(encodeUpdate(id, update()), key, seconds(), fudge))
     using clock = new FairClock()
     const outcome = await exchangeOverTcp(primary, wire, { clock, limitMs })
     const at = seconds()

@@ -3,7 +3,7 @@ import { MalformedMessage, u16 } from './wire/bytes.ts'
 import { appendTsig, type SplitMessage, splitTsig, type Tsig, tsigVariables } from './wire/tsig.ts'
 
 /** The allowed difference of the two clocks in seconds, as RFC 8945 section 10 recommends. */
-const FUDGE = 300
+export const FUDGE = 300
 const HASHES = { 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const
 const BADTIME = 18
 const ERRORS: Readonly<Record<number, string>> = { 16: 'BADSIG', 17: 'BADKEY', [BADTIME]: 'BADTIME', 22: 'BADTRUNC' }
@@ -37,10 +37,10 @@ export interface SignedRequest {
   readonly mac: Buffer
 }
 
-/** `seconds`: since 1970. */
-export function signRequest(message: Buffer, key: TsigKey, seconds: number): SignedRequest {
+/** `seconds`: since 1970. `fudge`: for how many seconds the server may accept the message. */
+export function signRequest(message: Buffer, key: TsigKey, seconds: number, fudge = FUDGE): SignedRequest {
   const { name, algorithm } = key
-  const signing = { key: name, algorithm, time: seconds, fudge: FUDGE, error: 0, other: Buffer.alloc(0) }
+  const signing = { key: name, algorithm, time: seconds, fudge, error: 0, other: Buffer.alloc(0) }
   const mac = key.mac(message, tsigVariables(signing))
   return { wire: appendTsig(message, { ...signing, mac, originalId: message.readUInt16BE(0) }), mac }
 }

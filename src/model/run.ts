@@ -61,6 +61,14 @@ export const CONSOLE_ACTOR = 'console'
 export const BY_SCHEDULE: Origin = { actor: SERVICE_ACTOR, network: 'self', right: 'schedule' }
 export const BY_CONSOLE: Origin = { actor: CONSOLE_ACTOR, network: 'self', right: 'console' }
 
+/** Whether a run still holds the lease of what it changes. Asked directly before every effect. */
+export interface LeaseGuard {
+  /** Throws if another instance may hold the lease by now. */
+  assertHeld(): void
+  /** How long the lease is held for certain, in milliseconds. */
+  readonly leftMs: number
+}
+
 /** The name of the lease that a run takes on its host. */
 export const hostLease = (host: string): string => `host ${host}`
 

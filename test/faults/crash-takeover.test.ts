@@ -23,6 +23,16 @@ import { until } from '../support/until.ts'
 
 const TAKE_OVER_SECONDS = 6
 
+/** Points directly before an effect of an apply. `npm run campaign -- takeover` stops an instance at every one of them. */
+const BEFORE_EFFECTS = ['apply proxy before-swap', 'apply dns after-intent']
+const OTHER_PAUSES = [
+  'apply backup after-intent',
+  'apply proxy swapped',
+  'apply verify after-intent',
+  'apply verify after-effect',
+]
+const PAUSES = process.env.CAMPAIGN ? [...BEFORE_EFFECTS, ...OTHER_PAUSES] : BEFORE_EFFECTS
+
 const folder = tempFolder()
 let place: Place
 let lab: Lab
@@ -117,3 +127,50 @@ test('another instance takes over the run of a dead instance, but only after its
     await Promise.all([dying.daemon.stop(), living.daemon.stop()])
   }
 })
+
+/** Whether the kernel has stopped a process. */
+const isStopped = (pid: number): boolean => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+
+test.each(PAUSES)(
+  'an instance that was stopped at "%s" past its lease does nothing when it continues',
+  {
+    timeout: 120_000,
+  },
+  async (point) => {
+    const subdomain = `paused-${PAUSES.indexOf(point)}`
+    const paused = await startInstance(`${subdomain}-a`, 23, { DRAWBRIDGE_STOP_AT: point })
+    const living = await startInstance(`${subdomain}-b`, 24)
+    try {
+      const request = { zone: 'lab.test', subdomain, server: '25', port: 3000, health: '/healthz', tls: false }
+      const { planId, host } = (await paused.post('/api/deploy/plan', request)).body
+      const { capability } = (await paused.post('/api/internal/token', { planId })).body
+      const answer = paused.post('/api/deploy/apply', { planId }, { 'x-deploy-capability': capability })
+      answer.catch(() => undefined)
+      const { pid } = paused.daemon
+      await until('the instance has stopped', () => isStopped(pid))
+      await until(
+        'the other instance has ended the run',
+        async () => (await store.unfinishedRuns()).length === 0,
+        60_000,
+      )
+      const before = await stateOfWorld(host)
+      process.kill(pid, 'SIGCONT')
+      expect([(await answer).status, (await answer).body.code]).toEqual([503, 'unavailable'])
+      expect(await stateOfWorld(host)).toEqual(before)
+      expect(await store.findPlan(planId)).toMatchObject({ state: 'rolled_back' })
+      expect(before).toEqual({ address: 'NXDOMAIN', hosts: [[], []], served: [false, false] })
+    } finally {
+      await Promise.all([paused.daemon.stop(), living.daemon.stop()])
+    }
+  },
+)
+
+async function stateOfWorld(host: string) {
+  const edges = Object.values(lab.description.edges)
+  const [name] = await dnsReader(lab.description.dns.primary).ask([{ name: host, type: 'A' }])
+  return {
+    address: name?.kind === 'answer' ? name.rcode : name?.kind,
+    hosts: edges.map((edge) => [...viewOf(edge).hosts.keys()].filter((entry) => entry.startsWith('paused-'))),
+    served: await Promise.all(edges.map((edge) => serves(edge, host))),
+  }
+}

@@ -1,4 +1,5 @@
 import { parseName } from '../../model/dns-name.ts'
+import type { LeaseGuard } from '../../model/run.ts'
 import { assertAllowed } from '../budget/order-budget.ts'
 import {
   type CertificateIssuer,
@@ -13,6 +14,7 @@ import {
 import { makeProofsFolder, orderFiles, proofsFile } from '../stock/issued-files.ts'
 import { type AccountKeySource, acmeAccount, type ExternalAccount } from './account.ts'
 import { proofsIn } from './challenges.ts'
+import type { Send } from './connection.ts'
 import { withConnection } from './connection.ts'
 import { issueCertificate, orderLock } from './job.ts'
 import { AcmeProblem, faultOf } from './problem.ts'
@@ -47,7 +49,11 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   const recorded = new WeakSet<IssueFault>()
   const running = new Map<string, Promise<InstalledCertificate>>()
 
-  const issue = async (request: OrderRequest, responder: ChallengeResponder): Promise<InstalledCertificate> => {
+  const issue = async (
+    request: OrderRequest,
+    responder: ChallengeResponder,
+    guard: LeaseGuard | undefined,
+  ): Promise<InstalledCertificate> => {
     const names = canonical(request.names)
     const order = { ...request, names }
     // Whether a new order may be placed is checked when it is placed: this call may resume one that is already counted.
@@ -64,7 +70,7 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     try {
       return await recordingFailure(() =>
         withConnection({ directory, caFile, requestMs, maxBytes: MAX_RESPONSE_BYTES }, (send) =>
-          issueCertificate({ ...job, session: openSession(send) }, responder.type),
+          issueCertificate({ ...job, session: openSession(guardedSend(send, guard)) }, responder.type),
         ),
       )
     } finally {
@@ -85,15 +91,24 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     if (left.length > 0) throw new IssueFault('challenge_failed', left.join(' '))
   }
   return {
-    issue(names, responder, { replaces } = {}) {
+    issue(names, responder, { replaces, guard } = {}) {
       const key = names.join(',')
       const begin = () =>
-        withFaults(directory, issue({ names, replaces }, responder)).finally(() => running.delete(key))
+        withFaults(directory, issue({ names, replaces }, responder, guard)).finally(() => running.delete(key))
       const current = running.get(key) ?? begin()
       running.set(key, current)
       return current
     },
     sweepChallenges: (names, responder) => withFaults(directory, withdrawProofs(names, responder)),
+  }
+}
+
+/** An authority cannot be fenced, so the lease is checked directly before each request. */
+const guardedSend = (send: Send, guard: LeaseGuard | undefined): Send => {
+  if (!guard) return send
+  return (...request) => {
+    guard.assertHeld()
+    return send(...request)
   }
 }
 

@@ -11,6 +11,9 @@ const EDGES = ['begun', 'before-finish', 'after-finish'] as const
 
 /** Points inside effects that have several parts. */
 const INSIDE = [
+  'apply proxy before-swap',
+  'update proxy before-swap',
+  'remove proxy before-swap',
   'apply proxy swapped',
   'update proxy swapped',
   'remove proxy swapped',
@@ -47,12 +50,18 @@ export const CRASH_POINTS: readonly string[] = [
 /** Called at each point with the name of the point. */
 export type CrashPoint = (point: string) => void
 
-/** Kills this process at the named point, as a power loss would. */
-export function crashAt(point: string | undefined): CrashPoint {
-  if (point === undefined) return () => undefined
-  if (!CRASH_POINTS.includes(point)) throw new Error(`DRAWBRIDGE_CRASH_AT is not the name of a crash point: ${point}`)
+/** Kills this process at the point `crash`, as a power loss would, or stops it at the point `stop` until it gets SIGCONT. */
+export function crashAt(crash: string | undefined, stop?: string | undefined): CrashPoint {
+  for (const [variable, point] of Object.entries({ DRAWBRIDGE_CRASH_AT: crash, DRAWBRIDGE_STOP_AT: stop }))
+    if (point !== undefined && !CRASH_POINTS.includes(point))
+      throw new Error(`${variable} is not the name of a crash point: ${point}`)
+  if (crash === undefined && stop === undefined) return () => undefined
+  let hasStopped = false
   return (reached) => {
     if (!CRASH_POINTS.includes(reached)) throw new Error(`Crash point ${reached} is not in the table.`)
-    if (reached === point) process.kill(process.pid, 'SIGKILL')
+    if (reached === crash) process.kill(process.pid, 'SIGKILL')
+    if (reached !== stop || hasStopped) return
+    hasStopped = true
+    process.kill(process.pid, 'SIGSTOP')
   }
 }

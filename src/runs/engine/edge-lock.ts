@@ -16,6 +16,8 @@ export interface LockMark {
 }
 
 export interface LockTurn {
+  /** Throws if another instance may hold the lock by now. Called directly before every effect. */
+  assertHeld(): void
   /** Whether no other caller, in any instance, had a turn between the mark and this one. */
   isNextAfter(mark: LockMark): boolean
 }
@@ -83,7 +85,7 @@ export class EdgeLock {
     const held = new HeldLease(this.#store, lease, this.#leaseMs, Date.now)
     // The fence counts the turns of all instances: if it grew by one, no other turn lies between.
     const isNextAfter = ({ asked, fence }: LockMark) => number === asked + 1 && lease.fence === fence + 1
-    return work({ isNextAfter }).finally(async () => {
+    return work({ isNextAfter, assertHeld: () => held.assertHeld() }).finally(async () => {
       held.stop()
       // A lease that cannot be released runs out. The work itself did not fail.
       await this.#store.releaseLease(lease).catch(() => undefined)

@@ -1,4 +1,5 @@
 import { Problem } from '../../model/errors.ts'
+import type { LeaseGuard } from '../../model/run.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
 
 /** Another instance may hold the lease by now. Whoever catches this stops at once and undoes nothing: recovery finishes the run. */
@@ -32,6 +33,11 @@ export class HeldLeases {
     if (this.#now() >= (this.#heldUntil.get(name) ?? 0)) throw new LeaseLost(name)
   }
 
+  /** How long the lease is held for certain, in milliseconds. */
+  leftMs(name: string): number {
+    return Math.max(0, (this.#heldUntil.get(name) ?? 0) - this.#now())
+  }
+
   /** Stops renewing. Does not release the leases. */
   stop(): void {
     clearInterval(this.#beat)
@@ -47,7 +53,7 @@ export class HeldLeases {
 }
 
 /** A single held lease. */
-export class HeldLease {
+export class HeldLease implements LeaseGuard {
   readonly lease: Lease
   readonly #all: HeldLeases
 
@@ -58,6 +64,10 @@ export class HeldLease {
 
   assertHeld(): void {
     this.#all.assertHeld(this.lease.name)
+  }
+
+  get leftMs(): number {
+    return this.#all.leftMs(this.lease.name)
   }
 
   stop(): void {

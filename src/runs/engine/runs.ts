@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditTrail } from '../../audit/trail.ts'
 import type { Plan } from '../../model/exposure.ts'
 import { type Afters, receiptOf } from '../../model/receipt.ts'
-import type { JournalEntry, Run } from '../../model/run.ts'
+import type { JournalEntry, LeaseGuard, Run } from '../../model/run.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
@@ -22,7 +22,7 @@ export interface RunsParts {
   readonly trail: AuditTrail
   readonly log: Log
   /** The steps of a run, the same every time it is asked for. */
-  readonly stepsFor: (plan: Plan, run: Run) => Promise<readonly Step[]>
+  readonly stepsFor: (plan: Plan, run: Run, guard: LeaseGuard) => Promise<readonly Step[]>
   readonly instance: string
   /** The lease of a run lives this long after its last renewal. Then another instance may take the run over. */
   readonly leaseMs: number
@@ -86,9 +86,9 @@ export class Runs {
   start(plan: Plan, run: Run, lease: Lease): Promise<RunResult> {
     const { crashPoint, stepsFor } = this.#parts
     const { action } = run
-    return this.#track({ plan, run, lease, recovered: false }, async (journal) => {
+    return this.#track({ plan, run, lease, recovered: false }, async (journal, guard) => {
       crashPoint(`${action} run begun`)
-      return new Saga({ action, steps: await stepsFor(plan, run), journal, crashPoint }).forward()
+      return new Saga({ action, steps: await stepsFor(plan, run, guard), journal, crashPoint }).forward()
     })
   }
 
@@ -96,8 +96,8 @@ export class Runs {
   resume({ plan, run, lease, entries, patient }: Left): Promise<RunResult> {
     const { crashPoint, stepsFor } = this.#parts
     const { action } = run
-    const goOn = async (journal: Journal): Promise<SagaOutcome> => {
-      const saga = new Saga({ action, steps: await stepsFor(plan, run), journal, crashPoint, patient })
+    const goOn = async (journal: Journal, guard: LeaseGuard): Promise<SagaOutcome> => {
+      const saga = new Saga({ action, steps: await stepsFor(plan, run, guard), journal, crashPoint, patient })
       if (continuesForward(action, entries)) return saga.forward()
       const fault = new Error('The service ended while the run was in progress.')
       return { ...(await saga.backward()), steps: [], fault }
@@ -126,7 +126,7 @@ export class Runs {
 
   #track(
     carried: Carried,
-    work: (journal: Journal) => Promise<SagaOutcome>,
+    work: (journal: Journal, guard: LeaseGuard) => Promise<SagaOutcome>,
     entries: readonly JournalEntry[] = [],
   ): Promise<RunResult> {
     const { run, lease } = carried
@@ -141,7 +141,7 @@ export class Runs {
       assertHeld,
       entries,
     })
-    const result = work(journal)
+    const result = work(journal, held)
       .then((outcome) => this.#finish(carried, outcome, journal))
       .catch((error: unknown) => {
         throw error instanceof StaleFence ? new LeaseLost(lease.name) : error

@@ -6,6 +6,8 @@ import type {
 } from '../../certificates/contract.ts'
 import type { Edge, EdgeFile, FileHash, Site } from '../../edge/contract.ts'
 import type { ChosenCertificate } from '../../model/receipt.ts'
+import type { LeaseGuard } from '../../model/run.ts'
+import type { LockTurn } from '../engine/edge-lock.ts'
 import type { Note, Step } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
 
@@ -18,6 +20,8 @@ export interface CertificateParts {
   /** Runs `work` while nobody else orders for these names. */
   readonly holdOrder: <T>(names: readonly string[], work: () => Promise<T>) => Promise<T>
   readonly challengeSet: () => void
+  /** The lease of the run. */
+  readonly guard: LeaseGuard
   readonly now: () => number
 }
 
@@ -36,7 +40,11 @@ export function certificateStep(host: string, parts: CertificateParts): Step<'ce
     holdOrder(
       names,
       async () =>
-        (await installed()) ?? chosen(await issuer.issue(names, noting(responder, note, parts.challengeSet)), 'issued'),
+        (await installed()) ??
+        chosen(
+          await issuer.issue(names, noting(responder, note, parts.challengeSet), { guard: parts.guard }),
+          'issued',
+        ),
     )
   return {
     name: 'certificate',
@@ -93,7 +101,7 @@ function noting(
 
 interface ResponderParts {
   readonly edge: Edge
-  readonly hold: <T>(edge: Edge, work: () => Promise<T>) => Promise<T>
+  readonly hold: <T>(edge: Edge, work: (turn: Pick<LockTurn, 'assertHeld'>) => Promise<T>) => Promise<T>
   /** The files with the challenge or, for undefined, without one. */
   readonly rendered: (challenges: Site['challenges']) => Promise<readonly EdgeFile[]>
   /** Hashes that an earlier version may have written for the files without a challenge. */
@@ -105,22 +113,29 @@ interface ResponderParts {
  * with the challenge or without. A missing file holds no challenge.
  */
 export function edgeResponder({ edge, hold, rendered, written = [] }: ResponderParts): ChallengeResponder {
-  const publish = async (wanted: Site['challenges'], shown: Site['challenges']): Promise<void> => {
+  const publish = async (
+    turn: Pick<LockTurn, 'assertHeld'>,
+    wanted: Site['challenges'],
+    shown: Site['challenges'],
+  ): Promise<void> => {
     const files = await rendered(wanted)
     const ours = await Promise.all([rendered(undefined), rendered(shown)])
     await edge.validate({ files, expected: [] })
+    turn.assertHeld()
     await edge.swap({ files, expected: [...written, ...ours.flat().map(hashOf)] })
+    turn.assertHeld()
     await edge.reload()
   }
   return {
     type: 'http-01',
-    present: (_host, token, keyAuthorization) => hold(edge, () => publish({ [token]: keyAuthorization }, undefined)),
+    present: (_host, token, keyAuthorization) =>
+      hold(edge, (turn) => publish(turn, { [token]: keyAuthorization }, undefined)),
     withdraw: (_host, token, keyAuthorization) =>
-      hold(edge, async () => {
+      hold(edge, async (turn) => {
         const files = (await rendered(undefined)).filter(({ content }) => content !== null)
         const now = await edge.hashFiles(files.map(({ path }) => path))
         if (files.some(({ path }) => hashIn(now, path) !== null))
-          await publish(undefined, { [token]: keyAuthorization })
+          await publish(turn, undefined, { [token]: keyAuthorization })
       }),
   }
 }

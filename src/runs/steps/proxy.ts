@@ -14,6 +14,8 @@ export interface ProxyParts {
   readonly hold: <T>(edge: Edge, work: (turn: LockTurn) => Promise<T>) => Promise<T>
   /** What was tested ahead. */
   readonly earlyValidation: EarlyValidation
+  /** Called before the lease is checked for the last time and the new files are written. */
+  readonly beforeSwap: () => void
   /** Called when the new files are written and not loaded yet. */
   readonly swapped: () => void
   /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
@@ -49,6 +51,7 @@ export interface SecondaryReport {
 interface Placing {
   /** Before anything is tested: what stands, and what shall. */
   readonly note?: (seen: ProxyImage) => Promise<void>
+  readonly placing?: () => void
   readonly placed?: () => void
 }
 
@@ -57,9 +60,9 @@ interface Placing {
  * known once it is our turn at the edge: others may share a certificate with this host and come or go until then.
  */
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTarget['name'], ProxyImage | null> {
-  const { primary, secondary, hold, earlyValidation, swapped, alsoOnSecondary, secondaryEnded } = parts
+  const { primary, secondary, hold, earlyValidation, beforeSwap, swapped, alsoOnSecondary, secondaryEnded } = parts
 
-  const place = (edge: Edge, afters: Afters, { note, placed }: Placing) =>
+  const place = (edge: Edge, afters: Afters, { note, placing, placed }: Placing) =>
     hold(edge, async (turn) => {
       const files = await target.wanted(edge, afters)
       const expected = await edge.hashFiles(files.map(({ path }) => path))
@@ -75,23 +78,28 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
         )
       await note?.({ before: expected, after })
       if (!(await earlyValidation.covers(edge, after, turn))) await edge.validate({ files, expected })
+      placing?.()
+      turn.assertHeld()
       await edge.swap({ files, expected })
       placed?.()
+      turn.assertHeld()
       await edge.reload()
       return after
     })
 
   const putBack = (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) =>
-    hold(edge, async () => {
+    hold(edge, async (turn) => {
       const { before, after } = await image()
       const now = await edge.hashFiles(before.map(({ path }) => path))
       refuseForeign(now, before, after)
       const moved = before.filter(({ path, hash }) => hash !== hashIn(now, path))
       const files = await filesAt(target, moved, edge, afters)
+      turn.assertHeld()
       if (files.length > 0)
         await edge.swap({ files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })) })
       if (files.length === 0 && (await target.isRestored(edge))) return
       // nginx may never have loaded the files that were removed. Then a reload that a foreign file prevents is not needed.
+      turn.assertHeld()
       await edge.reload().catch(async (error: unknown) => {
         if (!(await target.isRestored(edge))) throw error
       })
@@ -109,7 +117,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
         swapped()
         if (secondary) void earlyValidation.begin(secondary, () => target.wanted(secondary, afters))
       }
-      const files = await place(primary, afters, { note: noting, placed }).catch(tellUntouched)
+      const files = await place(primary, afters, { note: noting, placing: beforeSwap, placed }).catch(tellUntouched)
       if (secondary) alsoOnSecondary(secondary, reported(place(secondary, afters, {})), afters)
       return { files }
     },

@@ -9,10 +9,10 @@ import type { Edge, EdgeFile, SiteCertificate } from '../../edge/contract.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan, ProxyChange } from '../../model/exposure.ts'
 import { type Afters, type ChosenCertificate, type EdgeVerdict, type Receipt, recordsOf } from '../../model/receipt.ts'
-import type { Run, RunAction, StepName } from '../../model/run.ts'
+import type { LeaseGuard, Run, RunAction, StepName } from '../../model/run.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
-import type { EdgeLock } from '../engine/edge-lock.ts'
+import type { EdgeLock, LockTurn } from '../engine/edge-lock.ts'
 import type { Step } from '../engine/step.ts'
 import { hashOf } from '../file-hash.ts'
 import { type BackupStep, backupStep } from './backup.ts'
@@ -57,6 +57,8 @@ export interface RunSubject {
   readonly receipt: Receipt | undefined
   /** The applied plan that an update replaces. */
   readonly former: Plan | undefined
+  /** The lease of the run. */
+  readonly guard: LeaseGuard
 }
 
 /** The steps of a run, made from their names. */
@@ -93,14 +95,15 @@ interface StepContext extends RunSubject {
 }
 
 function contextOf(parts: StepParts, subject: RunSubject): StepContext {
-  const { plan, run, receipt, former } = subject
+  const { plan, run, receipt, former, guard } = subject
   const { zone, health, tls } = plan.request
-  const { primary, provider } = assertEquipped(parts, zone)
+  const { primary, provider: unguarded } = assertEquipped(parts, zone)
+  const provider = guardedProvider(unguarded, guard)
   const { host, proof } = plan
   const judge = edgeJudge({ host, health, tls, proof })
   const earlyValidation = new EarlyValidation(parts.edgeLock)
   const pairOf = pairCache(parts.loadPair)
-  const { proxy, second } = proxyOf(parts, run, primary, judge, earlyValidation)
+  const { proxy, second } = proxyOf(parts, subject, primary, judge, earlyValidation)
   const filesOf = async (edge: Edge, of: Plan, certificate: ChosenCertificate | undefined) =>
     edge.filesFor({ ...siteOf(of), certificate: certificate && (await pairOf(certificate)) })
   return {
@@ -135,7 +138,7 @@ function contextOf(parts: StepParts, subject: RunSubject): StepContext {
 /** How the proxy steps of one run work on both edges, and what became of the Secondary. */
 function proxyOf(
   { secondary, edgeLock, crashPoint }: StepParts,
-  run: Run,
+  { run, guard }: RunSubject,
   primary: Edge,
   judge: EdgeJudge,
   earlyValidation: EarlyValidation,
@@ -145,7 +148,8 @@ function proxyOf(
   const proxy: ProxyParts = {
     primary,
     secondary,
-    hold: (edge, work) => edgeLock.hold(edge, work),
+    hold: (edge, work) => edgeLock.hold(edge, (turn) => work(guardedTurn(turn, guard))),
+    beforeSwap: () => crashPoint(`${run.action} proxy before-swap`),
     earlyValidation,
     swapped: () => crashPoint(`${run.action} proxy swapped`),
     alsoOnSecondary: (edge, work, afters) => {
@@ -219,6 +223,7 @@ function chooseCertificate(context: StepContext): Step {
     })
   return certificateStep(host, {
     ...parts,
+    guard: context.guard,
     responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : challengesOnPrimary(),
     names: parts.certificateNames(zone, host),
     holdOrder: (names, work) => parts.edgeLock.holdOrder(names, work),
@@ -328,6 +333,24 @@ const siteOf = ({ host, planId, proof, changes }: Plan) => ({
   planId,
   proof,
   target: changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? '',
+})
+
+/** Every update carries the lease of the run. */
+const guardedProvider = (provider: DnsProvider, guard: LeaseGuard): DnsProvider => ({
+  create: (records) => provider.create(records, guard),
+  remove: (records) => provider.remove(records, guard),
+  addValue: (record) => provider.addValue(record, guard),
+  removeValue: (record) => provider.removeValue(record, guard),
+  checkAccess: () => provider.checkAccess(),
+})
+
+/** An effect on an edge needs both leases: that of the run and that of the edge. */
+const guardedTurn = (turn: LockTurn, guard: LeaseGuard): LockTurn => ({
+  ...turn,
+  assertHeld: () => {
+    guard.assertHeld()
+    turn.assertHeld()
+  },
 })
 
 /** Whether the plan orders a certificate. */

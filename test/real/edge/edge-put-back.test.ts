@@ -39,8 +39,9 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
     {
       primary: at.edge,
       secondary: undefined,
-      hold: (_edge, work) => work({ isNextAfter: () => false }),
+      hold: (_edge, work) => work({ isNextAfter: () => false, assertHeld: () => undefined }),
       earlyValidation: new EarlyValidation(new EdgeLock(store, 'one', 30_000)),
+      beforeSwap: () => undefined,
       swapped: () => undefined,
       alsoOnSecondary: () => undefined,
       secondaryEnded: async () => undefined,
