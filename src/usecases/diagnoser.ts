@@ -100,5 +100,4 @@ export class Diagnoser {
   }
 }
 
-const notFound = (): Problem =>
-  new Problem('host_not_found', 'No such host is served by the edge: it is not exposed and may be planned.')
+const notFound = (): Problem => new Problem('host_not_found', 'The edge does not serve this host.')

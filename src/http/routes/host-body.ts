@@ -59,11 +59,14 @@ const timeText = (at: number | null): string | null => (at === null ? null : new
 /** Whether callers on a network may see a host. */
 export type Visibility = (network: Caller['network']) => (host: Pick<HostStatus, 'managed'>) => boolean
 
-/** Finds a host by its canonical name. A host that the caller may not see is not found. */
+/**
+ * Finds a host by its canonical name. A host that the caller may not see gets the same refusal as one that does not exist,
+ * so the refusal must not depend on the host. The diagnosis answers with the same sentence.
+ */
 export function findHost(board: Board, host: string, isShown: ReturnType<Visibility>): HostStatus {
   const status = board.find(host)
   if (status && isShown(status)) return status
-  throw new Problem('host_not_found', `The edge does not serve ${host}.`)
+  throw new Problem('host_not_found', 'The edge does not serve this host.')
 }
 
 /** The canonical name of a host, from any spelling of a caller. */

@@ -68,14 +68,14 @@ test('a restore that would take a live host off the air shows it, and needs the 
 test('an exposure is prolonged through the API, from inside only', async () => {
   const { planId } = await applied(lab, { subdomain: 'longer', expiresIn: 300 })
   const { stdout } = await drawbridge('extend', planId, '--for', '2h', '--url', lab.description.inside)
-  const end = Date.parse(stdout.replace(/.* until (.*)\.\n/, '$1'))
+  const end = Date.parse(stdout.replace(/.* expires at (.*)\.\n/, '$1'))
   expect(Math.abs(end - Date.now() - 7_200_000)).toBeLessThan(60_000)
   expect(stdout).not.toContain('cap_')
   await expect(drawbridge('extend', planId, '--for', '2h', '--url', lab.description.outside)).rejects.toThrow(
     'internal network',
   )
   await expect(drawbridge('extend', planId, '--for', 'soon', '--url', lab.description.inside)).rejects.toThrow(
-    'no duration',
+    'is not a duration',
   )
 })
 

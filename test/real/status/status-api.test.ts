@@ -77,7 +77,7 @@ describe('GET /api/health', () => {
   test('a host that nobody serves may be planned', async () => {
     const { status, body } = await health('nobody.lab.test')
     expect([status, body.code]).toEqual([404, 'host_not_found'])
-    expect(body.nextAction).toMatch(/not exposed and may be planned/)
+    expect(body.nextAction).toMatch(/not exposed\. Plan it/)
   })
 })
 

@@ -206,7 +206,7 @@ const problem = (code: string, title: string, more: object) => ({
 
 const notFound = () =>
   problem('host_not_found', 'The edge does not serve this host', {
-    detail: 'The edge does not serve hello.lab.test.',
+    detail: 'The edge does not serve this host.',
     retryable: false,
     nextAction: 'The host is not exposed. Plan it with POST /api/deploy/plan.',
   })
