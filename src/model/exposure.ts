@@ -29,8 +29,11 @@ export const PLAN_STATES = [
 ] as const
 export type PlanState = (typeof PLAN_STATES)[number]
 
-/** The one pattern of a plan id. */
-export const PLAN_ID = /^plan_[0-9a-z]{26}$/
+/** The form of a plan's id. Ids of this version have 26 characters after `plan_`. */
+export const PLAN_ID = /^plan_[0-9a-z]{26,}$/
+
+/** A longer text may have the form of an id, but no store keeps a plan under it. */
+export const isPlanId = (text: string): boolean => text.length <= 69 && PLAN_ID.test(text)
 
 export interface Plan {
   readonly planId: string

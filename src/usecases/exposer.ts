@@ -6,7 +6,7 @@ import { CAPABILITY_TTL_SECONDS, hashCapability, newCapability } from '../author
 import type { Validity } from '../model/badge.ts'
 import type { CapabilityAction } from '../model/capability.ts'
 import { Problem } from '../model/errors.ts'
-import { type ExposureRequest, PLAN_ID, type Plan, stateAt } from '../model/exposure.ts'
+import { type ExposureRequest, isPlanId, type Plan, stateAt } from '../model/exposure.ts'
 import type { Observation } from '../model/finding.ts'
 import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
 import { BY_SCHEDULE, type Origin, type RunAction } from '../model/run.ts'
@@ -367,8 +367,6 @@ async function notProlonged({ planId, host }: Plan, wanted: number, session: Sto
 }
 
 const who = (caller: Caller) => ({ actor: caller.address, network: caller.network })
-
-const isPlanId = (text: string): boolean => PLAN_ID.test(text)
 
 /** 130 random bits in an alphabet without look-alikes. */
 function newPlanId(): string {

@@ -1,5 +1,5 @@
 import { formatEndpoint, parseEndpoint } from '../../model/address.ts'
-import { PLAN_ID } from '../../model/exposure.ts'
+import { isPlanId } from '../../model/exposure.ts'
 import type { EdgeFile, Site } from '../contract.ts'
 import { hostFile, isHost } from './layout.ts'
 import { ANSWER, entryProof, QUESTION } from './proof.ts'
@@ -102,7 +102,7 @@ ${proof === undefined ? '' : PROOF_KEPT}  }
 
 function assertValid({ host, planId, target, challenges = {} }: Site): void {
   if (!isHost(host)) throw new Error(`${JSON.stringify(host)} is not a valid host name.`)
-  if (!PLAN_ID.test(planId)) throw new Error(`${JSON.stringify(planId)} is not a plan id.`)
+  if (!isPlanId(planId)) throw new Error(`${JSON.stringify(planId)} is not a plan id.`)
   if (!isTarget(target)) throw new Error(`${JSON.stringify(target)} is not http:// with an IP address and a port.`)
   for (const [token, keyAuthorization] of Object.entries(challenges)) {
     if (!TOKEN.test(token) || !KEY_AUTHORIZATION.test(keyAuthorization))

@@ -4,7 +4,7 @@ import { hideCapabilities } from '../../authorize/credentials.ts'
 import type { AuditEntry } from '../../model/audit.ts'
 import { parseLabel, parseName } from '../../model/dns-name.ts'
 import { type ErrorCode, Problem } from '../../model/errors.ts'
-import { PLAN_ID } from '../../model/exposure.ts'
+import { isPlanId } from '../../model/exposure.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
 import { PROBLEM_TYPE, problemBody, toProblem } from './problem.ts'
 import { publicProblem } from './public-view.ts'
@@ -82,7 +82,7 @@ async function recordRefusal(
 /** The plan or host that a refused body names, if it can be read. */
 function subject(body: unknown): { planId?: string; host?: string } {
   const { planId, zone, subdomain } = (body ?? {}) as Record<string, unknown>
-  if (typeof planId === 'string' && PLAN_ID.test(planId)) return { planId }
+  if (typeof planId === 'string' && isPlanId(planId)) return { planId }
   const label = typeof subdomain === 'string' ? parseLabel(subdomain) : undefined
   const parent = typeof zone === 'string' ? parseName(zone) : undefined
   return label && parent ? { host: `${label}.${parent}` } : {}

@@ -97,7 +97,7 @@ export const PlanPageQuery = Type.Object(
     ),
     cursor: Type.Optional(
       Type.String({
-        pattern: `^[0-9]{1,15}\\.${PLAN_ID.source.slice(1)}`,
+        pattern: '^[0-9]{1,15}\\.plan_[0-9a-z]{26}$',
         description: 'The `nextCursor` of the previous page.',
       }),
     ),
