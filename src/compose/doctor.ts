@@ -37,7 +37,7 @@ export function doctorParts(config: Config, now: () => number = Date.now): Docto
     },
     edges,
     secondary: secondary === undefined ? undefined : { server: secondary, edge: edgeOf(edges, secondary) },
-    zones: [...zones.values()].map((zone) => examinedZone(zone, now)),
+    zones: [...zones.values()].map((zone) => examinedZone(zone, config.instances.takeOverSeconds, now)),
     directory: acmeDirectory({ url: acme.directory, caFile: acme.caFile }),
     inventory: certificateInventory(certificates, { issued: join(stateDir, 'certificates') }),
     now,
@@ -63,12 +63,22 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
   }
 }
 
-function examinedZone({ name, primary, nameServers, tsig }: Zone, now: () => number): ExaminedZone {
+function examinedZone(
+  { name, primary, nameServers, tsig }: Zone,
+  takeOverSeconds: number,
+  now: () => number,
+): ExaminedZone {
   const servers = new Map(
     [primary, ...nameServers].map((server) => [formatEndpoint(server), dnsReader(server, DNS_LIMITS)]),
   )
   const key = tsig && { ...tsig, secret: tsig.secret.reveal() }
-  return { name, servers: [...servers.values()], provider: key && rfc2136Provider({ zone: name, primary, key, now }) }
+  return {
+    name,
+    servers: [...servers.values()],
+    provider: key && rfc2136Provider({ zone: name, primary, key, now }),
+    // A lease is renewed after a quarter of its life: three quarters of it are always left.
+    clockLimitSeconds: Math.floor(Math.min(300, (takeOverSeconds * 3) / 4)),
+  }
 }
 
 const serviceListener = ({ listen }: Config): Listener => ({

@@ -9,12 +9,12 @@ export interface ExaminedZone {
   readonly servers: readonly DnsReader[]
   /** Undefined: the zone has no key, so it accepts plans, but no apply. */
   readonly provider: DnsProvider | undefined
+  /** The difference of the clocks from which on an apply fails: a DNS update is signed for no longer than its lease is held. */
+  readonly clockLimitSeconds: number
 }
 
-/** Warn at this difference of the clocks. TSIG fails at five minutes. */
-const CLOCK_WARNING_SECONDS = 60
-
-export async function examineZone({ name, servers, provider }: ExaminedZone): Promise<Finding[]> {
+export async function examineZone(zone: ExaminedZone): Promise<Finding[]> {
+  const { name, servers } = zone
   const subject = `zone ${name}`
   const serials = await Promise.all(servers.map((server) => readSerial(name, server)))
   const found = serials.map(({ server, serial, reason }, index) => {
@@ -23,7 +23,7 @@ export async function examineZone({ name, servers, provider }: ExaminedZone): Pr
     const sentence = `${server} gives no reliable answer: ${reason}.`
     return index === 0 ? fault(subject, sentence, fix) : warning(subject, sentence, fix)
   })
-  return [...found, ...outdated(subject, serials), ...(await examineKey(subject, name, provider))]
+  return [...found, ...outdated(subject, serials), ...(await examineKey(subject, zone))]
 }
 
 interface ZoneSerial {
@@ -64,7 +64,10 @@ function outdated(subject: string, [primary, ...others]: readonly ZoneSerial[]):
   )
 }
 
-async function examineKey(subject: string, zone: string, provider: DnsProvider | undefined): Promise<Finding[]> {
+async function examineKey(
+  subject: string,
+  { name: zone, provider, clockLimitSeconds }: ExaminedZone,
+): Promise<Finding[]> {
   if (!provider) {
     return [
       warning(subject, 'The zone has no key. Its names can be planned, but not applied.', `Set zones.${zone}.tsig.`),
@@ -73,13 +76,12 @@ async function examineKey(subject: string, zone: string, provider: DnsProvider |
   try {
     const { aheadSeconds } = await provider.checkAccess()
     const apart = Math.abs(aheadSeconds)
-    const clock = `The clocks of this machine and of the DNS server differ by ${apart} s. 300 s are allowed.`
     return [
       ok(
         subject,
         'The DNS server accepted a signed update that changes nothing. The key and its permissions are right.',
       ),
-      apart > CLOCK_WARNING_SECONDS ? warning(subject, clock, 'Synchronize both clocks with NTP.') : ok(subject, clock),
+      clockFinding(subject, apart, clockLimitSeconds),
     ]
   } catch (error) {
     return [
@@ -90,6 +92,13 @@ async function examineKey(subject: string, zone: string, provider: DnsProvider |
       ),
     ]
   }
+}
+
+function clockFinding(subject: string, apart: number, limit: number): Finding {
+  const sentence = `The clocks of this machine and of the DNS server differ by ${apart} s. Less than ${limit} s are allowed.`
+  const fix = 'Synchronize both clocks with NTP.'
+  if (apart >= limit) return fault(subject, sentence, fix)
+  return apart > limit / 4 ? warning(subject, sentence, fix) : ok(subject, sentence)
 }
 
 export async function examineAuthority(directory: AcmeDirectory): Promise<Finding> {
