@@ -66,7 +66,7 @@ describe('an edge that logs at debug level', () => {
     await expect(placed).rejects.toMatchObject({
       kind: 'logs_keys',
       code: 'proxy_config_broken',
-      message: expect.stringMatching(/\.conf, line \d+\), which would write private keys into its log: set error_log/),
+      message: expect.stringMatching(/\.conf, line \d+\), which writes private keys into its log\. Set error_log/),
     })
     await at.edge.handshake('after.lab.test')
     expect(isKeyLogged(certificate)).toBe(false)
