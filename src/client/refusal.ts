@@ -24,6 +24,10 @@ export class Refusal extends Error {
   }
 }
 
+/** True if the name is taken by an exposure of this installation, which a plan with `replaces` can change. */
+export const isExposedHere = ({ code, checks = [] }: Pick<ProblemBody, 'code' | 'checks'>): boolean =>
+  code === 'dns_name_taken' && checks.some(({ name, by }) => name === 'dns' && by === 'exposure')
+
 /** No server answered, or the server is not Drawbridge. */
 export class Unreachable extends Error {
   constructor(baseUrl: string, cause?: unknown) {

@@ -1148,15 +1148,27 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge already serves this name. `proxy_config_broken`: The edge's nginx configuration is broken. */
-        "dns_name_taken.proxy_name_taken.proxy_config_broken": {
+        /** @description `plan_not_found`: The plan does not exist. */
+        plan_not_found: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": {
                     /** @enum {string} */
-                    code?: "dns_name_taken" | "proxy_name_taken" | "proxy_config_broken";
+                    code?: "plan_not_found";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge already serves this name. `proxy_config_broken`: The edge's nginx configuration is broken. `plan_not_applied`: The plan is not applied. `plan_stale`: The situation changed after the plan was made. `lease_not_longer`: Extend cannot shorten an exposure. */
+        "dns_name_taken.proxy_name_taken.proxy_config_broken.plan_not_applied.plan_stale.lease_not_longer": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "dns_name_taken" | "proxy_name_taken" | "proxy_config_broken" | "plan_not_applied" | "plan_stale" | "lease_not_longer";
                 } & components["schemas"]["Problem"];
             };
         };
@@ -1193,18 +1205,6 @@ export interface components {
                 "application/problem+json": {
                     /** @enum {string} */
                     code?: "dns_unavailable" | "unavailable";
-                } & components["schemas"]["Problem"];
-            };
-        };
-        /** @description `plan_not_found`: The plan does not exist. */
-        plan_not_found: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": {
-                    /** @enum {string} */
-                    code?: "plan_not_found";
                 } & components["schemas"]["Problem"];
             };
         };
@@ -1610,7 +1610,8 @@ export interface operations {
             };
             400: components["responses"]["invalid_request"];
             403: components["responses"]["origin_not_allowed"];
-            409: components["responses"]["dns_name_taken.proxy_name_taken.proxy_config_broken"];
+            404: components["responses"]["plan_not_found"];
+            409: components["responses"]["dns_name_taken.proxy_name_taken.proxy_config_broken.plan_not_applied.plan_stale.lease_not_longer"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];

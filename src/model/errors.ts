@@ -115,7 +115,7 @@ export const ERRORS = {
     409,
     'The plan is not applied',
     false,
-    'Read the state of the plan. Only an applied plan can be removed, extended or renewed.',
+    'Read the state of the plan. Only an applied plan can be removed, extended, renewed or replaced.',
   ),
   plan_already_applied: entry(
     409,

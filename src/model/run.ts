@@ -79,9 +79,12 @@ export const runHolder = (instance: string, runId: string): string => `${instanc
 export const STEP_NAMES = ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'] as const
 export type StepName = (typeof STEP_NAMES)[number]
 
+/** The steps of a removal, in order: the DNS name goes first. The same for every plan. */
+export const STEPS_TO_REMOVE: readonly StepName[] = ['backup', 'dns', 'proxy']
+
 /** The steps that a run of each action may have, in no particular order. */
 export const STEPS_OF: Readonly<Record<RunAction, readonly StepName[]>> = {
   apply: STEP_NAMES,
   update: ['check', 'backup', 'certificate', 'proxy', 'verify'],
-  remove: ['backup', 'dns', 'proxy'],
+  remove: STEPS_TO_REMOVE,
 }

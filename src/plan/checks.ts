@@ -54,7 +54,7 @@ function judgeName(fact: NameFact): Verdict {
   }
   if (fact.kind === 'changed') {
     const detail = 'The records of the name were changed outside Drawbridge since they were applied.'
-    return { code: 'plan_stale', check: { name: 'dns', status: 'failed', detail } }
+    return { code: 'plan_stale', check: { name: 'dns', status: 'failed', detail, by: 'change' } }
   }
   const { wildcardTypes, emptyNonTerminal } = fact
   if (wildcardTypes.length > 0) {

@@ -52,6 +52,9 @@ class FailedCheck extends Problem {
 /** The evidence of a failed check that the refusal repeats as members of its own. */
 const refusalMembers = (check: Check) => ({
   ...(check.types !== undefined && { types: check.types }),
+  ...(check.by === 'exposure' && {
+    nextAction: 'Choose another subdomain. To change your own exposure, send the id of its applied plan as replaces.',
+  }),
   ...(typeof check.retryAfter === 'number' && {
     retryAfter: check.retryAfter,
     nextAction: 'Wait for the number of seconds in retryAfter and try again, or plan with tls: false.',

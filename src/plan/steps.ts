@@ -17,6 +17,3 @@ export function stepsToApply(tls: boolean, changes: readonly Change[], challenge
 /** The steps of an apply that replaces an applied plan, in order. The name already leads to the edge, so DNS stays as it is. */
 export const stepsToUpdate = (tls: boolean): readonly StepName[] =>
   tls ? ['check', 'backup', 'certificate', 'proxy', 'verify'] : ['check', 'backup', 'proxy', 'verify']
-
-/** The steps of a removal, in order: the DNS name goes first. */
-export const STEPS_TO_REMOVE: readonly StepName[] = ['backup', 'dns', 'proxy']

@@ -33,9 +33,9 @@ const NO_CERTIFICATE: Readonly<Record<string, string>> = {
   budget: 'No more certificates can be ordered at the moment.',
 }
 
-function publicDetail({ name, status, detail, source, names, reason, types, by }: Check): string {
+function publicDetail({ name, status, detail, source, names, reason, by }: Check): string {
   if (name === 'health' && status === 'failed') return 'The backend did not answer HTTP 2xx on its health path.'
-  if (name === 'dns' && status === 'failed' && types === undefined)
+  if (name === 'dns' && status === 'failed' && by === undefined)
     return 'DNS could not tell whether the name is free: the DNS server gave no reliable answer.'
   if (name === 'proxy' && status === 'failed') return by === 'server_block' ? TAKEN_BY_PROXY : BROKEN_PROXY
   if (name === 'certificate' && status === 'failed') return NO_CERTIFICATE[String(reason)] ?? detail
