@@ -3,7 +3,8 @@ import type { HostRow } from '../../web/api/hosts.ts'
 import type { Plan, RunEvent } from '../../web/api/plans.ts'
 import type { Policy } from '../../web/api/policy.ts'
 import { cliCommand, curlCommands, nextAction } from '../../web/plan/commands.ts'
-import { checkField, type Draft } from '../../web/plan/draft.ts'
+import { contrastsOf } from '../../web/plan/contrasts.ts'
+import { checkField, type Draft, draftOf, requestOf } from '../../web/plan/draft.ts'
 import { refusedFields } from '../../web/plan/refused.ts'
 import { expectedSteps, runView } from '../../web/run/steps.ts'
 import { screenAt } from '../../web/shell/location.ts'
@@ -139,6 +140,34 @@ describe('the plan form', () => {
   })
 })
 
+describe('a plan that replaces another one', () => {
+  const request = { zone: 'lab.test', subdomain: 'hello', server: '25', port: 3000, health: '/', tls: false }
+  const proxy = {
+    kind: 'proxy',
+    action: 'update',
+    serverName: 'hello.lab.test',
+    target: 'http://x:1',
+    https: false,
+  } as const
+  const former = { request: { ...request, expiresIn: 3600 }, changes: [] }
+  const plan = { request: { ...request, port: 3001, expiresIn: 3600, replaces: 'plan_1' }, changes: [proxy] }
+
+  test('shows what changes and what stays', () => {
+    expect(contrastsOf(plan, former).map(({ what, before, after, isNew }) => [what, before, after[0], isNew])).toEqual([
+      ['Backend', 'Server 25, port 3000', 'Server 25, port 3001', true],
+      ['Health path', '/', 'Stays as it is', false],
+      ['HTTPS', 'No', 'Stays as it is', false],
+      ['DNS', 'Record of the name', 'Stays as it is', false],
+      ['Removes itself', '1 h after its apply', '1 h after this apply', true],
+    ])
+    expect(contrastsOf(plan)).toEqual([])
+  })
+
+  test('begins with the values of the former one', () => {
+    expect(requestOf(draftOf(former.request))).toEqual(former.request)
+  })
+})
+
 describe('a run', () => {
   const event = (at: number, name: RunEvent['name'], step: string, more = {}): RunEvent => ({
     id: `run.${at}`,
@@ -147,7 +176,7 @@ describe('a run', () => {
     at: new Date(at).toISOString(),
     ...more,
   })
-  const request = { tls: false } as Plan['request']
+  const plan: Pick<Plan, 'steps'> = { steps: ['check', 'backup', 'proxy', 'dns', 'certificate', 'proxy-tls', 'verify'] }
 
   test('shows finished, running and future steps', () => {
     const events = [
@@ -156,14 +185,17 @@ describe('a run', () => {
       event(5, 'done', 'check'),
       event(6, 'started', 'backup'),
     ]
-    const { steps, ended } = runView(events, expectedSteps('apply', { request }), 106)
+    const { steps, ended } = runView(events, expectedSteps('apply', plan), 106)
     expect(steps.map(({ name, status, ms }) => [name, status, ms])).toEqual([
       ['check', 'done', 4],
       ['backup', 'running', 100],
       ['proxy', 'waiting', undefined],
       ['dns', 'waiting', undefined],
+      ['certificate', 'waiting', undefined],
+      ['proxy-tls', 'waiting', undefined],
       ['verify', 'waiting', undefined],
     ])
+    expect(expectedSteps('remove', plan)).toEqual(['backup', 'dns', 'proxy'])
     expect(ended).toBeUndefined()
   })
 
@@ -177,7 +209,7 @@ describe('a run', () => {
       event(7, 'undone', 'proxy'),
       event(9, 'end', 'run', { state: 'rolled_back' }),
     ]
-    const view = runView(events, expectedSteps('apply', { request }), 0)
+    const view = runView(events, expectedSteps('apply', plan), 0)
     expect(view.steps.map(({ name, status, detail }) => [name, status, detail])).toEqual([
       ['check', 'done', undefined],
       ['proxy', 'failed', 'No.'],
@@ -203,6 +235,7 @@ test.each([
   ['/hosts/Hello.lab.test', { name: 'status', host: 'hello.lab.test' }],
   ['/plans', { name: 'plans' }],
   ['/plans/plan_1', { name: 'one-plan', planId: 'plan_1' }],
+  ['/plans/plan_1/change', { name: 'change', planId: 'plan_1' }],
   ['/plan', { name: 'plan' }],
   ['/help', { name: 'help' }],
   ['/help/more', { name: 'nowhere' }],

@@ -1,10 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startWebBackend } from '../support/backends/web-backend.ts'
-import { invariants, planned, run } from '../support/lab/exposure.ts'
+import { visit } from '../support/edge/visitor.ts'
+import { applied, invariants, planned, removed, run } from '../support/lab/exposure.ts'
 import { startSwitchedBackend } from '../support/lab/switched-backend.ts'
 import type { PageSite } from '../support/programs/browser.ts'
-import { badgeOf, makePlan, rowOf, SEEN_WITHIN } from './steps.ts'
+import { askForPlan, badgeOf, makePlan, rowOf, SEEN_WITHIN } from './steps.ts'
 
 /** Everything that an internal user does with the page, from the plan to the removal. */
 export function story(site: () => PageSite): void {
@@ -73,6 +74,48 @@ export function story(site: () => PageSite): void {
     await rowOf(page, host).waitFor({ state: 'detached', ...SEEN_WITHIN })
     await page.getByRole('link', { name: 'History' }).click()
     await page.getByRole('row', { name: new RegExp(`${host} Removed .*${lab.description.callers.internal}`) }).waitFor()
+    await invariants(lab)
+  })
+
+  test('an applied exposure is changed in place', async () => {
+    const { lab, open } = site()
+    await using other = await startWebBackend(lab, (_request, response) => response.end('the other'))
+    const { planId, host } = await applied(lab, { subdomain: 'moving' })
+    const page = await open(`/plans/${planId}`)
+    await page.getByRole('button', { name: 'Change…' }).click()
+    await page.waitForURL(`**/plans/${planId}/change`)
+    await page.getByRole('heading', { name: `Change ${host}` }).waitFor()
+    expect(await page.getByLabel('Subdomain').inputValue()).toBe('moving')
+    expect(await page.getByLabel('Subdomain').isEditable()).toBe(false)
+    expect(await page.getByLabel('Port').inputValue()).toBe('3000')
+    expect(await page.getByRole('checkbox', { name: /HTTPS/ }).isChecked()).toBe(false)
+    await page.getByLabel('Port').fill(String(other.port))
+    await askForPlan(page)
+    await page.getByText(`${host} can be changed.`).waitFor()
+    const changes = page.getByRole('table', { name: `What an apply of ${host} changes` })
+    await changes.getByRole('row', { name: 'Backend' }).waitFor()
+    expect(await changes.innerText()).toMatch(
+      new RegExp(`Backend.*port 3000.*port ${other.port}.*DNS.*Stays as it is`, 's'),
+    )
+    expect(await page.getByRole('list', { name: 'Order of the apply' }).getByRole('listitem').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Check again/),
+      expect.stringMatching(/^Back up/),
+      expect.stringMatching(/^Write and load/),
+      expect.stringMatching(/^Verify/),
+    ])
+    await page.getByRole('button', { name: 'Apply', exact: true }).click()
+    await page.getByRole('button', { name: `Apply ${host}` }).click()
+    await page.getByText(`${host} was changed`).waitFor(SEEN_WITHIN)
+    const visited = await visit(lab.description.edges.primary, { host, path: '/healthz' })
+    expect(visited.text).toBe('the other')
+    await page.getByRole('link', { name: 'History' }).click()
+    await page.getByRole('row', { name: new RegExp(`${host} Replaced`) }).waitFor()
+    await page
+      .getByRole('row', { name: new RegExp(`${host} Applied`) })
+      .getByRole('link')
+      .click()
+    await page.getByRole('region', { name: 'Timeline' }).getByText('Changed', { exact: true }).waitFor()
+    await removed(lab, new URL(page.url()).pathname.split('/').at(-1) ?? '')
     await invariants(lab)
   })
 

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { skipToken, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { Plan as PlanBody, Run } from '../../src/client/index.ts'
 import type { Change, ExposureRequest } from '../../src/model/exposure.ts'
 import type { Check } from '../../src/model/finding.ts'
@@ -7,6 +7,8 @@ import { client } from './client.ts'
 export type { Run } from '../../src/client/index.ts'
 export type RunEvent = Run['events'][number]
 export type Action = Run['action']
+/** The actions that a caller requests. To apply a plan that replaces another one is an `update`. */
+export type RequestedAction = 'apply' | 'remove'
 
 /** The schema of the API does not type the evidence; the model does. */
 export interface Plan extends Omit<PlanBody, 'checks' | 'changes'> {
@@ -20,10 +22,11 @@ export const makePlan = (request: ExposureRequest): Promise<Plan> => inFull(clie
 
 const planKey = (planId: string) => ['plan', planId]
 
-export const usePlan = (planId: string) =>
+/** Without an id nothing is fetched. */
+export const usePlan = (planId: string | undefined) =>
   useQuery({
-    queryKey: planKey(planId),
-    queryFn: () => inFull(client.getPlan(planId)),
+    queryKey: planKey(planId ?? ''),
+    queryFn: planId === undefined ? skipToken : () => inFull(client.getPlan(planId)),
     refetchInterval: ({ state }) =>
       state.data?.state === 'applying' || state.data?.state === 'removing' ? 1_000 : 15_000,
   })

@@ -3,7 +3,7 @@ import styles from './Changes.module.css'
 import { type Contrast, contrastsOf } from './contrasts.ts'
 
 /** The state before and after the apply, side by side. */
-export function Changes({ plan }: { readonly plan: Plan }) {
+export function Changes({ plan, former }: { readonly plan: Plan; readonly former: Plan | undefined }) {
   return (
     <table className={styles.changes}>
       <caption className="off-screen">What an apply of {plan.host} changes</caption>
@@ -15,7 +15,7 @@ export function Changes({ plan }: { readonly plan: Plan }) {
         </tr>
       </thead>
       <tbody>
-        {contrastsOf(plan).map((contrast) => (
+        {contrastsOf(plan, former).map((contrast) => (
           <Row key={contrast.what} {...contrast} />
         ))}
       </tbody>

@@ -4,6 +4,7 @@ import { Button } from '../parts/Button.tsx'
 import control from '../parts/control.module.css'
 import { Field } from '../parts/Field.tsx'
 import { TermInput } from '../parts/TermInput.tsx'
+import { span } from '../parts/time.ts'
 import { HttpsChoice, ServerChoice } from './choices.tsx'
 import { checkAll, checkField, type Draft, type FieldErrors, type FieldName, portRanges } from './draft.ts'
 import { HostPreview } from './HostPreview.tsx'
@@ -12,6 +13,8 @@ import styles from './PlanForm.module.css'
 interface PlanFormProps {
   readonly policy: Policy
   readonly draft: Draft
+  /** A plan that replaces another one keeps its name. */
+  readonly isNameFixed: boolean
   readonly onChange: (draft: Draft) => void
   readonly onSubmit: () => void
   readonly isBusy: boolean
@@ -27,7 +30,7 @@ const LIVES: readonly (readonly [seconds: string, words: string])[] = [
   ['2592000', '30 days'],
 ]
 
-export function PlanForm({ policy, draft, onChange, onSubmit, isBusy, refused }: PlanFormProps) {
+export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBusy, refused }: PlanFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [own, setOwn] = useState<FieldErrors>({})
   const errors = { ...refused, ...own }
@@ -53,6 +56,7 @@ export function PlanForm({ policy, draft, onChange, onSubmit, isBusy, refused }:
             <TermInput
               {...props}
               value={draft.subdomain}
+              readOnly={isNameFixed}
               onChange={(event) => set({ subdomain: event.target.value })}
               onBlur={() => draft.subdomain && leave('subdomain')}
             />
@@ -64,6 +68,7 @@ export function PlanForm({ policy, draft, onChange, onSubmit, isBusy, refused }:
               {...props}
               className={`${control.control} ${control.mono}`}
               value={draft.zone}
+              disabled={isNameFixed}
               onChange={(event) => set({ zone: event.target.value })}
               onBlur={() => leave('zone')}
             >
@@ -114,7 +119,7 @@ export function PlanForm({ policy, draft, onChange, onSubmit, isBusy, refused }:
             value={draft.expiresIn}
             onChange={(event) => set({ expiresIn: event.target.value })}
           >
-            {LIVES.map(([seconds, words]) => (
+            {livesWith(draft.expiresIn).map(([seconds, words]) => (
               <option key={seconds} value={seconds}>
                 {words}
               </option>
@@ -128,6 +133,10 @@ export function PlanForm({ policy, draft, onChange, onSubmit, isBusy, refused }:
     </form>
   )
 }
+
+/** The choices, and the value of the plan that is changed if it is none of them. */
+const livesWith = (chosen: string): typeof LIVES =>
+  LIVES.some(([seconds]) => seconds === chosen) ? LIVES : [...LIVES, [chosen, span(Number(chosen) * 1000)]]
 
 function useFocusOnRefusal(form: RefObject<HTMLFormElement | null>, refused: FieldErrors): void {
   const marked = Object.keys(refused).join()

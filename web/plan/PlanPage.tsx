@@ -1,25 +1,31 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Refusal } from '../../src/client/index.ts'
-import { makePlan } from '../api/plans.ts'
+import { makePlan, type Plan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { Panel } from '../parts/Panel.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { Link } from '../shell/Link.tsx'
 import { Page } from '../shell/Page.tsx'
 import { Checks } from './Checks.tsx'
-import { type Draft, firstDraft, hostOf, requestOf } from './draft.ts'
+import { type Draft, draftOf, firstDraft, hostOf, requestOf } from './draft.ts'
 import { PlanForm } from './PlanForm.tsx'
 import styles from './PlanPage.module.css'
 import { PlanSheet } from './PlanSheet.tsx'
 import { checksIn, refusedFields } from './refused.ts'
 
+interface PlanPageProps {
+  readonly policy: Policy
+  /** The applied plan whose place the new one takes. */
+  readonly former?: Plan
+}
+
 /** Makes a plan and shows it. A plan changes nothing. */
-export function PlanPage({ policy }: { readonly policy: Policy }) {
+export function PlanPage({ policy, former }: PlanPageProps) {
   const queries = useQueryClient()
-  const [draft, setDraft] = useState<Draft>(() => firstDraft(policy))
+  const [draft, setDraft] = useState<Draft>(() => (former ? draftOf(former.request) : firstDraft(policy)))
   const asking = useMutation({
-    mutationFn: (asked: Draft) => makePlan(requestOf(asked)),
+    mutationFn: (asked: Draft) => makePlan({ ...requestOf(asked), ...(former && { replaces: former.planId }) }),
     onSuccess: (plan) => queries.setQueryData(['plan', plan.planId], plan),
   })
   const [isShown, setIsShown] = useState(false)
@@ -33,15 +39,13 @@ export function PlanPage({ policy }: { readonly policy: Policy }) {
     setIsShown(false)
   }
   return (
-    <Page
-      title="Plan an exposure"
-      lead="Gives a backend a name, a proxy entry and a certificate. A plan only looks: nothing is changed until someone inside applies it."
-    >
+    <Page title={former ? `Change ${former.host}` : 'Plan an exposure'} lead={former ? CHANGE_LEAD : PLAN_LEAD}>
       <div className={styles.columns}>
-        <Panel title="What shall be exposed">
+        <Panel title={former ? 'What do you want to change?' : 'What do you want to expose?'}>
           <PlanForm
             policy={policy}
             draft={draft}
+            isNameFixed={former !== undefined}
             onChange={change}
             onSubmit={() => {
               setIsShown(false)
@@ -70,7 +74,9 @@ export function PlanPage({ policy }: { readonly policy: Policy }) {
           {asking.data && isShown && (
             <>
               <p className={styles.verdict} data-passed="true" role="status">
-                <strong>{hostOf(draft)} can be exposed.</strong>{' '}
+                <strong>
+                  {hostOf(draft)} can be {former ? 'changed' : 'exposed'}.
+                </strong>{' '}
                 <Link to={`/plans/${asking.data.planId}`}>The plan has its own page</Link>
               </p>
               <PlanSheet planId={asking.data.planId} policy={policy} />
@@ -81,3 +87,8 @@ export function PlanPage({ policy }: { readonly policy: Policy }) {
     </Page>
   )
 }
+
+const PLAN_LEAD =
+  'Gives a backend a name, a proxy entry and a certificate. A plan only looks: nothing is changed until someone inside applies it.'
+const CHANGE_LEAD =
+  'Makes a plan that takes the place of the applied one. Visitors notice no gap. Nothing is changed until the new plan is applied.'

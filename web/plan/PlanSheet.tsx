@@ -5,6 +5,8 @@ import { Panel } from '../parts/Panel.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { RunPanel } from '../run/RunPanel.tsx'
+import { wordsFor } from '../run/steps.ts'
+import { Link } from '../shell/Link.tsx'
 import { Changes } from './Changes.tsx'
 import { Commands } from './Commands.tsx'
 import { Life } from './Life.tsx'
@@ -14,13 +16,25 @@ import { PlanStateMark } from './PlanStateMark.tsx'
 /** The changes of a plan, its expiry, and the ways to apply it. */
 export function PlanSheet({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
   const { data: plan, error, isPending, refetch } = usePlan(planId)
+  const { data: former } = usePlan(plan?.request.replaces)
   if (isPending) return <Skeleton lines={6} what="the plan" />
   if (!plan) return <Trouble fault={error} again={() => void refetch()} />
+  const { replaces } = plan.request
   const isInside = policy.caller.may.includes('apply')
   return (
     <>
       <Panel title="What changes" aside={<PlanStateMark state={plan.state} />}>
-        <Changes plan={plan} />
+        <Changes plan={plan} former={former} />
+        {plan.steps.length > 0 && (
+          <div className={styles.order}>
+            <h3>Steps</h3>
+            <ol aria-label="Order of the apply">
+              {plan.steps.map((step) => (
+                <li key={step}>{wordsFor(step, 'apply')}</li>
+              ))}
+            </ol>
+          </div>
+        )}
         <dl className={styles.facts}>
           <div>
             <dt>Plan</dt>
@@ -29,6 +43,14 @@ export function PlanSheet({ planId, policy }: { readonly planId: string; readonl
               <CopyButton text={plan.planId} what="the plan id" />
             </dd>
           </div>
+          {replaces && (
+            <div>
+              <dt>{plan.state === 'applied' ? 'Replaced' : 'Replaces'}</dt>
+              <dd>
+                <Link to={`/plans/${replaces}`}>The plan before it</Link>
+              </dd>
+            </div>
+          )}
           <Life plan={plan} />
         </dl>
       </Panel>

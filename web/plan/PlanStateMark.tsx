@@ -10,6 +10,8 @@ const WORDS: Record<Plan['state'], string> = {
   rolled_back: 'Put back',
   expired: 'Expired',
   blocked: 'Blocked',
+  replaced: 'Replaced',
+  released: 'Released',
 }
 
 export function PlanStateMark({ state }: { readonly state: Plan['state'] }) {

@@ -1,14 +1,15 @@
-import type { Action, Plan } from '../api/plans.ts'
+import type { Plan, RequestedAction } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 
 /** The next action for a plan in this state. */
-export const nextAction = ({ state }: Pick<Plan, 'state'>): Action => (state === 'applied' ? 'remove' : 'apply')
+export const nextAction = ({ state }: Pick<Plan, 'state'>): RequestedAction =>
+  state === 'applied' ? 'remove' : 'apply'
 
 /**
  * For a shell inside. The right to act is fetched and kept in a variable by the commands themselves: no credential stands
  * in them, so they may be sent to anybody.
  */
-export function curlCommands(planId: string, action: Action, origin: string, { capability }: Policy): string {
+export function curlCommands(planId: string, action: RequestedAction, origin: string, { capability }: Policy): string {
   const [json, body] = [`-H 'content-type: application/json'`, `'{"planId":"${planId}"}'`]
   const asked = action === 'remove' ? `'{"planId":"${planId}","action":"remove"}'` : body
   return [
@@ -17,5 +18,5 @@ export function curlCommands(planId: string, action: Action, origin: string, { c
   ].join('\n')
 }
 
-export const cliCommand = (planId: string, action: Action, origin: string): string =>
+export const cliCommand = (planId: string, action: RequestedAction, origin: string): string =>
   `drawbridge ${action} ${planId} --url ${origin}`

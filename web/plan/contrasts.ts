@@ -1,6 +1,6 @@
 import type { Change } from '../../src/model/exposure.ts'
 import type { Plan } from '../api/plans.ts'
-import { inFull } from '../parts/time.ts'
+import { inFull, span } from '../parts/time.ts'
 
 /** One thing before and after an apply. */
 export interface Contrast {
@@ -10,7 +10,11 @@ export interface Contrast {
   readonly isNew: boolean
 }
 
-export function contrastsOf({ changes, request }: Pick<Plan, 'changes' | 'request'>): readonly Contrast[] {
+type Compared = Pick<Plan, 'changes' | 'request'>
+
+/** `former`: the plan that this one replaces, as soon as it is known. */
+export function contrastsOf({ changes, request }: Compared, former?: Compared): readonly Contrast[] {
+  if (request.replaces !== undefined) return former ? updateContrasts({ changes, request }, former) : []
   const certificates = of(changes, 'certificate').map(certificateContrast)
   const plainly = { what: 'Certificate', before: 'None', after: ['None: served by plain HTTP'], isNew: false }
   return [
@@ -29,6 +33,28 @@ export function contrastsOf({ changes, request }: Pick<Plan, 'changes' | 'reques
     },
   ]
 }
+
+/** What an update changes, and what stays. */
+function updateContrasts({ changes, request }: Compared, former: Compared): readonly Contrast[] {
+  const contrast = (what: string, before: string, after: string): Contrast =>
+    before === after
+      ? { what, before, after: ['Stays as it is'], isNew: false }
+      : { what, before, after: [after], isNew: true }
+  const [certificate] = of(changes, 'certificate').map(certificateContrast)
+  const both = (tell: (request: Plan['request']) => string) => [tell(former.request), tell(request)] as const
+  return [
+    contrast('Backend', ...both(({ server, port }) => `Server ${server}, port ${port}`)),
+    contrast('Health path', ...both(({ health }) => health)),
+    contrast('HTTPS', ...both(({ tls }) => (tls ? 'Yes' : 'No'))),
+    ...(certificate ? [certificate] : []),
+    contrast('DNS', 'Record of the name', 'Record of the name'),
+    contrast('Removes itself', lifeOf(former.request, 'its'), lifeOf(request, 'this')),
+  ]
+}
+
+/** The time counts from the apply of each plan, so an equal duration is another end. */
+const lifeOf = ({ expiresIn }: Plan['request'], whose: 'its' | 'this'): string =>
+  expiresIn === undefined ? 'Never' : `${span(expiresIn * 1000)} after ${whose} apply`
 
 function certificateContrast({
   action,
@@ -75,7 +101,10 @@ export function deedsOf(
             : `A certificate for ${certificate.names.join(', ')} is issued.`,
         ]
       : []),
-    ...(proxy ? [`Both edges get an entry that passes ${host} on to ${proxy.target}.`] : []),
+    ...(proxy?.action === 'create' ? [`Both edges get an entry that passes ${host} on to ${proxy.target}.`] : []),
+    ...(proxy?.action === 'update'
+      ? [`On both edges the entry of ${host} changes, without a gap, and passes it on to ${proxy.target}.`]
+      : []),
     ...records.map(({ type, value }) => `The name ${host} gets the record ${type} ${value}.`),
     'If any step fails, everything is put back.',
   ]

@@ -28,6 +28,17 @@ export const firstDraft = ({ zones, servers }: Policy): Draft => ({
   expiresIn: '',
 })
 
+/** The values of a plan that exists, to be changed. */
+export const draftOf = ({ subdomain, zone, server, port, health, tls, expiresIn }: ExposureRequest): Draft => ({
+  subdomain,
+  zone,
+  server,
+  port: String(port),
+  health,
+  tls,
+  expiresIn: expiresIn === undefined ? '' : String(expiresIn),
+})
+
 /** Checks by the policy alone. Only the service can check the name and the backend. */
 export function checkField(field: FieldName, draft: Draft, policy: Policy): string | undefined {
   switch (field) {

@@ -21,19 +21,24 @@ export function refusedFields(problem: ProblemBody, draft: Draft): FieldErrors {
   const failed = checksIn(problem)
     .filter((check) => check.status === 'failed' && !isOfConfiguration(check))
     .map((check) => [CAUSED_BY[check.name], `${check.detail} ${adviceFor(check, problem)}`])
-  return Object.fromEntries([...named, ...failed])
+  const sooner = problem.code === 'lease_not_longer' ? [['expiresIn', `${problem.detail} ${problem.nextAction}`]] : []
+  return Object.fromEntries([...named, ...failed, ...sooner])
 }
 
 /** The advice of the problem is for its first failed check. The other checks get theirs from the table of errors. */
 export function adviceFor(check: Check, problem: ProblemBody): string {
   const code = codeOf(check)
+  if (check.by === 'exposure') return OWN_EXPOSURE
   return code === problem.code ? problem.nextAction : ERRORS[code].nextAction
 }
+
+const OWN_EXPOSURE = 'Choose another subdomain. To change your own exposure, press Change… on the page of its plan.'
 
 function codeOf(check: Check): ErrorCode {
   if (check.name === 'health') return 'backend_unhealthy'
   if (check.name === 'certificate') return 'certificate_unavailable'
   if (check.name === 'proxy') return isOfConfiguration(check) ? 'proxy_config_broken' : 'proxy_name_taken'
+  if (check.by === 'change') return 'plan_stale'
   return check.by === undefined ? 'dns_unavailable' : 'dns_name_taken'
 }
 

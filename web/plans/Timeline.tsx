@@ -46,6 +46,12 @@ const ENDED: Record<Run['action'], Record<Run['state'], readonly [string, Tone]>
     rolled_back: ['Apply failed, put back', 'warning'],
     blocked: ['Apply failed, blocked', 'bad'],
   },
+  update: {
+    running: ['Changing', 'calm'],
+    succeeded: ['Changed', 'good'],
+    rolled_back: ['Change failed, put back', 'warning'],
+    blocked: ['Change failed, blocked', 'bad'],
+  },
   remove: {
     running: ['Removing', 'calm'],
     succeeded: ['Removed', 'good'],
@@ -54,10 +60,16 @@ const ENDED: Record<Run['action'], Record<Run['state'], readonly [string, Tone]>
   },
 }
 
+const BEGUN: Record<Run['action'], string> = {
+  apply: 'Apply begun',
+  update: 'Change begun',
+  remove: 'Removal begun',
+}
+
 function momentsOfRun({ action, state, startedAt, finishedAt, actor, events }: Run): readonly Moment[] {
   const begun: Moment = {
     at: startedAt,
-    title: action === 'apply' ? 'Apply begun' : 'Removal begun',
+    title: BEGUN[action],
     tone: 'calm',
     detail: actor && `by ${actor}`,
   }

@@ -19,7 +19,7 @@ export function Outcome({ plan, action, view, ended }: OutcomeProps) {
   return (
     <div className={styles.outcome}>
       <Notice tone={tone} title={title} live>
-        {ended === 'applied' && action === 'apply' && (
+        {ended === 'applied' && action !== 'remove' && (
           <p>
             <a href={plan.url}>{plan.url}</a> answers. <Link to={`/hosts/${plan.host}`}>See how it does</Link>.{time}
           </p>
@@ -49,13 +49,13 @@ const isPutBack = (action: Action, ended: string): boolean =>
 function verdictOn(host: string, action: Action, ended: string): { tone: Tone; title: string } {
   if (ended === 'blocked') return { tone: 'bad', title: `${host} is frozen` }
   if (isPutBack(action, ended)) {
-    const what = action === 'apply' ? 'The apply' : 'The removal'
-    return { tone: 'warning', title: `${what} of ${host} failed and everything was put back` }
+    return { tone: 'warning', title: `The ${NOUNS[action]} of ${host} failed and everything was put back` }
   }
-  return ended === 'removed'
-    ? { tone: 'good', title: `${host} is off the air` }
-    : { tone: 'good', title: `${host} is on the air` }
+  if (ended === 'removed') return { tone: 'good', title: `${host} is off the air` }
+  return { tone: 'good', title: action === 'update' ? `${host} was changed` : `${host} is on the air` }
 }
+
+const NOUNS: Record<Action, string> = { apply: 'apply', update: 'change', remove: 'removal' }
 
 type Verdict = NonNullable<RunEvent['verification']>['primary']
 

@@ -22,7 +22,7 @@ export function RunStory({ plan, action, events, isRunning }: RunStoryProps) {
     <div className={styles.story}>
       {!isEnded && isRunning && (
         <div className={styles.progress}>
-          <progress value={done} max={view.steps.length} aria-label={action === 'apply' ? 'Applying' : 'Removing'} />
+          <progress value={done} max={view.steps.length} aria-label={action === 'remove' ? 'Removing' : 'Applying'} />
           <p role="status">
             Step {Math.min(done + 1, view.steps.length)} of {view.steps.length}
           </p>

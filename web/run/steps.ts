@@ -1,3 +1,4 @@
+import { STEPS_TO_REMOVE } from '../../src/model/run.ts'
 import type { Action, Plan, RunEvent } from '../api/plans.ts'
 
 /** One step of a run, with its undo if there was one. */
@@ -43,11 +44,9 @@ const REMOVAL_WORDS: Readonly<Record<string, string>> = {
 export const wordsFor = (step: string, action: Action): string =>
   (action === 'remove' ? REMOVAL_WORDS[step] : undefined) ?? WORDS[step] ?? step
 
-/** The future steps, as far as the plan knows them. */
-export function expectedSteps(action: Action, { request }: Pick<Plan, 'request'>): readonly string[] {
-  if (action === 'remove') return ['backup', 'dns', 'proxy']
-  return ['check', 'backup', ...(request.tls ? ['certificate'] : []), 'proxy', 'dns', 'verify']
-}
+/** The steps of a run, in order. A plan of version 0.1 does not name those of its apply. */
+export const expectedSteps = (action: Action, plan: Pick<Plan, 'steps'>): readonly string[] =>
+  action === 'remove' ? STEPS_TO_REMOVE : plan.steps
 
 /** `now` gives a running step its duration so far. */
 export function runView(events: readonly RunEvent[], expected: readonly string[], now: number): RunView {

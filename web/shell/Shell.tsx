@@ -4,6 +4,7 @@ import { usePolicy } from '../api/policy.ts'
 import { HelpPage } from '../help/HelpPage.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
+import { ChangePage } from '../plan/ChangePage.tsx'
 import { PlanPage } from '../plan/PlanPage.tsx'
 import { OnePlanPage } from '../plans/OnePlanPage.tsx'
 import { PlansPage } from '../plans/PlansPage.tsx'
@@ -65,6 +66,8 @@ function ScreenOf({ screen }: { readonly screen: Screen }) {
       return <PlansPage policy={policy.data} />
     case 'one-plan':
       return <OnePlanPage key={screen.planId} planId={screen.planId} policy={policy.data} />
+    case 'change':
+      return <ChangePage key={screen.planId} planId={screen.planId} policy={policy.data} />
     case 'help':
       return <HelpPage policy={policy.data} />
     case 'nowhere':

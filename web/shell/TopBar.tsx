@@ -6,7 +6,7 @@ import styles from './TopBar.module.css'
 
 const PLACES = [
   { to: '/', words: 'Status', screens: ['status'] },
-  { to: '/plan', words: 'Plan', screens: ['plan'] },
+  { to: '/plan', words: 'Plan', screens: ['plan', 'change'] },
   { to: '/plans', words: 'History', screens: ['plans', 'one-plan'], inside: true },
   { to: '/help', words: 'Help', screens: ['help'] },
 ] as const

@@ -6,11 +6,13 @@ export type Screen =
   | { readonly name: 'plan' }
   | { readonly name: 'plans' }
   | { readonly name: 'one-plan'; readonly planId: string }
+  | { readonly name: 'change'; readonly planId: string }
   | { readonly name: 'help' }
   | { readonly name: 'nowhere' }
 
 export function screenAt(path: string): Screen {
   const [first = '', second, ...more] = path.split('/').slice(1)
+  if (first === 'plans' && second && more.join('/') === 'change') return { name: 'change', planId: second }
   if (more.length > 0) return { name: 'nowhere' }
   if (first === 'hosts' && second) return { name: 'status', host: second.toLowerCase() }
   if (first === 'plans' && second) return { name: 'one-plan', planId: second }
