@@ -55,6 +55,12 @@ export const ExposureArguments = z.strictObject({
     .max(2_592_000)
     .optional()
     .describe('Seconds until the exposure is removed automatically. Without it, the exposure does not expire'),
+  replaces: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('The planId of the applied exposure of the same host, to change that exposure without a gap'),
 })
 
 /**

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { Refusal, Unreachable } from '../client/refusal.ts'
+import { isExposedHere, type ProblemBody, Refusal, Unreachable } from '../client/refusal.ts'
 import type { ErrorCode, FieldError } from '../model/errors.ts'
 import { badFields } from '../plan/desired.ts'
 
@@ -47,7 +47,7 @@ function problemOf(error: unknown): ToolProblem {
   if (error instanceof Refusal) {
     const { code, detail, retryable, nextAction: _forHttp, ...more } = error.problem
     const { type: _type, title: _title, status: _status, ...helpful } = more
-    return { code, detail, retryable, nextAction: nextActionFor(code), ...helpful }
+    return { code, detail, retryable, nextAction: nextActionFor(error.problem), ...helpful }
   }
   if (error instanceof Unreachable) {
     const nextAction =
@@ -86,7 +86,8 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   plan_not_found: 'Call plan_exposure to make a plan. list_hosts shows the planId of every exposure.',
   host_not_found: 'Call list_hosts to see every host. Plan a host that is not exposed with plan_exposure.',
   plan_expired: 'Call plan_exposure to make a new plan.',
-  plan_not_applied: 'Only an applied plan can be removed. Call list_hosts to see the planId of every exposure.',
+  plan_not_applied:
+    'Only an applied plan can be removed or replaced. Call list_hosts to see the planId of every exposure.',
   plan_already_applied: 'The plan is already applied. Call check_host to see the state of the host.',
   plan_busy: 'Wait for the other run to end. Call check_host to see its result, then call this tool again if needed.',
   plan_stale: 'Call plan_exposure to make a new plan, then apply_plan with its planId.',
@@ -110,6 +111,12 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
 /** A newer service can have codes that this program does not know. */
 const UNKNOWN_CODE = 'Tell a person the detail. Call get_policy to see what is allowed.'
 
-const nextActionFor = (code: string): string => (isKnown(code) ? NEXT[code] : UNKNOWN_CODE)
+const nextActionFor = (problem: ProblemBody): string => {
+  if (isExposedHere(problem)) return EXPOSED_HERE
+  return isKnown(problem.code) ? NEXT[problem.code] : UNKNOWN_CODE
+}
+
+const EXPOSED_HERE =
+  'Call plan_exposure with another subdomain. To change your own exposure, call check_host for its planId, then plan_exposure with that planId as replaces.'
 
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(NEXT, code)

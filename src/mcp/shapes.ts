@@ -65,6 +65,7 @@ export const PlanShape = z.looseObject({
   url: z.string(),
   checks: z.array(Check),
   changes: z.array(Change).describe('The changes that an apply makes, in order'),
+  steps: z.array(z.string()).describe('The steps of the apply, in the order in which they will run'),
   expiresAt: z.string().describe('The plan can be applied until then'),
 })
 

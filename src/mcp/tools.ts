@@ -83,12 +83,12 @@ const planTool = (client: DrawbridgeClient): Tool =>
     name: 'plan_exposure',
     title: 'Plan an exposure',
     description:
-      'Checks backend health, DNS name and certificate, and lists what an apply would change. Changes nothing; the plan is stored until it expires.',
+      'Checks backend health, DNS name and certificate, and lists what an apply would change, with its steps in order. With replaces, plans a change of an applied exposure. Changes nothing; the plan is stored until it expires.',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     input: take.ExposureArguments,
     inputUnder: take.exposureArgumentsUnder,
     output: shape.PlanShape,
-    run: ({ expiresIn, ...request }) => client.plan(expiresIn === undefined ? request : { ...request, expiresIn }),
+    run: ({ expiresIn, replaces, ...request }) => client.plan({ ...request, ...defined({ expiresIn, replaces }) }),
   })
 
 const changeTools = (client: DrawbridgeClient): Tool[] => [

@@ -42,7 +42,8 @@ export const LLMS_TEXT = `# Drawbridge
 ## Order of calls
 1. GET /api/policy: zones, servers, ports, and in caller.may what you may do from your address.
 2. GET /api/health?host=NAME: the state of a host. 404 host_not_found means that the name is not exposed and can be planned.
-3. POST /api/deploy/plan {zone, subdomain, server, port, health, tls, expiresIn?}: changes nothing, returns planId and changes.
+3. POST /api/deploy/plan {zone, subdomain, server, port, health, tls, expiresIn?, replaces?}: changes nothing,
+   returns planId, changes and steps in order. replaces: the planId of your applied exposure of the same name, to change it.
 4. POST /api/internal/token {planId, action?: "apply"|"remove"|"renew"}: returns a capability, only on the internal network.
 5. POST /api/deploy/apply {planId} with the header x-deploy-capability.
 6. POST /api/deploy/remove {planId} with a new capability for "remove". POST /api/deploy/extend {planId, expiresIn} with a

@@ -8,16 +8,17 @@ import { mcpServer } from '../../../src/mcp/server.ts'
 import { ERRORS } from '../../../src/model/errors.ts'
 import { errorOf } from '../../support/http/agent.ts'
 
-type Canned = (path: string) => readonly [status: number, body: unknown] | undefined
+type Canned = (path: string, body?: unknown) => readonly [status: number, body: unknown] | undefined
 
 /** The SDK's client, after it listed the tools, on a stand-in for the service: the answers are canned. */
 async function onCannedService(canned: Canned) {
   const calls: string[] = []
   const api = createClient('http://drawbridge.test', {
     fetch: async (input) => {
-      const { pathname } = new URL(new Request(input).url)
+      const request = new Request(input)
+      const { pathname } = new URL(request.url)
       calls.push(pathname)
-      const found = canned(pathname)
+      const found = canned(pathname, request.method === 'POST' ? await request.json() : undefined)
       if (!found) throw new Error('no connection')
       return Response.json(found[1], { status: found[0] })
     },
@@ -163,4 +164,26 @@ test.each(Object.keys(ERRORS))('what to do next is never an HTTP call: %s', asyn
   const { nextAction } = errorOf(await use('check_host', { host: 'hello.lab.test' }))
   expect(nextAction).toMatch(/^[A-Z].*\.$/)
   expect(nextAction).not.toMatch(/\b(?:GET|POST) |\/api\/|x-deploy-|Tell a person what detail says; call get_policy/)
+})
+
+test('a plan is made with replaces, and tells its steps', async () => {
+  const sent: unknown[] = []
+  const { use } = await onCannedService((path, body) => {
+    if (path === '/api/deploy/plan') sent.push(body)
+    return documented(path)
+  })
+  const replaces = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
+  const { structuredContent } = await use('plan_exposure', { ...EXPOSURE, replaces })
+  expect(sent).toEqual([{ ...EXPOSURE, replaces }])
+  expect(structuredContent).toMatchObject({ steps: ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'] })
+})
+
+test.each([
+  ['exposure', /plan_exposure with that planId as replaces/],
+  ['record', /^Call plan_exposure with another subdomain\.$/],
+])('what to do about a name that is taken by: %s', async (by, expected) => {
+  const checks = [{ name: 'dns', status: 'failed', detail: 'It is taken.', by }]
+  const refusal = { code: 'dns_name_taken', detail: 'No.', nextAction: 'No.', retryable: false, checks }
+  const { use } = await onCannedService((path) => (path === '/api/deploy/plan' ? [409, refusal] : documented(path)))
+  expect(errorOf(await use('plan_exposure', EXPOSURE)).nextAction).toMatch(expected)
 })
