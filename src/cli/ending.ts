@@ -28,7 +28,7 @@ interface Ending {
 function ending(error: unknown): Ending {
   if (error instanceof Refusal) {
     const refused = error.problem as unknown as ProblemView
-    const problem = { ...refused, nextAction: nextCommand(refused.code, refused.nextAction) }
+    const problem = { ...refused, nextAction: nextCommand(error.problem) }
     return { problem, exitCode: exitCodeOf(problem) }
   }
   if (error instanceof Unreachable) {

@@ -11,6 +11,7 @@ export interface ExposureOptions extends ApiOptions {
   readonly health: string
   readonly tls: boolean
   readonly expiresIn?: string
+  readonly replaces?: string
 }
 
 export const withExposure = (command: Command): Command =>
@@ -20,13 +21,18 @@ export const withExposure = (command: Command): Command =>
     .option('--health <path>', 'the path that must answer with HTTP 2xx', '/healthz')
     .option('--no-tls', 'do not set up HTTPS')
     .option('--expires-in <duration>', 'remove the exposure automatically after this time, such as 30m, 2h or 7d')
+    .option('--replaces <planId>', 'change the exposure of this applied plan for the same host')
 
-export async function planFor(api: DrawbridgeClient, host: string, options: ExposureOptions) {
-  const { server, port, health, tls, expiresIn } = options
+export async function requestFor(
+  api: DrawbridgeClient,
+  host: string,
+  options: ExposureOptions,
+): Promise<ExposureRequest> {
+  const { server, port, health, tls, expiresIn, replaces } = options
   const lifetime = expiresIn === undefined ? {} : { expiresIn: parseDuration(expiresIn, '--expires-in') }
   const { zones } = await api.policy()
-  const request: ExposureRequest = { ...splitHost(host, zones), server, port, health, tls, ...lifetime }
-  return api.plan(request)
+  const replaced = replaces === undefined ? {} : { replaces }
+  return { ...splitHost(host, zones), server, port, health, tls, ...lifetime, ...replaced }
 }
 
 function wholeNumber(text: string): number {

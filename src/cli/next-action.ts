@@ -1,3 +1,5 @@
+import { isExposedHere, type ProblemBody } from '../client/refusal.ts'
+
 const PLAN_AGAIN = 'Make a new plan: drawbridge plan HOST, or drawbridge up HOST.'
 const FROM_INSIDE = 'Run the command on a machine in the internal network. drawbridge policy lists the networks.'
 const OWN_ADDRESS =
@@ -28,14 +30,22 @@ const COMMANDS: Readonly<Record<string, string>> = {
   host_not_found:
     'The host is not exposed. Plan it with drawbridge plan HOST, or list every host with drawbridge status.',
   plan_expired: PLAN_AGAIN,
-  plan_not_applied: 'Only an applied plan can be removed or extended. List the exposures with drawbridge status.',
+  plan_not_applied:
+    'Only an applied plan can be removed, extended or replaced. List the exposures with drawbridge status.',
   plan_already_applied: 'The plan is already applied. drawbridge health HOST shows the state of the host.',
   plan_stale: PLAN_AGAIN,
-  lease_not_longer: 'Pass a longer duration with --for. drawbridge health HOST shows when the exposure expires.',
+  lease_not_longer:
+    'Pass a longer duration with --for or --expires-in. drawbridge health HOST shows when the exposure expires.',
   not_found: OTHER_VERSION,
   method_not_allowed: OTHER_VERSION,
   payload_too_large: 'Run the command again with shorter values.',
 }
 
-export const nextCommand = (code: string, fromApi: string): string =>
-  Object.hasOwn(COMMANDS, code) ? (COMMANDS[code] ?? fromApi) : fromApi
+const EXPOSED_HERE =
+  'Choose another name. To change your own exposure, run drawbridge up HOST with the new values in the internal network.'
+
+export function nextCommand(problem: Pick<ProblemBody, 'code' | 'nextAction' | 'checks'>): string {
+  const { code, nextAction } = problem
+  if (isExposedHere(problem)) return EXPOSED_HERE
+  return Object.hasOwn(COMMANDS, code) ? (COMMANDS[code] ?? nextAction) : nextAction
+}

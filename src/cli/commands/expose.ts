@@ -2,21 +2,30 @@ import type { Command } from 'commander'
 import { withExample } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
-import { type ExposureOptions, parseDuration, planFor, withExposure } from '../exposure-options.ts'
+import { type ExposureOptions, parseDuration, requestFor, withExposure } from '../exposure-options.ts'
 
 export function addUp(program: Command): void {
   const command = withApiOptions(withExposure(program.command('up <host>')))
-    .description('make a plan, show it, ask, and apply it')
+    .description('make a plan, show it, ask, and apply it; changes a host that is already exposed here')
     .option('-y, --yes', 'apply without a prompt')
     .action(async (host: string, options: ExposureOptions & { yes?: boolean }) => {
       const { planLines } = await import('../views/plan.ts')
       const { confirm } = await import('../../terminal/declare.ts')
       const { applyLive } = await import('../live-run.ts')
+      const { planOrChange } = await import('../change.ts')
       const api = await apiClient(options)
-      const plan = await planFor(api, host, options)
+      const planned = await planOrChange(api, await requestFor(api, host, options))
+      if ('unchanged' in planned) {
+        const { unchanged } = planned
+        const sentence = `Nothing to change: ${unchanged.host} is already exposed with these values.`
+        print({ body: unchanged, lines: () => [sentence] }, options.json)
+        return
+      }
+      const { plan, former } = planned
       const screen = standardOutput()
-      if (!options.json) screen.print(...planLines(plan, screen, Date.now()), '')
-      await confirm({ question: `Expose ${plan.host}?`, action: 'apply', yes: options.yes })
+      if (!options.json) screen.print(...planLines(plan, screen, Date.now(), former), '')
+      const [verb, action] = former ? ['Change', `change ${plan.host}`] : ['Expose', 'apply']
+      await confirm({ question: `${verb} ${plan.host}?`, action, yes: options.yes })
       await applyLive(api, plan.planId, options.json)
     })
   withExample(command, 'drawbridge up hello.example.test --server 25 --port 3000 --expires-in 2h')
@@ -43,9 +52,11 @@ export function addPlan(program: Command): void {
     .description('check backend, name, certificate and edge, and show what an apply would do; changes nothing')
     .action(async (host: string, options: ExposureOptions) => {
       const { planLines } = await import('../views/plan.ts')
-      const plan = await planFor(await apiClient(options), host, options)
+      const { planWithFormer } = await import('../change.ts')
+      const api = await apiClient(options)
+      const { plan, former } = await planWithFormer(api, await requestFor(api, host, options))
       const next = `Next: drawbridge apply ${plan.planId}`
-      print({ body: plan, lines: (screen) => [...planLines(plan, screen, Date.now()), '', next] }, options.json)
+      print({ body: plan, lines: (screen) => [...planLines(plan, screen, Date.now(), former), '', next] }, options.json)
     })
   withExample(command, 'drawbridge plan hello.example.test --server 25 --port 3000 --health /healthz')
 }

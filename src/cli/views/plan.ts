@@ -20,12 +20,30 @@ export interface PlanView {
   readonly url: string
   readonly checks: readonly CheckView[]
   readonly changes: readonly ChangeView[]
-  readonly request: { readonly expiresIn?: number | undefined }
+  /** Empty or missing for plans of version 0.1. */
+  readonly steps?: readonly string[] | undefined
+  readonly request: RequestView
   readonly expiresAt: string
 }
 
-/** The checks of a plan, and the changes that an apply would make. */
-export function planLines(plan: PlanView, screen: Screen, now: number): string[] {
+interface RequestView {
+  readonly server: string
+  readonly port: number
+  readonly health: string
+  readonly tls: boolean
+  readonly expiresIn?: number | undefined
+}
+
+/** The exposure that a plan replaces, as it is now. */
+export interface FormerView {
+  readonly planId: string
+  readonly request: RequestView
+  /** When it expires. Null: never. Undefined: unknown. */
+  readonly expiresAt: string | null | undefined
+}
+
+/** The checks of a plan, and the changes that an apply would make, beside the exposure that the plan replaces. */
+export function planLines(plan: PlanView, screen: Screen, now: number, former?: FormerView): string[] {
   const lifetime = plan.request.expiresIn
   return [
     `${screen.paint('strong', plan.host)} (${plan.planId}, ${plan.state})`,
@@ -38,12 +56,32 @@ export function planLines(plan: PlanView, screen: Screen, now: number): string[]
       const [verb, text] = changeText(change)
       return hanging(`  ${verb.padEnd(12)}`, 14, text, screen.columns)
     }),
+    ...(former ? ['', `Replaces ${former.planId}`, ...beforeAndAfter(former, plan.request, screen, now)] : []),
     '',
+    ...(plan.steps?.length ? hanging('Steps: ', 7, plan.steps.join(' → '), screen.columns) : []),
     `URL: ${plan.url}`,
     ...(lifetime === undefined ? [] : [`The exposure expires ${span(lifetime * 1000)} after the apply.`]),
     `The plan can be applied until ${until(plan.expiresAt, now)}.`,
   ]
 }
+
+function beforeAndAfter({ request, expiresAt }: FormerView, after: RequestView, screen: Screen, now: number): string[] {
+  const end = expiresAt === null ? 'never' : expiresAt === undefined ? 'unknown' : until(expiresAt, now)
+  const newEnd = after.expiresIn === undefined ? 'never' : `${span(after.expiresIn * 1000)} after the apply`
+  const rows: readonly (readonly [name: string, before: string, after: string])[] = [
+    ['server', request.server, after.server],
+    ['port', String(request.port), String(after.port)],
+    ['health', request.health, after.health],
+    ['https', yesOrNo(request.tls), yesOrNo(after.tls)],
+    ['expires', end, newEnd],
+  ]
+  return rows.flatMap(([name, old, next]) => {
+    const text = old === next ? `${old} (unchanged)` : `${old} → ${next}`
+    return hanging(`  ${screen.paint(old === next ? 'dim' : 'strong', name.padEnd(12))}`, 14, text, screen.columns)
+  })
+}
+
+const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no')
 
 const STATUS: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
   passed: ['passed', 'good'],

@@ -25,6 +25,7 @@ const SICK = 'extend plan_x --for 2h'
 const SHOWN = [
   'policy',
   'plan hello.example.test --server 25 --port 3000',
+  'plan hello --server 25 --port 3000 --replaces plan_1a2b3c4d5e6f7g8h9j0k1m2n3p',
   UP,
   'status',
   'health hello.example.test',

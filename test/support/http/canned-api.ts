@@ -29,6 +29,7 @@ const DAY = 24 * HOUR
 const from = (ms: number): string => new Date(Date.now() + ms + Math.sign(ms) * 30_000).toISOString()
 
 const PLAN_ID = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
+const FORMER_ID = 'plan_1a2b3c4d5e6f7g8h9j0k1m2n3p'
 const HOST = 'hello.example.test'
 
 function answerTo(route: string, url: string): [status: number, body: object] {
@@ -39,6 +40,8 @@ function answerTo(route: string, url: string): [status: number, body: object] {
       return [201, plan()]
     case `GET /api/deploy/plans/${PLAN_ID}`:
       return [200, { ...plan(), runs: [] }]
+    case `GET /api/deploy/plans/${FORMER_ID}`:
+      return [200, { ...plan(), planId: FORMER_ID, state: 'applied', request: { ...plan().request, port: 2999 } }]
     case 'POST /api/internal/token':
       return [201, { capability: 'canned', header: 'x-deploy-capability', planId: PLAN_ID }]
     case 'POST /api/deploy/apply':
@@ -50,7 +53,10 @@ function answerTo(route: string, url: string): [status: number, body: object] {
     case 'GET /api/diagnose':
       return [200, diagnosis()]
     case 'GET /api/deploy/plans':
-      return [200, { plans: [summary(PLAN_ID, 'applied'), summary(PLAN_ID, 'rolled_back')], nextCursor: null }]
+      return [
+        200,
+        { plans: ['applied', 'replaced', 'rolled_back'].map((state) => summary(PLAN_ID, state)), nextCursor: null },
+      ]
     case 'GET /api/audit':
       return [200, audit()]
     default:
@@ -87,7 +93,7 @@ const plan = () => ({
   state: 'planned',
   host: HOST,
   url: `https://${HOST}/`,
-  request: { expiresIn: 7200 },
+  request: { server: '25', port: 3000, health: '/healthz', tls: true, expiresIn: 7200 },
   checks: checks(),
   changes: [
     { kind: 'certificate', action: 'issue', names: [HOST] },
@@ -95,6 +101,7 @@ const plan = () => ({
     { kind: 'dns', action: 'create', name: HOST, type: 'A', value: '192.168.45.23' },
     { kind: 'dns', action: 'create', name: `_drawbridge.${HOST}`, type: 'TXT', value: `drawbridge ${PLAN_ID}` },
   ],
+  steps: ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'],
   expiresAt: from(23 * HOUR),
 })
 

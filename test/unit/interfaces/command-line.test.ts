@@ -104,7 +104,9 @@ test('the page for agents fits a screen and names only codes that there are', ()
 })
 
 test('no next action on the command line is an HTTP call', () => {
-  const said = Object.entries(ERRORS).map(([code, { nextAction }]) => nextCommand(code, nextAction))
+  const said = Object.entries(ERRORS).map(([code, { nextAction }]) =>
+    nextCommand({ code: code as ErrorCode, nextAction }),
+  )
   expect(said.filter((sentence) => /\b(?:GET|POST) \/|x-deploy-|header/i.test(sentence))).toEqual([])
-  expect(nextCommand('a_newer_code', 'Do this.')).toBe('Do this.')
+  expect(nextCommand({ code: 'a_newer_code' as ErrorCode, nextAction: 'Do this.' })).toBe('Do this.')
 })

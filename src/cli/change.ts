@@ -1,0 +1,57 @@
+import type { ExposureRequest, Plan } from '../client/bodies.ts'
+import type { DrawbridgeClient } from '../client/client.ts'
+import { isExposedHere, Refusal } from '../client/refusal.ts'
+import { planIdOf } from './plan-of.ts'
+import type { FormerView } from './views/plan.ts'
+
+/** A plan, with the exposure that it replaces if it replaces one. */
+interface PlannedChange {
+  readonly plan: Plan
+  readonly former?: FormerView | undefined
+}
+
+export async function planWithFormer(api: DrawbridgeClient, request: ExposureRequest): Promise<PlannedChange> {
+  const plan = await api.plan(request)
+  return { plan, former: request.replaces === undefined ? undefined : await formerOf(api, request.replaces) }
+}
+
+/** An exposure that already is as requested. */
+interface Unchanged {
+  readonly unchanged: Plan
+}
+
+/**
+ * Plans the request. If an exposure of this installation holds the host, plans to change that exposure. Rejects with the
+ * refusal of the service if the caller cannot read the plan of that exposure.
+ */
+export async function planOrChange(
+  api: DrawbridgeClient,
+  request: ExposureRequest,
+): Promise<PlannedChange | Unchanged> {
+  try {
+    return await planWithFormer(api, request)
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal) || !isExposedHere(refusal.problem)) throw refusal
+    const replaces = await planIdOf(api, `${request.subdomain}.${request.zone}`).catch(() => {
+      throw refusal
+    })
+    const former = await formerOf(api, replaces)
+    if (isSame(former, request)) return { unchanged: await api.getPlan(replaces) }
+    return { plan: await api.plan({ ...request, replaces }), former }
+  }
+}
+
+/** The end comes from the status of the host, because an extend changes it and not the plan. */
+async function formerOf(api: DrawbridgeClient, planId: string): Promise<FormerView> {
+  const { host, request } = await api.getPlan(planId)
+  const { expiresAt } = await api.health(host).catch(() => ({ expiresAt: undefined }))
+  return { planId, request, expiresAt }
+}
+
+const isSame = ({ request: now, expiresAt }: FormerView, wanted: ExposureRequest): boolean =>
+  now.server === wanted.server &&
+  now.port === wanted.port &&
+  now.health === wanted.health &&
+  now.tls === wanted.tls &&
+  expiresAt === null &&
+  wanted.expiresIn === undefined
