@@ -47,38 +47,11 @@ export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBus
     else requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
   }
   useFocusOnRefusal(form, refused)
+  const fields = { draft, errors, set, leave }
 
   return (
     <form ref={form} className={styles.form} noValidate onSubmit={submit} aria-label="Plan an exposure">
-      <div className={styles.name}>
-        <Field label="Subdomain" error={errors.subdomain}>
-          {(props) => (
-            <TermInput
-              {...props}
-              value={draft.subdomain}
-              readOnly={isNameFixed}
-              onChange={(event) => set({ subdomain: event.target.value })}
-              onBlur={() => draft.subdomain && leave('subdomain')}
-            />
-          )}
-        </Field>
-        <Field label="Zone" error={errors.zone}>
-          {(props) => (
-            <select
-              {...props}
-              className={`${control.control} ${control.mono}`}
-              value={draft.zone}
-              disabled={isNameFixed}
-              onChange={(event) => set({ zone: event.target.value })}
-              onBlur={() => leave('zone')}
-            >
-              {policy.zones.map((zone) => (
-                <option key={zone}>{zone}</option>
-              ))}
-            </select>
-          )}
-        </Field>
-      </div>
+      <NameFields policy={policy} isFixed={isNameFixed} {...fields} />
       <HostPreview draft={draft} />
       <ServerChoice
         servers={policy.servers.targets}
@@ -86,30 +59,7 @@ export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBus
         error={errors.server}
         onChoose={(server) => set({ server })}
       />
-      <div className={styles.backend}>
-        <Field label="Port" error={errors.port} hint={`Allowed: ${portRanges(policy.ports.allowed)}`}>
-          {(props) => (
-            <TermInput
-              {...props}
-              inputMode="numeric"
-              value={draft.port}
-              onChange={(event) => set({ port: event.target.value.trim() })}
-              onBlur={() => draft.port && leave('port')}
-            />
-          )}
-        </Field>
-        <Field label="Health path" error={errors.health} hint="Must answer with HTTP 2xx.">
-          {(props) => (
-            <TermInput
-              {...props}
-              maxLength={1024}
-              value={draft.health}
-              onChange={(event) => set({ health: event.target.value })}
-              onBlur={() => leave('health')}
-            />
-          )}
-        </Field>
-      </div>
+      <BackendFields policy={policy} {...fields} />
       <HttpsChoice isChosen={draft.tls} error={errors.tls} onChoose={(tls) => set({ tls })} />
       <Field label="Life" error={errors.expiresIn} hint="When its life is over the exposure removes itself.">
         {(props) => (
@@ -131,6 +81,78 @@ export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBus
         Check and plan
       </Button>
     </form>
+  )
+}
+
+interface FieldsProps {
+  readonly policy: Policy
+  readonly draft: Draft
+  readonly errors: FieldErrors
+  readonly set: (change: Partial<Draft>) => void
+  /** Checks a field when the person leaves it. */
+  readonly leave: (field: FieldName) => void
+}
+
+function NameFields({ policy, draft, errors, set, leave, isFixed }: FieldsProps & { readonly isFixed: boolean }) {
+  return (
+    <div className={styles.name}>
+      <Field label="Subdomain" error={errors.subdomain}>
+        {(props) => (
+          <TermInput
+            {...props}
+            value={draft.subdomain}
+            readOnly={isFixed}
+            onChange={(event) => set({ subdomain: event.target.value })}
+            onBlur={() => draft.subdomain && leave('subdomain')}
+          />
+        )}
+      </Field>
+      <Field label="Zone" error={errors.zone}>
+        {(props) => (
+          <select
+            {...props}
+            className={`${control.control} ${control.mono}`}
+            value={draft.zone}
+            disabled={isFixed}
+            onChange={(event) => set({ zone: event.target.value })}
+            onBlur={() => leave('zone')}
+          >
+            {policy.zones.map((zone) => (
+              <option key={zone}>{zone}</option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </div>
+  )
+}
+
+function BackendFields({ policy, draft, errors, set, leave }: FieldsProps) {
+  return (
+    <div className={styles.backend}>
+      <Field label="Port" error={errors.port} hint={`Allowed: ${portRanges(policy.ports.allowed)}`}>
+        {(props) => (
+          <TermInput
+            {...props}
+            inputMode="numeric"
+            value={draft.port}
+            onChange={(event) => set({ port: event.target.value.trim() })}
+            onBlur={() => draft.port && leave('port')}
+          />
+        )}
+      </Field>
+      <Field label="Health path" error={errors.health} hint="Must answer with HTTP 2xx.">
+        {(props) => (
+          <TermInput
+            {...props}
+            maxLength={1024}
+            value={draft.health}
+            onChange={(event) => set({ health: event.target.value })}
+            onBlur={() => leave('health')}
+          />
+        )}
+      </Field>
+    </div>
   )
 }
 
