@@ -81,6 +81,9 @@ export function changedSince(reviewed: Plan, now: Proposal): string[] {
     changes.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind)
   const [before, after] = [find(reviewed.changes, 'certificate')[0], find(now.changes, 'certificate')[0]]
   if (after?.action === 'issue') words.push(...changedOrder(before, after))
+  // Only an order depends on where the certificate step stands. Plans of older schema versions have no steps.
+  const ordersTwice = before?.action === 'issue' && after?.action === 'issue'
+  if (ordersTwice && reviewed.steps && reviewed.steps.join() !== now.steps.join()) words.push('the order of the steps')
   const [proxyBefore, proxyAfter] = [find(reviewed.changes, 'proxy')[0], find(now.changes, 'proxy')[0]]
   if (proxyBefore?.target !== proxyAfter?.target) words.push("the backend's address")
   if (proxyBefore?.action !== proxyAfter?.action) words.push('whether the host is exposed')

@@ -33,16 +33,24 @@ const REQUEST: ExposureRequest = {
   health: '/healthz',
   tls: true,
 }
+const ISSUABLE = {
+  kind: 'issuable',
+  directory: 'https://ca.test/dir',
+  names: ['hello.lab.test'],
+  caa: 'no CAA record restricts it',
+  budget: { failures: 0, limits: [] },
+} as const
+const INSTALLED = {
+  kind: 'installed',
+  names: ['*.lab.test'],
+  wildcard: true,
+  notAfter: '2030-01-01',
+  fingerprint: 'F',
+} as const
 const WELL: Observation = {
   health: { kind: 'healthy', httpStatus: 200, latencyMs: 3 },
   name: { kind: 'free', wildcardTypes: [], emptyNonTerminal: false },
-  certificate: {
-    kind: 'issuable',
-    directory: 'https://ca.test/dir',
-    names: ['hello.lab.test'],
-    caa: 'no CAA record restricts it',
-    budget: { failures: 0, limits: [] },
-  },
+  certificate: ISSUABLE,
   proxy: { kind: 'free' },
 }
 
@@ -229,17 +237,10 @@ describe('what has moved since the plan', () => {
 
   test('nothing, and a certificate that is there by now is no harm', () => {
     expect(now({})).toEqual([])
-    const installed = {
-      kind: 'installed',
-      names: ['*.lab.test'],
-      wildcard: true,
-      notAfter: '2030-01-01',
-      fingerprint: 'F',
-    } as const
-    expect(now({ certificate: installed })).toEqual([])
+    expect(now({ certificate: INSTALLED })).toEqual([])
     expect(
       changedSince(
-        reviewed(propose(resolveRequest(REQUEST, SETTINGS), { ...WELL, certificate: installed }, SETTINGS)),
+        reviewed(propose(resolveRequest(REQUEST, SETTINGS), { ...WELL, certificate: INSTALLED }, SETTINGS)),
         planFor(),
       ),
     ).toHaveLength(1)
@@ -250,6 +251,26 @@ describe('what has moved since the plan', () => {
     expect(now({}, { ...SETTINGS, zones })).toEqual(['the DNS records to create'])
     const addresses = { ...SETTINGS.addresses, '25': '192.168.45.26' }
     expect(now({}, { ...SETTINGS, addresses })).toEqual(["the backend's address"])
+  })
+
+  test('the names and the authority of a certificate to order', () => {
+    const names = ['lab.test', '*.lab.test']
+    const directory = 'https://other-ca.test/dir'
+    expect(now({ certificate: { ...ISSUABLE, names } })).toEqual(['the names of the certificate to order'])
+    expect(now({ certificate: { ...ISSUABLE, directory } })).toEqual(['the certificate authority'])
+    expect(now({ certificate: { ...ISSUABLE, names, directory } })).toEqual([
+      'the names of the certificate to order',
+      'the certificate authority',
+    ])
+  })
+
+  test('the order of the steps, where a certificate is ordered by another challenge', () => {
+    const settings = { ...SETTINGS, challenge: 'http-01' } as const
+    expect(now({}, settings)).toEqual(['the order of the steps'])
+    expect(now({ certificate: INSTALLED }, settings)).toEqual([])
+    const { steps: _steps, ...older } = reviewed()
+    const proposal = propose(resolveRequest(REQUEST, settings), WELL, settings)
+    expect(changedSince({ ...older, digest: 'of a plan without steps' }, proposal)).toEqual([])
   })
 })
 
@@ -269,6 +290,16 @@ describe('the digest', () => {
       expect(planFor(other).digest).not.toBe(digest)
     }
     expect(planFor({}, { certificate: { kind: 'not_required' } }).digest).not.toBe(digest)
+  })
+
+  test('covers the steps: the challenge makes a difference where a certificate is ordered, and nowhere else', () => {
+    const digestWith = (challenge: PlanSettings['challenge'], seen: Partial<Observation> = {}) => {
+      const settings = { ...SETTINGS, challenge }
+      return propose(resolveRequest(REQUEST, settings), { ...WELL, ...seen }, settings).digest
+    }
+    expect(digestWith('http-01')).not.toBe(digestWith('dns-01'))
+    const reuse = { certificate: INSTALLED }
+    expect(digestWith('http-01', reuse)).toBe(digestWith('dns-01', reuse))
   })
 })
 

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest'
+import type { Change } from '../../../src/model/exposure.ts'
+import { RUN_ACTIONS, STEPS_OF, STEPS_TO_REMOVE } from '../../../src/model/run.ts'
+import { stepsToApply, stepsToUpdate } from '../../../src/plan/steps.ts'
+
+const issue: Change = { kind: 'certificate', action: 'issue', names: ['hello.lab.test'], directory: 'https://ca.test' }
+const reuse: Change = { kind: 'certificate', action: 'reuse', names: ['*.lab.test'] }
+
+describe('the steps of an apply, in order', () => {
+  test.each([
+    ['without TLS', false, [], 'dns-01', 'check backup proxy dns verify'],
+    ['without TLS, with http-01', false, [], 'http-01', 'check backup proxy dns verify'],
+    ['an order with dns-01', true, [issue], 'dns-01', 'check backup certificate proxy dns verify'],
+    ['an order with http-01', true, [issue], 'http-01', 'check backup proxy dns certificate proxy-tls verify'],
+    ['an installed certificate', true, [reuse], 'dns-01', 'check backup certificate proxy dns verify'],
+    ['an installed certificate, with http-01', true, [reuse], 'http-01', 'check backup certificate proxy dns verify'],
+  ] as const)('%s', (_name, tls, changes, challenge, steps) => {
+    expect(stepsToApply(tls, changes, challenge).join(' ')).toBe(steps)
+  })
+})
+
+test('an update leaves DNS alone', () => {
+  expect(stepsToUpdate(true)).toEqual(['check', 'backup', 'certificate', 'proxy', 'verify'])
+  expect(stepsToUpdate(false)).toEqual(['check', 'backup', 'proxy', 'verify'])
+})
+
+test('a removal removes the name before the entry', () => {
+  expect(STEPS_TO_REMOVE).toEqual(['backup', 'dns', 'proxy'])
+})
+
+test('each action has exactly the steps that its plans can name', () => {
+  const named = {
+    apply: [...stepsToApply(true, [issue], 'http-01'), ...stepsToApply(true, [issue], 'dns-01')],
+    update: stepsToUpdate(true),
+    remove: STEPS_TO_REMOVE,
+  }
+  for (const action of RUN_ACTIONS) expect([...new Set(named[action])].sort()).toEqual([...STEPS_OF[action]].sort())
+})
