@@ -122,6 +122,34 @@ export function migrationSuite(on: Bench): void {
       expect(await store.findOrder('shop.lab.test', 'https://ca.test/dir')).toMatchObject({ keyFile: 'keys/1.pem' })
     })
 
+    it('lead to a store that reads receipts of version 1 as version 2 and refuses newer ones', async () => {
+      await layVersion(5)
+      const files = [{ path: 'hosts/shop.lab.test.conf', hash: 'a'.repeat(64) }]
+      const records = [{ name: 'shop.lab.test', type: 'A', ttl: 60, value: '127.0.45.23' }]
+      const verification = { primary: { server: '23', ok: true, detail: 'HTTP 200' }, secondary: null }
+      const first = {
+        check: null,
+        backup: { runId: 'run_v1' },
+        proxy: { files },
+        dns: { records },
+        verify: verification,
+      }
+      const write = (receipt: unknown) => on.sql(`update exposures set receipt = '${JSON.stringify(receipt)}'`)
+      await write({ ...first, secondary: 'BB' })
+      const store = await on.open()
+      expect((await store.findExposure('shop.lab.test'))?.receipt).toStrictEqual({
+        version: 2,
+        files,
+        records,
+        verification,
+        onSecondary: 'BB',
+      })
+      await write({ version: 3 })
+      await expect(store.findExposure('shop.lab.test')).rejects.toThrow(
+        'The receipt of shop.lab.test has version 3, which this version of Drawbridge cannot read. Start the version that wrote it.',
+      )
+    })
+
     it('keep the rows of version 3', async () => {
       await layVersion(3)
       const store = await on.open()
