@@ -183,7 +183,9 @@ async function subjectOf(
   plan: Plan,
   run: Run,
 ): Promise<Omit<RunSubject, 'guard'>> {
-  const { tls, replaces } = plan.request
+  const { tls } = plan.request
+  // The removal of a plan that once replaced another one has nothing to do with that other plan.
+  const replaces = run.action === 'update' ? plan.request.replaces : undefined
   const names = run.action === 'remove' ? STEPS_TO_REMOVE : (plan.steps ?? stepsToApply(tls, plan.changes, challenge))
   const [exposure, former] = await Promise.all([
     store.findExposure(plan.host),

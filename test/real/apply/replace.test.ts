@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { zoneRecords } from '../../support/dns/zone-transfer.ts'
@@ -68,6 +69,48 @@ test('TLS on, and off again', async () => {
   expected(await run(lab, again.planId), 200)
   expect((await visit(primary, { host: 'switch.lab.test' })).status).toBe(200)
   await removed(lab, again.planId)
+})
+
+test('a removal that fails after an update leaves the new entry on both edges', async () => {
+  const former = await applied(lab, { subdomain: 'kept' })
+  const plan = await planned(lab, { subdomain: 'kept', server: '253', port: other.port, replaces: former.planId })
+  expected(await run(lab, plan.planId), 200)
+  const before = await world(lab)
+  const { primary, secondary } = lab.description.edges
+  // The undo writes what the Secondary lacks: the entry of the applied plan, and not that of the plan before it.
+  rmSync(join(secondary.hosts, 'kept.lab.test.conf'))
+  const { pidFile } = primary
+  const pid = readFileSync(pidFile)
+  writeFileSync(pidFile, '')
+  const answer = await run(lab, plan.planId, 'remove').finally(() => writeFileSync(pidFile, pid))
+  expect([answer.status, answer.body.code]).toEqual([502, 'remove_failed'])
+  expect(await world(lab)).toEqual(before)
+  await removed(lab, plan.planId)
+})
+
+test('ten updates between two backends under 200 requests per second: no request fails', async () => {
+  let { planId } = await applied(lab, { subdomain: 'busy' })
+  const targets = [
+    { server: '253', port: other.port },
+    { server: '25', port: 3000 },
+  ]
+  const { primary } = lab.description.edges
+  const load = startLoad(primary, 'busy.lab.test', '/healthz', { perSecond: 200 })
+  const since = performance.now()
+  const answers: string[] = []
+  for (const target of Array.from({ length: 5 }, () => targets).flat()) {
+    const plan = await planned(lab, { subdomain: 'busy', ...target, replaces: planId })
+    planId = expected(await run(lab, plan.planId), 200).planId
+    answers.push((await visit(primary, { host: 'busy.lab.test', path: '/healthz' })).text)
+  }
+  const seconds = (performance.now() - since) / 1000
+  const { served, failures } = await load.stop()
+  expect(failures).toEqual([])
+  // A busy machine may send fewer, but not so few that the test proves nothing.
+  expect(served / seconds).toBeGreaterThan(100)
+  expect(new Set(answers).size).toBe(2)
+  expect(answers.filter((text) => text === 'the other')).toHaveLength(5)
+  await removed(lab, planId)
 })
 
 test('an update that fails leaves the former exposure as it was', async () => {
