@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -5,7 +6,8 @@ import type { ServiceConfig } from '../../lab/service-config.ts'
 import { statePaths } from '../../lab/state.ts'
 import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
-import { rowsOf } from '../support/lab/lab-store.ts'
+import { change, rowsOf } from '../support/lab/lab-store.ts'
+import { startLoad } from '../support/lab/load.ts'
 import { drawbridge } from '../support/programs/drawbridge.ts'
 import { until } from '../support/until.ts'
 
@@ -28,7 +30,7 @@ async function dieAt(
   before: () => void = () => undefined,
   next?: string,
 ): Promise<void> {
-  const action = point.startsWith('apply ') ? 'apply' : 'remove'
+  const action = point.startsWith('remove ') ? 'remove' : 'apply'
   lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: point })
   await lab.restartService(configure)
   const capability = await granted(lab, planId, action)
@@ -65,6 +67,48 @@ test('recovery removes the challenge of a crashed run and continues its order', 
   expect(orders()).toBe(1)
   expect(rowsOf(lab, 'select url from orders')).toEqual([])
   expected(await run(lab, planId, 'remove'), 200)
+  await invariants(lab)
+})
+
+/** Kills the service while the authority checks an update that turns TLS on. The former exposure must be as it was. */
+async function dieWhileUpdateIsChecked(): Promise<void> {
+  const former = await newPlan()
+  expected(await run(lab, former.planId), 200)
+  const before = await world(lab)
+  const [subdomain] = former.host.split('.')
+  const { planId } = await planned(lab, { subdomain, tls: true, replaces: former.planId })
+  const load = startLoad(lab.description.edges.primary, former.host, '/healthz', { perSecond: 50 })
+  await dieAt('update certificate challenge-set', planId)
+  await settled(planId, 'rolled_back')
+  const { served, failures } = await load.stop()
+  expect([failures, served > 0]).toEqual([[], true])
+  await invariants(lab)
+  expect(await world(lab)).toEqual(before)
+  expect((await planOf(lab, former.planId)).state).toBe('applied')
+  expected(await run(lab, planId), 200)
+  expect((await planOf(lab, former.planId)).state).toBe('replaced')
+  expected(await run(lab, planId, 'remove'), 200)
+  await invariants(lab)
+}
+
+test('recovery removes the challenge of a crashed update, and the former exposure stays', dieWhileUpdateIsChecked)
+
+test.each([
+  ['update verify after-effect', 'update proxy after-undo', 'rolled_back'],
+  ['update proxy swapped', 'update run before-finish', 'rolled_back'],
+  ['update verify after-done', 'update run before-finish', 'applied'],
+])('an update killed at "%s", and in its recovery at "%s": the new plan is %s', async (first, second, end) => {
+  const former = await newPlan()
+  expected(await run(lab, former.planId), 200)
+  const before = await world(lab)
+  const [subdomain] = former.host.split('.')
+  const { planId } = await planned(lab, { subdomain, server: '253', health: '/', replaces: former.planId })
+  await dieAt(first, planId, undefined, second)
+  await settled(planId, end)
+  await invariants(lab)
+  expect((await planOf(lab, former.planId)).state).toBe(end === 'applied' ? 'replaced' : 'applied')
+  if (end === 'rolled_back') expect(await world(lab)).toEqual(before)
+  expected(await run(lab, end === 'applied' ? planId : former.planId, 'remove'), 200)
   await invariants(lab)
 })
 
@@ -133,6 +177,23 @@ describe('by http-01', () => {
     configure = (config) => ({ ...config, acme: { ...(config.acme as object), challenge: 'http-01' } })
     return lab.restartService(configure)
   })
+  test('recovery removes the challenge of a crashed update, and the former exposure stays', dieWhileUpdateIsChecked)
+
+  test('an update turns on TLS for an entry that an earlier version rendered otherwise, or leaves it as it was', async () => {
+    const former = await newPlan()
+    expected(await run(lab, former.planId), 200)
+    renderOtherwise(former.host)
+    const before = await world(lab)
+    const [subdomain] = former.host.split('.')
+    const { planId } = await planned(lab, { subdomain, tls: true, replaces: former.planId })
+    await dieAt('update certificate challenge-set', planId)
+    await settled(planId, 'rolled_back')
+    expect(await world(lab)).toEqual(before)
+    expected(await run(lab, planId), 200)
+    await invariants(lab)
+    expected(await run(lab, planId, 'remove'), 200)
+  })
+
   const hasChallenge = (text: string) => text.includes('acme-challenge')
 
   test.each([
@@ -171,6 +232,15 @@ const EDIT = '# a note of the administrator\n'
 const hostFile = (host: string) => join(lab.description.edges.primary.hosts, `${host}.conf`)
 const textOf = (host: string) => (existsSync(hostFile(host)) ? readFileSync(hostFile(host), 'utf8') : '')
 const takeBackEdit = (host: string) => writeFileSync(hostFile(host), textOf(host).replace(EDIT, ''))
+
+/** Makes the file of a host on the Primary, and its receipt, look as if another version of Drawbridge had applied it. */
+function renderOtherwise(host: string): void {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+  const [now, older] = [textOf(host), `${textOf(host)}# rendered by an earlier version\n`]
+  writeFileSync(hostFile(host), older)
+  const statement = 'update exposures set receipt = replace(receipt, ?, ?) where host = ?'
+  change(lab, statement, sha256(now), sha256(older), host)
+}
 
 /** Edits the file of a host as soon as it exists during `work`. Returns its content afterwards. */
 async function editOnce(host: string, may: (text: string) => boolean, work: () => Promise<unknown>): Promise<string> {

@@ -14,7 +14,7 @@ import type { BackupShelf } from '../backup-shelf.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
 import type { EdgeLock, LockTurn } from '../engine/edge-lock.ts'
 import type { Step } from '../engine/step.ts'
-import { hashOf } from '../file-hash.ts'
+import { hashIn, hashOf } from '../file-hash.ts'
 import { type BackupStep, backupStep } from './backup.ts'
 import { certificateStep, chosen, edgeResponder } from './certificate.ts'
 import { claimNameStep, type DnsParts, type Held, releaseNameStep } from './dns.ts'
@@ -217,7 +217,9 @@ function chooseCertificate(context: StepContext): Step {
       rendered: async (challenges) => {
         const served = siteOf(context.former ?? plan)
         const inUse = receipt?.certificate
-        return primary.filesFor({ ...served, challenges, certificate: inUse && (await parts.loadPair(inUse)) })
+        const certificate = inUse && (await parts.loadPair(inUse))
+        const files = await primary.filesFor({ ...served, challenges, certificate })
+        return receipt && !challenges ? asApplied(files, receipt, host, parts.shelf) : files
       },
       ...(receipt && { written: receipt.files }),
     })
@@ -299,7 +301,8 @@ function changeStep({
       if (edge !== primary) return rendered
       return [...(await rendered.catch(() => [])), ...(await fromBackup(parts.shelf, run.runId, afters))]
     },
-    isRestored: (edge) => serves(edge, former ?? plan),
+    // A former plan of the first version has no proof, so its own answer cannot tell it from the new entry.
+    isRestored: async (edge) => !(await serves(edge, plan)) && serves(edge, former ?? plan),
   })
 }
 
@@ -390,6 +393,22 @@ const endingAfter = (step: Step, other: () => Promise<unknown> | undefined): Ste
 async function fromBackup(shelf: BackupShelf, runId: string, afters: Afters): Promise<readonly EdgeFile[]> {
   const kept = afters.backup?.runId ?? runId
   return (await shelf.list()).some((manifest) => manifest.runId === kept) ? shelf.load(kept) : []
+}
+
+/**
+ * The files of an applied host exactly as its receipt says, where the host's newest backup holds them: an earlier version
+ * may have rendered them otherwise, and what is put back must be what was applied.
+ */
+async function asApplied(
+  rendered: readonly EdgeFile[],
+  { files }: Receipt,
+  host: string,
+  shelf: BackupShelf,
+): Promise<readonly EdgeFile[]> {
+  const newest = (await shelf.list()).find((manifest) => manifest.host === host)
+  const kept = newest ? await shelf.load(newest.runId) : []
+  const isApplied = (file: EdgeFile) => hashOf(file).hash === hashIn(files, file.path)
+  return rendered.map((file) => kept.find((copy) => copy.path === file.path && isApplied(copy)) ?? file)
 }
 
 /** One file for each path: the last one given. */
