@@ -1,22 +1,25 @@
+import { RUN_ACTIONS, type RunAction } from '../../../src/model/run.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 
-/** How a run gets to a crash point, and the expected state of the plan after a crash there. */
+/** How a run gets to a crash point, and the expected state of its plan after a crash there. */
 export interface CrashCase {
   readonly point: string
-  readonly action: 'apply' | 'remove'
+  readonly action: RunAction
   /** The point is on the way back, so the run must fail first. */
   readonly backward: boolean
   readonly end: 'applied' | 'rolled_back' | 'removed'
 }
 
-/** After these the verdict is in the journal. */
-const DECIDED = ['apply verify after-done', 'apply run before-finish', 'apply run after-finish']
+/** After these points of an apply or an update the verdict is in the journal. */
+const DECIDED = ['verify after-done', 'run before-finish', 'run after-finish']
 
 function caseOf(point: string): CrashCase {
-  const action = point.startsWith('apply ') ? 'apply' : 'remove'
+  const action = RUN_ACTIONS.find((candidate) => point.startsWith(`${candidate} `))
+  if (!action) throw new Error(`No walk covers the point ${point}.`)
   const backward = point.includes('undo') || point.includes('undone')
   if (action === 'remove') return { point, action, backward, end: backward ? 'applied' : 'removed' }
-  return { point, action, backward, end: DECIDED.includes(point) ? 'applied' : 'rolled_back' }
+  const isDecided = DECIDED.some((moment) => point === `${action} ${moment}`)
+  return { point, action, backward, end: isDecided ? 'applied' : 'rolled_back' }
 }
 
 /** Whether the recovery after a crash at `crashed` can pass `point`. */
@@ -25,7 +28,7 @@ export function isOnTheWayBack(crashed: CrashCase, point: string): boolean {
   if (next.action !== crashed.action) return false
   if (point.endsWith('-finish')) return true
   if (crashed.end === 'removed') return !next.backward
-  return crashed.end === 'applied' && crashed.action === 'apply' ? false : next.backward
+  return crashed.end === 'applied' && crashed.action !== 'remove' ? false : next.backward
 }
 
 /**
@@ -52,11 +55,12 @@ function mostLeft(cases: readonly CrashCase[]): CrashCase {
   return chosen
 }
 
-/** Points that need http-01 challenges. */
+/** Points that need an order with http-01 challenges. */
 export const isOfHttpChallenge = (point: string): boolean => point.startsWith('apply proxy-tls ')
 
-/** Points that need a new certificate. */
-export const isOfIssuing = (point: string): boolean => point === 'apply certificate challenge-set'
+/** Points that need a new certificate. Another test covers them. */
+export const isOfIssuing = (point: string): boolean =>
+  point === 'apply certificate challenge-set' || point === 'update certificate challenge-set'
 
 /** Points of renewals. Another test covers them. */
 export const isOfRenewal = (point: string): boolean => point.startsWith('renew ')
@@ -66,7 +70,7 @@ export const usualPoints = (): string[] =>
   CRASH_POINTS.filter((point) => !isOfHttpChallenge(point) && !isOfIssuing(point) && !isOfRenewal(point))
 
 /**
- * A fifth of the points, which covers every step and every moment of both actions. All points take minutes; the campaign walks
+ * A fifth of the points, which covers every step of every action and every moment. All points take minutes; the campaign walks
  * them.
  */
 export function someOf(points: readonly string[]): string[] {
