@@ -64,6 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'audit/trail.ts',
     'runs',
     'config',
+    'dns/contract.ts',
     'edge/contract.ts',
     'edge/reading/contract.ts',
     'store/ports',
@@ -115,6 +116,7 @@ const MAY_NOT_WRITE = [
   'diagnose',
   'observe',
   'usecases/diagnoser.ts',
+  'usecases/drift.ts',
   'usecases/policy.ts',
   'usecases/progress.ts',
 ]

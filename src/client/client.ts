@@ -19,6 +19,8 @@ export interface DrawbridgeClient {
   policy(): Promise<body.Policy>
   plan(request: body.ExposureRequest): Promise<body.Plan>
   getPlan(planId: string): Promise<body.Plan>
+  /** How an applied plan differs from files, zone and served certificate. */
+  drift(planId: string): Promise<body.Drift>
   listPlans(query?: body.PlansQuery): Promise<body.PlanPage>
   /** Gets a capability and spends it at once. The capability is never part of an answer. */
   applyPlan(planId: string, options?: RunOptions): Promise<body.Applied>
@@ -76,6 +78,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
     policy: () => answered(api.GET('/api/policy')),
     plan: (request) => answered(api.POST('/api/deploy/plan', { body: request })),
     getPlan: (planId) => answered(api.GET('/api/deploy/plans/{planId}', { params: { path: { planId } } })),
+    drift: (planId) => answered(api.GET('/api/deploy/plans/{planId}/drift', { params: { path: { planId } } })),
     listPlans: (query = {}) => answered(api.GET('/api/deploy/plans', { params: { query } })),
     applyPlan: (planId, options) =>
       runPlan(runner, planId, 'apply', options, (headers) =>

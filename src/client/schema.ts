@@ -60,6 +60,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deploy/plans/{planId}/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compare an applied plan with files, zone and certificate (internal network only) */
+        get: operations["getDrift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deploy/plans": {
         parameters: {
             query?: never;
@@ -616,6 +633,29 @@ export interface components {
             lastRun?: components["schemas"]["LastRun"];
             /** @description Every run, oldest first. */
             runs?: components["schemas"]["Run"][];
+        };
+        Difference: {
+            /** @enum {string} */
+            part: "entry" | "record" | "mark" | "certificate";
+            /**
+             * @description The path of a file, the name and type of a record, or `served` for the certificate that is shown.
+             * @example hosts/hello.lab.test.conf
+             */
+            field: string;
+            expected: string;
+            /** @description `missing`, or what was found instead. Never a line of a file. */
+            found: string;
+            /** @description Whether a repair would overwrite a change that was made outside Drawbridge. */
+            overwrite: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description How an applied plan differs from files, zone and served certificate. */
+        Drift: {
+            planId: string;
+            differences: components["schemas"]["Difference"][];
+        } & {
+            [key: string]: unknown;
         };
         PlanSummary: {
             /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
@@ -1220,6 +1260,30 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
+        /** @description `plan_not_applied`: The plan is not applied. */
+        plan_not_applied: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "plan_not_applied";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `zone_not_managed`: This zone is not managed here. */
+        zone_not_managed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "zone_not_managed";
+                } & components["schemas"]["Problem"];
+            };
+        };
         /** @description `internal_network_required`: Only callers on the internal network may do this. `admin_token_invalid`: The administrator token is not valid. `origin_not_allowed`: This origin may not call the service. */
         "internal_network_required.admin_token_invalid.origin_not_allowed": {
             headers: {
@@ -1721,6 +1785,36 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
+        };
+    };
+    getDrift: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                planId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How an applied plan differs from files, zone and served certificate. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Drift"];
+                };
+            };
+            403: components["responses"]["internal_network_required.origin_not_allowed"];
+            404: components["responses"]["plan_not_found"];
+            409: components["responses"]["plan_not_applied"];
+            421: components["responses"]["host_not_allowed"];
+            422: components["responses"]["zone_not_managed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["dns_unavailable.unavailable"];
         };
     };
     listPlans: {

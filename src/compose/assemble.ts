@@ -24,7 +24,7 @@ import type { Log } from '../runtime/log.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/ports/store.ts'
 import { Exposer } from '../usecases/exposer.ts'
-import { composeDiagnoser } from './diagnoser.ts'
+import { composeDiagnoser, composeDrift } from './diagnoser.ts'
 import { composeHttp } from './http.ts'
 import { composeMonitor } from './monitor.ts'
 import { composeObserver, planSettings, primaryReaders } from './observe.ts'
@@ -95,7 +95,17 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const debugLogs = new DebugLogWatch(edges, log)
   const diagnoser = composeDiagnoser(config, settings, { store, reader, board, log, now })
   const monitor = composeMonitor(config, { ...parts, store, runs, board, metrics, reader, instance, log })
-  const http = { ...shared, exposer, runs, webhookReport, diagnoser, metrics, monitor, debugLogs }
+  const http = {
+    ...shared,
+    exposer,
+    runs,
+    webhookReport,
+    diagnoser,
+    metrics,
+    monitor,
+    debugLogs,
+    drift: composeDrift(config, store),
+  }
   return {
     ...parts,
     store,

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { addApply, addDown, addExtend, addPlan, addRemove, addRenew, addUp } from '../cli/commands/expose.ts'
 import { addCompletion, addMcp } from '../cli/commands/integrate.ts'
-import { addAudit, addDiagnose, addHealth, addPlans, addPolicy, addStatus } from '../cli/commands/read.ts'
+import { addAudit, addDiagnose, addDiff, addHealth, addPlans, addPolicy, addStatus } from '../cli/commands/read.ts'
 import { EXIT } from '../cli/exit-codes.ts'
 import {
   addAcme,
@@ -44,7 +44,7 @@ export function commandLine(): Command {
   program.commandsGroup('Expose:')
   for (const add of [addUp, addDown, addPlan, addApply, addRemove, addExtend, addRenew]) add(program)
   program.commandsGroup('Inspect:')
-  for (const add of [addStatus, addHealth, addDiagnose, addPolicy, addPlans]) add(program)
+  for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
   for (const add of [addServe, addDoctor, addBackups, addResolve, addAcme, addWebhooks]) add(program, machine)

@@ -1,6 +1,8 @@
 import type { Config } from '../config/config.ts'
 import { zoneOf } from '../config/zones.ts'
+import type { Difference } from '../diagnose/drift.ts'
 import { addressesOf } from '../dns/addresses.ts'
+import { readRecord } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import { isCertificateFile } from '../edge/config/layout.ts'
 import type { EdgeReader } from '../edge/reading/contract.ts'
@@ -14,6 +16,7 @@ import { filesToCompare } from '../runs/renewal/in-use.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import { Diagnoser } from '../usecases/diagnoser.ts'
+import { type DriftParts, findDrift } from '../usecases/drift.ts'
 import { dnsStandingReader } from './dns-standing.ts'
 
 /** Older lines of the nginx error log say nothing about the present fault. */
@@ -78,6 +81,30 @@ export function composeDiagnoser(
       ),
     now,
   })
+}
+
+/** Compares applied plans with the world. Every part can only read. */
+export function composeDrift(
+  config: Config,
+  store: DriftParts['store'],
+): (planId: string) => Promise<readonly Difference[]> {
+  const primary = primaryEdge(config)
+  const readers = new Map([...config.zones.values()].map((zone) => [zone.name, dnsReader(zone.primary)]))
+  const parts: DriftParts = {
+    store: {
+      findExposure: (host) => store.findExposure(host),
+      findPlan: (planId) => store.findPlan(planId),
+    },
+    view: primary && edgeView(primary),
+    isCertificateFile,
+    readerFor: (zone) => readers.get(zone),
+    readRecord,
+    addressValues: async (reader, host) => {
+      const answer = await addressesOf(reader, host)
+      return answer.kind === 'found' ? answer.own : []
+    },
+  }
+  return (planId) => findDrift(parts, planId)
 }
 
 function primaryEdge({ servers, edges, edge }: Config): EdgeSettings | undefined {

@@ -5,6 +5,7 @@ import { CallerRules } from '../authorize/caller.ts'
 import type { Config } from '../config/config.ts'
 import type { App } from '../http/app.ts'
 import { readTlsFiles } from '../http/certificate-reload.ts'
+import type { DriftReader } from '../http/routes/plans.ts'
 import { createServer } from '../http/server.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Board } from '../monitor/board.ts'
@@ -32,6 +33,7 @@ interface HttpParts {
   readonly board: Board
   readonly monitor: Monitor
   readonly diagnoser: Diagnoser
+  readonly drift: DriftReader
   readonly metrics: Metrics
   readonly debugLogs: DebugLogWatch
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
@@ -53,6 +55,7 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     upToDate: (host) => monitor.upToDate(host),
     showsUnmanaged: config.status.showUnmanaged === 'public',
     diagnoser,
+    drift: parts.drift,
     metrics,
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
     pageFolder: PAGE_FOLDER,

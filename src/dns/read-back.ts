@@ -25,13 +25,35 @@ export async function holdsExactly(reader: DnsReader, records: readonly ZoneReco
  */
 const below = ({ name, type }: ZoneRecord) => ({ name: `_.*.${name}`, type })
 
-function holding(set: readonly ZoneRecord[], at: DnsOutcome | undefined, underneath: DnsOutcome | undefined): Holding {
-  const [record] = set
-  if (!record || !at || !underneath) return 'unknown'
+/** Whether the server serves exactly this value for its name and type, other ones, or none. */
+export async function readRecord(
+  reader: DnsReader,
+  record: ZoneRecord,
+): Promise<'same' | 'other' | 'missing' | 'unknown'> {
+  const [at, underneath] = await reader.ask([record, below(record)])
+  const own = ownValues(record, at, underneath)
+  if (!own) return 'unknown'
+  if (own.size === 0) return 'missing'
+  return isSame(own, new Set([valueIn(record)])) ? 'same' : 'other'
+}
+
+/** The values of the name itself, without those of a wildcard above it. Undefined when an answer is not reliable. */
+function ownValues(
+  record: ZoneRecord,
+  at: DnsOutcome | undefined,
+  underneath: DnsOutcome | undefined,
+): ReadonlySet<string> | undefined {
+  if (!at || !underneath) return undefined
   const served = servedValues(record, at)
   const inherited = inheritedValues(record, underneath)
-  if (!served || !inherited) return 'unknown'
-  const own = isSame(served, inherited) ? new Set<string>() : served
+  if (!served || !inherited) return undefined
+  return isSame(served, inherited) ? new Set() : served
+}
+
+function holding(set: readonly ZoneRecord[], at: DnsOutcome | undefined, underneath: DnsOutcome | undefined): Holding {
+  const [record] = set
+  const own = record && ownValues(record, at, underneath)
+  if (!own) return 'unknown'
   const wanted = new Set(set.map(valueIn))
   if (isSame(own, wanted)) return 'yes'
   return own.isDisjointFrom(wanted) ? 'no' : 'partly'

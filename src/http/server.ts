@@ -27,7 +27,7 @@ import type { Visibility } from './routes/host-body.ts'
 import { hostEventRoutes } from './routes/host-events.ts'
 import { hostRoutes } from './routes/hosts.ts'
 import { pageRoutes, registerPage } from './routes/page.ts'
-import { planRoutes } from './routes/plans.ts'
+import { type DriftReader, planRoutes } from './routes/plans.ts'
 import { referenceRoutes, registerApiDocument } from './routes/reference.ts'
 import { runRoutes } from './routes/runs.ts'
 import { metricsRoutes, policyRoutes, systemRoutes } from './routes/system.ts'
@@ -49,6 +49,7 @@ export interface ServerParts {
   /** Whether public callers see hosts that Drawbridge did not create. */
   readonly showsUnmanaged: boolean
   readonly diagnoser: Diagnoser
+  readonly drift: DriftReader
   readonly metrics: Metrics
   readonly policy: (caller: Caller) => PolicyBody
   /** The folder of the built web page. */
@@ -107,7 +108,7 @@ function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void
   const sendEvents = eventStreams()
   const visibleTo: Visibility = (network) => (host) => host.managed || network === 'internal' || parts.showsUnmanaged
   policyRoutes(app, parts.policy)
-  planRoutes(app, exposer)
+  planRoutes(app, exposer, parts.drift)
   tokenRoutes(app, exposer)
   runRoutes(app, exposer)
   planEventRoutes(app, parts.progress, sendEvents)

@@ -57,6 +57,23 @@ export function addDiagnose(program: Command): void {
   withExample(command, 'drawbridge diagnose hello.example.test')
 }
 
+interface DiffOptions extends ApiOptions {
+  readonly all?: boolean
+}
+
+export function addDiff(program: Command): void {
+  const command = withApiOptions(program.command('diff [host]'))
+    .description('compare exposures with files, DNS and certificate; exit code 1 if something differs')
+    .option('--all', 'compare every exposure')
+    .action(async (host: string | undefined, { all, json, ...options }: DiffOptions) => {
+      const { driftLines, readDrifts } = await import('../views/drift.ts')
+      const drifts = await readDrifts(await apiClient(options), host, all === true)
+      const exitCode = drifts.every(({ differences }) => differences.length === 0) ? EXIT.ok : EXIT.notWell
+      print({ body: { drifts }, lines: () => driftLines(drifts), exitCode }, json)
+    })
+  withExample(command, 'drawbridge diff hello.example.test', 'drawbridge diff --all')
+}
+
 export function addPolicy(program: Command): void {
   const command = withApiOptions(program.command('policy'))
     .description('show what the service allows, and what you may do')

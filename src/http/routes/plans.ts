@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../../authorize/caller.ts'
+import type { Difference } from '../../diagnose/drift.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
 import type { PlanCursor } from '../../store/ports/plans.ts'
@@ -7,13 +8,24 @@ import type { Exposer } from '../../usecases/exposer.ts'
 import type { RunReport } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
 import { publicChange, publicCheck, publicEvent, publicStep } from '../guard/public-view.ts'
-import { ExposureRequestBody, PlanBody, PlanIdParams, PlanPageBody, PlanPageQuery } from '../schemas/plan-schemas.ts'
+import {
+  DriftBody,
+  ExposureRequestBody,
+  PlanBody,
+  PlanIdParams,
+  PlanPageBody,
+  PlanPageQuery,
+} from '../schemas/plan-schemas.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import type { LastRunBody, RunBody } from '../schemas/run-schemas.ts'
 
-export function planRoutes(app: App, exposer: Exposer): void {
+/** Compares an applied plan with the world. */
+export type DriftReader = (planId: string) => Promise<readonly Difference[]>
+
+export function planRoutes(app: App, exposer: Exposer, drift: DriftReader): void {
   createPlanRoute(app, exposer)
   readPlanRoute(app, exposer)
+  driftRoute(app, drift)
   listPlansRoute(app, exposer)
 }
 
@@ -87,6 +99,32 @@ function readPlanRoute(app: App, exposer: Exposer): void {
         ...(last && { lastRun: lastRunBody(last, isInside), runs: runs.map((story) => runBody(story, isInside)) }),
       }
     },
+  )
+}
+
+function driftRoute(app: App, drift: DriftReader): void {
+  app.get(
+    '/api/deploy/plans/:planId/drift',
+    {
+      config: { internalOnly: true },
+      schema: {
+        operationId: 'getDrift',
+        tags: ['deploy'],
+        summary: 'Compare an applied plan with files, zone and certificate (internal network only)',
+        params: PlanIdParams,
+        response: {
+          200: DriftBody,
+          ...problems(
+            'internal_network_required',
+            'plan_not_found',
+            'plan_not_applied',
+            'zone_not_managed',
+            'dns_unavailable',
+          ),
+        },
+      },
+    },
+    async ({ params }) => ({ planId: params.planId, differences: [...(await drift(params.planId))] }),
   )
 }
 

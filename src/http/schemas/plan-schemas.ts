@@ -113,3 +113,24 @@ export type PlanPageBody = Static<typeof PlanPageBody>
 
 /** A malformed id must answer `plan_not_found`, so this schema has no pattern. */
 export const PlanIdParams = Type.Object({ planId: Type.String() }, closed)
+
+const DifferenceBody = Type.Object(
+  {
+    part: oneOf(['entry', 'record', 'mark', 'certificate']),
+    field: Type.String({
+      description: 'The path of a file, the name and type of a record, or `served` for the certificate that is shown.',
+      examples: ['hosts/hello.lab.test.conf'],
+    }),
+    expected: Type.String(),
+    found: Type.String({ description: '`missing`, or what was found instead. Never a line of a file.' }),
+    overwrite: Type.Boolean({
+      description: 'Whether a repair would overwrite a change that was made outside Drawbridge.',
+    }),
+  },
+  { ...open, title: 'Difference' },
+)
+
+export const DriftBody = Type.Object(
+  { planId: Type.String(), differences: Type.Array(DifferenceBody) },
+  { ...open, title: 'Drift', description: 'How an applied plan differs from files, zone and served certificate.' },
+)

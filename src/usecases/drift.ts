@@ -1,0 +1,65 @@
+import { type Difference, differences, type SeenRecord } from '../diagnose/drift.ts'
+import type { DnsReader } from '../dns/contract.ts'
+import type { EdgeView } from '../edge/contract.ts'
+import { Problem } from '../model/errors.ts'
+import { isPlanId, type Plan } from '../model/exposure.ts'
+import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
+import type { ExposureStore } from '../store/ports/exposures.ts'
+import type { PlanStore } from '../store/ports/plans.ts'
+
+/** Everything that finding drift uses. Every part can only read. */
+export interface DriftParts {
+  readonly store: Pick<ExposureStore, 'findExposure'> & Pick<PlanStore, 'findPlan'>
+  /** Undefined when the Primary's edge is not on this machine. */
+  readonly view: EdgeView | undefined
+  readonly isCertificateFile: (path: string) => boolean
+  readonly readerFor: (zone: string) => DnsReader | undefined
+  readonly readRecord: (reader: DnsReader, record: ZoneRecord) => Promise<SeenRecord['held'] | 'unknown'>
+  /** The values at the host's own name. Empty when they cannot be read. */
+  readonly addressValues: (reader: DnsReader, host: string) => Promise<readonly string[]>
+}
+
+const HANDSHAKE_MS = 3_000
+
+/** Compares an applied plan with the Primary's files, the zone and the certificate that the Primary shows. */
+export async function findDrift(parts: DriftParts, planId: string): Promise<readonly Difference[]> {
+  const { store, view } = parts
+  const plan = isPlanId(planId) ? await store.findPlan(planId) : undefined
+  if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
+  const exposure = await store.findExposure(plan.host)
+  if (exposure?.planId !== planId || exposure.state !== 'applied' || !exposure.receipt)
+    throw new Problem('plan_not_applied', `The plan is ${plan.state}. Only an applied plan can be compared.`)
+  const { receipt } = exposure
+  const [files, records, served] = await Promise.all([
+    view ? view.hashFiles(receipt.files.map(({ path }) => path)) : receipt.files,
+    seenRecords(parts, plan, recordsOf(plan, receipt)),
+    view && receipt.certificate ? servedFingerprint(view, plan.host) : undefined,
+  ])
+  return differences(receipt, { files, records, served }, parts.isCertificateFile)
+}
+
+async function seenRecords(
+  { readerFor, readRecord, addressValues }: DriftParts,
+  { host, request }: Plan,
+  records: readonly ZoneRecord[],
+): Promise<readonly SeenRecord[]> {
+  const reader = readerFor(request.zone)
+  if (!reader) throw new Problem('zone_not_managed', `Zone ${request.zone} is no longer managed here.`)
+  return Promise.all(
+    records.map(async (record) => {
+      const held = await readRecord(reader, record)
+      if (held === 'unknown')
+        throw new Problem('dns_unavailable', `${reader.server} gave no certain answer about ${record.name}.`)
+      const values = held === 'other' && record.name === host ? await addressValues(reader, host) : []
+      return { record, held, values }
+    }),
+  )
+}
+
+/** Undefined when the Primary did not answer: then nothing is known about its certificate. */
+async function servedFingerprint(view: EdgeView, host: string): Promise<string | null | undefined> {
+  const { address, ports } = view
+  const shown = await view.handshake({ address, port: ports.https }, host, HANDSHAKE_MS)
+  if (shown.kind === 'certificate') return shown.fingerprint
+  return shown.kind === 'refused' ? null : undefined
+}

@@ -1,0 +1,73 @@
+import { appendFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { updateZone } from '../../support/dns/lab-dns.ts'
+import { applied, expected, planned } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { drawbridge } from '../../support/programs/drawbridge.ts'
+
+/** What was changed outside Drawbridge is shown part by part, on a whole lab. */
+let lab: TestLab
+let planId: string
+const HOST = 'drifts.lab.test'
+beforeAll(async () => {
+  lab = await startTestLab()
+  planId = (await applied(lab, { subdomain: 'drifts' })).planId
+})
+afterAll(() => lab?.stop())
+
+const drift = async () => {
+  const { body } = await lab.call({ path: `/api/deploy/plans/${planId}/drift` })
+  return (body.differences as { part: string; found: string; overwrite: boolean }[]).map(
+    ({ part, found, overwrite }) => `${part} ${found.replace(/^sha256:.*/, 'edited')}${overwrite ? ' overwrite' : ''}`,
+  )
+}
+const entry = () => join(lab.description.edges.primary.hosts, `${HOST}.conf`)
+const MARK = `_drawbridge.${HOST}`
+
+test('an exposure as it was applied has no difference, and diff says so', async () => {
+  expect(await drift()).toEqual([])
+  const { code, stdout } = await diff(HOST)
+  expect([code, stdout]).toEqual([0, `${HOST}: no difference.\n`])
+})
+
+test.each([
+  ['an edited entry', () => appendFileSync(entry(), '# edited\n'), ['entry edited overwrite']],
+  ['a deleted entry', () => rmSync(entry()), ['entry missing']],
+  ['a link in its place', () => linkAway(), ['entry not a regular file overwrite']],
+])('%s is named, and gone when it is put back', async (_what, damage, differences) => {
+  const before = readFileSync(entry())
+  damage()
+  expect(await drift()).toEqual(differences)
+  expect((await diff(HOST)).code).toBe(1)
+  rmSync(entry(), { force: true })
+  writeFileSync(entry(), before)
+  expect(await drift()).toEqual([])
+})
+
+test('changed and deleted records and the owner mark are named with what was found', async () => {
+  const mark = `drawbridge ${planId}`
+  const { address } = lab.description.edges.primary
+  updateZone(lab, `update delete ${HOST} A`, `update add ${HOST} 60 A 192.0.2.77`)
+  expect(await drift()).toEqual(['record 192.0.2.77 overwrite'])
+  updateZone(lab, `update delete ${HOST} A`, `update delete ${MARK} TXT`)
+  expect(await drift()).toEqual(['record missing', 'mark missing'])
+  updateZone(lab, `update add ${HOST} 60 A ${address}`, `update add ${MARK} 60 TXT "${mark}"`)
+  expect(await drift()).toEqual([])
+})
+
+test('only callers inside, and only applied plans', async () => {
+  const outside = await lab.call({ path: `/api/deploy/plans/${planId}/drift`, from: 'public' })
+  expect(outside.body.code).toBe('internal_network_required')
+  const other = await planned(lab, { subdomain: 'not-applied' })
+  const refusal = await lab.call({ path: `/api/deploy/plans/${other.planId}/drift` })
+  expect([refusal.status, refusal.body.code]).toEqual([409, 'plan_not_applied'])
+  expect(expected(await lab.call({ path: `/api/deploy/plans/${planId}/drift` }), 200).planId).toBe(planId)
+})
+
+const diff = (host: string) => drawbridge(['diff', host, '--url', lab.description.inside])
+
+function linkAway(): void {
+  rmSync(entry())
+  symlinkSync('/dev/null', entry())
+}
