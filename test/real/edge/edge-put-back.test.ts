@@ -72,6 +72,8 @@ test.each([
     ([file]: readonly EdgeFile[]) => (file ? [{ ...file, content: '# another text\n' }] : []),
   ],
 ])('an undo says that it failed when %s', async (_, kept) => {
-  await expect(takenAwayAndBack(kept)).rejects.toThrow('No backup holds hosts/app.lab.test.conf as it stood')
+  await expect(takenAwayAndBack(kept)).rejects.toThrow(
+    'No backup holds hosts/app.lab.test.conf as it was before the run',
+  )
   expect(await isServed()).toBe(false)
 })

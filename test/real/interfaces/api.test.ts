@@ -195,6 +195,7 @@ describe('the rest', () => {
       '201',
       '400',
       '403',
+      '404',
       '409',
       '413',
       '415',
@@ -205,7 +206,7 @@ describe('the rest', () => {
       '503',
     ])
     expect(responses['409']).toEqual({
-      $ref: '#/components/responses/dns_name_taken.proxy_name_taken.proxy_config_broken',
+      $ref: '#/components/responses/dns_name_taken.proxy_name_taken.proxy_config_broken.plan_not_applied.plan_stale.lease_not_longer',
     })
     expect(requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/ExposureRequest' })
     expect(body.components.schemas.ExposureRequest.additionalProperties).toBe(false)
