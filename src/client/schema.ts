@@ -67,7 +67,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Compare an applied plan with files, zone and certificate (internal network only) */
+        /**
+         * Compare an applied plan with files, zone and certificate (internal network only)
+         * @description Compares an applied plan with the Primary's files, the zone and the certificate that the Primary shows. Lists every difference with what was expected and found, never a line of a file. `overwrite` is true where a repair would overwrite a change that was made outside Drawbridge. Changes nothing.
+         */
         get: operations["getDrift"];
         put?: never;
         post?: never;
@@ -1804,6 +1807,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *       "differences": [
+                     *         {
+                     *           "part": "record",
+                     *           "field": "hello.lab.test A",
+                     *           "expected": "192.168.45.23",
+                     *           "found": "192.168.45.99",
+                     *           "overwrite": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Drift"];
                 };
             };

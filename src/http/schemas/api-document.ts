@@ -127,6 +127,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Checks at the same time that the backend is healthy, that the DNS name is free, that HTTPS is possible and that the edge can serve the name. Returns the ordered changes of an apply and a digest of them. Nothing is changed. If a check fails, the plan is refused with the code of the first failed check and all `checks`, and is not stored.',
   getPlan:
     'Returns the plan as it was created, its current state, and every run with its steps. Callers on every network can read it. A malformed id answers `plan_not_found`.',
+  getDrift:
+    "Compares an applied plan with the Primary's files, the zone and the certificate that the Primary shows. Lists every difference with what was expected and found, never a line of a file. `overwrite` is true where a repair would overwrite a change that was made outside Drawbridge. Changes nothing.",
   listPlans:
     'Returns summaries of stored plans, newest first. Pass `nextCursor` as `cursor` to get the next page; it is null on the last page.',
   issueCapability:

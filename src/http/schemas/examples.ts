@@ -92,6 +92,14 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
   },
   createPlan: { 201: plan },
   getPlan: { 200: { ...plan, state: 'applied' } },
+  getDrift: {
+    200: {
+      planId,
+      differences: [
+        { part: 'record', field: `${host} A`, expected: '192.168.45.23', found: '192.168.45.99', overwrite: true },
+      ],
+    },
+  },
   listPlans: {
     200: {
       plans: [{ planId, state: 'planned', host, url, request, createdAt: at, expiresAt: tomorrow }],
