@@ -5,7 +5,7 @@ import { recover } from './engine/recover.ts'
 import type { Runs } from './engine/runs.ts'
 import { Expiry, type ExpiryParts } from './expiry.ts'
 import type { Renewals } from './renewal/renewals.ts'
-import type { StepParts } from './steps/steps.ts'
+import type { StepParts } from './steps/context.ts'
 
 interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'edgeLock'> {
   readonly store: Store

@@ -10,7 +10,7 @@ import type { Store } from '../../store/ports/store.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
 import { chosen } from '../steps/certificate.ts'
-import type { StepParts } from '../steps/steps.ts'
+import type { StepParts } from '../steps/context.ts'
 import { book, type HeldHost, holding } from './held-hosts.ts'
 import { type Use, under, withIntent, withoutIntent, withReplaced, withSecondary } from './in-use.ts'
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { StaleFence } from '../../../src/store/ports/runs.ts'
-import type { Store } from '../../../src/store/ports/store.ts'
-import type { Bench } from '../engines.ts'
-import { NOW, samplePlan, sampleRun, sampleStep } from '../samples.ts'
+import { StaleFence } from '../../../../src/store/ports/runs.ts'
+import type { Store } from '../../../../src/store/ports/store.ts'
+import type { Bench } from '../../engines.ts'
+import { NOW, samplePlan, sampleRun, sampleStep } from '../../samples.ts'
 
 export function journalSuite(on: Bench): void {
   describe('the journal', () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Store, StoreSession } from '../../../src/store/ports/store.ts'
-import type { Bench } from '../engines.ts'
-import { NOW, presented, sampleCapability, sampleExposure, samplePlan, sampleRun, sampleStep } from '../samples.ts'
+import type { Store, StoreSession } from '../../../../src/store/ports/store.ts'
+import type { Bench } from '../../engines.ts'
+import { NOW, presented, sampleCapability, sampleExposure, samplePlan, sampleRun, sampleStep } from '../../samples.ts'
 
 const LEASE = 'host/shop.lab.test'
 

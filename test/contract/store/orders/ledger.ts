@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { orderBudget } from '../../../src/certificates/budget/order-budget.ts'
-import type { LedgerLine } from '../../../src/model/ledger.ts'
-import type { Store } from '../../../src/store/ports/store.ts'
-import type { Bench } from '../engines.ts'
-import { NOW } from '../samples.ts'
+import { orderBudget } from '../../../../src/certificates/budget/order-budget.ts'
+import type { LedgerLine } from '../../../../src/model/ledger.ts'
+import type { Store } from '../../../../src/store/ports/store.ts'
+import type { Bench } from '../../engines.ts'
+import { NOW } from '../../samples.ts'
 
 const DIRECTORY = 'https://ca.test/dir'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Renewal } from '../../../src/model/ledger.ts'
-import type { Bench } from '../engines.ts'
-import { NOW } from '../samples.ts'
+import type { Renewal } from '../../../../src/model/ledger.ts'
+import type { Bench } from '../../engines.ts'
+import { NOW } from '../../samples.ts'
 
 export function renewalSuite(on: Bench): void {
   const untried: Renewal = { fingerprint: 'AA:BB', names: ['*.lab.test', 'lab.test'], attempts: 0, failures: 0 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { OrderRecord } from '../../../src/model/ledger.ts'
-import type { Bench } from '../engines.ts'
-import { NOW } from '../samples.ts'
+import type { OrderRecord } from '../../../../src/model/ledger.ts'
+import type { Bench } from '../../engines.ts'
+import { NOW } from '../../samples.ts'
 
 export function orderSuite(on: Bench): void {
   const order: OrderRecord = {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { StaleFence } from '../../../src/store/ports/runs.ts'
-import type { Store } from '../../../src/store/ports/store.ts'
-import type { Bench } from '../engines.ts'
-import { NOW, samplePlan, sampleRun } from '../samples.ts'
+import { StaleFence } from '../../../../src/store/ports/runs.ts'
+import type { Store } from '../../../../src/store/ports/store.ts'
+import type { Bench } from '../../engines.ts'
+import { NOW, samplePlan, sampleRun } from '../../samples.ts'
 
 export function runSuite(on: Bench): void {
   describe('runs', () => {

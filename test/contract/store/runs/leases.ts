@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Lease } from '../../../src/store/ports/leases.ts'
-import type { Store } from '../../../src/store/ports/store.ts'
-import type { Bench } from '../engines.ts'
-import { NOW } from '../samples.ts'
+import type { Lease } from '../../../../src/store/ports/leases.ts'
+import type { Store } from '../../../../src/store/ports/store.ts'
+import type { Bench } from '../../engines.ts'
+import { NOW } from '../../samples.ts'
 
 const NAME = 'host/shop.lab.test'
 

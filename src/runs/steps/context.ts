@@ -1,0 +1,202 @@
+import type {
+  CertificateInventory,
+  CertificateIssuer,
+  ChallengeResponder,
+  ChallengeType,
+} from '../../certificates/contract.ts'
+import type { DnsProvider, ZoneRecord } from '../../dns/contract.ts'
+import type { Edge, EdgeFile, SiteCertificate } from '../../edge/contract.ts'
+import { Problem } from '../../model/errors.ts'
+import type { Plan, ProxyChange } from '../../model/exposure.ts'
+import { type Afters, type ChosenCertificate, type EdgeVerdict, type Receipt, recordsOf } from '../../model/receipt.ts'
+import type { LeaseGuard, Run, StepName } from '../../model/run.ts'
+import type { BackupShelf } from '../backup-shelf.ts'
+import type { CrashPoint } from '../engine/crash-points.ts'
+import type { EdgeLock, LockTurn } from '../engine/edge-lock.ts'
+import { type BackupStep, backupStep } from './backup.ts'
+import type { DnsParts, Held } from './dns.ts'
+import { EarlyValidation } from './early-validation.ts'
+import type { ProxyParts, SecondaryReport } from './proxy.ts'
+import { type EdgeJudge, edgeJudge } from './verify.ts'
+
+/** Everything that the steps of a run use, each behind its contract. */
+export interface StepParts {
+  readonly primary: Edge | undefined
+  readonly secondary: Edge | undefined
+  readonly edgeLock: EdgeLock
+  readonly shelf: BackupShelf
+  /** Undefined for a zone without a TSIG key: it can be read but not written. */
+  readonly providerFor: (zone: string) => DnsProvider | undefined
+  /** Whether the zone's primary server serves exactly these records. */
+  readonly readBack: (zone: string, records: readonly ZoneRecord[]) => Promise<Held>
+  readonly inventory: CertificateInventory
+  readonly issuer: CertificateIssuer
+  readonly loadPair: (chosen: CertificateFiles) => Promise<SiteCertificate>
+  readonly challenge: ChallengeType
+  /** The names to order if no installed certificate covers the host. */
+  readonly certificateNames: (zone: string, host: string) => readonly string[]
+  readonly dnsResponder: (zone: string, provider: DnsProvider) => ChallengeResponder
+  readonly recheck: (plan: Plan) => Promise<unknown>
+  readonly crashPoint: CrashPoint
+  readonly now: () => number
+}
+
+type CertificateFiles = Pick<ChosenCertificate, 'fingerprint' | 'certificateFile' | 'keyFile'>
+
+const DNS_PATIENCE_MS = 8_000
+
+/** What a run works on. `names`: its steps in order, as its plan gives them. */
+export interface RunSubject {
+  readonly plan: Plan
+  readonly run: Run
+  readonly names: readonly StepName[]
+  /** The receipt of the exposure that the run changes. Undefined for an apply. */
+  readonly receipt: Receipt | undefined
+  /** The applied plan that an update replaces. */
+  readonly former: Plan | undefined
+  /** The lease of the run. */
+  readonly guard: LeaseGuard
+}
+
+/** What the steps of one run share. */
+export interface StepContext extends RunSubject {
+  readonly parts: StepParts
+  readonly primary: Edge
+  readonly provider: DnsProvider
+  readonly dns: DnsParts
+  readonly records: readonly ZoneRecord[]
+  readonly proxy: ProxyParts
+  readonly earlyValidation: EarlyValidation
+  readonly judge: EdgeJudge
+  readonly backup: BackupStep
+  /** The files of the host without a certificate. */
+  readonly plainFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
+  /** The files of the host with the certificate that an earlier step chose. */
+  readonly secureFiles: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
+  /** The files of the exposure as its receipt says. */
+  readonly formerFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
+  /** The Primary's answer, where it was asked while the DNS name was claimed. */
+  readonly first: { answer?: Promise<EdgeVerdict> }
+  /** The Secondary's answer, or why it does not have the Primary's files. Undefined before it was changed. */
+  readonly second: () => Promise<SecondaryReport> | undefined
+}
+
+export function contextOf(parts: StepParts, subject: RunSubject): StepContext {
+  const { plan, run, receipt, former, guard } = subject
+  const { zone, health, tls } = plan.request
+  const { primary, provider: unguarded } = assertEquipped(parts, zone)
+  const provider = guardedProvider(unguarded, guard)
+  const { host, proof } = plan
+  const judge = edgeJudge({ host, health, tls, proof })
+  const earlyValidation = new EarlyValidation(parts.edgeLock)
+  const pairOf = pairCache(parts.loadPair)
+  const { proxy, second } = proxyOf(parts, subject, primary, judge, earlyValidation)
+  const filesOf = async (edge: Edge, of: Plan, certificate: ChosenCertificate | undefined) =>
+    edge.filesFor({ ...siteOf(of), certificate: certificate && (await pairOf(certificate)) })
+  return {
+    ...subject,
+    parts,
+    primary,
+    provider,
+    dns: { provider, readBack: (records) => parts.readBack(zone, records), patienceMs: DNS_PATIENCE_MS },
+    records: recordsOf(plan, receipt),
+    proxy,
+    earlyValidation,
+    judge,
+    // The proxy step validates the edge before it writes. Steps before it must not act on an edge that is broken.
+    backup: backupStep({
+      runId: run.runId,
+      host,
+      edge: primary,
+      assertSound: async () => {
+        if (run.action === 'remove' || issues(plan)) await primary.assertValid()
+      },
+      shelf: parts.shelf,
+      applied: receipt?.files ?? [],
+    }),
+    plainFiles: (edge) => filesOf(edge, plan, undefined),
+    secureFiles: (edge, { certificate }) => filesOf(edge, plan, certificate),
+    formerFiles: (edge) => filesOf(edge, former ?? plan, receipt?.certificate),
+    first: {},
+    second,
+  }
+}
+
+/** How the proxy steps of one run work on both edges, and what became of the Secondary. */
+function proxyOf(
+  { secondary, edgeLock, crashPoint }: StepParts,
+  { run, guard }: RunSubject,
+  primary: Edge,
+  judge: EdgeJudge,
+  earlyValidation: EarlyValidation,
+): Pick<StepContext, 'proxy' | 'second'> {
+  let second: Promise<SecondaryReport> | undefined
+  let secondEnded: Promise<unknown> | undefined
+  const proxy: ProxyParts = {
+    primary,
+    secondary,
+    hold: (edge, work) => edgeLock.hold(edge, (turn) => work(guardedTurn(turn, guard))),
+    beforeSwap: () => crashPoint(`${run.action} proxy before-swap`),
+    earlyValidation,
+    swapped: () => crashPoint(`${run.action} proxy swapped`),
+    alsoOnSecondary: (edge, work, afters) => {
+      secondEnded = work
+      second = run.action !== 'remove' ? work.then((report) => (report.ok ? judge(edge, afters) : report)) : work
+      second.catch(() => undefined)
+    },
+    secondaryEnded: async () => secondEnded,
+  }
+  return { proxy, second: () => second }
+}
+
+export const siteOf = ({ host, planId, proof, changes }: Plan) => ({
+  host,
+  planId,
+  proof,
+  target: changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? '',
+})
+
+/** Every update carries the lease of the run. */
+const guardedProvider = (provider: DnsProvider, guard: LeaseGuard): DnsProvider => ({
+  create: (records) => provider.create(records, guard),
+  remove: (records) => provider.remove(records, guard),
+  addValue: (record) => provider.addValue(record, guard),
+  removeValue: (record) => provider.removeValue(record, guard),
+  checkAccess: () => provider.checkAccess(),
+})
+
+/** An effect on an edge needs both leases: that of the run and that of the edge. */
+const guardedTurn = (turn: LockTurn, guard: LeaseGuard): LockTurn => ({
+  ...turn,
+  assertHeld: () => {
+    guard.assertHeld()
+    turn.assertHeld()
+  },
+})
+
+/** Whether the plan orders a certificate. */
+export const issues = ({ changes }: Plan): boolean =>
+  changes.some((change) => change.kind === 'certificate' && change.action === 'issue')
+
+/** Reads the files of each certificate once per run. */
+function pairCache(loadPair: StepParts['loadPair']): StepParts['loadPair'] {
+  const pairs = new Map<string, Promise<SiteCertificate>>()
+  return (chosen) => {
+    const pair = pairs.get(chosen.fingerprint) ?? loadPair(chosen)
+    pairs.set(chosen.fingerprint, pair)
+    return pair
+  }
+}
+
+/** Refuses a run for which this installation has no edge or no DNS key. */
+export function assertEquipped(
+  { primary, providerFor }: Pick<StepParts, 'primary' | 'providerFor'>,
+  zone: string,
+): { primary: Edge; provider: DnsProvider } {
+  const provider = providerFor(zone)
+  if (primary && provider) return { primary, provider }
+  const missing = primary ? `zone ${zone} has no tsig key` : 'no edge is configured for the Primary'
+  throw new Problem('unavailable', `This installation can only plan: ${missing}.`, {
+    nextAction: `Configure ${primary ? `zones.${zone}.tsig` : 'edges'} and start the service again.`,
+  })
+}
