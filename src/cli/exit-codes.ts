@@ -23,6 +23,8 @@ export const EXIT = {
 const BY_ERROR_CODE: Readonly<Record<string, number>> = {
   apply_failed: EXIT.putBack,
   remove_failed: EXIT.putBack,
+  repair_failed: EXIT.putBack,
+  accept_failed: EXIT.putBack,
   renew_failed: EXIT.putBack,
   rollback_blocked: EXIT.blocked,
 }

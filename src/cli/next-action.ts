@@ -34,6 +34,8 @@ const COMMANDS: Readonly<Record<string, string>> = {
     'Only an applied plan can be removed, extended or replaced. List the exposures with drawbridge status.',
   plan_already_applied: 'The plan is already applied. drawbridge health HOST shows the state of the host.',
   plan_stale: PLAN_AGAIN,
+  changed_elsewhere:
+    'See the change with drawbridge diff. Discard it with drawbridge repair --overwrite, or keep it with drawbridge accept.',
   lease_not_longer:
     'Pass a longer duration with --for or --expires-in. drawbridge health HOST shows when the exposure expires.',
   not_found: OTHER_VERSION,

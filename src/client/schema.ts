@@ -482,7 +482,7 @@ export interface components {
             caller: {
                 /** @enum {string} */
                 network: "internal" | "public";
-                may: ("read" | "plan" | "token" | "apply" | "remove" | "renew")[];
+                may: ("read" | "plan" | "token" | "apply" | "remove" | "repair" | "accept" | "renew")[];
             };
             version: string;
         };
@@ -696,11 +696,11 @@ export interface components {
             header: "x-deploy-capability";
             planId: string;
             /** @enum {string} */
-            action: "apply" | "remove" | "renew";
+            action: "apply" | "remove" | "repair" | "accept" | "renew";
             boundTo: {
                 planId: string;
                 /** @enum {string} */
-                action: "apply" | "remove" | "renew";
+                action: "apply" | "remove" | "repair" | "accept" | "renew";
                 /** @example 192.168.45.10 */
                 ip: string;
             };
@@ -844,7 +844,7 @@ export interface components {
             /** @description The position among all events. */
             seq: number;
             /** @enum {string} */
-            type: "plan.refused" | "exposure.applied" | "exposure.updated" | "exposure.extended" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
+            type: "plan.refused" | "exposure.applied" | "exposure.updated" | "exposure.extended" | "exposure.repaired" | "exposure.released" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -1904,7 +1904,7 @@ export interface operations {
                      * @description The action of the capability. Default: apply.
                      * @enum {string}
                      */
-                    action?: "apply" | "remove" | "renew";
+                    action?: "apply" | "remove" | "repair" | "accept" | "renew";
                 };
             };
         };

@@ -96,6 +96,10 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   lease_not_longer: 'The exposure already lasts at least that long. check_host shows when it expires.',
   proxy_config_broken: 'Ask a person to repair the configuration of nginx, then call this tool again.',
   apply_failed: 'Fix the step that failed in steps, then call apply_plan again. rollback lists what was undone.',
+  changed_elsewhere:
+    'Ask a person whether the change that somebody made may be overwritten. check_host shows the state of the host.',
+  repair_failed: 'Tell a person which step failed in steps. Everything is as it was before the repair.',
+  accept_failed: 'Tell a person which step failed in steps. The exposure is still managed here.',
   renew_failed: 'Tell a person that the certificate was not renewed. The edge still serves the previous one.',
   remove_failed: 'Fix the step that failed in steps, then call remove_exposure again. The exposure is still applied.',
   rollback_blocked: 'Stop, and ask a person to run drawbridge resolve with the plan id on the server.',

@@ -28,6 +28,8 @@ export type AuditAction =
   | 'remove'
   | 'extend'
   | 'renew'
+  | 'repair'
+  | 'accept'
   | 'expire'
   | 'recover'
   | 'resolve'

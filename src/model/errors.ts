@@ -147,6 +147,12 @@ export const ERRORS = {
     false,
     'Send an expiresIn that ends later than expiresAt. To end the exposure sooner, remove it with a capability for remove.',
   ),
+  changed_elsewhere: entry(
+    409,
+    'A repair would overwrite what somebody else changed',
+    false,
+    'Read GET /api/deploy/plans/{planId}/drift. Repair with overwrite: true to discard the change, or accept it.',
+  ),
   proxy_config_broken: entry(
     409,
     "The edge's nginx configuration is broken",
@@ -164,6 +170,18 @@ export const ERRORS = {
     'The remove failed and was rolled back',
     true,
     'Read steps for what failed. The exposure is still applied. Try again with a new capability.',
+  ),
+  repair_failed: entry(
+    502,
+    'The repair failed and was rolled back',
+    true,
+    'Read steps for what failed. Everything is as it was before the repair. Try again with a new capability.',
+  ),
+  accept_failed: entry(
+    502,
+    'The accept failed and was rolled back',
+    true,
+    'Read steps for what failed. The exposure is still managed here. Try again with a new capability.',
   ),
   renew_failed: entry(
     502,

@@ -4,6 +4,8 @@ export const EVENT_TYPES = [
   'exposure.applied',
   'exposure.updated',
   'exposure.extended',
+  'exposure.repaired',
+  'exposure.released',
   'exposure.rolled_back',
   'exposure.blocked',
   'exposure.removed',

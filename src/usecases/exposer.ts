@@ -209,6 +209,16 @@ export class Exposer {
     return expiresAt
   }
 
+  /** Writes again what an applied plan says. `overwrite`: also where somebody else changed it. */
+  async repair(planId: string, _overwrite: boolean, _caller: Caller, _credentials: Credentials): Promise<Started> {
+    throw new Problem('unavailable', `Plan ${planId} cannot be repaired by this version.`)
+  }
+
+  /** Leaves records and service as they are, and takes the exposure out of the books. */
+  async accept(planId: string, _caller: Caller, _credentials: Credentials): Promise<Started> {
+    throw new Problem('unavailable', `Plan ${planId} cannot be accepted by this version.`)
+  }
+
   /** Renews the certificate of an applied plan's host now, due or not. It continues if the caller hangs up. */
   async renew(planId: string, caller: Caller, credentials: Credentials): Promise<Renewed> {
     const { store, trail, admission, renewals, reportCertificate, now } = this.#parts
