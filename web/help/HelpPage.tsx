@@ -65,6 +65,8 @@ const WORDS: Record<Policy['caller']['may'][number], string> = {
   token: 'get the right to act',
   apply: 'apply',
   remove: 'remove',
+  repair: 'repair an exposure',
+  accept: 'accept an exposure as it stands',
   renew: 'renew a certificate',
 }
 
