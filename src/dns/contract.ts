@@ -89,6 +89,17 @@ export interface DnsProvider {
   create(records: readonly ZoneRecord[], guard?: LeaseGuard): Promise<'created' | 'in_use'>
   /** Removes these records if they are exactly the records of their names and types. */
   remove(records: readonly ZoneRecord[], guard?: LeaseGuard): Promise<'removed' | 'changed'>
+  /**
+   * Puts `wanted` in the place of `found`, if the sets of `found` are exactly as given and a name without any record in
+   * `found` is not in use. `changed`: it is not so, and nothing was written. Records in both stay. A record of a type that
+   * neither list names stays too, unless it is known to exclude what is wanted: then the answer is `changed`. A TTL is
+   * written and not compared. `replace(wanted, found)` is the undo.
+   */
+  replace(
+    found: readonly ZoneRecord[],
+    wanted: readonly ZoneRecord[],
+    guard?: LeaseGuard,
+  ): Promise<'replaced' | 'changed'>
   /** Adds one value to the records of its name. Repeatable. For ACME challenges. */
   addValue(record: ZoneRecord, guard?: LeaseGuard): Promise<void>
   /** Removes one value. A value that does not exist is not an error. */

@@ -1,6 +1,7 @@
+import { Fault } from '../model/errors.ts'
 import { poll } from '../primitives/retry.ts'
-import type { DnsOutcome, DnsQuestion, DnsReader, ZoneRecord } from './contract.ts'
-import { encodeRdata, textOf } from './wire/rdata.ts'
+import type { DnsOutcome, DnsQuestion, DnsReader, DnsRecord, ZoneRecord } from './contract.ts'
+import { decodeRdata, encodeRdata, textOf } from './wire/rdata.ts'
 
 type Holding = 'yes' | 'no' | 'partly' | 'unknown'
 
@@ -23,7 +24,7 @@ export async function holdsExactly(reader: DnsReader, records: readonly ZoneReco
  * A wildcard above `name` answers for this name exactly when it answers for `name`, that is, while `name` does not exist. The
  * asterisk label excludes a wildcard directly below `name`: if there is one, the asterisk name exists.
  */
-const below = ({ name, type }: ZoneRecord) => ({ name: `_.*.${name}`, type })
+const below = ({ name, type }: DnsQuestion) => ({ name: `_.*.${name}`, type })
 
 /** Whether the server serves exactly this value for its name and type, other ones, or none. */
 export async function readRecord(
@@ -37,17 +38,55 @@ export async function readRecord(
   return isSame(own, new Set([valueIn(record)])) ? 'same' : 'other'
 }
 
-/** The values of the name itself, without those of a wildcard above it. Undefined when an answer is not reliable. */
+/** The types that a ZoneRecord can have. */
+const WRITABLE_TYPES = ['A', 'AAAA', 'CNAME', 'TXT'] as const
+
+/**
+ * All records of these names that a ZoneRecord can describe, for `DnsProvider.replace`. A wildcard's records and records of
+ * other types do not count. `unknown`: at least one answer is not reliable. Rejects with Fault if a value is one that
+ * Drawbridge cannot write in the same octets, because such a record could neither be compared nor put back.
+ */
+export async function readSets(
+  reader: DnsReader,
+  names: readonly string[],
+): Promise<readonly ZoneRecord[] | 'unknown'> {
+  const sets = [...new Set(names)].flatMap((name) => WRITABLE_TYPES.map((type) => ({ name, type })))
+  const outcomes = await reader.ask(sets.flatMap((set) => [set, below(set)]))
+  const found = sets.map((set, i) => ownRecords(set, outcomes[2 * i], outcomes[2 * i + 1])?.map(writable(set)))
+  return found.some((records) => !records) ? 'unknown' : found.flatMap((records) => records ?? [])
+}
+
+const writable =
+  ({ name, type }: Pick<ZoneRecord, 'name' | 'type'>) =>
+  ({ ttl, rdata }: DnsRecord): ZoneRecord => {
+    const value = decodeRdata(type, rdata)
+    if (value !== undefined) return { name, type, ttl, value }
+    throw new Fault(
+      `${name} has a ${type} record with a value that Drawbridge cannot write. Change or remove the record.`,
+    )
+  }
+
+/** The values of the name itself. Undefined when an answer is not reliable. */
 function ownValues(
   record: ZoneRecord,
   at: DnsOutcome | undefined,
   underneath: DnsOutcome | undefined,
 ): ReadonlySet<string> | undefined {
+  const own = ownRecords(record, at, underneath)
+  return own && valuesOf(own)
+}
+
+/** The records of the name itself, without those of a wildcard above it. Undefined when an answer is not reliable. */
+function ownRecords(
+  set: DnsQuestion,
+  at: DnsOutcome | undefined,
+  underneath: DnsOutcome | undefined,
+): readonly DnsRecord[] | undefined {
   if (!at || !underneath) return undefined
-  const served = servedValues(record, at)
-  const inherited = inheritedValues(record, underneath)
+  const served = servedRecords(set, at)
+  const inherited = inheritedRecords(set, underneath)
   if (!served || !inherited) return undefined
-  return isSame(served, inherited) ? new Set() : served
+  return isSame(valuesOf(served), valuesOf(inherited)) ? [] : served
 }
 
 function holding(set: readonly ZoneRecord[], at: DnsOutcome | undefined, underneath: DnsOutcome | undefined): Holding {
@@ -60,8 +99,8 @@ function holding(set: readonly ZoneRecord[], at: DnsOutcome | undefined, underne
 }
 
 /** A name of almost the maximum length cannot have a longer name below it. Its own answer is trusted. */
-const inheritedValues = (record: ZoneRecord, outcome: DnsOutcome): ReadonlySet<string> | undefined =>
-  outcome.kind === 'no_answer' && outcome.reason === 'unaskable' ? new Set() : servedValues(below(record), outcome)
+const inheritedRecords = (set: DnsQuestion, outcome: DnsOutcome): readonly DnsRecord[] | undefined =>
+  outcome.kind === 'no_answer' && outcome.reason === 'unaskable' ? [] : servedRecords(below(set), outcome)
 
 const isSame = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   left.symmetricDifference(right).size === 0
@@ -96,23 +135,23 @@ const arrives = (server: DnsReader, record: ZoneRecord, isWanted: boolean, withi
   poll(
     async () => {
       const [outcome] = await server.ask([record])
-      const values = outcome && servedValues(record, outcome)
-      return values?.has(valueIn(record)) === isWanted
+      const served = outcome && servedRecords(record, outcome)
+      return served !== undefined && valuesOf(served).has(valueIn(record)) === isWanted
     },
     (hasArrived) => hasArrived,
     { ...PAUSES, withinMs },
   )
 
-/**
- * The values in an authoritative answer for this name and type. Equal values have equal texts. Undefined when the outcome is
- * not reliable.
- */
-function servedValues({ name, type }: DnsQuestion, outcome: DnsOutcome): ReadonlySet<string> | undefined {
+/** The records in an authoritative answer for this name and type. Undefined when the outcome is not reliable. */
+function servedRecords({ name, type }: DnsQuestion, outcome: DnsOutcome): readonly DnsRecord[] | undefined {
   if (outcome.kind === 'no_answer' || !outcome.authoritative) return undefined
   if (outcome.rcode !== 'NOERROR' && outcome.rcode !== 'NXDOMAIN') return undefined
-  const records = outcome.answers.filter((record) => record.owner === name && record.type === type)
-  return new Set(records.map(({ rdata }) => comparable(type, rdata)))
+  return outcome.answers.filter((record) => record.owner === name && record.type === type)
 }
+
+/** Equal values have equal texts. */
+const valuesOf = (records: readonly DnsRecord[]): ReadonlySet<string> =>
+  new Set(records.map(({ type, rdata }) => comparable(type, rdata)))
 
 const valueIn = (record: ZoneRecord): string => comparable(record.type, encodeRdata(record))
 

@@ -3,9 +3,10 @@ import { type Endpoint, formatEndpoint } from '../model/address.ts'
 import type { LeaseGuard } from '../model/run.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 import { type DnsProvider, DnsWriteFault } from './contract.ts'
+import { replacement } from './replacement.ts'
 import { exchangeOverTcp } from './transport.ts'
 import { FUDGE, type SignedRequest, signRequest, TsigKey, type TsigKeySettings } from './tsig.ts'
-import { judgeUpdate } from './update-verdict.ts'
+import { judgeUpdate, UNMET } from './update-verdict.ts'
 import { UnaskableName } from './wire/name.ts'
 import { UnwritableValue } from './wire/rdata.ts'
 import { adds, deletes, encodeUpdate, nameNotInUse, rrsetAbsent, rrsetIs, type Update } from './wire/update.ts'
@@ -29,16 +30,20 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
     async create(records, guard) {
       const names = [...new Set(records.map(({ name }) => name))]
       const request = () => ({ zone, prerequisites: names.map(nameNotInUse), changes: records.map(adds) })
-      return (await update(request, { unmet: 'YXDOMAIN', guard })).made ? 'created' : 'in_use'
+      return (await update(request, { unmet: ['YXDOMAIN'], guard })).made ? 'created' : 'in_use'
     },
     async remove(records, guard) {
       const request = () => ({ zone, prerequisites: records.map(rrsetIs), changes: records.map(deletes) })
-      return (await update(request, { unmet: 'NXRRSET', guard })).made ? 'removed' : 'changed'
+      return (await update(request, { unmet: ['NXRRSET'], guard })).made ? 'removed' : 'changed'
+    },
+    async replace(found, wanted, guard) {
+      const request = () => ({ zone, ...replacement(found, wanted) })
+      return (await update(request, { unmet: UNMET, guard })).made ? 'replaced' : 'changed'
     },
     async addValue(record, guard) {
       // A server says NOERROR to an addition beside a CNAME and ignores it (RFC 2136 section 3.4.2.2).
       const request = () => ({ zone, prerequisites: [rrsetAbsent(record.name, 'CNAME')], changes: [adds(record)] })
-      if ((await update(request, { unmet: 'YXRRSET', guard })).made) return
+      if ((await update(request, { unmet: ['YXRRSET'], guard })).made) return
       throw new DnsWriteFault(
         'refused',
         `${record.name} has a CNAME record, so it cannot have a ${record.type} record. Remove the CNAME record.`,
@@ -52,7 +57,7 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
       // update has one. If a server made the change after all, it would remove a record that does not exist.
       const unusedRecord = { name: `_drawbridge-rehearsal.${zone}`, type: 'TXT', ttl: 0, value: 'rehearsal' } as const
       const request = () => ({ zone, prerequisites: [nameNotInUse(zone)], changes: [deletes(unusedRecord)] })
-      const { made, aheadSeconds } = await update(request, { unmet: 'YXDOMAIN' })
+      const { made, aheadSeconds } = await update(request, { unmet: ['YXDOMAIN'] })
       if (!made) return { aheadSeconds }
       throw new DnsWriteFault(
         'refused',
@@ -63,19 +68,19 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
 }
 
 /**
- * Sends one UPDATE. `made` is false when a prerequisite failed with the rcode `unmet`. Every other failure rejects with
+ * Sends one UPDATE. `made` is false when a prerequisite failed with one of the rcodes `unmet`. Every other failure rejects with
  * DnsWriteFault. `aheadSeconds`: how far our clock is ahead of the server's clock.
  */
 type Updater = (
   update: () => Update,
-  options?: { readonly unmet?: string; readonly guard?: LeaseGuard | undefined },
+  options?: { readonly unmet?: readonly string[]; readonly guard?: LeaseGuard | undefined },
 ) => Promise<{ readonly made: boolean; readonly aheadSeconds: number }>
 
 function createUpdater({ zone, primary, key: settings, limitMs = 5_000, now = Date.now }: Rfc2136Options): Updater {
   const key = new TsigKey(settings)
   const server = formatEndpoint(primary)
   const seconds = () => Math.floor(now() / 1000)
-  return async (update, { unmet, guard } = {}) => {
+  return async (update, { unmet = [], guard } = {}) => {
     const id = randomInt(0x10000)
     guard?.assertHeld()
     const fudge = guard && Math.max(1, Math.min(FUDGE, Math.floor(guard.leftMs / 1000)))
@@ -86,7 +91,8 @@ function createUpdater({ zone, primary, key: settings, limitMs = 5_000, now = Da
     const verdict = judgeUpdate({ id, mac, key, zone, server }, outcome, at)
     if (verdict instanceof DnsWriteFault) throw verdict
     const { rcode, serverSeconds } = verdict
-    if (rcode === 'NOERROR' || rcode === unmet) return { made: rcode === 'NOERROR', aheadSeconds: at - serverSeconds }
+    if (rcode === 'NOERROR' || unmet.includes(rcode))
+      return { made: rcode === 'NOERROR', aheadSeconds: at - serverSeconds }
     throw new DnsWriteFault(
       'refused',
       `The DNS server ${server} refused an update of ${zone} with the unexpected code ${rcode}. See the server's log.`,

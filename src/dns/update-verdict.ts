@@ -45,12 +45,15 @@ export function judgeUpdate(sent: SentUpdate, outcome: TcpOutcome, seconds: numb
   return PREREQUISITES_JUDGED.has(rcode) ? { rcode, serverSeconds: authenticity.serverSeconds } : refusal(sent, rcode)
 }
 
+/** The rcodes of a prerequisite that is false (RFC 2136 section 3.2). */
+export const UNMET = ['NXDOMAIN', 'YXDOMAIN', 'NXRRSET', 'YXRRSET']
+
 /**
  * The rcodes that report on the prerequisites. Every other authentic rcode is a refusal, and the zone has not changed:
  * FORMERR, NOTIMP, NOTAUTH, NOTZONE and REFUSED come before any change, and a server must undo everything before it answers
  * SERVFAIL (RFC 2136 section 3.4.2.1).
  */
-const PREREQUISITES_JUDGED = new Set(['NOERROR', 'NXDOMAIN', 'YXDOMAIN', 'NXRRSET', 'YXRRSET'])
+const PREREQUISITES_JUDGED = new Set(['NOERROR', ...UNMET])
 
 function withoutMessage(sent: SentUpdate, { reason, sent: wasSent }: Extract<TcpOutcome, { kind: 'no_message' }>) {
   if (!wasSent) {

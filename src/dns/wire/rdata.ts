@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net'
 import { parseAddress } from '../../model/address.ts'
 import type { CaaProperty, ZoneRecord } from '../contract.ts'
 import { Cursor, MalformedMessage, u16 } from './bytes.ts'
-import { encodeName } from './name.ts'
+import { encodeName, readName, UnaskableName } from './name.ts'
 
 const MAX_STRING_LENGTH = 255
 const MAX_RDATA_LENGTH = 0xffff
@@ -23,6 +23,33 @@ export function encodeRdata({ type, value }: Pick<ZoneRecord, 'type' | 'value'>)
       return encodeName(value)
     case 'TXT':
       return strings(Buffer.from(value))
+  }
+}
+
+/**
+ * The value for which `encodeRdata` gives exactly this rdata. Undefined if there is none: a text in other strings than ours or
+ * not in UTF-8, a name that needs escaping, an IPv4 address mapped to IPv6.
+ */
+export function decodeRdata(type: ZoneRecord['type'], rdata: Buffer): string | undefined {
+  try {
+    const value = valueFrom(type, rdata)
+    return value !== undefined && encodeRdata({ type, value }).equals(rdata) ? value : undefined
+  } catch (error) {
+    if (error instanceof UnwritableValue || error instanceof UnaskableName || error instanceof MalformedMessage)
+      return undefined
+    throw error
+  }
+}
+
+function valueFrom(type: ZoneRecord['type'], rdata: Buffer): string | undefined {
+  switch (type) {
+    case 'A':
+    case 'AAAA':
+      return addressIn(rdata)
+    case 'CNAME':
+      return readName(new Cursor(rdata))
+    case 'TXT':
+      return textOf(rdata)?.toString()
   }
 }
 

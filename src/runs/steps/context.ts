@@ -160,6 +160,7 @@ export const siteOf = ({ host, planId, proof, changes }: Plan) => ({
 const guardedProvider = (provider: DnsProvider, guard: LeaseGuard): DnsProvider => ({
   create: (records) => provider.create(records, guard),
   remove: (records) => provider.remove(records, guard),
+  replace: (found, wanted) => provider.replace(found, wanted, guard),
   addValue: (record) => provider.addValue(record, guard),
   removeValue: (record) => provider.removeValue(record, guard),
   checkAccess: () => provider.checkAccess(),

@@ -7,6 +7,7 @@ import { benchOn, exposure, freshName } from './bench.ts'
 import { changeSuite } from './changes.ts'
 import { readBackSuite } from './read-back.ts'
 import { refusalSuite } from './refusals.ts'
+import { replaceSuite } from './replace.ts'
 
 describe.each([
   { name: 'BIND', start: startBindHost, complains: true },
@@ -15,6 +16,7 @@ describe.each([
 ])('RFC 2136 on $name', ({ start, complains }) => {
   const on = benchOn(start)
   changeSuite(on)
+  replaceSuite(on)
   refusalSuite(on, complains)
   readBackSuite(on)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { holdsExactly } from '../../../src/dns/read-back.ts'
+import { holdsExactly, readSets } from '../../../src/dns/read-back.ts'
 import { address, type Bench, exposure, freshName, text } from './bench.ts'
 
 export function readBackSuite(on: () => Bench): void {
@@ -33,6 +33,19 @@ export function readBackSuite(on: () => Bench): void {
       expect(await provider.create([host, mark])).toBe('created')
       await provider.addValue({ ...host, name: `*.${host.name}` })
       expect(await holdsExactly(reader, [host, mark])).toBe('yes')
+    })
+
+    test('of all sets finds the own records of the names, and none of a wildcard', async () => {
+      const { provider, reader } = on()
+      const parent = freshName()
+      const [host, mark] = exposure(`app.${parent}`)
+      const names = [host.name, mark.name, host.name]
+      for (const record of [host, mark]) await provider.addValue({ ...record, name: `*.${parent}` })
+      expect(await readSets(reader, names)).toEqual([])
+      const own = { ...host, ttl: 77 }
+      await provider.create([own, mark])
+      await provider.addValue({ ...host, name: `*.${host.name}` })
+      expect(await readSets(reader, names)).toEqual([own, mark])
     })
 
     test('follows no alias', async () => {

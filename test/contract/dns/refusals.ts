@@ -37,6 +37,7 @@ export function refusalSuite(on: () => Bench, complains: boolean): void {
       const attempts = [
         provider.create(wanted),
         provider.remove(standing),
+        provider.replace(standing, wanted),
         provider.addValue(address(standing[0].name, '127.0.45.99')),
         provider.removeValue(standing[0]),
         provider.checkAccess(),

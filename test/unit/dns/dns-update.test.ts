@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { decodeMessage } from '../../../src/dns/wire/message.ts'
 import { UnaskableName } from '../../../src/dns/wire/name.ts'
-import { encodeRdata, textOf, UnwritableValue } from '../../../src/dns/wire/rdata.ts'
+import { decodeRdata, encodeRdata, textOf, UnwritableValue } from '../../../src/dns/wire/rdata.ts'
 import { adds, deletes, encodeUpdate, nameNotInUse, rrsetAbsent, rrsetIs } from '../../../src/dns/wire/update.ts'
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(/\s/g, ''), 'hex')
@@ -19,6 +19,7 @@ describe('the value of a record', () => {
     ['TXT', 'ab', '026162'],
   ] as const)('%s %s', (type, value, octets) => {
     expect(encodeRdata({ type, value }).toString('hex')).toBe(octets)
+    expect(encodeRdata({ type, value: decodeRdata(type, hex(octets)) ?? '' }).toString('hex')).toBe(octets)
   })
 
   test.each([255, 256, 300, 510, 511])('TXT of %i octets is cut into strings and read as one text', (length) => {
@@ -41,6 +42,20 @@ describe('the value of a record', () => {
     ['TXT', 'x'.repeat(65_536)],
   ] as const)('%s cannot be %.20s', (type, value) => {
     expect(() => encodeRdata({ type, value })).toThrow(UnwritableValue)
+  })
+
+  test.each([
+    ['a text in strings that are not full', 'TXT', '01 61 01 62'],
+    ['a text that is not UTF-8', 'TXT', '01 ff'],
+    ['a text that ends too early', 'TXT', '03 6162'],
+    ['an IPv4 address mapped to IPv6', 'AAAA', `${'00'.repeat(10)} ffff 7f000001`],
+    ['an address of another length', 'A', '7f0000'],
+    ['an IPv6 address as A', 'A', '00'.repeat(16)],
+    ['a name with a dot in a label', 'CNAME', '03 612e62 00'],
+    ['a name with a space', 'CNAME', '03 612062 00'],
+    ['a name that ends too early', 'CNAME', '03 61'],
+  ] as const)('is not read from %s, which would not be written again', (_, type, octets) => {
+    expect(decodeRdata(type, hex(octets))).toBeUndefined()
   })
 
   test('CNAME is a name without a trailing dot', () => {
