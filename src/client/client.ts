@@ -2,7 +2,7 @@ import createApi, { type Client } from 'openapi-fetch'
 import type * as body from './bodies.ts'
 import { allAuditLines, allHosts } from './pages.ts'
 import { refusalOf, Unreachable } from './refusal.ts'
-import { type RunOptions, runPlan } from './run.ts'
+import { type RepairOptions, type RunOptions, runPlan } from './run.ts'
 import type { paths } from './schema.ts'
 import { type StreamedEvent, type StreamOptions, stream } from './stream.ts'
 
@@ -25,8 +25,13 @@ export interface DrawbridgeClient {
   /** Gets a capability and spends it at once. The capability is never part of an answer. */
   applyPlan(planId: string, options?: RunOptions): Promise<body.Applied>
   removePlan(planId: string, options?: RunOptions): Promise<body.Removed>
+  /** Writes again what an applied plan says. `overwrite`: also where somebody else changed it. */
+  repairPlan(planId: string, options?: RunOptions & RepairOptions): Promise<body.Repaired>
+  /** Leaves records and service as they are. Drawbridge no longer manages the host afterwards. */
+  acceptPlan(planId: string, options?: RunOptions): Promise<body.Released>
   /** Resolves as soon as the run has started. The run continues on the service; `followPlan` reports its steps. */
-  beginRun(planId: string, action: 'apply' | 'remove'): Promise<body.Accepted>
+  beginRun(planId: string, action: 'apply' | 'remove' | 'accept'): Promise<body.Accepted>
+  beginRepair(planId: string, options?: RepairOptions): Promise<body.Accepted>
   extendPlan(planId: string, expiresIn: number): Promise<body.Extended>
   /** Renews the certificate of the plan's host now. Resolves when the edge serves the new certificate. */
   renewPlan(planId: string): Promise<body.Renewed>
@@ -88,9 +93,23 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
       runPlan(runner, planId, 'remove', options, (headers) =>
         answered(api.POST('/api/deploy/remove', { body: { planId }, headers })),
       ) as Promise<body.Removed>,
+    repairPlan: (planId, { overwrite = false, ...options } = {}) =>
+      runPlan(runner, planId, 'repair', options, (headers) =>
+        answered(api.POST('/api/deploy/repair', { body: { planId, overwrite }, headers })),
+      ) as Promise<body.Repaired>,
+    acceptPlan: (planId, options) =>
+      runPlan(runner, planId, 'accept', options, (headers) =>
+        answered(api.POST('/api/deploy/accept', { body: { planId }, headers })),
+      ) as Promise<body.Released>,
     beginRun: (planId, action) =>
       runPlan(runner, planId, action, {}, (headers) =>
         answered(api.POST(`/api/deploy/${action}`, { body: { planId }, headers: { ...headers, ...RESPOND_ASYNC } })),
+      ) as Promise<body.Accepted>,
+    beginRepair: (planId, { overwrite = false } = {}) =>
+      runPlan(runner, planId, 'repair', {}, (headers) =>
+        answered(
+          api.POST('/api/deploy/repair', { body: { planId, overwrite }, headers: { ...headers, ...RESPOND_ASYNC } }),
+        ),
       ) as Promise<body.Accepted>,
     extendPlan: (planId, expiresIn) =>
       runPlan(runner, planId, 'apply', {}, (headers) =>

@@ -2,6 +2,6 @@
 export type * from './bodies.ts'
 export { type ClientOptions, createClient, type DrawbridgeClient } from './client.ts'
 export { type ProblemBody, Refusal, Unreachable } from './refusal.ts'
-export type { RunOptions } from './run.ts'
+export type { RepairOptions, RunOptions } from './run.ts'
 export type { components, operations, paths } from './schema.ts'
 export type { StreamOptions } from './stream.ts'

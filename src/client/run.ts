@@ -9,6 +9,11 @@ export interface RunOptions {
   readonly onProgress?: ((event: ProgressEvent) => void) | undefined
 }
 
+export interface RepairOptions {
+  /** Whether to overwrite what was changed outside Drawbridge. Default: false. */
+  readonly overwrite?: boolean | undefined
+}
+
 interface Runner {
   readonly api: Client<paths>
   readonly answered: <T>(call: Promise<{ data?: T | undefined; error?: unknown }>) => Promise<T>
@@ -25,7 +30,7 @@ const RECONNECT_MS = 100
 export async function runPlan<T>(
   { api, answered, followPlan }: Runner,
   planId: string,
-  action: 'apply' | 'remove' | 'renew',
+  action: 'apply' | 'remove' | 'repair' | 'accept' | 'renew',
   { onProgress }: RunOptions = {},
   spend: (headers: Headers) => Promise<T>,
 ): Promise<T> {

@@ -110,7 +110,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Issue a capability to apply, remove or renew a plan once (internal network only)
+         * Issue a capability for one run of a plan (internal network only)
          * @description Returns a capability that permits one run of this plan with this action, from the calling address, within five minutes. Send it in `x-deploy-capability`. The service stores only its hash and never shows it again.
          */
         post: operations["issueCapability"];
@@ -194,6 +194,46 @@ export interface paths {
          * @description Uses a better certificate from the certificate folders, or orders a new one within the order budget, even if the renewal is not due. Answers when every host with the old certificate is served with the new one.
          */
         post: operations["renewCertificate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deploy/repair": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repair the exposure of an applied plan: write certificate, proxy and DNS again as they were applied
+         * @description Writes certificate, proxy entry and DNS records of an applied plan again where they differ, and verifies the result on the Primary. Where that would overwrite a change that was made outside Drawbridge, it is refused with `changed_elsewhere`, unless `overwrite` is true; `GET /api/deploy/plans/{planId}/drift` shows the change first. If a step fails, everything is as it was before the repair. Needs a capability for the action `repair`. With `Prefer: respond-async` it answers 202 at once.
+         */
+        post: operations["repairExposure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deploy/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept a host as it stands: it stays on the air, and Drawbridge no longer manages it
+         * @description Leaves the records and the service of the host as they are and takes the exposure out of the books: the owner mark goes, the entry is written once as a file outside the folder of Drawbridge, and the plan is `released`. The host stays on the air. Nobody renews its certificate or removes it at its end any more. Needs a capability for the action `accept`. With `Prefer: respond-async` it answers 202 at once.
+         */
+        post: operations["acceptExposure"];
         delete?: never;
         options?: never;
         head?: never;
@@ -823,6 +863,58 @@ export interface components {
              */
             renewedAt: string;
         };
+        /** @description The exposure is as its plan says again. */
+        Repaired: {
+            /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
+            planId: string;
+            /** @enum {string} */
+            state: "applied";
+            /** @example hello.lab.test */
+            host: string;
+            /** @example https://hello.lab.test/ */
+            url: string;
+            steps: components["schemas"]["Step"][];
+            verification: {
+                primary: {
+                    server: string;
+                    ok: boolean;
+                    detail: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                secondary: ({
+                    server: string;
+                    ok: boolean;
+                    detail: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+            };
+            warnings: string[];
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            repairedAt: string;
+        };
+        /** @description Drawbridge no longer manages the host. */
+        Released: {
+            /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
+            planId: string;
+            /** @enum {string} */
+            state: "released";
+            /** @example hello.lab.test */
+            host: string;
+            steps: components["schemas"]["Step"][];
+            /** @description The path of the file on the Primary that serves the host from now on. Null: no file was written. */
+            file: string | null;
+            warnings: string[];
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            releasedAt: string;
+        };
         /** @description What happened to a step. */
         Progress: {
             /** @enum {string} */
@@ -1431,6 +1523,54 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
+        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `changed_elsewhere`: A repair would overwrite what somebody else changed. `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge already serves this name. `proxy_config_broken`: The edge's nginx configuration is broken. */
+        "plan_busy.plan_not_applied.changed_elsewhere.dns_name_taken.proxy_name_taken.proxy_config_broken": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "plan_busy" | "plan_not_applied" | "changed_elsewhere" | "dns_name_taken" | "proxy_name_taken" | "proxy_config_broken";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `zone_not_managed`: This zone is not managed here. `backend_unhealthy`: The backend is not healthy. `certificate_unavailable`: HTTPS is not possible for this name. */
+        "zone_not_managed.backend_unhealthy.certificate_unavailable": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "zone_not_managed" | "backend_unhealthy" | "certificate_unavailable";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `repair_failed`: The repair failed and was rolled back. */
+        repair_failed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "repair_failed";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `accept_failed`: The accept failed and was rolled back. */
+        accept_failed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "accept_failed";
+                } & components["schemas"]["Problem"];
+            };
+        };
         /** @description `host_not_found`: The edge does not serve this host. */
         host_not_found: {
             headers: {
@@ -1562,6 +1702,8 @@ export interface operations {
                      *           "token",
                      *           "apply",
                      *           "remove",
+                     *           "repair",
+                     *           "accept",
                      *           "renew"
                      *         ]
                      *       },
@@ -2221,6 +2363,182 @@ export interface operations {
             500: components["responses"]["internal_error"];
             502: components["responses"]["renew_failed"];
             503: components["responses"]["unavailable"];
+        };
+    };
+    repairExposure: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `respond-async`: answer 202 as soon as the run has started. Other preferences are ignored. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
+                    planId: string;
+                    /** @description Whether to overwrite what was changed outside Drawbridge. Default: false. */
+                    overwrite?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The exposure is as its plan says again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *       "state": "applied",
+                     *       "host": "hello.lab.test",
+                     *       "url": "https://hello.lab.test/",
+                     *       "steps": [
+                     *         {
+                     *           "name": "proxy",
+                     *           "status": "done",
+                     *           "ms": 41.2
+                     *         },
+                     *         {
+                     *           "name": "dns",
+                     *           "status": "done",
+                     *           "ms": 3.8
+                     *         }
+                     *       ],
+                     *       "verification": {
+                     *         "primary": {
+                     *           "server": "23",
+                     *           "ok": true,
+                     *           "detail": "HTTP 200"
+                     *         },
+                     *         "secondary": {
+                     *           "server": "73",
+                     *           "ok": true,
+                     *           "optional": true,
+                     *           "detail": "HTTP 200"
+                     *         }
+                     *       },
+                     *       "warnings": [],
+                     *       "repairedAt": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Repaired"];
+                };
+            };
+            /** @description The run has started. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *       "host": "hello.lab.test",
+                     *       "progress": "/api/deploy/plans/plan_4c7p0wq9d2f6h8k1m3n5r7t9v0/events"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["capability_required"];
+            403: components["responses"]["internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed"];
+            404: components["responses"]["plan_not_found"];
+            409: components["responses"]["plan_busy.plan_not_applied.changed_elsewhere.dns_name_taken.proxy_name_taken.proxy_config_broken"];
+            410: components["responses"]["plan_expired"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["host_not_allowed"];
+            422: components["responses"]["zone_not_managed.backend_unhealthy.certificate_unavailable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["rollback_blocked.internal_error"];
+            502: components["responses"]["repair_failed"];
+            503: components["responses"]["dns_unavailable.unavailable"];
+        };
+    };
+    acceptExposure: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `respond-async`: answer 202 as soon as the run has started. Other preferences are ignored. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
+                    planId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Drawbridge no longer manages the host. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *       "state": "released",
+                     *       "host": "hello.lab.test",
+                     *       "steps": [
+                     *         {
+                     *           "name": "proxy",
+                     *           "status": "done",
+                     *           "ms": 38.5
+                     *         }
+                     *       ],
+                     *       "file": "/etc/nginx/conf.d/hello.lab.test.conf",
+                     *       "warnings": [
+                     *         "Drawbridge no longer renews the certificate of hello.lab.test."
+                     *       ],
+                     *       "releasedAt": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Released"];
+                };
+            };
+            /** @description The run has started. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *       "host": "hello.lab.test",
+                     *       "progress": "/api/deploy/plans/plan_4c7p0wq9d2f6h8k1m3n5r7t9v0/events"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["capability_required"];
+            403: components["responses"]["internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed"];
+            404: components["responses"]["plan_not_found"];
+            409: components["responses"]["plan_busy.plan_not_applied.proxy_config_broken"];
+            410: components["responses"]["plan_expired"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["host_not_allowed"];
+            422: components["responses"]["zone_not_managed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["rollback_blocked.internal_error"];
+            502: components["responses"]["accept_failed"];
+            503: components["responses"]["dns_unavailable.unavailable"];
         };
     };
     followPlan: {

@@ -29,6 +29,7 @@ import { hostRoutes } from './routes/hosts.ts'
 import { pageRoutes, registerPage } from './routes/page.ts'
 import { type DriftReader, planRoutes } from './routes/plans.ts'
 import { referenceRoutes, registerApiDocument } from './routes/reference.ts'
+import { repairRoutes } from './routes/repair.ts'
 import { runRoutes } from './routes/runs.ts'
 import { metricsRoutes, policyRoutes, systemRoutes } from './routes/system.ts'
 import { tokenRoutes } from './routes/token.ts'
@@ -111,6 +112,7 @@ function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void
   planRoutes(app, exposer, parts.drift)
   tokenRoutes(app, exposer)
   runRoutes(app, exposer)
+  repairRoutes(app, exposer)
   planEventRoutes(app, parts.progress, sendEvents)
   eventRoutes(app, parts.events, sendEvents)
   auditRoutes(app, parts.audit)

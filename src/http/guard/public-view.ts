@@ -74,6 +74,9 @@ const publicVerdict = ({ server, ok, httpStatus, latencyMs }: EdgeVerdict): Edge
 const DETAIL_OF_STEP: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'apply_failed',
   'remove_failed',
+  'repair_failed',
+  'accept_failed',
+  'changed_elsewhere',
   'rollback_blocked',
   'proxy_config_broken',
   'proxy_name_taken',

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Afters, Verification } from '../../model/receipt.ts'
 import { type Exposer, type Started, succeeded } from '../../usecases/exposer.ts'
 import type { App } from '../app.ts'
 import { credentialsOf } from '../guard/request-guard.ts'
@@ -13,7 +14,8 @@ import {
   RunRequestBody,
 } from '../schemas/run-schemas.ts'
 
-const REFUSALS = [
+/** The refusals of every run. */
+export const REFUSALS = [
   'invalid_request',
   'payload_too_large',
   'internal_network_required',
@@ -75,8 +77,7 @@ function applyRoute(app: App, exposer: Exposer): void {
       if (prefersAsync(request)) return accepted(reply, started)
       const { plan } = started
       const { outcome, afters, finishedAt } = await succeeded(started)
-      const { verify: verification } = afters
-      if (!verification) throw new Error('an apply succeeded without a verification')
+      const verification = verified(afters)
       return reply.send({
         planId: plan.planId,
         state: 'applied',
@@ -84,7 +85,7 @@ function applyRoute(app: App, exposer: Exposer): void {
         url: plan.url,
         steps: [...outcome.steps],
         verification,
-        warnings: verification.secondary && !verification.secondary.ok ? [verification.secondary.detail] : [],
+        warnings: warningsOf(verification),
         appliedAt: new Date(finishedAt).toISOString(),
       })
     },
@@ -193,7 +194,17 @@ function renewRoute(app: App, exposer: Exposer): void {
   )
 }
 
-const prefersAsync = ({ headers }: FastifyRequest): boolean =>
+/** A run that ends with the step verify succeeds only with a verification. */
+export function verified({ verify }: Afters): Verification {
+  if (!verify) throw new Error('a run succeeded without a verification')
+  return verify
+}
+
+/** The Secondary never decides, so its failure is a warning. */
+export const warningsOf = ({ secondary }: Verification): string[] =>
+  secondary && !secondary.ok ? [secondary.detail] : []
+
+export const prefersAsync = ({ headers }: FastifyRequest): boolean =>
   [headers.prefer ?? []]
     .flat()
     .join()
@@ -201,7 +212,8 @@ const prefersAsync = ({ headers }: FastifyRequest): boolean =>
     .split(',')
     .some((preference) => preference.trim() === 'respond-async')
 
-function accepted(reply: FastifyReply, { plan, result }: Started): FastifyReply {
+/** Answers 202: the run continues without the caller. */
+export function accepted(reply: FastifyReply, { plan, result }: Started): FastifyReply {
   result.catch(() => undefined)
   const { planId, host } = plan
   const path = `/api/deploy/plans/${planId}`

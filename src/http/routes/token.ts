@@ -13,7 +13,7 @@ export function tokenRoutes(app: App, exposer: Exposer): void {
       schema: {
         operationId: 'issueCapability',
         tags: ['deploy'],
-        summary: 'Issue a capability to apply, remove or renew a plan once (internal network only)',
+        summary: 'Issue a capability for one run of a plan (internal network only)',
         body: TokenRequestBody,
         response: {
           201: CapabilityBody,

@@ -13,7 +13,7 @@ export const DOCUMENT = {
   security: [],
   tags: [
     { name: 'policy', description: 'What this installation permits' },
-    { name: 'deploy', description: 'Create a plan, get a capability, apply or remove' },
+    { name: 'deploy', description: 'Create a plan, get a capability, apply, repair or remove' },
     { name: 'status', description: 'The state of every host, and the cause of a problem' },
     { name: 'events', description: 'Events, audit and webhooks' },
     { name: 'system', description: 'Probes and metrics' },
@@ -137,6 +137,10 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Repeats the checks of the plan, then changes certificate, proxy and DNS together and verifies the result on the Primary. If a step fails, all changes are rolled back, and `steps` and `rollback` describe it. Answers when the run has ended. A client that disconnects does not stop the run. With `Prefer: respond-async` it answers 202 at once.',
   removeExposure:
     'Removes the DNS records first and then the entry of the proxy, and only what the plan created. A file or record that was changed outside Drawbridge is not removed; the answer names it. Needs a capability for the action `remove`. With `Prefer: respond-async` it answers 202 at once.',
+  repairExposure:
+    'Writes certificate, proxy entry and DNS records of an applied plan again where they differ, and verifies the result on the Primary. Where that would overwrite a change that was made outside Drawbridge, it is refused with `changed_elsewhere`, unless `overwrite` is true; `GET /api/deploy/plans/{planId}/drift` shows the change first. If a step fails, everything is as it was before the repair. Needs a capability for the action `repair`. With `Prefer: respond-async` it answers 202 at once.',
+  acceptExposure:
+    'Leaves the records and the service of the host as they are and takes the exposure out of the books: the owner mark goes, the entry is written once as a file outside the folder of Drawbridge, and the plan is `released`. The host stays on the air. Nobody renews its certificate or removes it at its end any more. Needs a capability for the action `accept`. With `Prefer: respond-async` it answers 202 at once.',
   renewCertificate:
     'Uses a better certificate from the certificate folders, or orders a new one within the order budget, even if the renewal is not due. Answers when every host with the old certificate is served with the new one.',
   extendExposure:

@@ -50,6 +50,11 @@ const steps = [
   { name: 'proxy', status: 'done', ms: 41.2 },
   { name: 'dns', status: 'done', ms: 3.8 },
 ]
+const verification = {
+  primary: { server: '23', ok: true, detail: 'HTTP 200' },
+  secondary: { server: '73', ok: true, optional: true, detail: 'HTTP 200' },
+}
+const started = { planId, host, progress: `/api/deploy/plans/${planId}/events` }
 const budget = { plan: 30, diagnose: 30, read: 300, failedCredential: 10 }
 
 const row = {
@@ -86,7 +91,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
       rateLimits: { public: budget, internal: { plan: 1200, diagnose: 1200, read: 1200, failedCredential: 1200 } },
       conflictingRecordTypes: ['A', 'AAAA', 'CNAME'],
       callOrder: ['GET /api/policy', 'POST /api/deploy/plan'],
-      caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'renew'] },
+      caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'repair', 'accept', 'renew'] },
       version: '0.1.0',
     },
   },
@@ -120,18 +125,28 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
   applyPlan: {
     200: {
       ...{ planId, state: 'applied', host, url, steps },
-      verification: {
-        primary: { server: '23', ok: true, detail: 'HTTP 200' },
-        secondary: { server: '73', ok: true, optional: true, detail: 'HTTP 200' },
-      },
+      verification,
       warnings: [],
       appliedAt: at,
     },
-    202: { planId, host, progress: `/api/deploy/plans/${planId}/events` },
+    202: started,
   },
   removeExposure: {
     200: { planId, state: 'removed', host, steps, removedAt: at },
-    202: { planId, host, progress: `/api/deploy/plans/${planId}/events` },
+    202: started,
+  },
+  repairExposure: {
+    200: { planId, state: 'applied', host, url, steps, verification, warnings: [], repairedAt: at },
+    202: started,
+  },
+  acceptExposure: {
+    200: {
+      ...{ planId, state: 'released', host, steps: [{ name: 'proxy', status: 'done', ms: 38.5 }] },
+      file: '/etc/nginx/conf.d/hello.lab.test.conf',
+      warnings: ['Drawbridge no longer renews the certificate of hello.lab.test.'],
+      releasedAt: at,
+    },
+    202: started,
   },
   renewCertificate: {
     200: {
@@ -243,6 +258,9 @@ export const PROBLEMS: Readonly<Partial<Record<ErrorCode, { readonly detail: str
   },
   rate_limited: { detail: 'This address sent more than 30 requests of this kind in one minute.', retryAfter: 42 },
   unavailable: { detail: 'The store does not answer.', retryAfter: 5 },
+  changed_elsewhere: {
+    detail: 'hosts/hello.lab.test.conf was changed outside Drawbridge. It was not overwritten.',
+  },
   apply_failed: {
     detail: 'nginx did not serve the host in time.',
     steps: [{ name: 'proxy', status: 'failed', ms: 120.4, detail: 'nginx did not serve the host in time.' }],

@@ -2,11 +2,21 @@ import { type Static, Type } from 'typebox'
 import { RUN_ACTIONS } from '../../model/run.ts'
 import { closed, oneOf, open, Time } from './schema-parts.ts'
 
-/** Bodies of apply, remove, extend and renew. */
+/** Bodies of the routes that run a plan. */
 const PlanId = Type.String({ maxLength: 128, examples: ['plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'] })
 const Host = Type.String({ examples: ['hello.lab.test'] })
 
 export const RunRequestBody = Type.Object({ planId: PlanId }, closed)
+
+export const RepairRequestBody = Type.Object(
+  {
+    planId: PlanId,
+    overwrite: Type.Optional(
+      Type.Boolean({ description: 'Whether to overwrite what was changed outside Drawbridge. Default: false.' }),
+    ),
+  },
+  closed,
+)
 
 export const ExtendRequestBody = Type.Object(
   {
@@ -50,6 +60,35 @@ export const AppliedBody = Type.Object(
 export const RemovedBody = Type.Object(
   { planId: PlanId, state: Type.Literal('removed'), host: Host, steps: Type.Array(StepBody), removedAt: Time },
   { ...closed, title: 'Removed', description: 'The exposure is removed.' },
+)
+
+export const RepairedBody = Type.Object(
+  {
+    planId: PlanId,
+    state: Type.Literal('applied'),
+    host: Host,
+    url: Type.String({ examples: ['https://hello.lab.test/'] }),
+    steps: Type.Array(StepBody),
+    verification: VerificationBody,
+    warnings: Type.Array(Type.String()),
+    repairedAt: Time,
+  },
+  { ...closed, title: 'Repaired', description: 'The exposure is as its plan says again.' },
+)
+
+export const ReleasedBody = Type.Object(
+  {
+    planId: PlanId,
+    state: Type.Literal('released'),
+    host: Host,
+    steps: Type.Array(StepBody),
+    file: Type.Union([Type.String(), Type.Null()], {
+      description: 'The path of the file on the Primary that serves the host from now on. Null: no file was written.',
+    }),
+    warnings: Type.Array(Type.String()),
+    releasedAt: Time,
+  },
+  { ...closed, title: 'Released', description: 'Drawbridge no longer manages the host.' },
 )
 
 export const AcceptedBody = Type.Object(

@@ -1,0 +1,116 @@
+import type { Afters } from '../../model/receipt.ts'
+import { type Exposer, succeeded } from '../../usecases/exposer.ts'
+import type { App } from '../app.ts'
+import { credentialsOf } from '../guard/request-guard.ts'
+import { problems } from '../schemas/problem-schemas.ts'
+import { AcceptedBody, ReleasedBody, RepairedBody, RepairRequestBody, RunRequestBody } from '../schemas/run-schemas.ts'
+import { accepted, prefersAsync, REFUSALS, verified, warningsOf } from './runs.ts'
+
+/** What to do about drift: write the plan again, or keep what others changed and stop managing the host. */
+export function repairRoutes(app: App, exposer: Exposer): void {
+  repairRoute(app, exposer)
+  acceptRoute(app, exposer)
+}
+
+function repairRoute(app: App, exposer: Exposer): void {
+  app.post(
+    '/api/deploy/repair',
+    {
+      config: { guarded: 'repair', audited: 'repair' },
+      schema: {
+        operationId: 'repairExposure',
+        security: [{ capability: [] }],
+        tags: ['deploy'],
+        summary: 'Repair the exposure of an applied plan: write certificate, proxy and DNS again as they were applied',
+        body: RepairRequestBody,
+        response: {
+          200: RepairedBody,
+          202: AcceptedBody,
+          ...problems(
+            ...REFUSALS,
+            'plan_expired',
+            'plan_not_applied',
+            'changed_elsewhere',
+            'zone_not_managed',
+            'backend_unhealthy',
+            'dns_name_taken',
+            'dns_unavailable',
+            'certificate_unavailable',
+            'proxy_name_taken',
+            'proxy_config_broken',
+            'repair_failed',
+            'rollback_blocked',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { planId, overwrite = false } = request.body
+      const started = await exposer.repair(planId, overwrite, request.caller, credentialsOf(request))
+      if (prefersAsync(request)) return accepted(reply, started)
+      const { host, url } = started.plan
+      const { outcome, afters, finishedAt } = await succeeded(started)
+      const verification = verified(afters)
+      return reply.send({
+        planId,
+        state: 'applied',
+        host,
+        url,
+        steps: [...outcome.steps],
+        verification,
+        warnings: warningsOf(verification),
+        repairedAt: new Date(finishedAt).toISOString(),
+      })
+    },
+  )
+}
+
+function acceptRoute(app: App, exposer: Exposer): void {
+  app.post(
+    '/api/deploy/accept',
+    {
+      config: { guarded: 'accept', audited: 'accept' },
+      schema: {
+        operationId: 'acceptExposure',
+        security: [{ capability: [] }],
+        tags: ['deploy'],
+        summary: 'Accept a host as it stands: it stays on the air, and Drawbridge no longer manages it',
+        body: RunRequestBody,
+        response: {
+          200: ReleasedBody,
+          202: AcceptedBody,
+          ...problems(
+            ...REFUSALS,
+            'plan_expired',
+            'plan_not_applied',
+            'zone_not_managed',
+            'dns_unavailable',
+            'proxy_config_broken',
+            'accept_failed',
+            'rollback_blocked',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { planId } = request.body
+      const started = await exposer.accept(planId, request.caller, credentialsOf(request))
+      if (prefersAsync(request)) return accepted(reply, started)
+      const { host, request: exposed } = started.plan
+      const { outcome, afters, finishedAt } = await succeeded(started)
+      return reply.send({
+        planId,
+        state: 'released',
+        host,
+        steps: [...outcome.steps],
+        file: releasedFile(afters),
+        warnings: exposed.tls ? [`Drawbridge no longer renews the certificate of ${host}.`] : [],
+        releasedAt: new Date(finishedAt).toISOString(),
+      })
+    },
+  )
+}
+
+/** The file that holds the entry now. Null if an accept had no entry to write, because the file was gone before. */
+const releasedFile = ({ proxy }: Afters): string | null =>
+  (proxy as { readonly released?: string } | undefined)?.released ?? null
