@@ -252,7 +252,7 @@ export class Exposer {
    * only if a second check confirms it.
    */
   async recheck(plan: Plan): Promise<void> {
-    const { settings, observe } = this.#parts
+    const { settings, observe, now } = this.#parts
     const desired = resolveRequest(plan.request, settings)
     const former = await this.#formerOf(plan)
     const own = { ownPlan: former?.plan.planId ?? plan.planId, kept: former?.records }
@@ -261,7 +261,9 @@ export class Exposer {
       if (refusal instanceof Problem && MAY_BE_CHANCE.includes(refusal.code)) return proposeAgain()
       throw refusal
     })
-    const differences = changedSince(plan, proposal)
+    // The host's lease is held by now: an extend that was answered is seen here, a later one is refused.
+    const isExtended = former !== undefined && endsSooner(former, plan.request, now())
+    const differences = [...changedSince(plan, proposal), ...(isExtended ? ['the end of the exposure'] : [])]
     if (differences.length === 0) return
     throw new Problem('plan_stale', `Since the plan was made this has changed: ${differences.join('; ')}.`, {
       moved: differences,
@@ -344,15 +346,17 @@ const runActionOf = (action: CapabilityAction, { request }: Plan): RunAction =>
   action === 'remove' ? 'remove' : request.replaces === undefined ? 'apply' : 'update'
 
 /** A plan that replaces another one may not end the exposure sooner: to shorten is to remove. */
-function assertEndsLater({ plan, expiresAt }: FormerExposure, { expiresIn }: ExposureRequest, now: number): void {
-  if (expiresIn === undefined) return
-  const wanted = now + expiresIn * 1000
-  if (expiresAt !== undefined && wanted >= expiresAt) return
+function assertEndsLater(former: FormerExposure, request: ExposureRequest, now: number): void {
+  if (!endsSooner(former, request, now)) return
+  const { plan, expiresAt } = former
   const end = expiresAt === undefined ? 'has no end' : `ends at ${new Date(expiresAt).toISOString()}`
   throw new Problem('lease_not_longer', `${plan.host} ${end}; expiresIn would end it sooner.`, {
     expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
   })
 }
+
+const endsSooner = ({ expiresAt }: FormerExposure, { expiresIn }: ExposureRequest, now: number): boolean =>
+  expiresIn !== undefined && (expiresAt === undefined || now + expiresIn * 1000 < expiresAt)
 
 /** The exposure was extended after it was found to be due. The transaction of its removal is rolled back. */
 class Prolonged extends Error {}
@@ -362,6 +366,8 @@ async function notProlonged({ planId, host }: Plan, wanted: number, session: Sto
   const exposure = await session.findExposure(host)
   if (exposure?.planId !== planId || exposure.state !== 'applied') {
     const state = (await session.findPlan(planId))?.state ?? 'gone'
+    if (exposure?.planId === planId && state === 'applied')
+      return new Problem('plan_busy', `A plan that replaces this one is ${exposure.state}.`)
     return new Problem('plan_not_applied', `The plan is ${state}; only an applied plan can be prolonged.`)
   }
   if (exposure.expiresAt === undefined) {

@@ -7,6 +7,7 @@ import { visit } from '../../support/edge/visitor.ts'
 import {
   applied,
   expected,
+  granted,
   invariants,
   planned,
   planOf,
@@ -131,6 +132,47 @@ test('an update that fails leaves the former exposure as it was', async () => {
   expect((await planOf(lab, former.planId)).state).toBe('applied')
   expect((await planOf(lab, plan.planId)).state).toBe('rolled_back')
   await removed(lab, former.planId)
+})
+
+const extend = async (planId: string, expiresIn: number) =>
+  lab.call({
+    path: '/api/deploy/extend',
+    body: { planId, expiresIn },
+    headers: { 'x-deploy-capability': await granted(lab, planId) },
+  })
+
+test('a plan that would end the exposure sooner than an extend since then is stale, and the extend holds', async () => {
+  const former = await applied(lab, { subdomain: 'extended', expiresIn: 300 })
+  const plan = await planned(lab, { subdomain: 'extended', replaces: former.planId, expiresIn: 3_600 })
+  const { expiresAt } = expected(await extend(former.planId, 86_400), 200)
+  const answer = await run(lab, plan.planId)
+  expect([answer.status, answer.body.code, answer.body.moved]).toEqual([409, 'plan_stale', ['the end of the exposure']])
+  expect((await lab.call({ path: '/api/health?host=extended.lab.test' })).body).toMatchObject({ expiresAt })
+  const longer = await planned(lab, { subdomain: 'extended', replaces: former.planId, expiresIn: 172_800 })
+  expected(await run(lab, longer.planId), 200)
+  await removed(lab, longer.planId)
+})
+
+test('an extend is refused as busy while the exposure is updated', async () => {
+  let isSlow = false
+  const held = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const answerLate = async () => {
+    if (!isSlow) return
+    asked.resolve()
+    await held.promise
+  }
+  await using slow = await startWebBackend(lab, (_request, response) => response.end(), undefined, 0, answerLate)
+  const former = await applied(lab, { subdomain: 'held', expiresIn: 300 })
+  const plan = await planned(lab, { subdomain: 'held', port: slow.port, replaces: former.planId })
+  isSlow = true
+  const updating = run(lab, plan.planId)
+  await asked.promise
+  const { status, body } = await extend(former.planId, 600)
+  held.resolve()
+  expect([status, body.code, body.detail]).toEqual([409, 'plan_busy', 'A plan that replaces this one is applying.'])
+  expected(await updating, 200)
+  await removed(lab, plan.planId)
 })
 
 test('what cannot be replaced is refused by name', async () => {
