@@ -3,6 +3,7 @@ import type { NoAnswerReason } from '../model/badge.ts'
 import { Fault } from '../model/errors.ts'
 import type { ProxyFact } from '../model/finding.ts'
 import type { FileHash } from '../model/receipt.ts'
+import type { HostFence } from '../model/run.ts'
 
 export type { FileHash } from '../model/receipt.ts'
 
@@ -38,6 +39,11 @@ export interface EdgeFile {
 export interface EdgeChange {
   readonly files: readonly EdgeFile[]
   readonly expected: readonly FileHash[]
+  /**
+   * The fence of the run on every host that the change belongs to. The edge keeps the highest fence of each host and refuses
+   * a change with a lower one. A run may make any number of changes with the same fence.
+   */
+  readonly fences?: readonly HostFence[] | undefined
 }
 
 export interface EdgeQuestion {
@@ -75,7 +81,7 @@ export type EdgeAnswer =
  * was changed. `changed_meanwhile`: a file differs from what was expected; nothing was written. `write_failed`: a disk or
  * permission error. `not_reloaded`: the new configuration is on disk, but nothing proves that nginx runs it. `unavailable`:
  * nginx cannot be used. `logs_keys`: nginx logs at debug level, which writes private keys into a log; nothing was written.
- * The sentence never contains configuration text or a raw log line.
+ * `fenced`: a newer run has changed a host of this change; see `isFenced`. The sentence never contains configuration text or a raw log line.
  */
 export class EdgeFault extends Fault {
   override readonly code: Fault['code']
@@ -87,6 +93,7 @@ export class EdgeFault extends Fault {
     | 'not_reloaded'
     | 'unavailable'
     | 'logs_keys'
+    | 'fenced'
 
   constructor(kind: EdgeFault['kind'], sentence: string) {
     super(sentence)
@@ -94,6 +101,13 @@ export class EdgeFault extends Fault {
     this.code = kind === 'config_broken' || kind === 'logs_keys' ? 'proxy_config_broken' : undefined
   }
 }
+
+/**
+ * Whether a newer run has taken over the host, as the edge tells. Whoever catches this stops at once and undoes nothing, as
+ * after a lost lease: what stands now belongs to the newer run.
+ */
+export const isFenced = (fault: unknown): boolean =>
+  fault instanceof Error && ((fault instanceof EdgeFault && fault.kind === 'fenced') || isFenced(fault.cause))
 
 /**
  * One nginx that serves exposures, on this machine or another. All calls may be repeated. An edge does not serialize its
@@ -127,10 +141,17 @@ export interface Edge {
    * nginx logs at debug level. `begun` is called when only the test of nginx is left to wait for.
    */
   validate(change: EdgeChange, begun?: () => void): Promise<void>
-  /** Writes and removes the files: atomic rename, fsync of file and folder. Only for a change that passed `validate`. */
+  /**
+   * Writes and removes the files: atomic rename, fsync of file and folder. Only for a change that passed `validate`. Rejects
+   * with `fenced` and writes no file when the edge knows a higher fence of a host; the fences of the change are durable
+   * before its first file is.
+   */
   swap(change: EdgeChange): Promise<void>
-  /** Loads the configuration on disk. Resolves when the old workers are gone and the new workers answer. Rejects with `not_reloaded` only. */
-  reload(): Promise<void>
+  /**
+   * Loads the configuration on disk. Resolves when the old workers are gone and the new workers answer. Rejects with
+   * `not_reloaded`, or with `fenced` and without a signal to nginx when the edge knows a higher fence of a host.
+   */
+  reload(options?: { readonly fences?: readonly HostFence[] | undefined }): Promise<void>
   /** Sends one request to the edge's own address, as a visitor of the host would. */
   ask(question: EdgeQuestion): Promise<EdgeAnswer>
   /**

@@ -4,6 +4,7 @@ import { renderCertificate } from './config/render-certificate.ts'
 import { renderSite } from './config/render-site.ts'
 import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
 import { certificateRemovals, keepUsedCertificates, unusedCertificates } from './files/certificates-in-use.ts'
+import { Fences } from './files/fences.ts'
 import { hashFile, readEdgeFile } from './files/files.ts'
 import { replaceFiles } from './files/replace.ts'
 import { type DebugLog, debugLogs } from './process/debug-logs.ts'
@@ -21,6 +22,7 @@ const HANDSHAKE_MS = 5_000
 /** An nginx on this machine. `loaded` is called after every proven reload with the time at which the reload began. */
 export function localEdge(settings: EdgeSettings, loaded?: (since: number) => void): Edge {
   const { server, folder } = settings
+  const fencesOnDisk = new Fences(folder)
 
   const assertValid = async (): Promise<void> => {
     const refusal = await testConfiguration(settings, settings.config)
@@ -44,8 +46,10 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
       `nginx on edge ${server} rejected the change: ${refusalSentence(refusal)}. Nothing was changed.`,
     )
   }
-  const swap = async ({ files, expected }: EdgeChange): Promise<void> =>
-    replaceFiles(folder, { files: await keepUsedCertificates(folder, assertOwnPaths(files)), expected })
+  const swap = async ({ files, expected, fences }: EdgeChange): Promise<void> => {
+    const change = { files: await keepUsedCertificates(folder, assertOwnPaths(files)), expected }
+    await replaceFiles(folder, change, fencesOnDisk.claim(fences))
+  }
 
   return {
     server,
@@ -54,7 +58,8 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
     validate,
     swap,
     prepare: () => prepareEdge(settings),
-    async reload() {
+    async reload({ fences } = {}) {
+      fencesOnDisk.claim(fences).assertNewest()
       const since = Date.now()
       await reloadNginx(settings)
       loaded?.(since)

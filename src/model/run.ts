@@ -69,6 +69,16 @@ export interface LeaseGuard {
   readonly leftMs: number
 }
 
+/**
+ * The fence of a run on one host: the epoch of its store and the number of the host's lease. A higher epoch is higher
+ * whatever the number is, so a store that was created later wins against everything that an older one left behind.
+ */
+export interface HostFence {
+  readonly host: string
+  readonly epoch: number
+  readonly number: number
+}
+
 /** The name of the lease that a run takes on its host. */
 export const hostLease = (host: string): string => `host ${host}`
 

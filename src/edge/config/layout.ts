@@ -4,6 +4,11 @@ import { parseName } from '../../model/dns-name.ts'
 export const BASE_FILE = 'drawbridge.conf'
 /** Drafts of files and test configurations. The dot keeps the folder out of every include. */
 export const STAGING = '.staging'
+/**
+ * The fences of all hosts. The dot keeps the file out of every include. `parsePath` refuses it, so no change, journal or
+ * backup can name it: it must outlive an undo and a restore.
+ */
+export const FENCES = '.fences'
 /** The test copy of the administrator's main file has this name and a random suffix, in the same folder. */
 export const SHADOW_PREFIX = '.drawbridge-shadow-'
 

@@ -59,7 +59,7 @@ export async function assertStaging(folder: string): Promise<void> {
   if (!found.isDirectory()) throw new EdgeFault('unavailable', `${staging} must be a folder and not a link.`)
 }
 
-/** Turns disk and permission errors into an EdgeFault with the path and the error code, without content. */
+/** Rejects with `faultOf` what `work` rejects with. */
 export async function withEdgeFaults<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -68,7 +68,8 @@ export async function withEdgeFaults<T>(path: string, work: () => Promise<T>): P
   }
 }
 
-function faultOf(path: string, error: unknown): unknown {
+/** Turns a disk or permission error into an EdgeFault with the path and the error code, without content. */
+export function faultOf(path: string, error: unknown): unknown {
   const code = errorCode(error)
   if (error instanceof EdgeFault || code === undefined) return error
   if (code === 'EEXIST')

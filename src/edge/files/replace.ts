@@ -1,29 +1,40 @@
 import { randomBytes } from 'node:crypto'
-import { link, rename, rm } from 'node:fs/promises'
+import { linkSync, renameSync, rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createFile, syncFolder } from '../../primitives/durable-file.ts'
 import { byOrder, isSecret, STAGING } from '../config/layout.ts'
 import { type EdgeChange, EdgeFault, type EdgeFile } from '../contract.ts'
+import { type Claim, UNFENCED } from './fences.ts'
 import { assertStaging, hashFile, hashOf, NO_FILE, notRegularFile, withEdgeFaults } from './files.ts'
 
 /**
  * Writes and removes files: all of them or, unless the process dies in between, none. It compares every file before it
- * changes the first one. A file that already has the wanted content is not written.
+ * changes the first one. A file that already has the wanted content is not written. The claim is asked directly before each
+ * file is changed: renaming blocks for microseconds, waiting for a free thread could take longer than a lease. When a newer
+ * run has the hosts, nothing is undone.
  */
-export async function replaceFiles(folder: string, change: EdgeChange): Promise<void> {
+export async function replaceFiles(folder: string, change: EdgeChange, claim: Claim = UNFENCED): Promise<void> {
+  claim.assertNewest()
   await assertStaging(folder)
   const { toWrite, toRemove, onDisk } = await compare(folder, change)
   const drafts = toWrite.map(newDraft)
-  const undo: (() => Promise<void>)[] = []
+  const undo: Undo[] = []
   try {
-    await allSettled(toWrite.map((file, index) => writeDraft(folder, file, drafts[index] ?? '')))
+    const written = toWrite.map((file, index) => writeDraft(folder, file, drafts[index] ?? ''))
+    await allSettled([claim.record(), ...written])
     for (const [index, { path }] of toWrite.entries()) {
+      claim.assertNewest()
       undo.push(await installFile(folder, drafts[index] ?? '', path, onDisk.get(path) === null, drafts))
     }
-    for (const { path } of toRemove) undo.push(await removeFile(folder, path, onDisk.get(path), drafts))
+    for (const { path } of toRemove) {
+      claim.assertNewest()
+      undo.push(await removeFile(folder, path, onDisk.get(path), drafts))
+    }
     await syncFolders(folder, change.files)
   } catch (error) {
-    await undoAll(undo.reverse())
+    claim.assertNewest()
+    await undoAll(undo.reverse(), claim)
     throw error
   } finally {
     await Promise.all(drafts.map((draft) => rm(join(folder, draft), { force: true })))
@@ -61,7 +72,7 @@ async function allSettled(work: readonly Promise<void>[]): Promise<void> {
   if (failed) throw failed.reason
 }
 
-type Undo = () => Promise<void>
+type Undo = () => void
 
 /**
  * A new file is created by a hard link, which cannot overwrite a file that another program creates at the same time. An
@@ -71,14 +82,14 @@ function installFile(folder: string, draft: string, path: string, isNew: boolean
   const place = join(folder, path)
   return withEdgeFaults(path, async () => {
     if (isNew) {
-      await link(join(folder, draft), place)
-      return () => rm(place)
+      linkSync(join(folder, draft), place)
+      return () => rmSync(place)
     }
     const former = newDraft()
     drafts.push(former)
-    await link(place, join(folder, former))
-    await rename(join(folder, draft), place)
-    return () => rename(join(folder, former), place)
+    linkSync(place, join(folder, former))
+    renameSync(join(folder, draft), place)
+    return () => renameSync(join(folder, former), place)
   })
 }
 
@@ -92,22 +103,25 @@ function removeFile(
   const place = join(folder, path)
   const aside = newDraft()
   return withEdgeFaults(path, async () => {
-    await rename(place, join(folder, aside))
+    renameSync(place, join(folder, aside))
     try {
       if ((await hashFile(folder, aside)).hash !== expected) throw changedMeanwhile(path)
     } catch (error) {
       // A link overwrites nothing. If another program created the file again, the renamed file is kept.
-      await link(join(folder, aside), place)
+      linkSync(join(folder, aside), place)
       drafts.push(aside)
       throw error
     }
     drafts.push(aside)
-    return () => link(join(folder, aside), place)
+    return () => linkSync(join(folder, aside), place)
   })
 }
 
-async function undoAll(undo: readonly Undo[]): Promise<void> {
-  for (const step of undo) await withEdgeFaults('A file that was written before the failure', step)
+async function undoAll(undo: readonly Undo[], claim: Claim): Promise<void> {
+  for (const step of undo) {
+    claim.assertNewest()
+    await withEdgeFaults('A file that was written before the failure', async () => step())
+  }
 }
 
 async function syncFolders(folder: string, files: readonly EdgeFile[]): Promise<void> {

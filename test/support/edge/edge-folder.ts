@@ -86,6 +86,10 @@ export function configurationFault({ prefix, config }: EdgeDescription): Promise
   })
 }
 
+/** What changes and undos leave in the folder of an edge, as `listing` has it. Fences outlive the undo of their run. */
+export const configurationListing = (folder: string): string[] =>
+  listing(folder).filter((line) => !line.startsWith('.fences '))
+
 /** Every file and folder below `folder`, with mode and content, for a comparison byte by byte. */
 export function listing(folder: string, path = ''): string[] {
   return readdirSync(join(folder, path))

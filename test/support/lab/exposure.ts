@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { zoneRecords } from '../dns/zone-transfer.ts'
-import { listing } from '../edge/edge-folder.ts'
+import { configurationListing } from '../edge/edge-folder.ts'
 import type { Answer } from '../http/call.ts'
 import type { TestLab } from './lab.ts'
 
@@ -77,7 +77,7 @@ export async function world(lab: TestLab): Promise<readonly unknown[]> {
   const { primary, secondary } = lab.description.edges
   const files = [primary, secondary].flatMap(({ config, hosts }) => [
     readFileSync(config, 'utf8'),
-    ...listing(dirname(hosts)),
+    ...configurationListing(dirname(hosts)),
   ])
   return [...(await zoneRecords(lab)), ...files]
 }

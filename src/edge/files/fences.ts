@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { escapeText } from '../../model/escape-text.ts'
+import type { HostFence } from '../../model/run.ts'
+import { createFile, errorCode, syncFolder } from '../../primitives/durable-file.ts'
+import { FENCES, isHost, STAGING } from '../config/layout.ts'
+import { EdgeFault } from '../contract.ts'
+import { faultOf, notRegularFile, withEdgeFaults } from './files.ts'
+
+const { O_APPEND, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+const fsyncOf = promisify(fsync)
+
+/** The file is written anew when it has this many lines more than twice the number of hosts. */
+const SPARE_LINES = 1_000
+/** A claim is appended again only when another process has written the file anew at the same time. */
+const MAX_APPENDS = 5
+
+/** Protects one change against newer runs of its hosts. */
+export interface Claim {
+  /** Throws `fenced` when a newer run has claimed one of the hosts. Cheap: called directly before every effect. */
+  assertNewest(): void
+  /** Claims the hosts for the run. Durable when it resolves. Rejects with `fenced` as above. */
+  record(): Promise<void>
+}
+
+export const UNFENCED: Claim = { assertNewest: () => undefined, record: async () => undefined }
+
+/**
+ * The highest fence of every host that was ever changed on an edge, removed hosts included. Claims are appended to one file,
+ * which any number of processes on this machine may use at the same time. A claim is appended before the file is read again:
+ * so of two concurrent claims on a host the lower one is refused, or it is in the file before the higher one.
+ */
+export class Fences {
+  readonly #folder: string
+  readonly #path: string
+  readonly #spareLines: number
+  #highest = new Map<string, HostFence>()
+  #read = NOTHING_READ
+
+  constructor(folder: string, spareLines = SPARE_LINES) {
+    this.#folder = folder
+    this.#path = join(folder, FENCES)
+    this.#spareLines = spareLines
+  }
+
+  claim(fences: readonly HostFence[] = []): Claim {
+    if (fences.length === 0) return UNFENCED
+    for (const fence of fences) assertWritable(fence)
+    return {
+      assertNewest: () => this.#assertNewest(fences),
+      record: () => withEdgeFaults(FENCES, () => this.#record(fences)),
+    }
+  }
+
+  #assertNewest(fences: readonly HostFence[]): void {
+    try {
+      this.#readOn()
+    } catch (error) {
+      throw faultOf(FENCES, error)
+    }
+    const stale = fences.find((fence) => isLower(fence, this.#highest.get(fence.host) ?? fence))
+    if (stale)
+      throw new EdgeFault('fenced', `A newer run has changed ${stale.host}. This run stops and undoes nothing.`)
+  }
+
+  async #record(fences: readonly HostFence[]): Promise<void> {
+    for (let appends = 0; ; appends += 1) {
+      this.#assertNewest(fences)
+      const missing = fences.filter((fence) => isLower(this.#highest.get(fence.host), fence))
+      if (missing.length === 0) break
+      if (appends === MAX_APPENDS) throw new EdgeFault('write_failed', `${FENCES} does not keep what is written to it.`)
+      await this.#append(missing)
+    }
+    await this.#sync()
+    // The claim itself has succeeded. The next one tries again.
+    if (this.#read.lines > 2 * this.#highest.size + this.#spareLines) await this.#compact().catch(() => undefined)
+  }
+
+  /** Reads what was appended since the last call, or everything when the file was written anew. */
+  #readOn(): void {
+    const { ino, size, ctimeMs, isFile } = statOf(this.#path)
+    if (!isFile) throw notRegularFile(FENCES)
+    if (ino === this.#read.ino && size === this.#read.size && ctimeMs === this.#read.ctimeMs) return
+    if (ino === 0) {
+      this.#forget()
+      return
+    }
+    withOpened(this.#path, O_RDONLY, (descriptor) => {
+      const header = headerOf(descriptor)
+      if (header !== this.#read.header || size < this.#read.offset) this.#forget()
+      const { fences, end } = fencesFrom(descriptor, this.#read.offset)
+      for (const fence of fences)
+        if (isLower(this.#highest.get(fence.host), fence)) this.#highest.set(fence.host, fence)
+      this.#read = { ino, size, ctimeMs, header, offset: end, lines: this.#read.lines + fences.length }
+    })
+  }
+
+  #forget(): void {
+    this.#highest.clear()
+    this.#read = NOTHING_READ
+  }
+
+  async #append(fences: readonly HostFence[]): Promise<void> {
+    try {
+      withOpened(this.#path, O_WRONLY | O_APPEND, (descriptor) => writeFileSync(descriptor, linesOf(fences)))
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error
+      await createFile(this.#path, newHeader() + linesOf(fences), 0o600).catch(ignoreExisting)
+      await syncFolder(this.#folder)
+    }
+  }
+
+  async #sync(): Promise<void> {
+    const descriptor = openSync(this.#path, O_RDONLY | O_NOFOLLOW)
+    await fsyncOf(descriptor).finally(() => closeSync(descriptor))
+  }
+
+  /** Keeps one line per host. */
+  async #compact(): Promise<void> {
+    const { header, offset } = this.#read
+    const draft = join(this.#folder, STAGING, `fences-${randomBytes(8).toString('hex')}`)
+    await createFile(draft, newHeader() + linesOf([...this.#highest.values()]), 0o600)
+    try {
+      const late = withOpened(this.#path, O_RDONLY, (former) => {
+        // Another process may have been faster.
+        if (headerOf(former) !== header) return []
+        renameSync(draft, this.#path)
+        // Another process may have appended to the former file until now.
+        return fencesFrom(former, offset).fences
+      })
+      if (late.length > 0) await this.#append(late)
+      await Promise.all([this.#sync(), syncFolder(this.#folder)])
+    } finally {
+      rmSync(draft, { force: true })
+    }
+  }
+}
+
+/** How far the file was read, and what identifies it: the system may give the number of a removed inode to a new file. */
+const NOTHING_READ = { ino: 0, size: 0, ctimeMs: 0, header: '', offset: 0, lines: 0 }
+
+const HEADER_LENGTH = 32
+const newHeader = (): string =>
+  `# Fences ${randomBytes(16).toString('hex')}: epoch, number and host of the newest runs. Do not edit.\n`
+
+/** A line that a crash cut off has no semicolon. */
+const LINE = /^(\d+) (\d+) (\S+);$/
+
+/** Begins with a line break, so that a line that a crash cut off does not run into these. */
+const linesOf = (fences: readonly HostFence[]): string =>
+  `\n${fences.map(({ epoch, number, host }) => `${epoch} ${number} ${host};\n`).join('')}`
+
+/** The complete lines from an offset on, and where they end. */
+function fencesFrom(descriptor: number, offset: number): { fences: HostFence[]; end: number } {
+  const bytes = bytesAt(descriptor, offset, Math.max(0, fstatSync(descriptor).size - offset))
+  const length = bytes.lastIndexOf('\n') + 1
+  const lines = bytes.toString('latin1', 0, length).split('\n')
+  const fences = lines.flatMap((line) => {
+    const [, epoch, number, host] = LINE.exec(line) ?? []
+    return host === undefined ? [] : [{ host, epoch: Number(epoch), number: Number(number) }]
+  })
+  return { fences, end: offset + length }
+}
+
+const headerOf = (descriptor: number): string => bytesAt(descriptor, 0, HEADER_LENGTH).toString('latin1')
+
+function bytesAt(descriptor: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length)
+  return bytes.subarray(0, readSync(descriptor, bytes, 0, length, offset))
+}
+
+function withOpened<T>(path: string, flags: number, work: (descriptor: number) => T): T {
+  const descriptor = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    return work(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function statOf(path: string): { ino: number; size: number; ctimeMs: number; isFile: boolean } {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found ? { ...found, isFile: found.isFile() } : { ino: 0, size: 0, ctimeMs: 0, isFile: true }
+}
+
+/** Another process has created the file at the same time. Then the lines are missing in it and are appended. */
+function ignoreExisting(error: unknown): void {
+  if (errorCode(error) !== 'EEXIST') throw error
+}
+
+function assertWritable({ host, epoch, number }: HostFence): void {
+  const isNumber = (value: number) => Number.isSafeInteger(value) && value >= 0
+  if (!isHost(host) || !isNumber(epoch) || !isNumber(number))
+    throw new Error(`${escapeText(host)} ${epoch} ${number} is not a fence of a host.`)
+}
+
+/** Undefined is lower than every fence. */
+const isLower = (one: HostFence | undefined, other: HostFence): boolean =>
+  one === undefined || one.epoch < other.epoch || (one.epoch === other.epoch && one.number < other.number)

@@ -1,0 +1,267 @@
+import { spawn } from 'node:child_process'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { EdgeFault, type EdgeFile, isFenced } from '../../../src/edge/contract.ts'
+import { type Claim, Fences } from '../../../src/edge/files/fences.ts'
+import { hashFile } from '../../../src/edge/files/files.ts'
+import { replaceFiles } from '../../../src/edge/files/replace.ts'
+import type { HostFence } from '../../../src/model/run.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+let folder: ReturnType<typeof tempFolder>
+beforeEach(() => {
+  folder = tempFolder()
+  for (const name of ['hosts', '.staging']) mkdirSync(join(folder.path, name))
+})
+afterEach(() => folder[Symbol.dispose]())
+
+const HOST = 'shop.lab.test'
+const FENCED = { kind: 'fenced', message: `A newer run has changed ${HOST}. This run stops and undoes nothing.` }
+const path = (name: string) => join(folder.path, name)
+const fencesFile = () => path('.fences')
+const fence = (number: number, epoch = 1, host = HOST): HostFence => ({ host, epoch, number })
+const claimed = (fences: Fences, ...wanted: HostFence[]) => fences.claim(wanted).record()
+const linesWritten = () =>
+  readFileSync(fencesFile(), 'utf8')
+    .split('\n')
+    .filter((line) => line.endsWith(';'))
+
+describe('the fences of an edge', () => {
+  test('refuse a lower fence, and take an equal one and a higher one', async () => {
+    const fences = new Fences(folder.path)
+    await claimed(fences, fence(5))
+    await expect(claimed(fences, fence(4))).rejects.toMatchObject(FENCED)
+    await claimed(fences, fence(5))
+    await claimed(fences, fence(6))
+    expect(() => fences.claim([fence(5)]).assertNewest()).toThrow(expect.objectContaining(FENCED))
+    expect(linesWritten()).toEqual([`1 5 ${HOST};`, `1 6 ${HOST};`])
+  })
+
+  test('put a later epoch above every number of an earlier one', async () => {
+    const fences = new Fences(folder.path)
+    await claimed(fences, fence(900, 1_790_000_000_000))
+    await claimed(fences, fence(1, 1_790_000_000_001))
+    await expect(claimed(fences, fence(901, 1_790_000_000_000))).rejects.toMatchObject(FENCED)
+  })
+
+  test('are of one host each, and one stale host refuses the whole change', async () => {
+    const fences = new Fences(folder.path)
+    await claimed(fences, fence(9), fence(1, 1, 'other.lab.test'))
+    await expect(claimed(fences, fence(2, 1, 'other.lab.test'), fence(8))).rejects.toMatchObject(FENCED)
+    expect(linesWritten()).toHaveLength(2)
+  })
+
+  test('outlive the process, and are seen by another one that has read before', async () => {
+    const [one, other] = [new Fences(folder.path), new Fences(folder.path)]
+    await claimed(one, fence(1))
+    await claimed(other, fence(2))
+    await expect(claimed(one, fence(1))).rejects.toMatchObject(FENCED)
+    await expect(claimed(new Fences(folder.path), fence(1))).rejects.toMatchObject(FENCED)
+  })
+
+  test('refuse a claim that is overtaken while it waits for the disk', async () => {
+    const [lower, higher] = await Promise.allSettled(
+      [1, 2].map((number) => claimed(new Fences(folder.path), fence(number))),
+    )
+    expect(lower).toMatchObject({ status: 'rejected', reason: FENCED })
+    expect(higher).toMatchObject({ status: 'fulfilled' })
+  })
+
+  test('are read from the beginning when the file was written anew, also in the same inode', async () => {
+    const fences = new Fences(folder.path)
+    await claimed(fences, fence(1))
+    const { ino, size } = statSync(fencesFile())
+    writeFileSync(fencesFile(), `# Fences of another file\n1 9 ${HOST};\n${'\n'.repeat(size)}`)
+    expect(statSync(fencesFile()).ino).toBe(ino)
+    await expect(claimed(fences, fence(8))).rejects.toMatchObject(FENCED)
+  })
+
+  test('lose nothing that another process appends while the file is written anew', async () => {
+    const fences = new Fences(folder.path, 0)
+    for (const number of [1, 2]) await claimed(fences, fence(number))
+    const compacting = claimed(fences, fence(3))
+    while (readdirSync(path('.staging')).length === 0) await setImmediate()
+    appendFileSync(fencesFile(), '\n1 50 late.lab.test;\n')
+    await compacting
+    expect(linesWritten()).toEqual([`1 3 ${HOST};`, '1 50 late.lab.test;'])
+    for (const reader of [fences, new Fences(folder.path)])
+      await expect(claimed(reader, fence(49, 1, 'late.lab.test'))).rejects.toMatchObject({ kind: 'fenced' })
+  })
+
+  test('survive a line that a crash cut off at any place', async () => {
+    await claimed(new Fences(folder.path), fence(41))
+    const whole = readFileSync(fencesFile(), 'latin1')
+    const torn = `\n1 777 ${HOST};`
+    for (let length = 1; length < torn.length; length += 1) {
+      writeFileSync(fencesFile(), whole + torn.slice(0, length))
+      const fences = new Fences(folder.path)
+      await claimed(fences, fence(42))
+      await expect(claimed(new Fences(folder.path), fence(41))).rejects.toMatchObject(FENCED)
+      await expect(claimed(fences, fence(41))).rejects.toMatchObject(FENCED)
+    }
+  })
+
+  test('take text that is no fence for nothing', async () => {
+    const fences = new Fences(folder.path)
+    await claimed(fences, fence(1))
+    appendFileSync(fencesFile(), `\n1 x ${HOST};\n-1 9 ${HOST};\n1 9;\n\0\n1 9 ${HOST} more;\n`)
+    await claimed(fences, fence(2))
+  })
+
+  test('are not written through a link, and are for their owner alone', async () => {
+    writeFileSync(path('victim'), 'untouched')
+    symlinkSync(path('victim'), fencesFile())
+    await expect(claimed(new Fences(folder.path), fence(1))).rejects.toMatchObject({ kind: 'changed_meanwhile' })
+    expect(readFileSync(path('victim'), 'utf8')).toBe('untouched')
+    rmSync(fencesFile())
+    await claimed(new Fences(folder.path), fence(1))
+    expect(statSync(fencesFile()).mode & 0o777).toBe(0o600)
+  })
+
+  test('of 10,000 hosts cost one line per change, and the file is written anew when half of it is out of date', async () => {
+    const hosts = Array.from({ length: 10_000 }, (_, i) => `h${i}.lab.test`)
+    const all = (number: number) => hosts.map((host) => fence(number, 1, host))
+    const [fences, other] = [new Fences(folder.path), new Fences(folder.path)]
+    await claimed(fences, ...all(1))
+    const before = statSync(fencesFile())
+    await claimed(fences, fence(2, 1, 'h7.lab.test'))
+    expect(statSync(fencesFile())).toMatchObject({ ino: before.ino, size: before.size + '\n1 2 h7.lab.test;\n'.length })
+    await claimed(other, ...all(3))
+    await claimed(fences, ...all(4))
+    expect(linesWritten()).toHaveLength(10_000)
+    expect(readdirSync(path('.staging'))).toEqual([])
+    for (const reader of [fences, other, new Fences(folder.path)])
+      await expect(claimed(reader, fence(3, 1, 'h9999.lab.test'))).rejects.toMatchObject({ kind: 'fenced' })
+  })
+
+  test('of processes that claim at the same time never take a lower fence after a higher one', async () => {
+    const outcomes = (await Promise.all([1, 2, 3].map(() => claimer(folder.path)))).flat()
+    const taken = outcomes.filter(({ accepted }) => accepted)
+    expect(taken.length).toBeLessThan(outcomes.length)
+    const overtaken = taken.filter((late) =>
+      taken.some((early) => early.host === late.host && early.number > late.number && early.ended < late.begun),
+    )
+    expect(overtaken).toEqual([])
+    const highest = (host: string) => Math.max(...taken.filter((one) => one.host === host).map(({ number }) => number))
+    for (const host of new Set(taken.map((one) => one.host)))
+      await expect(claimed(new Fences(folder.path), fence(highest(host) - 1, 1, host))).rejects.toSatisfy(isFenced)
+    expect(readdirSync(path('.staging'))).toEqual([])
+  })
+})
+
+describe('a swap with fences', () => {
+  const files: readonly EdgeFile[] = ['a', 'b'].map((name) => ({
+    path: `hosts/${name}.lab.test.conf`,
+    content: `# ${name}, new\n`,
+    secret: false,
+  }))
+  const swap = async (claim: Claim, wanted = files) => {
+    const expected = await Promise.all(wanted.map((file) => hashFile(folder.path, file.path)))
+    await replaceFiles(folder.path, { files: wanted, expected }, claim)
+  }
+  const contents = () => files.map((file) => readFileSync(path(file.path), 'utf8'))
+  /** `work` happens directly before the nth check of this claim. */
+  const checkedAfter = (work: (nth: number) => void): Claim => {
+    const claim = new Fences(folder.path).claim([fence(1)])
+    let checks = 0
+    return {
+      record: () => claim.record(),
+      assertNewest: () => {
+        checks += 1
+        work(checks)
+        claim.assertNewest()
+      },
+    }
+  }
+  const overtake = () => appendFileSync(fencesFile(), `\n1 2 ${HOST};\n`)
+  const overtakenAt = (nth: number) => checkedAfter((check) => check === nth && overtake())
+
+  beforeEach(() => {
+    for (const file of files) writeFileSync(path(file.path), '# old\n')
+  })
+  afterEach(() => expect(readdirSync(path('.staging'))).toEqual([]))
+
+  test('writes nothing when a newer run has the host, or gets it while the drafts are written', async () => {
+    await claimed(new Fences(folder.path), fence(2))
+    await expect(swap(new Fences(folder.path).claim([fence(1)]))).rejects.toMatchObject(FENCED)
+    rmSync(fencesFile())
+    await expect(swap(overtakenAt(2))).rejects.toMatchObject(FENCED)
+    expect(contents()).toEqual(['# old\n', '# old\n'])
+  })
+
+  test('stops between two files and undoes nothing when a newer run gets the host there', async () => {
+    await expect(swap(overtakenAt(3))).rejects.toMatchObject(FENCED)
+    expect(contents()).toEqual(['# a, new\n', '# old\n'])
+    const removals = files.map((file) => ({ ...file, content: null }))
+    rmSync(fencesFile())
+    await expect(swap(overtakenAt(3), removals)).rejects.toMatchObject(FENCED)
+    expect(readdirSync(path('hosts'))).toEqual(['b.lab.test.conf'])
+  })
+
+  test('is told that a newer run has the host, not that the files of that run are in the way', async () => {
+    const [first] = files
+    rmSync(path(first?.path ?? ''))
+    const claim = checkedAfter((check) => {
+      if (check === 2) writeFileSync(path(first?.path ?? ''), '# of the newer run\n')
+      if (check === 3) overtake()
+    })
+    await expect(swap(claim)).rejects.toMatchObject(FENCED)
+    expect(contents()).toEqual(['# of the newer run\n', '# old\n'])
+  })
+
+  test('records its fence before the first file changes, also when no file changes', async () => {
+    const recorded: string[][] = []
+    const claim = new Fences(folder.path).claim([fence(7)])
+    await swap({
+      record: async () => {
+        await claim.record()
+        recorded.push(contents())
+      },
+      assertNewest: () => claim.assertNewest(),
+    })
+    expect(recorded).toEqual([['# old\n', '# old\n']])
+    await swap(new Fences(folder.path).claim([fence(8)]))
+    expect(linesWritten().at(-1)).toBe(`1 8 ${HOST};`)
+  })
+
+  test('without fences leaves none', async () => {
+    await swap(new Fences(folder.path).claim())
+    expect(readdirSync(folder.path).toSorted()).toEqual(['.staging', 'hosts'])
+  })
+
+  test('is recognized as fenced through the faults of a step, and nothing else is', () => {
+    const fault = new EdgeFault('fenced', 'x')
+    expect([fault, new Error('step', { cause: new Error('more', { cause: fault }) })].map(isFenced)).toEqual([
+      true,
+      true,
+    ])
+    expect([new EdgeFault('unavailable', 'x'), new Error('x'), undefined].map(isFenced)).toEqual([false, false, false])
+  })
+})
+
+interface Outcome {
+  readonly host: string
+  readonly number: number
+  readonly accepted: boolean
+  readonly begun: number
+  readonly ended: number
+}
+
+/** Another process that claims a few hosts hundreds of times. */
+async function claimer(at: string): Promise<Outcome[]> {
+  const program = fileURLToPath(new URL('../../support/programs/fence-claimer.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, at], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return JSON.parse((await Array.fromAsync(child.stdout)).join(''))
+}

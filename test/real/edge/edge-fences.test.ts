@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { localEdge } from '../../../src/edge/local.ts'
+import { servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
+import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { configurationListing } from '../../support/edge/edge-folder.ts'
+
+/** Two services use one nginx: this process, and one of its own for each change. */
+let at: TestEdge
+beforeAll(async () => {
+  at = await startTestEdge()
+})
+afterAll(() => at?.stop())
+
+const HOST = 'shop.lab.test'
+const fences = (number: number, epoch = 1) => [{ host: HOST, epoch, number }]
+const FENCED = { kind: 'fenced' }
+
+/** Places or removes the host under a fence, in this process. */
+async function change(number: number, target: string | null, epoch = 1): Promise<void> {
+  const files =
+    target === null ? await at.edge.filesWithout(HOST) : await at.edge.filesFor({ host: HOST, planId: PLAN_ID, target })
+  const expected = await at.edge.hashFiles(files.map(({ path }) => path))
+  await at.edge.validate({ files, expected })
+  await at.edge.swap({ files, expected, fences: fences(number, epoch) })
+  await at.edge.reload({ fences: fences(number, epoch) })
+}
+
+/** The same in another process, which is gone afterwards. Resolves with the kind of its fault, if there is one. */
+async function changeElsewhere(number: number, target: string | null): Promise<string> {
+  const program = fileURLToPath(new URL('../../support/programs/edge-changer.ts', import.meta.url))
+  const settings = JSON.stringify({ ...at, edge: undefined })
+  const args = [program, settings, JSON.stringify({ host: HOST, planId: PLAN_ID, target, fences: fences(number) })]
+  return (await promisify(execFile)(process.execPath, args)).stdout
+}
+
+const ours = () => configurationListing(at.folder)
+const isServed = async () => (await at.edge.ask({ host: HOST, path: '/', tls: false })).kind === 'answer'
+
+test('a change of an older run writes no file and reloads nothing, whichever process made the newer one', async () => {
+  await change(1, 'http://127.0.0.1:9')
+  expect(await changeElsewhere(3, 'http://127.0.0.1:10')).toBe('')
+  const [before, workers] = [ours(), servingWorkers(at.pid)]
+  await expect(change(2, 'http://127.0.0.1:11')).rejects.toMatchObject(FENCED)
+  await expect(at.edge.reload({ fences: fences(2) })).rejects.toMatchObject(FENCED)
+  expect(await changeElsewhere(2, null)).toBe('fenced')
+  expect(ours()).toEqual(before)
+  expect(servingWorkers(at.pid)).toEqual(workers)
+  await change(3, 'http://127.0.0.1:12')
+  expect(readFileSync(join(at.folder, `hosts/${HOST}.conf`), 'utf8')).toContain('127.0.0.1:12')
+})
+
+test('the fence of a removed host stays, also over a start of the service', async () => {
+  await change(4, null)
+  expect(await isServed()).toBe(false)
+  const restarted = localEdge(at)
+  await restarted.prepare()
+  expect(await changeElsewhere(3, 'http://127.0.0.1:9')).toBe('fenced')
+  await expect(change(3, 'http://127.0.0.1:9')).rejects.toMatchObject(FENCED)
+  expect(await isServed()).toBe(false)
+  await change(1, 'http://127.0.0.1:9', 2)
+  expect(await isServed()).toBe(true)
+})
+
+test('nginx does not read the fences, and no change, backup or hash can name their file', async () => {
+  const dump = await promisify(execFile)(at.binary, [
+    '-T',
+    '-q',
+    '-e',
+    'stderr',
+    '-p',
+    at.prefix ?? '',
+    '-c',
+    at.config,
+  ])
+  expect(dump.stdout).toContain(`hosts/${HOST}.conf`)
+  expect(dump.stdout).not.toContain('.fences')
+  const files = [{ path: '.fences', content: '', secret: false }]
+  await expect(at.edge.swap({ files, expected: [] })).rejects.toThrow('not a path')
+  await expect(at.edge.read(['.fences'])).rejects.toThrow('not a path')
+  await expect(at.edge.hashFiles(['.fences'])).rejects.toThrow('not a path')
+})
