@@ -8,6 +8,7 @@ import { capabilitiesIn } from './queries/capabilities.ts'
 import { eventsIn } from './queries/events.ts'
 import { exposuresIn } from './queries/exposures.ts'
 import { hostsIn } from './queries/hosts.ts'
+import { identityIn } from './queries/identity.ts'
 import { leasesIn } from './queries/leases.ts'
 import { ledgerIn, ordersIn } from './queries/orders.ts'
 import { outboxIn } from './queries/outbox.ts'
@@ -94,6 +95,7 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...ledgerIn(db),
   ...renewalsIn(db),
   ...leasesIn(db),
+  ...identityIn(db),
   ...auditLinesIn(db),
   ...eventsIn(db),
   ...outboxIn(db),

@@ -26,6 +26,7 @@ export interface Schema {
   webhooks: WebhookRow
   deliveries: DeliveryRow
   schema_versions: SchemaVersionRow
+  store_identity: StoreIdentityRow
 }
 
 export interface PlanRow {
@@ -206,4 +207,10 @@ interface DeliveryRow {
 
 interface SchemaVersionRow {
   version: number
+}
+
+/** The only row. */
+interface StoreIdentityRow {
+  id: number
+  epoch: number
 }

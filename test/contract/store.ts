@@ -5,6 +5,7 @@ import { durabilitySuite } from './store/durability.ts'
 import { eventSuite } from './store/events.ts'
 import { exposureSuite } from './store/exposures.ts'
 import { hostSuite } from './store/hosts.ts'
+import { identitySuite } from './store/identity.ts'
 import { migrationSuite } from './store/migrations.ts'
 import { ledgerSuite } from './store/orders/ledger.ts'
 import { orderSuite } from './store/orders/orders.ts'
@@ -24,6 +25,7 @@ export function storeSuite(on: Bench): void {
   capabilitySuite(on)
   exposureSuite(on)
   leaseSuite(on)
+  identitySuite(on)
   runSuite(on)
   journalSuite(on)
   orderSuite(on)

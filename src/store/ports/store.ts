@@ -3,6 +3,7 @@ import type { CapabilityStore } from './capabilities.ts'
 import type { EventStore } from './events.ts'
 import type { ExposureStore } from './exposures.ts'
 import type { HostStore } from './hosts.ts'
+import type { StoreIdentity } from './identity.ts'
 import type { LeaseStore } from './leases.ts'
 import type { OrderStore } from './orders.ts'
 import type { PlanStore } from './plans.ts'
@@ -32,6 +33,7 @@ export interface StoreSession
     OrderStore,
     HostStore,
     LeaseStore,
+    StoreIdentity,
     AuditStore,
     EventStore,
     WebhookStore {}

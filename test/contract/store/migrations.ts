@@ -33,6 +33,7 @@ const TABLES = [
   'leases',
   'audit_lines',
   'audit_head',
+  'store_identity',
   'schema_versions',
 ]
 
@@ -176,12 +177,22 @@ export function migrationSuite(on: Bench): void {
       expect(await store.findRenewal('AA:BB')).toMatchObject({ names: ['*.lab.test'], failures: 1 })
     })
 
+    it('give an older store its epoch once', async () => {
+      await layVersion(5)
+      const before = Date.now()
+      const epoch = await (await on.open()).epoch()
+      expect(epoch).toBeGreaterThanOrEqual(before)
+      expect(await (await on.open()).epoch()).toBe(epoch)
+    })
+
     it.each([1, 2, 3, 4, 5])('lead from version %i to the same tables as a fresh database has', async (version) => {
       await layVersion(version)
       await on.open()
       const migrated = await withKysely((db) => db.introspection.getTables())
+      const [{ epoch } = {}] = await on.sql('select epoch from store_identity')
       for (const table of TABLES) await on.sql(`drop table ${table}`)
-      await on.open()
+      const later = await on.open()
+      expect(await later.epoch()).toBeGreaterThan(Number(epoch))
       expect(await withKysely((db) => db.introspection.getTables())).toStrictEqual(migrated)
       expect(migrated.map(({ name }) => name).sort()).toStrictEqual([...TABLES].sort())
     })

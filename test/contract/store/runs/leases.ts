@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Lease } from '../../../../src/store/ports/leases.ts'
 import type { Store } from '../../../../src/store/ports/store.ts'
 import type { Bench } from '../../engines.ts'
-import { NOW } from '../../samples.ts'
+import { DAY, NOW, samplePlan } from '../../samples.ts'
 
 const NAME = 'host/shop.lab.test'
 
@@ -101,6 +101,17 @@ export function leaseSuite(on: Bench): void {
         await store.close()
       }
       expect(fences).toStrictEqual([1, 2, 3])
+    })
+
+    it('of a host whose plans are gone keep their fence when everything old is pruned', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan({ state: 'rolled_back' }))
+      const lease = await taken(store, 'one')
+      await store.releaseLease(lease)
+      const later = NOW + 1_000 * DAY
+      await store.prune({ plansBefore: later, auditBefore: later, eventsBefore: later, now: later })
+      expect(await store.findPlan(samplePlan().planId)).toBeUndefined()
+      expect((await taken(store, 'two', later)).fence).toBe(lease.fence + 1)
     })
 
     it('go to one of 50 concurrent holders, on two instances', async () => {

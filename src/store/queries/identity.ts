@@ -1,0 +1,10 @@
+import type { Kysely } from 'kysely'
+import type { StoreIdentity } from '../ports/identity.ts'
+import type { Schema } from '../schema.ts'
+
+export const identityIn = (db: Kysely<Schema>): StoreIdentity => ({
+  async epoch() {
+    const { epoch } = await db.selectFrom('store_identity').select('epoch').executeTakeFirstOrThrow()
+    return epoch
+  },
+})
