@@ -28,7 +28,7 @@ import { composeDiagnoser, composeDrift } from './diagnoser.ts'
 import { composeHttp } from './http.ts'
 import { composeMonitor } from './monitor.ts'
 import { composeObserver, planSettings, primaryReaders } from './observe.ts'
-import { composeRenewals, composeRuns, type RunParts, runParts } from './runs.ts'
+import { composeRenewals, composeRuns, composeStepsToRepair, type RunParts, runParts } from './runs.ts'
 
 /** The service, and the parts that the commands on this machine act with. */
 export type Assembly = Service &
@@ -72,7 +72,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
 
   const parts = runParts({ ...shared, config })
   const runs = composeRuns({ ...parts, recheck }, { store, trail, log, instance, leaseMs, crashPoint, publish, now })
-  const renewals = composeRenewals(config, parts, { store, instance, leaseMs, log })
+  const renewals = composeRenewals(config, parts, { store, runs, instance, log })
   const exposer: Exposer = new Exposer({
     settings,
     planTtlSeconds: config.plan.ttlSeconds,
@@ -83,6 +83,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     runs,
     publish,
     renewals,
+    stepsToRepair: composeStepsToRepair(config, store, parts),
     reportCertificate: (host, validity) => monitor.reportCertificate(host, validity),
     assertEquipped: (zone) => assertEquipped(parts, zone),
     instance,

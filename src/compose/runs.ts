@@ -14,20 +14,21 @@ import { loadPair } from '../certificates/stock/pair.ts'
 import type { Config } from '../config/config.ts'
 import { namesToOrder } from '../config/zones.ts'
 import type { DnsProvider, DnsReader, ZoneRecord } from '../dns/contract.ts'
-import { awaitPropagation, holdsExactly } from '../dns/read-back.ts'
+import { awaitPropagation, holdsExactly, readSets } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import { rfc2136Provider } from '../dns/rfc2136.ts'
+import { hostEntry, isCertificateFile, parsePath } from '../edge/config/layout.ts'
 import type { Edge } from '../edge/contract.ts'
 import { localEdge } from '../edge/local.ts'
 import { Fault } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
-import { type Run, STEPS_TO_REMOVE } from '../model/run.ts'
-import { stepsToApply } from '../plan/steps.ts'
+import { type RunAction, STEPS_TO_ACCEPT, STEPS_TO_REMOVE, STEPS_TO_RENEW, type StepName } from '../model/run.ts'
+import { stepsToApply, stepsToRepair } from '../plan/steps.ts'
 import { backupShelf } from '../runs/backup-shelf.ts'
 import type { CrashPoint } from '../runs/engine/crash-points.ts'
 import { EdgeLock } from '../runs/engine/edge-lock.ts'
-import { Runs, type RunsParts } from '../runs/engine/runs.ts'
-import { type RenewalParts, Renewals } from '../runs/renewal/renewals.ts'
+import { type Carried, Runs, type RunsParts } from '../runs/engine/runs.ts'
+import { type RenewalParts, Renewals } from '../runs/renewals.ts'
 import type { RunSubject, StepParts } from '../runs/steps/context.ts'
 import { stepsFor } from '../runs/steps/steps.ts'
 import type { Log } from '../runtime/log.ts'
@@ -67,6 +68,10 @@ export function runParts(sources: RunPartsSources): RunParts {
     readBack: async (zone, records) => {
       const [primary] = readers.get(zone) ?? []
       return primary ? holdsExactly(primary, records) : 'unknown'
+    },
+    readSets: async (zone, names) => {
+      const [primary] = readers.get(zone) ?? []
+      return primary ? readSets(primary, names) : 'unknown'
     },
     inventory,
     issuer: lazyIssuer(issuerOptions(sources)),
@@ -168,12 +173,13 @@ function lazyIssuer(options: AcmeIssuerOptions): CertificateIssuer {
 }
 
 /** The engine of all runs. `steps` are the parts that the steps of each run act with. */
-export function composeRuns(steps: StepParts, { store, ...parts }: Omit<RunsParts, 'stepsFor'>): Runs {
+export function composeRuns(steps: StepParts, { store, ...parts }: Omit<RunsParts, 'stepsFor' | 'renewedFiles'>): Runs {
   return new Runs({
     ...parts,
     store,
-    stepsFor: async (plan, run, guard) =>
-      stepsFor(steps, { ...(await subjectOf(store, steps.challenge, plan, run)), guard }),
+    renewedFiles,
+    stepsFor: async (carried, guard) =>
+      stepsFor(steps, { ...(await subjectOf(store, steps.challenge, carried)), guard }),
   })
 }
 
@@ -181,33 +187,64 @@ export function composeRuns(steps: StepParts, { store, ...parts }: Omit<RunsPart
 async function subjectOf(
   store: Store,
   challenge: ChallengeType,
-  plan: Plan,
-  run: Run,
+  { plan, run, task }: Carried,
 ): Promise<Omit<RunSubject, 'guard'>> {
   const { tls } = plan.request
   // The removal of a plan that once replaced another one has nothing to do with that other plan.
   const replaces = run.action === 'update' ? plan.request.replaces : undefined
-  const names = run.action === 'remove' ? STEPS_TO_REMOVE : (plan.steps ?? stepsToApply(tls, plan.changes, challenge))
-  const [exposure, former] = await Promise.all([
+  const ofPlan = plan.steps ?? stepsToApply(tls, plan.changes, challenge)
+  const [exposure, former, members] = await Promise.all([
     store.findExposure(plan.host),
     replaces === undefined ? undefined : store.findPlan(replaces),
+    run.action === 'renew' ? store.exposuresOf(run.runId) : [],
   ])
-  return { plan, run, names, receipt: exposure?.receipt, former }
+  return {
+    plan,
+    run,
+    task,
+    names: task.steps ?? FIXED_STEPS[run.action] ?? ofPlan,
+    receipt: exposure?.receipt,
+    former,
+    members: members.flatMap(({ host, receipt }) => (receipt ? [{ host, receipt }] : [])),
+  }
 }
 
-/** Undefined when the configuration has no edge for the Primary: then no certificate is in use. */
+/** The steps of actions for which they do not depend on the plan. */
+const FIXED_STEPS: Partial<Record<RunAction, readonly StepName[]>> = {
+  remove: STEPS_TO_REMOVE,
+  accept: STEPS_TO_ACCEPT,
+  renew: STEPS_TO_RENEW,
+}
+
+/** The steps of a repair: a certificate is ordered only if that of the host is gone and none in the folders covers it. */
+export const composeStepsToRepair =
+  ({ acme }: Config, store: Store, { inventory, now }: Pick<RunParts, 'inventory' | 'now'>) =>
+  async ({ host, request }: Plan): Promise<readonly StepName[]> => {
+    const used = (await store.findExposure(host))?.receipt?.certificate?.fingerprint
+    const present = used === undefined ? undefined : await inventory.withFingerprint(used)
+    const isThere = present !== undefined && present.notAfter.getTime() > now()
+    const orders = request.tls && !isThere && !(await inventory.covering(host, now()))
+    return stepsToRepair(request.tls, orders, acme.challenge)
+  }
+
+/** Of all files that a renewal placed, a host has the pair and its own entry. */
+const renewedFiles: RunsParts['renewedFiles'] = (host, former, placed) => [
+  ...former.filter(({ path }) => !isCertificateFile(path)),
+  ...placed.filter(({ path }) => path === hostEntry(host) || parsePath(path).kind === 'certificate'),
+]
+
+/** The renewal of every certificate in use. Undefined when the configuration has no edge for the Primary. */
 export function composeRenewals(
   { acme, renewal }: Config,
-  { primary, ...parts }: RunParts,
-  shared: Pick<RenewalParts, 'store' | 'instance' | 'leaseMs' | 'log'>,
+  parts: RunParts,
+  shared: Pick<RenewalParts, 'store' | 'runs' | 'instance' | 'log'>,
 ): Renewals | undefined {
-  if (!primary) return undefined
+  if (!parts.primary) return undefined
   const { now } = parts
   const directory = acmeDirectory({ url: acme.directory, caFile: acme.caFile })
   return new Renewals({
     ...parts,
     ...shared,
-    primary,
     advisor: renewalAdvisor({ directory, caFile: acme.caFile, now }),
     retry: { firstMs: renewal.retryFirstSeconds * 1000, factor: 2, longestMs: renewal.retryCapSeconds * 1000 },
   })

@@ -26,6 +26,15 @@ export interface SeenExposure {
   readonly served: string | null | undefined
 }
 
+/**
+ * The Primary's files of an exposure, as they were applied. While a run changes the exposure, the files of its certificate are
+ * left out: they are neither what was applied nor anybody's edit.
+ */
+export const filesToCompare = (
+  { receipt, runId }: { readonly receipt?: Receipt | undefined; readonly runId?: string | undefined },
+  isCertificateFile: (path: string) => boolean,
+): readonly FileHash[] => (receipt?.files ?? []).filter(({ path }) => runId === undefined || !isCertificateFile(path))
+
 const MISSING = 'missing'
 
 /** Compares what the receipt of an applied plan says with what was seen. */
@@ -44,9 +53,13 @@ function fileDifference(
   seen: readonly FileHash[],
   isCertificateFile: (path: string) => boolean,
 ): Difference[] {
-  const found = seen.find((file) => file.path === path)?.hash ?? null
-  if (found === hash) return []
+  const { hash: found = null, owner } = seen.find((file) => file.path === path) ?? {}
   const part = isCertificateFile(path) ? 'certificate' : 'entry'
+  if (found === hash && owner === undefined) return []
+  if (found === hash)
+    return [
+      { part, field: path, expected: 'owned by Drawbridge', found: `owned by user id ${owner}`, overwrite: false },
+    ]
   return [{ part, field: path, expected: shownHash(hash), found: shownHash(found), overwrite: found !== null }]
 }
 

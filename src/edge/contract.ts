@@ -28,11 +28,15 @@ export interface SiteCertificate {
   readonly keyPem: string
 }
 
-/** `path` is relative to the edge's own folder. A null `content` means that the file must not exist. A `secret` file has mode 0600. */
+/**
+ * `path` is relative to the edge's own folder. A null `content` means that the file must not exist. A `secret` file has mode
+ * 0600. `link`: what stands there is a symbolic link with this target, which somebody put there; only an undo writes one.
+ */
 export interface EdgeFile {
   readonly path: string
   readonly content: string | null
   readonly secret: boolean
+  readonly link?: string
 }
 
 /** Each file on disk must match `expected` or already equal `files`. A file that was edited outside Drawbridge is never overwritten. */
@@ -132,6 +136,10 @@ export interface Edge {
   unusedCertificates(): Promise<readonly EdgeFile[]>
   /** The files to remove for a host. A certificate that another host uses is kept. */
   filesWithout(host: string): Promise<readonly EdgeFile[]>
+  /** The host's entry as it stands, as files that depend on nothing of ours and lie outside the edge's folder. Empty without an entry. */
+  releasedFiles(host: string): Promise<readonly EdgeFile[]>
+  /** The absolute path of the configuration file among `releasedFiles`. */
+  releasedPath(host: string): string
   hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
   /** For backups and undo. */
   read(paths: readonly string[]): Promise<readonly EdgeFile[]>

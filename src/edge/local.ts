@@ -1,9 +1,28 @@
+import { mkdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { escapeText } from '../model/escape-text.ts'
-import { hostEntry, hostFile, isCertificateFile, isHost, isSecret, parsePath } from './config/layout.ts'
+import {
+  hostEntry,
+  hostFile,
+  isCertificateFile,
+  isHost,
+  isReleased,
+  isSecret,
+  parsePath,
+  placeOf,
+  releasedFile,
+  releasedFolder,
+} from './config/layout.ts'
 import { renderCertificate } from './config/render-certificate.ts'
+import { renderReleased } from './config/render-released.ts'
 import { renderSite } from './config/render-site.ts'
 import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
-import { certificateRemovals, keepUsedCertificates, unusedCertificates } from './files/certificates-in-use.ts'
+import {
+  certificateRemovals,
+  keepUsedCertificates,
+  pairInUse,
+  unusedCertificates,
+} from './files/certificates-in-use.ts'
 import { Fences } from './files/fences.ts'
 import { hashFile, readEdgeFile } from './files/files.ts'
 import { replaceFiles } from './files/replace.ts'
@@ -46,9 +65,16 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
       `nginx on edge ${server} rejected the change: ${refusalSentence(refusal)}. Nothing was changed.`,
     )
   }
-  const swap = async ({ files, expected, fences }: EdgeChange): Promise<void> => {
-    const change = { files: await keepUsedCertificates(folder, assertOwnPaths(files)), expected }
-    await replaceFiles(folder, change, fencesOnDisk.claim(fences))
+  const swap = async ({ files, fences, ...change }: EdgeChange): Promise<void> => {
+    if (files.some(({ path }) => isReleased(path))) mkdirSync(releasedFolder(folder), { recursive: true, mode: 0o755 })
+    const kept = await keepUsedCertificates(folder, assertOwnPaths(files))
+    await replaceFiles(folder, { ...change, files: kept }, fencesOnDisk.claim(fences))
+  }
+  const releasedFiles = async (host: string): Promise<readonly EdgeFile[]> => {
+    // Somebody may have put a link to a file of his own in the place of ours: nginx follows it, and so does this.
+    const text = await readFile(placeOf(folder, hostFile(host)), 'utf8').catch(() => null)
+    if (text === null) return []
+    return renderReleased({ host, text, pair: await pairInUse(folder, host) }, settings, folder)
   }
 
   return {
@@ -72,6 +98,8 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
     unusedCertificates: () => unusedCertificates(folder),
     hashFiles: async (paths) => Promise.all(paths.map((path) => hashFile(folder, ownPath(path)))),
     read: async (paths) => Promise.all(paths.map((path) => readEdgeFile(folder, ownPath(path)))),
+    releasedFiles,
+    releasedPath: (host) => placeOf(folder, releasedFile(host, 'conf')),
     async filesFor(site) {
       const files = renderSite(site, settings)
       const wanted = new Set(files.map(({ path }) => path))

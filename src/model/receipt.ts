@@ -6,7 +6,18 @@ import type { JournalEntry, StepName } from './run.ts'
 export interface FileHash {
   readonly path: string
   readonly hash: string | null
+  /** The user id of a file that belongs to another user than Drawbridge. */
+  readonly owner?: number
 }
+
+const LINK = 'link to '
+
+/** Stands for the hash of a symbolic link. */
+export const hashOfLink = (target: string): string => `${LINK}${target}`
+
+/** The target of a symbolic link, from what stands for its hash. */
+export const linkIn = (hash: string | null | undefined): string | undefined =>
+  hash?.startsWith(LINK) ? hash.slice(LINK.length) : undefined
 
 /** A record to be written. Names are canonical, the value of a CNAME too; the value of a TXT is its text, of any length. */
 export interface ZoneRecord {
@@ -28,7 +39,13 @@ export interface ChosenCertificate {
   readonly notAfter: number
   /** Whether Drawbridge ordered it, now or earlier. Then Drawbridge renews it. */
   readonly ours: boolean
+  /** In hex. Absent in receipts of earlier versions. */
+  readonly serial?: string
 }
+
+/** Whether a certificate with these names is valid for the host. */
+export const coversHost = (names: readonly string[], host: string): boolean =>
+  names.includes(host) || names.includes(`*${host.slice(host.indexOf('.'))}`)
 
 /** What one edge answered for the host. */
 export interface EdgeVerdict {
@@ -58,7 +75,8 @@ export interface StepResults {
   readonly check: null
   readonly backup: BackupManifest
   readonly certificate: ChosenCertificate
-  readonly proxy: { readonly files: readonly FileHash[] }
+  /** `released`: the absolute path of the file that an accept wrote outside the edge's folder. */
+  readonly proxy: { readonly files: readonly FileHash[]; readonly released?: string }
   readonly 'proxy-tls': { readonly files: readonly FileHash[] }
   readonly dns: { readonly records: readonly ZoneRecord[] }
   readonly verify: Verification
@@ -75,11 +93,9 @@ export function aftersIn(entries: readonly JournalEntry[]): Afters {
   > as Afters
 }
 
-/** A certificate that is being replaced: the files that are about to be written, and the host's former entry. */
-export interface RenewalIntent {
-  readonly certificate: ChosenCertificate
+/** A replacement that an earlier version of Drawbridge began and did not finish: the files that it was about to write. */
+interface RenewalIntent {
   readonly files: readonly FileHash[]
-  readonly former: { readonly path: string; readonly content: string }
 }
 
 /** What an apply created, and so what its removal removes. One per exposure, stored as JSON. */
@@ -103,6 +119,18 @@ export const receiptOf = (afters: Afters, former?: Receipt): Receipt => ({
   ...(afters.certificate && { certificate: afters.certificate }),
   ...(afters.verify && { verification: afters.verify }),
 })
+
+/** The receipt of a host whose certificate was replaced. The Secondary may still have the former one. */
+export function renewedReceipt(receipt: Receipt, files: readonly FileHash[], { certificate, verify }: Afters): Receipt {
+  const { renewal: _left, ...kept } = receipt
+  const isOnSecondary = verify?.secondary?.ok ?? true
+  const onSecondary = isOnSecondary ? certificate?.fingerprint : secondaryCertificate(receipt)
+  return { ...kept, files, ...(certificate && { certificate }), ...(onSecondary !== undefined && { onSecondary }) }
+}
+
+/** The fingerprint of the certificate that the Secondary was last seen to serve for the host. */
+export const secondaryCertificate = ({ onSecondary, certificate }: Receipt): string | undefined =>
+  onSecondary ?? certificate?.fingerprint
 
 /** Receipts of version 1 were the after-images by step, with two members of the renewal beside them. */
 interface FirstReceipt extends Afters {

@@ -1,11 +1,14 @@
-/** A run is one execution of a plan. Recovery after a crash reads its journal. */
-export const RUN_ACTIONS = ['apply', 'update', 'remove'] as const
+/**
+ * A run is one change of the world: of an exposure (`apply`, `update`, `remove`, `repair`, `accept`) or of a certificate and all
+ * hosts that are served with it (`renew`). Recovery after a crash reads its journal.
+ */
+export const RUN_ACTIONS = ['apply', 'update', 'remove', 'repair', 'accept', 'renew'] as const
 export type RunAction = (typeof RUN_ACTIONS)[number]
 export type RunState = 'running' | 'succeeded' | 'rolled_back' | 'blocked'
 
 /**
  * What authorized an action. `network`: the internal network is enough, as for a token or in the legacy flow.
- * `schedule`: the exposure expired. `console`: a command on the server.
+ * `schedule`: an exposure expired, or a certificate is due. `console`: a command on the server.
  */
 export type Right = 'capability' | 'admin_token' | 'capability_and_admin_token' | 'network' | 'schedule' | 'console'
 
@@ -85,6 +88,20 @@ export const hostLease = (host: string): string => `host ${host}`
 /** The holder name of a run's lease. After a restart the same instance can continue this run at once, but no other run. */
 export const runHolder = (instance: string, runId: string): string => `${instance} ${runId}`
 
+/** What a run was told beside its plan. It is journalled when the run begins, so that recovery knows it. */
+export interface RunTask {
+  /** The steps of a repair, in order: they depend on what is damaged. */
+  readonly steps?: readonly StepName[]
+  /** A repair may overwrite what was changed outside Drawbridge. */
+  readonly overwrite?: boolean
+  /** A renewal may order a certificate. Without it, it only puts an installed certificate in place. */
+  readonly orders?: boolean
+  /** The RFC 9773 identifier of the certificate that the order replaces. */
+  readonly replaces?: string
+  /** The blocked run whose books an accept closes. */
+  readonly resolves?: string
+}
+
 /** The names of the steps. A plan puts them in order; the engine has one implementation for each name and action. */
 export const STEP_NAMES = ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'] as const
 export type StepName = (typeof STEP_NAMES)[number]
@@ -92,9 +109,18 @@ export type StepName = (typeof STEP_NAMES)[number]
 /** The steps of a removal, in order: the DNS name goes first. The same for every plan. */
 export const STEPS_TO_REMOVE: readonly StepName[] = ['backup', 'dns', 'proxy']
 
+/** The steps of an accept, in order: the service first, then the owner mark. */
+export const STEPS_TO_ACCEPT: readonly StepName[] = ['backup', 'proxy', 'dns']
+
+/** The steps of a renewal, in order. */
+export const STEPS_TO_RENEW: readonly StepName[] = ['backup', 'certificate', 'proxy', 'verify']
+
 /** The steps that a run of each action may have, in no particular order. */
 export const STEPS_OF: Readonly<Record<RunAction, readonly StepName[]>> = {
   apply: STEP_NAMES,
   update: ['check', 'backup', 'certificate', 'proxy', 'verify'],
   remove: STEPS_TO_REMOVE,
+  repair: ['backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],
+  accept: STEPS_TO_ACCEPT,
+  renew: STEPS_TO_RENEW,
 }

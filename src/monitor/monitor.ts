@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EdgeReader } from '../edge/reading/contract.ts'
 import type { Validity } from '../model/badge.ts'
-import { HeldLease } from '../runs/engine/lease.ts'
+import { HeldLeases } from '../runs/engine/lease.ts'
 import type { Store } from '../store/ports/store.ts'
 import { Follower } from './follower.ts'
 import { withCertificate } from './judge.ts'
@@ -113,7 +113,7 @@ export class Monitor {
     const { store, board, edge, instance, leaseMs, now } = this.#parts
     const lease = edge && (await store.takeLease(LEASE, instance, now(), leaseMs))
     if (!lease) return false
-    const held = new HeldLease(store, lease, leaseMs, now)
+    const held = new HeldLeases(store, [lease], leaseMs, now)
     const writer = new StatusWriter(store, board)
     this.#writer = writer
     const watchList = new WatchList({ ...this.#parts, ...edge, writer })
@@ -140,7 +140,7 @@ export class Monitor {
     return true
   }
 
-  async #checkHosts(held: HeldLease, watchList: WatchList, rounds: Rounds, writer: StatusWriter): Promise<void> {
+  async #checkHosts(held: HeldLeases, watchList: WatchList, rounds: Rounds, writer: StatusWriter): Promise<void> {
     while (!this.#stopped) {
       held.assertHeld()
       await this.#refresh(watchList)

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EdgeFile } from '../edge/contract.ts'
 import { Fault } from '../model/errors.ts'
-import type { BackupManifest } from '../model/receipt.ts'
+import { type BackupManifest, linkIn } from '../model/receipt.ts'
 import { createFile, errorCode, replaceFile, syncFolder } from '../primitives/durable-file.ts'
+import { hashOf } from './file-hash.ts'
 
 /**
  * Stores backups. `keep` is durable when it resolves. It removes the oldest backups beyond the configured number, but never
@@ -72,13 +72,7 @@ export function backupShelf(
   }
 }
 
-const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex')
-
-const describe = ({ path, content, secret }: EdgeFile): BackupManifest['files'][number] => ({
-  path,
-  hash: content === null ? null : sha256(content),
-  secret,
-})
+const describe = (file: EdgeFile): BackupManifest['files'][number] => ({ ...hashOf(file), secret: file.secret })
 
 /** The manifest is written last, by rename: a backup with a manifest is complete. */
 async function write(folder: string, manifest: BackupManifest, files: readonly EdgeFile[]): Promise<void> {
@@ -109,9 +103,11 @@ async function loadFile(
   i: number,
 ): Promise<EdgeFile> {
   const { path, hash, secret } = file
-  if (hash === null) return { path, content: null, secret }
+  const link = linkIn(hash)
+  if (hash === null || link !== undefined) return { path, content: null, secret, ...(link !== undefined && { link }) }
   const content = await readFile(join(folder, runId, String(i)), 'utf8').catch(() => undefined)
   if (content === undefined) throw new Fault(`The backup of ${path} in ${runId} is missing.`)
-  if (sha256(content) !== hash) throw new Fault(`The backup of ${path} in ${runId} is damaged.`)
-  return { path, content, secret }
+  const kept = { path, content, secret }
+  if (hashOf(kept).hash !== hash) throw new Fault(`The backup of ${path} in ${runId} is damaged.`)
+  return kept
 }

@@ -4,7 +4,7 @@ import type { Store } from '../store/ports/store.ts'
 import { recover } from './engine/recover.ts'
 import type { Runs } from './engine/runs.ts'
 import { Expiry, type ExpiryParts } from './expiry.ts'
-import type { Renewals } from './renewal/renewals.ts'
+import type { Renewals } from './renewals.ts'
 import type { StepParts } from './steps/context.ts'
 
 interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'edgeLock'> {

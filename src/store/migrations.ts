@@ -9,6 +9,7 @@ import { hosts } from './migrations/0006-hosts.ts'
 import { proof } from './migrations/0007-proof.ts'
 import { runRights } from './migrations/0008-run-rights.ts'
 import { orderedSteps } from './migrations/0009-ordered-steps.ts'
+import { claimedExposures } from './migrations/0010-claimed-exposures.ts'
 import { identity } from './migrations/0011-identity.ts'
 import type { Schema } from './schema.ts'
 
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   proof,
   runRights,
   orderedSteps,
+  claimedExposures,
   identity,
 ]
 

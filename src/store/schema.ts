@@ -65,6 +65,7 @@ export interface ExposureRow {
   since: number
   receipt: string | null
   expires_at: number | null
+  run_id: string | null
 }
 
 export interface RunRow {

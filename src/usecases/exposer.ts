@@ -9,15 +9,14 @@ import { Problem } from '../model/errors.ts'
 import { type ExposureRequest, isPlanId, type Plan, stateAt } from '../model/exposure.ts'
 import type { Observation } from '../model/finding.ts'
 import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
-import { BY_SCHEDULE, type Origin, type RunAction } from '../model/run.ts'
+import { BY_SCHEDULE, type Origin, type RunAction, type RunTask, type StepName } from '../model/run.ts'
 import { type Desired, resolveRequest } from '../plan/desired.ts'
 import { changedSince, type Former, propose, withOwner } from '../plan/plan.ts'
 import type { PlanSettings } from '../plan/settings.ts'
 import { type Begun, begin } from '../runs/engine/begin.ts'
 import { problemOf } from '../runs/engine/ending.ts'
 import type { Publish, RunResult, Runs } from '../runs/engine/runs.ts'
-import type { Renewals, RenewedNow } from '../runs/renewal/renewals.ts'
-import { assertRenewable, renewalProblem } from '../runs/renewal/request.ts'
+import type { Renewals } from '../runs/renewals.ts'
 import type { PlanCursor } from '../store/ports/plans.ts'
 import type { Store, StoreSession } from '../store/ports/store.ts'
 import { type RunReport, runsOf } from './progress.ts'
@@ -34,6 +33,8 @@ export interface ExposerParts {
   readonly publish: Publish
   /** Undefined if no edge is configured. */
   readonly renewals: Renewals | undefined
+  /** The steps that a repair of an applied plan has now. */
+  readonly stepsToRepair: (plan: Plan) => Promise<readonly StepName[]>
   /** Makes every read of this instance show a certificate that was just proven to be served. */
   readonly reportCertificate: (host: string, validity: Validity) => void
   /** Throws if this installation has no edge or no DNS key for the zone. */
@@ -55,11 +56,6 @@ export type Observe = (
 export interface Started {
   readonly plan: Plan
   readonly result: Promise<RunResult>
-}
-
-export interface Renewed extends RenewedNow {
-  readonly plan: Plan
-  readonly at: number
 }
 
 export interface Grant {
@@ -210,41 +206,33 @@ export class Exposer {
   }
 
   /** Writes again what an applied plan says. `overwrite`: also where somebody else changed it. */
-  async repair(planId: string, _overwrite: boolean, _caller: Caller, _credentials: Credentials): Promise<Started> {
-    throw new Problem('unavailable', `Plan ${planId} cannot be repaired by this version.`)
+  async repair(planId: string, overwrite: boolean, caller: Caller, credentials: Credentials): Promise<Started> {
+    const steps = await this.#parts.stepsToRepair(await this.findPlan(planId))
+    return this.#run('repair', planId, caller, credentials, { steps, ...(overwrite && { overwrite }) })
   }
 
   /** Leaves records and service as they are, and takes the exposure out of the books. */
-  async accept(planId: string, _caller: Caller, _credentials: Credentials): Promise<Started> {
-    throw new Problem('unavailable', `Plan ${planId} cannot be accepted by this version.`)
+  accept(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
+    return this.#run('accept', planId, caller, credentials)
   }
 
-  /** Renews the certificate of an applied plan's host now, due or not. It continues if the caller hangs up. */
-  async renew(planId: string, caller: Caller, credentials: Credentials): Promise<Renewed> {
-    const { store, trail, admission, renewals, reportCertificate, now } = this.#parts
+  /** Renews the certificate of an applied plan's host now, due or not. All hosts that share it get the new one. */
+  async renew(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
+    const { admission, renewals, reportCertificate, now } = this.#parts
     const plan = await this.findPlan(planId)
-    const { host } = plan
-    const right = await store.transaction(async (session) => {
-      const proven = await admission.prove('renew', plan, caller, credentials, session, now())
-      if (plan.state === 'expired') throw expired(plan)
-      await assertRenewable(plan, session, now())
-      return proven
-    })
     if (!renewals) throw new Problem('unavailable', 'This installation has no edge, and so no certificate in use.')
-    const renewed = await renewals.renewNow(host).catch((fault: unknown) => {
-      throw renewalProblem(fault)
+    const started = await renewals.request(plan, async (session) => {
+      const right = await admission.prove('renew', plan, caller, credentials, session, now())
+      if (plan.state === 'expired') throw expired(plan)
+      return { ...who(caller), right }
     })
-    const { certificate, source } = renewed
-    for (const served of renewed.hosts) reportCertificate(served, certificate)
-    const at = now()
-    const facts = {
-      names: certificate.names.join(', '),
-      notAfter: new Date(certificate.notAfter).toISOString(),
-      source,
-      right,
-    }
-    await trail.record({ ...who(caller), at, action: 'renew', outcome: 'ok', planId, host, facts })
-    return { ...renewed, plan, at }
+    const result = started.result.then((done) => {
+      const { certificate } = done.afters
+      if (done.outcome.kind === 'succeeded' && certificate)
+        for (const host of done.hosts) reportCertificate(host, certificate)
+      return done
+    })
+    return { plan, result }
   }
 
   /**
@@ -296,7 +284,13 @@ export class Exposer {
     return { plan, records: recordsOf(plan, exposure.receipt), expiresAt: exposure.expiresAt }
   }
 
-  async #run(action: CapabilityAction, planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
+  async #run(
+    action: CapabilityAction,
+    planId: string,
+    caller: Caller,
+    credentials: Credentials,
+    task?: RunTask,
+  ): Promise<Started> {
     const { settings, store, admission, now } = this.#parts
     const plan = await this.findPlan(planId)
     const begun = await store.transaction(async (session) => {
@@ -304,18 +298,18 @@ export class Exposer {
       if (plan.state === 'expired') throw expired(plan)
       assertManaged(plan.request.zone, settings)
       this.#parts.assertEquipped(plan.request.zone)
-      return this.#begin(runActionOf(action, plan), plan, { ...who(caller), right }, session)
+      return this.#begin(runActionOf(action, plan), plan, { ...who(caller), right }, session, task)
     })
     return this.#start(plan, begun)
   }
 
-  #begin(action: RunAction, plan: Plan, origin: Origin, session: StoreSession): Promise<Begun> {
+  #begin(action: RunAction, plan: Plan, origin: Origin, session: StoreSession, task?: RunTask): Promise<Begun> {
     const { instance, runs, now } = this.#parts
-    return begin({ action, plan, origin, instance, leaseMs: runs.leaseMs, at: now() }, session)
+    return begin({ action, plan, origin, instance, leaseMs: runs.leaseMs, at: now(), ...(task && { task }) }, session)
   }
 
-  #start(plan: Plan, { run, lease }: Begun): Started {
-    return { plan, result: this.#parts.runs.start(plan, run, lease) }
+  #start(plan: Plan, begun: Begun): Started {
+    return { plan, result: this.#parts.runs.start({ plan, ...begun }) }
   }
 }
 
@@ -343,7 +337,7 @@ interface FormerExposure extends Former {
 
 /** To apply a plan that replaces another one is to update its exposure. */
 const runActionOf = (action: CapabilityAction, { request }: Plan): RunAction =>
-  action === 'remove' ? 'remove' : request.replaces === undefined ? 'apply' : 'update'
+  action === 'apply' && request.replaces !== undefined ? 'update' : action
 
 /** A plan that replaces another one may not end the exposure sooner: to shorten is to remove. */
 function assertEndsLater(former: FormerExposure, request: ExposureRequest, now: number): void {

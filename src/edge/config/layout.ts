@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { parseName } from '../../model/dns-name.ts'
 
 // The layout of an edge's folder. Drawbridge reads and writes only these paths there.
@@ -33,6 +34,18 @@ export const MAX_PARTS: Readonly<Record<PemKind, number>> = { certificate: 4, ke
 const MAX_HOST_LENGTH = 250
 
 export const hostFile = (host: string): string => `hosts/${host}.conf`
+/** Files of hosts that are not managed any more. They lie beside the edge's folder and are not ours to change. */
+const RELEASED = 'released/'
+export const releasedFile = (host: string, ending: 'conf' | 'crt' | 'key'): string => `${RELEASED}${host}.${ending}`
+export const releasedFolder = (folder: string): string => `${folder}-released`
+export const releasedPlace = (folder: string, path: string): string =>
+  `${releasedFolder(folder)}/${path.slice(RELEASED.length)}`
+export const isReleased = (path: string): boolean => path.startsWith(RELEASED)
+
+/** The absolute path of a file of the edge. */
+export const placeOf = (folder: string, path: string): string =>
+  isReleased(path) ? releasedPlace(folder, path) : join(folder, path)
+
 export const hostEntry = (host: string): string => `tls/hosts/${host}.map`
 
 /** Nearly every PEM text fits into one part. Further parts have their own folder, so that nginx lists few files for them. */
@@ -45,12 +58,13 @@ export const pemGlob = (kind: PemKind, part: number): string => pemFile(kind, '*
 export const isHost = (host: string): boolean => parseName(host) === host && host.length <= MAX_HOST_LENGTH
 
 /** Files are written in this order and removed in the reverse order, so that a file never exists without the files it needs. */
-const ORDER = ['certificate', 'host entry', 'host', 'base'] as const
+const ORDER = ['released', 'certificate', 'host entry', 'host', 'base'] as const
 
 export type Path =
   | { readonly kind: 'base' }
   | { readonly kind: 'host' | 'host entry'; readonly host: string }
   | { readonly kind: 'certificate'; readonly id: string; readonly secret: boolean }
+  | { readonly kind: 'released'; readonly host: string; readonly secret: boolean }
 
 /** Throws for a path that is not in this layout: it may come from a journal or a backup. */
 export function parsePath(path: string): Path {
@@ -59,6 +73,8 @@ export function parsePath(path: string): Path {
   if (host !== undefined && isHost(host)) return { kind: 'host', host }
   const entry = /^tls\/hosts\/(.+)\.map$/.exec(path)?.[1]
   if (entry !== undefined && isHost(entry)) return { kind: 'host entry', host: entry }
+  const [, released, ending] = /^released\/(.+)\.(conf|crt|key)$/.exec(path) ?? []
+  if (released !== undefined && isHost(released)) return { kind: 'released', host: released, secret: ending === 'key' }
   const pem = /^tls\/(?:(certificate|key)s\/|more\/)([0-9a-f]{32})(?:\.(certificate|key)-[2-4])?\.map$/.exec(path)
   const [, first, id = '', further] = pem ?? []
   if ((first === undefined) !== (further === undefined)) {
@@ -72,7 +88,7 @@ export const isCertificateFile = (path: string): boolean => ['certificate', 'hos
 
 export const isSecret = (path: string): boolean => {
   const parsed = parsePath(path)
-  return parsed.kind === 'certificate' && parsed.secret
+  return (parsed.kind === 'certificate' || parsed.kind === 'released') && parsed.secret
 }
 
 /** Compares two paths by the order in which their files are written. */

@@ -1,6 +1,6 @@
 import { formatEndpoint } from '../../model/address.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { hostEntry, hostFile, MAX_PARTS, type PemKind, pemGlob } from './layout.ts'
+import { hostEntry, hostFile, MAX_PARTS, type PemKind, pemGlob, releasedFolder } from './layout.ts'
 
 /** The header of the default server's response. It distinguishes an unknown host from a 404 of a backend. */
 export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host' }
@@ -51,6 +51,8 @@ ${listenLines(settings, ports.https, ' ssl http2 default_server')}
 }
 
 include ${folder}/${hostFile('*')};
+# Hosts that are not managed here any more.
+include ${releasedFolder(folder)}/*.conf;
 `
 }
 

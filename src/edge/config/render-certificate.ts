@@ -26,6 +26,9 @@ export function renderCertificate(host: string, certificate: SiteCertificate): E
 /** The certificate id in a host's map entry. */
 export const idInEntry = (entry: string): string | undefined => /^\S+ ([0-9a-f]{32});\n$/.exec(entry)?.[1]
 
+/** The PEM text in one part, empty when there is none. */
+export const pemInPart = (part: string): string => /^[0-9a-f]{32} "([^"]*)";\n$/.exec(part)?.[1] ?? ''
+
 function renderPem(kind: PemKind, id: string, pem: string): EdgeFile[] {
   const lines = pem.split(/\r?\n/).filter((line) => line !== '')
   if (lines.length === 0 || !lines.every((line) => PEM_LINE.test(line))) throw new Error(`The ${kind} is not PEM text.`)

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hostEntry, isSecret, MAX_PARTS, type PemKind, parsePath, pemFile } from '../config/layout.ts'
-import { idInEntry } from '../config/render-certificate.ts'
+import { idInEntry, pemInPart } from '../config/render-certificate.ts'
 import type { EdgeFile } from '../contract.ts'
 import { withEdgeFaults } from './files.ts'
 
@@ -16,6 +16,22 @@ export async function certificateRemovals(folder: string, host: string): Promise
       .filter((path, index) => index === 0 || further.has(path.slice('tls/more/'.length)))
       .map((path) => ({ path, content: null, secret: kind === 'key' })),
   )
+}
+
+/** The pair that a host's entry names, read from the edge's own copy. Undefined when the host has none. */
+export async function pairInUse(
+  folder: string,
+  host: string,
+): Promise<{ readonly certificatePem: string; readonly keyPem: string } | undefined> {
+  const id = idInEntry(await readFile(join(folder, hostEntry(host)), 'utf8').catch(() => ''))
+  if (id === undefined) return undefined
+  const pem = async (kind: PemKind) => {
+    const parts = Array.from({ length: MAX_PARTS[kind] }, (_, index) => join(folder, pemFile(kind, id, index + 1)))
+    const texts = await Promise.all(parts.map((path) => readFile(path, 'utf8').catch(() => '')))
+    return texts.map(pemInPart).join('')
+  }
+  const [certificatePem, keyPem] = [await pem('certificate'), await pem('key')]
+  return certificatePem === '' || keyPem === '' ? undefined : { certificatePem, keyPem }
 }
 
 /** Leaves out the removal of every certificate that a host still uses after the change. */

@@ -1,52 +1,65 @@
 import { createHash } from 'node:crypto'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { hashOfLink } from '../../model/receipt.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
-import { isSecret, STAGING } from '../config/layout.ts'
+import { isSecret, placeOf, STAGING } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile, type FileHash } from '../contract.ts'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
-/** The `hash` of a link, a folder or a pipe. It equals no real hash. */
+/** The `hash` of a folder or a pipe. It equals no real hash. */
 export const NO_FILE = 'not a regular file'
 
 export const hashOf = (content: string | Buffer | null): string | null =>
   content === null ? null : createHash('sha256').update(content).digest('hex')
 
 export async function hashFile(folder: string, path: string): Promise<FileHash> {
-  const content = await contentOf(folder, path)
-  return { path, hash: content === NO_FILE ? NO_FILE : hashOf(content) }
+  const found = lookAt(folder, path)
+  if (found.kind === 'link') return { path, hash: hashOfLink(found.target) }
+  if (found.kind !== 'file') return { path, hash: found.kind === 'none' ? null : NO_FILE }
+  const { content, owner } = found
+  return { path, hash: hashOf(content), ...(owner !== process.getuid?.() && { owner }) }
 }
 
 export async function readEdgeFile(folder: string, path: string): Promise<EdgeFile> {
-  const content = await contentOf(folder, path)
-  if (content === NO_FILE) throw notRegularFile(path)
-  return { path, content: content === null ? null : content.toString(), secret: isSecret(path) }
+  const found = lookAt(folder, path)
+  const secret = isSecret(path)
+  if (found.kind === 'other') throw notRegularFile(path)
+  if (found.kind === 'link') return { path, content: null, secret, link: found.target }
+  return { path, content: found.kind === 'file' ? found.content.toString() : null, secret }
 }
 
 export const notRegularFile = (path: string): EdgeFault =>
   new EdgeFault('changed_meanwhile', `${path} is not a regular file. Move it away.`)
 
+type Found =
+  | { readonly kind: 'file'; readonly content: Buffer; readonly owner: number }
+  | { readonly kind: 'link'; readonly target: string }
+  | { readonly kind: 'none' | 'other' }
+
 /**
- * Null when there is no file. Follows no link and does not wait for a pipe. It reads synchronously: for small files that is
- * faster than the thread pool.
+ * Follows no link and does not wait for a pipe. It reads synchronously: for small files that is faster than the thread pool.
  */
-async function contentOf(folder: string, path: string): Promise<Buffer | null | typeof NO_FILE> {
-  const place = join(folder, path)
+function lookAt(folder: string, path: string): Found {
+  const place = placeOf(folder, path)
   try {
-    if (!lstatSync(dirname(place)).isDirectory()) return NO_FILE
+    if (!lstatSync(dirname(place)).isDirectory()) return { kind: 'other' }
     return readOpened(openSync(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
   } catch (error) {
     const code = errorCode(error)
-    if (code === 'ENOENT') return null
-    if (code === 'ELOOP' || code === 'ENXIO' || code === 'ENOTDIR') return NO_FILE
+    if (code === 'ENOENT') return { kind: 'none' }
+    if (code === 'ELOOP' && lstatSync(place).isSymbolicLink()) return { kind: 'link', target: readlinkSync(place) }
+    if (code === 'ELOOP' || code === 'ENXIO' || code === 'ENOTDIR') return { kind: 'other' }
     throw faultOf(path, error)
   }
 }
 
-function readOpened(descriptor: number): Buffer | typeof NO_FILE {
+function readOpened(descriptor: number): Found {
   try {
-    return fstatSync(descriptor).isFile() ? readFileSync(descriptor) : NO_FILE
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile()) return { kind: 'other' }
+    return { kind: 'file', content: readFileSync(descriptor), owner: stat.uid }
   } finally {
     closeSync(descriptor)
   }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, renameSync, rmSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { rm, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { hashOfLink } from '../../model/receipt.ts'
 import { createFile, syncFolder } from '../../primitives/durable-file.ts'
-import { byOrder, isSecret, STAGING } from '../config/layout.ts'
+import { byOrder, isSecret, placeOf, STAGING } from '../config/layout.ts'
 import { type EdgeChange, EdgeFault, type EdgeFile } from '../contract.ts'
 import { type Claim, UNFENCED } from './fences.ts'
 import { assertStaging, hashFile, hashOf, NO_FILE, notRegularFile, withEdgeFaults } from './files.ts'
@@ -42,29 +43,38 @@ export async function replaceFiles(folder: string, change: EdgeChange, claim: Cl
 }
 
 async function compare(folder: string, { files, expected }: EdgeChange) {
-  const hashes = await Promise.all(files.map(({ path }) => hashFile(folder, path)))
-  const onDisk = new Map(hashes.map(({ path, hash }) => [path, hash]))
-  const open = files.filter(({ path, content }) => {
-    const hash = onDisk.get(path)
+  const found = await Promise.all(files.map(({ path }) => hashFile(folder, path)))
+  const onDisk = new Map(found.map(({ path, hash }) => [path, hash]))
+  const open = files.filter((file, index) => {
+    const { path } = file
+    const { hash, owner } = found[index] ?? { hash: null }
     if (hash === NO_FILE) throw notRegularFile(path)
-    if (hash === hashOf(content)) return false
+    // A file that somebody gave to another user is written again.
+    if (hash === hashOfFile(file)) return owner !== undefined
     if (!expected.some((before) => before.path === path && before.hash === hash)) throw changedMeanwhile(path)
     return true
   })
   return {
     onDisk,
-    toWrite: open.filter(({ content }) => content !== null).toSorted((a, b) => byOrder(a.path, b.path)),
-    toRemove: open.filter(({ content }) => content === null).toSorted((a, b) => byOrder(b.path, a.path)),
+    toWrite: open.filter((file) => hashOfFile(file) !== null).toSorted((a, b) => byOrder(a.path, b.path)),
+    toRemove: open.filter((file) => hashOfFile(file) === null).toSorted((a, b) => byOrder(b.path, a.path)),
   }
 }
+
+const hashOfFile = ({ content, link: target }: EdgeFile): string | null =>
+  target === undefined ? hashOf(content) : hashOfLink(target)
 
 const changedMeanwhile = (path: string): EdgeFault =>
   new EdgeFault('changed_meanwhile', `${path} was changed outside Drawbridge. It was not overwritten.`)
 
 const newDraft = (): string => join(STAGING, `draft-${randomBytes(8).toString('hex')}`)
 
-const writeDraft = (folder: string, { path, content }: EdgeFile, draft: string): Promise<void> =>
-  withEdgeFaults(path, () => createFile(join(folder, draft), content ?? '', isSecret(path) ? 0o600 : 0o644))
+const writeDraft = (folder: string, { path, content, link: target }: EdgeFile, draft: string): Promise<void> =>
+  withEdgeFaults(path, () =>
+    target === undefined
+      ? createFile(join(folder, draft), content ?? '', isSecret(path) ? 0o600 : 0o644)
+      : symlink(target, join(folder, draft)),
+  )
 
 /** Waits for all even when one fails: a draft that is still being written could not be removed. */
 async function allSettled(work: readonly Promise<void>[]): Promise<void> {
@@ -79,7 +89,7 @@ type Undo = () => void
  * existing file is replaced by rename: an edit between the comparison and the rename could be lost.
  */
 function installFile(folder: string, draft: string, path: string, isNew: boolean, drafts: string[]): Promise<Undo> {
-  const place = join(folder, path)
+  const place = placeOf(folder, path)
   return withEdgeFaults(path, async () => {
     if (isNew) {
       linkSync(join(folder, draft), place)
@@ -100,7 +110,7 @@ function removeFile(
   expected: string | null | undefined,
   drafts: string[],
 ): Promise<Undo> {
-  const place = join(folder, path)
+  const place = placeOf(folder, path)
   const aside = newDraft()
   return withEdgeFaults(path, async () => {
     renameSync(place, join(folder, aside))
@@ -125,6 +135,6 @@ async function undoAll(undo: readonly Undo[], claim: Claim): Promise<void> {
 }
 
 async function syncFolders(folder: string, files: readonly EdgeFile[]): Promise<void> {
-  const paths = new Set(files.map(({ path }) => dirname(path)))
-  await Promise.all([...paths].map((path) => withEdgeFaults(path, () => syncFolder(join(folder, path)))))
+  const folders = new Set(files.map(({ path }) => dirname(placeOf(folder, path))))
+  await Promise.all([...folders].map((path) => withEdgeFaults(path, () => syncFolder(path))))
 }

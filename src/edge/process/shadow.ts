@@ -1,9 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { createFile } from '../../primitives/durable-file.ts'
-import { BASE_FILE, FOLDERS, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
+import {
+  BASE_FILE,
+  FOLDERS,
+  isReleased,
+  placeOf,
+  releasedFolder,
+  releasedPlace,
+  SHADOW_PREFIX,
+  STAGING,
+} from '../config/layout.ts'
 import { EdgeFault, type EdgeFile } from '../contract.ts'
 import { assertStaging, readEdgeFile, withEdgeFaults } from '../files/files.ts'
 import { includePattern, includesOurs, readMainFile } from '../reading/main-file.ts'
@@ -48,7 +57,8 @@ async function stage(settings: EdgeSettings, folder: string, files: readonly Edg
   const changed = new Map<string, string | null>()
   for (const [index, { path, content }] of files.entries()) {
     const draft = content === null ? null : join(folder, String(index))
-    if (draft) await withEdgeFaults(path, () => createFile(draft, content ?? '', 0o600, false))
+    if (draft)
+      await withEdgeFaults(path, () => createFile(draft, namingDrafts(settings.folder, content, changed), 0o600, false))
     changed.set(path, draft)
   }
   const base = join(folder, BASE_FILE)
@@ -63,6 +73,13 @@ async function stage(settings: EdgeSettings, folder: string, files: readonly Edg
   return overlay
 }
 
+/** A released file names its certificate and key by path. In the test they are drafts, too, and come before it. */
+const namingDrafts = (folder: string, content: string | null, drafts: ReadonlyMap<string, string | null>): string =>
+  [...drafts].reduce(
+    (text, [path, draft]) => (draft && isReleased(path) ? text.replaceAll(releasedPlace(folder, path), draft) : text),
+    content ?? '',
+  )
+
 async function baseText({ folder, server }: EdgeSettings, files: readonly EdgeFile[]): Promise<string> {
   const base = files.find(({ path }) => path === BASE_FILE) ?? (await readEdgeFile(folder, BASE_FILE))
   if (base.content !== null) return base.content
@@ -73,7 +90,9 @@ async function baseText({ folder, server }: EdgeSettings, files: readonly EdgeFi
 }
 
 function assertAllIncluded(overlay: Overlay): void {
-  const missing = overlay.unused().filter((path) => path !== BASE_FILE)
+  const missing = overlay
+    .unused()
+    .filter((path) => path !== BASE_FILE && !(isReleased(path) && !path.endsWith('.conf')))
   if (missing.length === 0) return
   throw new EdgeFault(
     'unavailable',
@@ -89,7 +108,8 @@ async function filesOnDisk(folder: string): Promise<string[]> {
       return names.map((name) => join(path, name))
     }),
   )
-  return lists.flat()
+  const released = await readdir(releasedFolder(folder)).catch(() => [])
+  return [...lists.flat(), ...released.map((name) => `released/${name}`)]
 }
 
 /** The files in an edge's folder after the change: files on disk, some replaced by drafts or removed. */
@@ -130,17 +150,18 @@ class Overlay {
   /** The live path of a tested file. */
   liveName(file: string): string {
     const [path] = [...this.#changed].find(([, draft]) => draft === file) ?? []
-    return path === undefined ? file : `${this.#folder}/${path}`
+    return path === undefined ? file : placeOf(this.#folder, path)
   }
 
   #placeOf(path: string): string | undefined {
     this.#used.add(path)
     const draft = this.#changed.get(path)
-    return draft === undefined ? `${this.#folder}/${path}` : (draft ?? undefined)
+    return draft === undefined ? placeOf(this.#folder, path) : (draft ?? undefined)
   }
 
   #relative(folder: string): string | undefined {
     if (folder === this.#folder) return '.'
+    if (folder === releasedFolder(this.#folder)) return 'released'
     return folder.startsWith(`${this.#folder}/`) ? folder.slice(this.#folder.length + 1) : undefined
   }
 }

@@ -174,8 +174,11 @@ function renewRoute(app: App, exposer: Exposer): void {
       },
     },
     async (request) => {
-      const renewed = await exposer.renew(request.body.planId, request.caller, credentialsOf(request))
-      const { plan, certificate, source, warnings, at } = renewed
+      const started = await exposer.renew(request.body.planId, request.caller, credentialsOf(request))
+      const { plan } = started
+      const { afters, finishedAt } = await succeeded(started)
+      const { certificate, verify } = afters
+      if (!certificate) throw new Error('a renewal succeeded without a certificate')
       return {
         planId: plan.planId,
         state: 'applied' as const,
@@ -185,10 +188,10 @@ function renewRoute(app: App, exposer: Exposer): void {
           notBefore: new Date(certificate.notBefore).toISOString(),
           notAfter: new Date(certificate.notAfter).toISOString(),
           fingerprint: certificate.fingerprint,
-          source,
+          source: certificate.source === 'issued' ? ('issued' as const) : ('reused' as const),
         },
-        warnings: [...warnings],
-        renewedAt: new Date(at).toISOString(),
+        warnings: verify?.secondary && !verify.secondary.ok ? [verify.secondary.detail] : [],
+        renewedAt: new Date(finishedAt).toISOString(),
       }
     },
   )

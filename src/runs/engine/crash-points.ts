@@ -1,4 +1,4 @@
-import { STEPS_OF } from '../../model/run.ts'
+import { STEPS_OF, type StepName } from '../../model/run.ts'
 
 /**
  * Named points before and after each journal write and each effect of a run. The tests kill the service at each of them.
@@ -10,41 +10,18 @@ const BACKWARD = ['before-undo-intent', 'after-undo-intent', 'after-undo', 'afte
 const EDGES = ['begun', 'before-finish', 'after-finish'] as const
 
 /** Points inside effects that have several parts. */
-const INSIDE = [
-  'apply proxy before-swap',
-  'update proxy before-swap',
-  'remove proxy before-swap',
-  'apply proxy swapped',
-  'update proxy swapped',
-  'remove proxy swapped',
-  'apply certificate challenge-set',
-  'update certificate challenge-set',
-] as const
-
-/** A renewal has no journal: receipts and orders show how far it came. */
-export const RENEWAL_POINTS = [
-  'renew run begun',
-  'renew certificate challenge-set',
-  'renew certificate issued',
-  'renew proxy before-intent',
-  'renew proxy after-intent',
-  'renew proxy swapped',
-  'renew proxy reloaded',
-  'renew verify after-effect',
-  'renew run before-finish',
-  'renew run after-finish',
-  'renew secondary swapped',
-  'renew proxy before-undo',
-  'renew proxy after-undo',
-] as const
+const INSIDE: Partial<Record<StepName, readonly string[]>> = {
+  proxy: ['before-swap', 'swapped'],
+  certificate: ['challenge-set'],
+}
 
 export const CRASH_POINTS: readonly string[] = [
   ...Object.entries(STEPS_OF).flatMap(([action, steps]) => [
     ...EDGES.map((moment) => `${action} run ${moment}`),
-    ...steps.flatMap((step) => [...FORWARD, ...BACKWARD].map((moment) => `${action} ${step} ${moment}`)),
+    ...steps.flatMap((step) =>
+      [...FORWARD, ...BACKWARD, ...(INSIDE[step] ?? [])].map((moment) => `${action} ${step} ${moment}`),
+    ),
   ]),
-  ...INSIDE,
-  ...RENEWAL_POINTS,
 ]
 
 /** Called at each point with the name of the point. */

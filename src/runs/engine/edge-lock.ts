@@ -2,7 +2,7 @@ import type { Edge } from '../../edge/contract.ts'
 import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { poll } from '../../primitives/retry.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
-import { HeldLease } from './lease.ts'
+import { HeldLeases } from './lease.ts'
 import { StepFault } from './step.ts'
 
 const PATIENCE = { firstMs: 20, withinMs: 120_000 }
@@ -82,7 +82,7 @@ export class EdgeLock {
   async #underLease<T>(place: string, queue: Queue, number: number, work: (turn: LockTurn) => Promise<T>): Promise<T> {
     const lease = await this.#take(place)
     queue.fence = lease.fence
-    const held = new HeldLease(this.#store, lease, this.#leaseMs, Date.now)
+    const held = new HeldLeases(this.#store, [lease], this.#leaseMs, Date.now)
     // The fence counts the turns of all instances: if it grew by one, no other turn lies between.
     const isNextAfter = ({ asked, fence }: LockMark) => number === asked + 1 && lease.fence === fence + 1
     return work({ isNextAfter, assertHeld: () => held.assertHeld() }).finally(async () => {

@@ -1,37 +1,58 @@
+import { IssueFault } from '../../certificates/contract.ts'
 import type { AuditAction, AuditEntry } from '../../model/audit.ts'
 import { type ErrorCode, Fault, Problem, sentenceOf } from '../../model/errors.ts'
 import type { EventType, NewEvent } from '../../model/event.ts'
 import type { Plan, PlanState } from '../../model/exposure.ts'
-import { CONSOLE_ACTOR, type Run, type RunAction, type RunState, SERVICE_ACTOR } from '../../model/run.ts'
+import type { Afters, ChosenCertificate } from '../../model/receipt.ts'
+import { CONSOLE_ACTOR, type Run, type RunAction, type RunState, type RunTask, SERVICE_ACTOR } from '../../model/run.ts'
+import type { Exposure } from '../../store/ports/exposures.ts'
 import type { SagaOutcome } from './saga.ts'
 
-/** What an outcome means for the store. `exposure`: its state after the run, or null if the name is free again. */
+/**
+ * What an outcome means for the store. `plan`: its state after the run; undefined: the state before. `exposure`: its state after
+ * the run, or null if it is not ours any more.
+ */
 export interface Ending {
   readonly run: Exclude<RunState, 'running'>
-  readonly plan: PlanState
+  readonly plan?: PlanState
   readonly exposure: PlanState | null
   readonly audit: AuditEntry['outcome']
 }
 
-const ENDINGS: Record<RunAction, Record<SagaOutcome['kind'], Ending>> = {
+const ROLLED_BACK = { run: 'rolled_back', audit: 'rolled_back' } as const
+const SUCCEEDED = { run: 'succeeded', audit: 'ok' } as const
+/** The plan is applied before and after. */
+const SAME_PLAN = {
+  succeeded: { ...SUCCEEDED, exposure: 'applied' },
+  rolled_back: { ...ROLLED_BACK, exposure: 'applied' },
+} as const
+
+const ENDINGS: Record<RunAction, Record<'succeeded' | 'rolled_back', Ending>> = {
   apply: {
-    succeeded: { run: 'succeeded', plan: 'applied', exposure: 'applied', audit: 'ok' },
-    rolled_back: { run: 'rolled_back', plan: 'rolled_back', exposure: null, audit: 'rolled_back' },
-    blocked: { run: 'blocked', plan: 'blocked', exposure: 'blocked', audit: 'blocked' },
+    succeeded: { ...SUCCEEDED, plan: 'applied', exposure: 'applied' },
+    rolled_back: { ...ROLLED_BACK, plan: 'rolled_back', exposure: null },
   },
   update: {
-    succeeded: { run: 'succeeded', plan: 'applied', exposure: 'applied', audit: 'ok' },
-    rolled_back: { run: 'rolled_back', plan: 'rolled_back', exposure: 'applied', audit: 'rolled_back' },
-    blocked: { run: 'blocked', plan: 'blocked', exposure: 'blocked', audit: 'blocked' },
+    succeeded: { ...SUCCEEDED, plan: 'applied', exposure: 'applied' },
+    rolled_back: { ...ROLLED_BACK, plan: 'rolled_back', exposure: 'applied' },
   },
   remove: {
-    succeeded: { run: 'succeeded', plan: 'removed', exposure: null, audit: 'ok' },
-    rolled_back: { run: 'rolled_back', plan: 'applied', exposure: 'applied', audit: 'rolled_back' },
-    blocked: { run: 'blocked', plan: 'blocked', exposure: 'blocked', audit: 'blocked' },
+    succeeded: { ...SUCCEEDED, plan: 'removed', exposure: null },
+    rolled_back: { ...ROLLED_BACK, plan: 'applied', exposure: 'applied' },
   },
+  repair: SAME_PLAN,
+  accept: { ...SAME_PLAN, succeeded: { ...SUCCEEDED, plan: 'released', exposure: null } },
+  renew: SAME_PLAN,
 }
 
-export const endingOf = (action: RunAction, outcome: SagaOutcome): Ending => ENDINGS[action][outcome.kind]
+const BLOCKED: Ending = { run: 'blocked', plan: 'blocked', exposure: 'blocked', audit: 'blocked' }
+
+export function endingOf(action: RunAction, { kind }: SagaOutcome, { resolves }: RunTask = {}): Ending {
+  if (kind === 'blocked') return BLOCKED
+  // The accept of a blocked plan that was put back leaves it blocked.
+  if (kind === 'rolled_back' && resolves !== undefined) return { ...ROLLED_BACK, exposure: 'blocked' }
+  return ENDINGS[action][kind]
+}
 
 /** The audit action of a run. The expiry of an exposure and the resolving of a blocked plan have names of their own. */
 export function auditActionOf({ action, actor }: Run): AuditAction {
@@ -43,21 +64,48 @@ export function auditActionOf({ action, actor }: Run): AuditAction {
 export const networkOf = ({ actor, network }: Run): AuditEntry['network'] =>
   network ?? (actor === SERVICE_ACTOR || actor === CONSOLE_ACTOR ? 'self' : 'internal')
 
-/** The right that the run was allowed by, and whether recovery finished it. */
-export function factsOf({ right }: Run, recovered: boolean): AuditEntry['facts'] {
-  if (right === undefined && !recovered) return undefined
-  return { ...(right !== undefined && { right }), ...(recovered && { recovered }) }
+/** What the audit says of a run beside its outcome: by what right, whether recovery finished it, and what it was told. */
+export function factsOf({ run, task, afters, members, recovered }: Ended): AuditEntry['facts'] {
+  const { right, action } = run
+  const { certificate } = action === 'renew' ? afters : {}
+  const facts = {
+    ...(right !== undefined && { right }),
+    ...(recovered && { recovered }),
+    ...(task.overwrite && { overwrite: true }),
+    ...(certificate && { ...certificateFacts(certificate), hosts: members.length }),
+  }
+  return Object.keys(facts).length === 0 ? undefined : facts
 }
 
-/** The event for the end of a run. */
-export function eventOf({ url, request }: Plan, run: Run, outcome: SagaOutcome, at: number): NewEvent {
+/** A run that has ended. `plan` is as it was before the end. */
+export interface Ended {
+  readonly plan: Plan
+  readonly run: Run
+  readonly task: RunTask
+  readonly outcome: SagaOutcome
+  readonly afters: Afters
+  /** The exposures that the run had claimed, as they were before the end. */
+  readonly members: readonly Exposure[]
+  /** An earlier process or another instance began it. */
+  readonly recovered: boolean
+  readonly at: number
+}
+
+/** The event for the end of a run. A renewal has one of its own, and none where nothing changed or where it is tried again. */
+export function eventOf(ended: Ended): NewEvent | undefined {
+  const { plan, run, task, outcome, afters, at } = ended
+  const { url, request } = plan
   const { planId, host, action, actor } = run
   const about = { at, host, planId }
-  if (outcome.kind !== 'succeeded') {
+  if (outcome.kind === 'blocked' || (outcome.kind === 'rolled_back' && action !== 'renew')) {
     const { code, message: reason } = problemOf(action, host, outcome)
-    const facts = { action, state: endingOf(action, outcome).plan, code, reason, actor }
+    const facts = { action, state: endingOf(action, outcome).plan ?? plan.state, code, reason, actor }
     return { ...about, type: outcome.kind === 'blocked' ? 'exposure.blocked' : 'exposure.rolled_back', facts }
   }
+  if (action === 'renew') return renewedEvent(ended)
+  if (action === 'repair')
+    return { ...about, type: 'exposure.repaired', facts: { url, actor, overwrite: task.overwrite ?? false } }
+  if (action === 'accept') return { ...about, type: 'exposure.released', facts: { url, actor } }
   if (action === 'remove') {
     const type: EventType = auditActionOf(run) === 'expire' ? 'exposure.expired' : 'exposure.removed'
     return { ...about, type, facts: { url, actor } }
@@ -70,6 +118,20 @@ export function eventOf({ url, request }: Plan, run: Run, outcome: SagaOutcome, 
   }
   return { ...about, type: 'exposure.applied', facts: { url, server, port, tls, expiresAt, actor } }
 }
+
+/** One event for a certificate, however many hosts are served with it: its first name stands for them. */
+function renewedEvent({ outcome, afters: { certificate }, members, at }: Ended): NewEvent | undefined {
+  const former = members[0]?.receipt?.certificate?.fingerprint
+  if (outcome.kind !== 'succeeded' || !certificate || certificate.fingerprint === former) return undefined
+  const facts = { ...certificateFacts(certificate), serial: certificate.serial ?? '', hosts: members.length }
+  return { at, type: 'certificate.renewed', host: certificate.names[0] ?? '', facts }
+}
+
+const certificateFacts = ({ names, notAfter, ours }: ChosenCertificate) => ({
+  names: names.join(', '),
+  notAfter: new Date(notAfter).toISOString(),
+  source: ours ? 'issued' : 'placed',
+})
 
 /** The problem for the caller of a run that did not succeed: the code of the failed check or step, with every step and every undo. */
 export function problemOf(
@@ -99,6 +161,16 @@ export function problemOf(
 
 function codeOf(action: RunAction, fault: unknown): ErrorCode {
   if (fault instanceof Problem) return fault.code
+  if (action === 'renew' && fault instanceof IssueFault) return 'certificate_unavailable'
   if (fault instanceof Fault && fault.code) return fault.code
-  return action === 'remove' ? 'remove_failed' : 'apply_failed'
+  return FAILED[action]
+}
+
+const FAILED: Record<RunAction, ErrorCode> = {
+  apply: 'apply_failed',
+  update: 'apply_failed',
+  remove: 'remove_failed',
+  repair: 'repair_failed',
+  accept: 'accept_failed',
+  renew: 'renew_failed',
 }

@@ -12,7 +12,7 @@ export class LeaseLost extends Problem {
 }
 
 /** Leases that are renewed together while their holder works. Knows when another instance may have taken one. */
-export class HeldLeases {
+export class HeldLeases implements LeaseGuard {
   readonly #leases: readonly Lease[]
   readonly #store: Pick<LeaseStore, 'renewLeases'>
   readonly #lifeMs: number
@@ -29,13 +29,14 @@ export class HeldLeases {
     this.#beat = setInterval(() => void this.#renew(), lifeMs / 4)
   }
 
-  assertHeld(name: string): void {
-    if (this.#now() >= (this.#heldUntil.get(name) ?? 0)) throw new LeaseLost(name)
+  /** Throws if one of the leases may be lost. */
+  assertHeld(): void {
+    const now = this.#now()
+    for (const [name, until] of this.#heldUntil) if (now >= until) throw new LeaseLost(name)
   }
 
-  /** How long the lease is held for certain, in milliseconds. */
-  leftMs(name: string): number {
-    return Math.max(0, (this.#heldUntil.get(name) ?? 0) - this.#now())
+  get leftMs(): number {
+    return Math.max(0, Math.min(...this.#heldUntil.values()) - this.#now())
   }
 
   /** Stops renewing. Does not release the leases. */
@@ -49,28 +50,5 @@ export class HeldLeases {
     const held = this.#leases.filter(({ name }) => this.#heldUntil.get(name) !== 0)
     const renewed = await this.#store.renewLeases(held, asked, this.#lifeMs).catch(() => undefined)
     if (renewed) for (const { name } of held) this.#heldUntil.set(name, renewed.has(name) ? asked + this.#lifeMs : 0)
-  }
-}
-
-/** A single held lease. */
-export class HeldLease implements LeaseGuard {
-  readonly lease: Lease
-  readonly #all: HeldLeases
-
-  constructor(store: Pick<LeaseStore, 'renewLeases'>, lease: Lease, lifeMs: number, now: () => number) {
-    this.lease = lease
-    this.#all = new HeldLeases(store, [lease], lifeMs, now)
-  }
-
-  assertHeld(): void {
-    this.#all.assertHeld(this.lease.name)
-  }
-
-  get leftMs(): number {
-    return this.#all.leftMs(this.lease.name)
-  }
-
-  stop(): void {
-    this.#all.stop()
   }
 }

@@ -1,13 +1,14 @@
 import { hostLease, type Run, runHolder } from '../../model/run.ts'
 import type { Log } from '../../runtime/log.ts'
-import type { LeaseStore } from '../../store/ports/leases.ts'
+import type { ExposureStore } from '../../store/ports/exposures.ts'
+import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
 import type { RunStore } from '../../store/ports/runs.ts'
-import type { RunResult, Runs } from './runs.ts'
+import { type RunResult, type Runs, taskIn } from './runs.ts'
 import { RetryLater } from './saga.ts'
 
 interface RecoverParts {
-  readonly store: RunStore & LeaseStore & Pick<PlanStore, 'findPlan'>
+  readonly store: RunStore & LeaseStore & Pick<PlanStore, 'findPlan'> & Pick<ExposureStore, 'exposuresOf'>
   readonly runs: Runs
   readonly instance: string
   readonly log: Log
@@ -26,19 +27,24 @@ export async function recover(parts: RecoverParts, begunBefore = Number.POSITIVE
 }
 
 async function recoverRun(run: Run, { store, runs, instance, log, now }: RecoverParts): Promise<RunResult | undefined> {
-  const lease = await store.takeLease(hostLease(run.host), runHolder(instance, run.runId), now(), runs.leaseMs)
-  if (!lease) return undefined
+  const { runId } = run
+  const hosts = new Set([run.host, ...(await store.exposuresOf(runId)).map(({ host }) => host)])
+  const leases: Lease[] = []
+  for (const host of hosts) {
+    const lease = await store.takeLease(hostLease(host), runHolder(instance, runId), now(), runs.leaseMs)
+    if (lease) leases.push(lease)
+  }
+  const [first] = leases
   const plan = await store.findPlan(run.planId)
-  if (!plan || !(await store.adoptRun(run.runId, instance, lease.fence))) {
-    await store.releaseLease(lease)
+  // The holder may still live while one of its leases does.
+  if (!plan || leases.length < hosts.size || !first || !(await store.adoptRun(runId, instance, first.fence))) {
+    for (const lease of leases) await store.releaseLease(lease)
     return undefined
   }
-  log.warn(
-    { event: 'run_recovered', runId: run.runId, host: run.host, action: run.action },
-    'Run was interrupted; finishing it',
-  )
-  const entries = await store.readJournal(run.runId, 0)
-  return runs.resume({ plan, run: { ...run, holder: instance, fence: lease.fence }, lease, entries, patient: true })
+  log.warn({ event: 'run_recovered', runId, host: run.host, action: run.action }, 'Run was interrupted; finishing it')
+  const entries = await store.readJournal(runId, 0)
+  const taken = { ...run, holder: instance, fence: first.fence }
+  return runs.resume({ plan, run: taken, leases, task: taskIn(entries), entries, patient: true })
 }
 
 function report(error: unknown, { runId, host, action }: Run, log: Log): void {

@@ -1,8 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { Problem } from '../../model/errors.ts'
-import { BY_CONSOLE, hostLease, type JournalEntry, type Run, runHolder } from '../../model/run.ts'
+import type { Plan } from '../../model/exposure.ts'
+import { BY_CONSOLE, hostLease, type JournalEntry, type Run, type RunAction, runHolder } from '../../model/run.ts'
+import type { Lease } from '../../store/ports/leases.ts'
 import type { Store, StoreSession } from '../../store/ports/store.ts'
-import type { RunResult, Runs } from './runs.ts'
+import { busy, newRunId } from './begin.ts'
+import { type RunResult, type Runs, taskIn } from './runs.ts'
 
 export interface ResolveParts {
   readonly store: Store
@@ -23,40 +25,79 @@ export async function leftOvers(store: Store, planId: string): Promise<readonly 
 }
 
 /** Undoes what the blocked run could not undo, in a run of its own. */
-export async function resolve(planId: string, { store, runs, instance, now }: ResolveParts): Promise<RunResult> {
-  const runId = `run_${randomBytes(13).toString('hex')}`
+export async function resolve(planId: string, parts: ResolveParts): Promise<RunResult> {
+  const { store, runs } = parts
   // Everything is read in the transaction that begins the run: another process may resolve the same plan at this moment.
-  const begin = async (session: StoreSession) => {
-    const blocked = await blockedRun(session, planId)
-    const plan = await session.findPlan(planId)
-    if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
-    const entries = (await session.readJournal(blocked.runId, 0)).filter(
-      ({ step, mark }) => step !== 'run' || mark === 'intent',
-    )
-    const lease = await session.takeLease(hostLease(plan.host), runHolder(instance, runId), now(), runs.leaseMs)
-    if (!lease) throw new Problem('plan_busy', `Another run for ${plan.host} is under way.`)
-    const { finishedAt: _end, ...same } = blocked
-    const run: Run = {
-      ...same,
-      runId,
-      state: 'running',
-      holder: instance,
-      fence: lease.fence,
-      ...BY_CONSOLE,
-      startedAt: now(),
-    }
-    await session.insertRun(run)
+  const begun = await store.transaction(async (session) => {
+    const { blocked, ...taken } = await takeOver(planId, undefined, parts, session)
+    const old = await session.readJournal(blocked.runId, 0)
     // The new run's journal takes over the old entries: after a crash it is all that recovery reads.
-    const inherited: JournalEntry[] = []
-    for (const entry of entries) inherited.push(await session.appendJournal({ ...entry, runId }, lease.fence))
-    return { plan, run, lease, entries: inherited }
-  }
-  const begun = await store.transaction(begin)
+    const { runId, fence } = taken.run
+    const entries: JournalEntry[] = []
+    for (const entry of old.filter(({ step, mark }) => step !== 'run' || mark === 'intent'))
+      entries.push(await session.appendJournal({ ...entry, runId }, fence))
+    return { ...taken, entries, task: taskIn(entries) }
+  })
   return runs.resume({ ...begun, patient: false })
 }
 
+/** Closes the books on a blocked run as it stands: its host is served as it is and is not ours any more. */
+export async function acceptBlocked(planId: string, parts: ResolveParts): Promise<RunResult> {
+  const begun = await parts.store.transaction(async (session) => {
+    const { blocked, ...taken } = await takeOver(planId, 'accept', parts, session)
+    const { runId, fence, startedAt: at } = taken.run
+    const task = { resolves: blocked.runId }
+    await session.appendJournal({ runId, at, step: 'run', mark: 'intent', image: task }, fence)
+    return { ...taken, task }
+  })
+  return parts.runs.start(begun)
+}
+
+interface Taken {
+  readonly blocked: Run
+  readonly plan: Plan
+  readonly run: Run
+  readonly leases: readonly Lease[]
+}
+
+/** Begins a run that takes over the claims of a blocked one. `action`: undefined for the same as before. */
+async function takeOver(
+  planId: string,
+  action: RunAction | undefined,
+  { runs, instance, now }: ResolveParts,
+  session: StoreSession,
+): Promise<Taken> {
+  const blocked = await blockedRun(session, planId)
+  const plan = await session.findPlan(planId)
+  if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
+  const runId = newRunId()
+  const claims = await session.exposuresOf(blocked.runId)
+  const leases: Lease[] = []
+  for (const host of new Set([plan.host, ...claims.map((claim) => claim.host)])) {
+    const lease = await session.takeLease(hostLease(host), runHolder(instance, runId), now(), runs.leaseMs)
+    if (!lease) throw busy(host)
+    leases.push(lease)
+  }
+  await session.passClaims(blocked.runId, runId)
+  const { finishedAt: _end, ...same } = blocked
+  const run: Run = {
+    ...same,
+    runId,
+    action: action ?? blocked.action,
+    state: 'running',
+    holder: instance,
+    fence: leases[0]?.fence ?? 0,
+    ...BY_CONSOLE,
+    startedAt: now(),
+  }
+  await session.insertRun(run)
+  return { blocked, plan, run, leases }
+}
+
 async function blockedRun(store: StoreSession, planId: string): Promise<Run> {
-  const run = (await store.runsOf(planId)).at(-1)
-  if (run?.state === 'blocked') return run
+  const plan = await store.findPlan(planId)
+  const runs = await store.runsOf(planId)
+  const run = runs.findLast(({ state }) => state === 'blocked')
+  if (plan?.state === 'blocked' && run && runs.at(-1)?.state !== 'running') return run
   throw new Problem('plan_busy', `Plan ${planId} is not blocked: there is nothing to resolve.`)
 }

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditTrail } from '../../audit/trail.ts'
 import type { Plan } from '../../model/exposure.ts'
-import { type Afters, receiptOf } from '../../model/receipt.ts'
-import type { JournalEntry, LeaseGuard, Run } from '../../model/run.ts'
+import { type Afters, coversHost, type FileHash, receiptOf, renewedReceipt } from '../../model/receipt.ts'
+import { hostLease, type JournalEntry, type LeaseGuard, type Run, type RunTask, STEPS_OF } from '../../model/run.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
 import type { Store, StoreSession } from '../../store/ports/store.ts'
 import type { CrashPoint } from './crash-points.ts'
-import { auditActionOf, type Ending, endingOf, eventOf, factsOf, networkOf } from './ending.ts'
+import { auditActionOf, type Ended, type Ending, endingOf, eventOf, factsOf, networkOf } from './ending.ts'
 import { Journal, untilStored } from './journal.ts'
-import { HeldLease, LeaseLost } from './lease.ts'
+import { HeldLeases, LeaseLost } from './lease.ts'
 import { Saga, type SagaOutcome } from './saga.ts'
 import type { Step } from './step.ts'
 
@@ -22,7 +22,9 @@ export interface RunsParts {
   readonly trail: AuditTrail
   readonly log: Log
   /** The steps of a run, the same every time it is asked for. */
-  readonly stepsFor: (plan: Plan, run: Run, guard: LeaseGuard) => Promise<readonly Step[]>
+  readonly stepsFor: (carried: Carried, guard: LeaseGuard) => Promise<readonly Step[]>
+  /** The files of a host after a renewal: its former ones, and those of the new certificate out of all that were placed. */
+  readonly renewedFiles: (host: string, former: readonly FileHash[], placed: readonly FileHash[]) => readonly FileHash[]
   readonly instance: string
   /** The lease of a run lives this long after its last renewal. Then another instance may take the run over. */
   readonly leaseMs: number
@@ -34,11 +36,15 @@ export interface RunsParts {
 /** Called with each journal entry of a run after it is durable. */
 export type RunListener = (entry: JournalEntry, run: Run) => void
 
-/** An unfinished run that no instance executes, and its journal. */
-export interface Left {
+/** A run to be executed under its leases. Recovered runs have a journal; `patient`: see Saga. */
+export interface Carried {
   readonly plan: Plan
   readonly run: Run
-  readonly lease: Lease
+  readonly leases: readonly Lease[]
+  readonly task: RunTask
+}
+
+export interface Left extends Carried {
   readonly entries: readonly JournalEntry[]
   readonly patient: boolean
 }
@@ -47,27 +53,25 @@ export interface RunResult {
   readonly run: Run
   readonly outcome: SagaOutcome
   readonly afters: Afters
+  /** The hosts that the run changed. */
+  readonly hosts: readonly string[]
   readonly finishedAt: number
 }
 
-/** A run that this instance executes. */
-interface Carried {
-  readonly plan: Plan
-  readonly run: Run
-  readonly lease: Lease
-  /** An earlier process or another instance began it. */
-  readonly recovered: boolean
-}
-
 /**
- * The direction of an interrupted run. An apply without a verdict goes back; a removal goes forward unless its journal says
- * that it was going back. So no name ever points at an edge that does not serve it.
+ * The direction of an interrupted run. A run with a verdict goes forward, and one that still needs it goes back. A run that has
+ * no such step (remove, accept) goes forward unless its journal says that it was going back. So no name ever points at an
+ * edge that does not serve it.
  */
 export function continuesForward(action: Run['action'], entries: readonly JournalEntry[]): boolean {
   const decided = entries.some(({ mark }) => mark === 'verdict')
   const goingBack = entries.some(({ mark }) => mark === 'failed' || mark === 'undo_intent')
-  return decided || (action === 'remove' && !goingBack)
+  return decided || (!STEPS_OF[action].includes('verify') && !goingBack)
 }
+
+/** What the run was told, from the first entry of its journal. Runs of earlier versions have nothing there. */
+export const taskIn = (entries: readonly JournalEntry[]): RunTask =>
+  (entries.find(({ step, mark }) => step === 'run' && mark === 'intent')?.image ?? {}) as RunTask
 
 /** Executes runs, each under the lease of its host, with a journal. A caller that hangs up does not stop a run. */
 export class Runs {
@@ -83,26 +87,26 @@ export class Runs {
   }
 
   /** Executes a run whose first transaction (`begin`) is committed. */
-  start(plan: Plan, run: Run, lease: Lease): Promise<RunResult> {
+  start(carried: Carried): Promise<RunResult> {
     const { crashPoint, stepsFor } = this.#parts
-    const { action } = run
-    return this.#track({ plan, run, lease, recovered: false }, async (journal, guard) => {
+    const { action } = carried.run
+    return this.#track(carried, false, async (journal, guard) => {
       crashPoint(`${action} run begun`)
-      return new Saga({ action, steps: await stepsFor(plan, run, guard), journal, crashPoint }).forward()
+      return new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint }).forward()
     })
   }
 
   /** Continues a run that a crash interrupted, in the direction of `continuesForward`. `patient`: see Saga. */
-  resume({ plan, run, lease, entries, patient }: Left): Promise<RunResult> {
+  resume({ entries, patient, ...carried }: Left): Promise<RunResult> {
     const { crashPoint, stepsFor } = this.#parts
-    const { action } = run
+    const { action } = carried.run
     const goOn = async (journal: Journal, guard: LeaseGuard): Promise<SagaOutcome> => {
-      const saga = new Saga({ action, steps: await stepsFor(plan, run, guard), journal, crashPoint, patient })
+      const saga = new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, patient })
       if (continuesForward(action, entries)) return saga.forward()
       const fault = new Error('The service ended while the run was in progress.')
       return { ...(await saga.backward()), steps: [], fault }
     }
-    return this.#track({ plan, run, lease, recovered: patient }, goOn, entries)
+    return this.#track(carried, patient, goOn, entries)
   }
 
   isUnderWay = (runId: string): boolean => this.#underWay.has(runId)
@@ -126,12 +130,13 @@ export class Runs {
 
   #track(
     carried: Carried,
+    recovered: boolean,
     work: (journal: Journal, guard: LeaseGuard) => Promise<SagaOutcome>,
     entries: readonly JournalEntry[] = [],
   ): Promise<RunResult> {
-    const { run, lease } = carried
+    const { run, leases } = carried
     const { store, now, leaseMs, log } = this.#parts
-    const held = new HeldLease(store, lease, leaseMs, now)
+    const held = new HeldLeases(store, leases, leaseMs, now)
     const assertHeld = () => held.assertHeld()
     const journal = new Journal({
       store,
@@ -142,9 +147,9 @@ export class Runs {
       entries,
     })
     const result = work(journal, held)
-      .then((outcome) => this.#finish(carried, outcome, journal))
+      .then((outcome) => this.#finish(carried, recovered, outcome, journal))
       .catch((error: unknown) => {
-        throw error instanceof StaleFence ? new LeaseLost(lease.name) : error
+        throw error instanceof StaleFence ? new LeaseLost(hostLease(run.host)) : error
       })
       .finally(() => {
         held.stop()
@@ -164,9 +169,9 @@ export class Runs {
     for (const listener of this.#listeners) listener(entry, run)
   }
 
-  async #finish(carried: Carried, outcome: SagaOutcome, journal: Journal): Promise<RunResult> {
+  async #finish(carried: Carried, recovered: boolean, outcome: SagaOutcome, journal: Journal): Promise<RunResult> {
     const { run } = carried
-    const { log, now, crashPoint, publish } = this.#parts
+    const { store, log, now, crashPoint, publish } = this.#parts
     const finishedAt = now()
     const afters = journal.afters()
     if (outcome.kind !== 'succeeded')
@@ -175,66 +180,86 @@ export class Runs {
         'Run did not succeed',
       )
     crashPoint(`${run.action} run before-finish`)
-    const book = () => this.#book(carried, outcome, afters, finishedAt)
-    const last = await publish(run.host, () => untilStored(book))
+    const members = await untilStored(() => store.exposuresOf(run.runId))
+    const ended: Ended = { ...carried, outcome, afters, members, recovered, at: finishedAt }
+    const hosts = [...new Set([run.host, ...members.map(({ host }) => host)])]
+    const last = await publish(run.host, () => untilStored(() => this.#book(ended, carried.leases)))
     if (last) this.#notify(last, run)
     crashPoint(`${run.action} run after-finish`)
-    return { run, outcome, afters, finishedAt }
+    return { run, outcome, afters, hosts, finishedAt }
   }
 
   /** Stores everything that the end of a run changes, in one transaction. */
-  async #book(
-    { plan, run, lease, recovered }: Carried,
-    outcome: SagaOutcome,
-    afters: Afters,
-    at: number,
-  ): Promise<JournalEntry | undefined> {
-    const { store, trail } = this.#parts
+  async #book(ended: Ended, leases: readonly Lease[]): Promise<JournalEntry | undefined> {
+    const { store, trail, renewedFiles } = this.#parts
+    const { plan, run, task, outcome, at } = ended
     const { planId, host, action, fence, runId } = run
-    const ending = endingOf(action, outcome)
+    const ending = endingOf(action, outcome, task)
     return store.transaction(async (session) => {
       // An earlier attempt, whose answer was lost, may have stored everything.
       if (!(await session.finishRun(runId, ending.run, at, fence))) return undefined
-      const image = { state: ending.plan }
+      const image = { state: ending.plan ?? plan.state }
       const last = await session.appendJournal({ runId, at, step: 'run', mark: 'done', image }, fence)
-      await session.movePlan(planId, ['applying', 'removing', 'blocked'], ending.plan)
-      await bookExposure({ plan, run, ending, afters, at }, session)
-      await session.releaseLease(lease)
-      await session.appendEvent(eventOf(plan, run, outcome, at))
+      if (ending.plan) await session.movePlan(planId, ['applied', 'applying', 'removing', 'blocked'], ending.plan)
+      await bookExposures(ended, ending, leases, renewedFiles, session)
+      // A blocked run keeps its claims: nobody changes its hosts until it is resolved.
+      if (ending.run !== 'blocked')
+        await session.passClaims(runId, ending.run === 'rolled_back' ? task.resolves : undefined)
+      for (const lease of leases) await session.releaseLease(lease)
+      const event = eventOf(ended)
+      if (event) await session.appendEvent(event)
       const audited = { actor: run.actor, network: networkOf(run), action: auditActionOf(run), outcome: ending.audit }
-      await trail.record({ at, ...audited, planId, host, facts: factsOf(run, recovered) }, session)
+      await trail.record({ at, ...audited, planId, host, facts: factsOf(ended) }, session)
       return last
     })
   }
 }
 
-interface ExposureEnd {
-  readonly plan: Plan
-  readonly run: Run
-  readonly ending: Ending
-  readonly afters: Afters
-  readonly at: number
-}
-
-/** What the end of a run changes in its exposure. */
-async function bookExposure({ plan, run, ending, afters, at }: ExposureEnd, session: StoreSession): Promise<void> {
+/** What the end of a run changes in its exposures. */
+async function bookExposures(
+  { plan, run, afters, members, at }: Ended,
+  ending: Ending,
+  leases: readonly Lease[],
+  renewedFiles: RunsParts['renewedFiles'],
+  session: StoreSession,
+): Promise<void> {
   const { planId, host, action, fence } = run
-  const { replaces, expiresIn } = plan.request
+  const { expiresIn } = plan.request
   const expiresAt = expiresIn === undefined ? undefined : at + expiresIn * 1000
-  const succeeded = ending.run === 'succeeded'
-  if (action === 'update' && replaces !== undefined) {
-    if (!succeeded) await session.moveExposure(host, replaces, fence, ending.exposure ?? 'applied', at)
-    else {
-      const receipt = receiptOf(afters, (await session.findExposure(host))?.receipt)
-      await session.replaceExposure(replaces, { host, planId, state: 'applied', fence, since: at, receipt, expiresAt })
-      await session.movePlan(replaces, ['applied'], 'replaced')
-    }
+  const exposure = await session.findExposure(host)
+  // The exposure of an update belongs to the former plan until the update has succeeded.
+  const holder = exposure?.planId ?? planId
+  if (ending.run !== 'succeeded') {
+    if (ending.exposure === null) await session.deleteExposure(host, holder, fence)
+    else await session.moveExposure(host, holder, fence, ending.exposure, at)
     return
   }
-  if (ending.exposure === null) await session.deleteExposure(host, planId, fence)
-  else await session.moveExposure(host, planId, fence, ending.exposure, at)
-  if (action === 'apply' && succeeded) {
-    await session.setExposureReceipt(host, planId, receiptOf(afters), fence)
-    if (expiresAt !== undefined) await session.setExposureExpiry(host, planId, expiresAt)
+  switch (action) {
+    case 'apply':
+      await session.moveExposure(host, planId, fence, 'applied', at)
+      await session.setExposureReceipt(host, planId, receiptOf(afters), fence)
+      if (expiresAt !== undefined) await session.setExposureExpiry(host, planId, expiresAt)
+      return
+    case 'update': {
+      const receipt = receiptOf(afters, exposure?.receipt)
+      await session.replaceExposure(holder, { host, planId, state: 'applied', fence, since: at, receipt, expiresAt })
+      await session.movePlan(holder, ['applied'], 'replaced')
+      return
+    }
+    case 'repair':
+      await session.setExposureReceipt(host, planId, receiptOf(afters, exposure?.receipt), fence)
+      return
+    case 'renew':
+      for (const { host: member, planId: holds, receipt } of members) {
+        const under = leases.find(({ name }) => name === hostLease(member))?.fence
+        if (!receipt || under === undefined || !coversHost(afters.certificate?.names ?? [], member)) continue
+        const files = renewedFiles(member, receipt.files, afters.proxy?.files ?? [])
+        await session.setExposureReceipt(member, holds, renewedReceipt(receipt, files, afters), under)
+      }
+      return
+    case 'remove':
+    case 'accept':
+      await session.deleteExposure(host, holder, fence)
+      if (holder !== planId) await session.movePlan(holder, ['applied'], 'released')
   }
 }

@@ -8,7 +8,9 @@ interface BackupParts {
   readonly edge: Edge
   readonly assertSound: () => Promise<void>
   readonly shelf: BackupShelf
-  /** The files that the apply wrote. Empty before the first apply. */
+  /** The paths that the run may change. */
+  readonly touched: () => Promise<readonly string[]>
+  /** Files that must be as they were applied. */
   readonly applied: readonly FileHash[]
 }
 
@@ -23,10 +25,9 @@ export interface BackupStep extends Step<'backup', null> {
  * Copies the files that the run will change, with their hashes. The edge's configuration must be valid, and the applied files
  * must be unchanged: a file that was edited outside Drawbridge is not touched.
  */
-export function backupStep({ runId, host, edge, assertSound, shelf, applied }: BackupParts): BackupStep {
+export function backupStep({ runId, host, edge, assertSound, shelf, touched, applied }: BackupParts): BackupStep {
   const keep = async () => {
-    const touched = await edge.filesWithout(host)
-    const files = await edge.read(['drawbridge.conf', ...touched.map(({ path }) => path)])
+    const files = await edge.read(['drawbridge.conf', ...(await touched())])
     return shelf.keep({ runId, host, server: edge.server }, files)
   }
   const assertUnedited = async () => {

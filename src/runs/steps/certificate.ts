@@ -1,9 +1,4 @@
-import type {
-  CertificateInventory,
-  CertificateIssuer,
-  ChallengeResponder,
-  InstalledCertificate,
-} from '../../certificates/contract.ts'
+import type { CertificateIssuer, ChallengeResponder, InstalledCertificate } from '../../certificates/contract.ts'
 import type { Edge, EdgeFile, FileHash, Site } from '../../edge/contract.ts'
 import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { LeaseGuard } from '../../model/run.ts'
@@ -12,17 +7,19 @@ import type { Note, Step } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
 
 export interface CertificateParts {
-  readonly inventory: Pick<CertificateInventory, 'covering'>
+  /** The installed certificate to use, if there is one. */
+  readonly installed: () => Promise<InstalledCertificate | undefined>
   readonly issuer: CertificateIssuer
   readonly responder: ChallengeResponder
-  /** What is ordered where nothing covers the host. */
+  /** What is ordered where nothing is installed. */
   readonly names: readonly string[]
+  /** The RFC 9773 identifier of the certificate that the order replaces. */
+  readonly replaces?: string | undefined
   /** Runs `work` while nobody else orders for these names. */
   readonly holdOrder: <T>(names: readonly string[], work: () => Promise<T>) => Promise<T>
   readonly challengeSet: () => void
   /** The lease of the run. */
   readonly guard: LeaseGuard
-  readonly now: () => number
 }
 
 interface Challenge {
@@ -31,20 +28,20 @@ interface Challenge {
   readonly keyAuthorization: string
 }
 
-/** Reuses the covering certificate, or gets one. Undoing keeps it, out of service: the authority's limits are precious. */
-export function certificateStep(host: string, parts: CertificateParts): Step<'certificate', readonly Challenge[]> {
-  const { inventory, issuer, responder, names, holdOrder, now } = parts
-  const installed = async () => chosen(await inventory.covering(host, now()), 'installed')
+/** Reuses the installed certificate, or gets one. Undoing keeps it, out of service: the authority's limits are precious. */
+export function certificateStep(parts: CertificateParts): Step<'certificate', readonly Challenge[]> {
+  const { issuer, responder, names, holdOrder, guard, replaces } = parts
+  const installed = async () => {
+    const found = await parts.installed()
+    return found && chosen(found, 'installed')
+  }
   // Whoever waited for somebody else's order of the same names finds its certificate in place.
   const issued = (note: Note<readonly Challenge[]>) =>
     holdOrder(
       names,
       async () =>
         (await installed()) ??
-        chosen(
-          await issuer.issue(names, noting(responder, note, parts.challengeSet), { guard: parts.guard }),
-          'issued',
-        ),
+        chosen(await issuer.issue(names, noting(responder, note, parts.challengeSet), { guard, replaces }), 'issued'),
     )
   return {
     name: 'certificate',
@@ -60,14 +57,8 @@ export function certificateStep(host: string, parts: CertificateParts): Step<'ce
   }
 }
 
-export function chosen(certificate: InstalledCertificate, source: ChosenCertificate['source']): ChosenCertificate
-export function chosen(
-  certificate: InstalledCertificate | undefined,
-  source: ChosenCertificate['source'],
-): ChosenCertificate | undefined
-export function chosen(certificate: InstalledCertificate | undefined, source: ChosenCertificate['source']) {
-  if (!certificate) return undefined
-  const { fingerprint, certificateFile, keyFile, names, notBefore, notAfter, issued: ours } = certificate
+export function chosen(certificate: InstalledCertificate, source: ChosenCertificate['source']): ChosenCertificate {
+  const { fingerprint, certificateFile, keyFile, names, notBefore, notAfter, issued: ours, serial } = certificate
   return {
     fingerprint,
     certificateFile,
@@ -77,6 +68,7 @@ export function chosen(certificate: InstalledCertificate | undefined, source: Ch
     notBefore: notBefore.getTime(),
     notAfter: notAfter.getTime(),
     ours,
+    serial,
   }
 }
 

@@ -9,7 +9,7 @@ import type { Edge, EdgeFile, SiteCertificate } from '../../edge/contract.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan, ProxyChange } from '../../model/exposure.ts'
 import { type Afters, type ChosenCertificate, type EdgeVerdict, type Receipt, recordsOf } from '../../model/receipt.ts'
-import type { LeaseGuard, Run, StepName } from '../../model/run.ts'
+import type { LeaseGuard, Run, RunAction, RunTask, StepName } from '../../model/run.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
 import type { EdgeLock, LockTurn } from '../engine/edge-lock.ts'
@@ -17,6 +17,7 @@ import { type BackupStep, backupStep } from './backup.ts'
 import type { DnsParts, Held } from './dns.ts'
 import { EarlyValidation } from './early-validation.ts'
 import type { ProxyParts, SecondaryReport } from './proxy.ts'
+import { certificateJudge, type Member } from './renew.ts'
 import { type EdgeJudge, edgeJudge } from './verify.ts'
 
 /** Everything that the steps of a run use, each behind its contract. */
@@ -29,6 +30,7 @@ export interface StepParts {
   readonly providerFor: (zone: string) => DnsProvider | undefined
   /** Whether the zone's primary server serves exactly these records. */
   readonly readBack: (zone: string, records: readonly ZoneRecord[]) => Promise<Held>
+  readonly readSets: (zone: string, names: readonly string[]) => Promise<readonly ZoneRecord[] | 'unknown'>
   readonly inventory: CertificateInventory
   readonly issuer: CertificateIssuer
   readonly loadPair: (chosen: CertificateFiles) => Promise<SiteCertificate>
@@ -49,7 +51,10 @@ const DNS_PATIENCE_MS = 8_000
 export interface RunSubject {
   readonly plan: Plan
   readonly run: Run
+  readonly task: RunTask
   readonly names: readonly StepName[]
+  /** The exposures that a renewal changes. */
+  readonly members: readonly Member[]
   /** The receipt of the exposure that the run changes. Undefined for an apply. */
   readonly receipt: Receipt | undefined
   /** The applied plan that an update replaces. */
@@ -75,6 +80,10 @@ export interface StepContext extends RunSubject {
   readonly secureFiles: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
   /** The files of the exposure as its receipt says. */
   readonly formerFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
+  /** The pair of a certificate. Its files are read once per run. */
+  readonly pairOf: (certificate: CertificateFiles) => Promise<SiteCertificate>
+  /** The Primary's files as they were before the run. */
+  readonly backedUp: (afters: Afters) => Promise<readonly EdgeFile[]>
   /** The Primary's answer, where it was asked while the DNS name was claimed. */
   readonly first: { answer?: Promise<EdgeVerdict> }
   /** The Secondary's answer, or why it does not have the Primary's files. Undefined before it was changed. */
@@ -87,7 +96,8 @@ export function contextOf(parts: StepParts, subject: RunSubject): StepContext {
   const { primary, provider: unguarded } = assertEquipped(parts, zone)
   const provider = guardedProvider(unguarded, guard)
   const { host, proof } = plan
-  const judge = edgeJudge({ host, health, tls, proof })
+  const judge =
+    run.action === 'renew' ? certificateJudge(subject.members, primary) : edgeJudge({ host, health, tls, proof })
   const earlyValidation = new EarlyValidation(parts.edgeLock)
   const pairOf = pairCache(parts.loadPair)
   const { proxy, second } = proxyOf(parts, subject, primary, judge, earlyValidation)
@@ -98,7 +108,12 @@ export function contextOf(parts: StepParts, subject: RunSubject): StepContext {
     parts,
     primary,
     provider,
-    dns: { provider, readBack: (records) => parts.readBack(zone, records), patienceMs: DNS_PATIENCE_MS },
+    dns: {
+      provider,
+      readBack: (records) => parts.readBack(zone, records),
+      readSets: (names) => parts.readSets(zone, names),
+      patienceMs: DNS_PATIENCE_MS,
+    },
     records: recordsOf(plan, receipt),
     proxy,
     earlyValidation,
@@ -109,17 +124,40 @@ export function contextOf(parts: StepParts, subject: RunSubject): StepContext {
       host,
       edge: primary,
       assertSound: async () => {
-        if (run.action === 'remove' || issues(plan)) await primary.assertValid()
+        if (run.action === 'remove' || (KEEPS_EDITS.includes(run.action) && issues(plan))) await primary.assertValid()
       },
       shelf: parts.shelf,
-      applied: receipt?.files ?? [],
+      touched: () => pathsTouched(subject, primary),
+      applied: KEEPS_EDITS.includes(run.action) ? (receipt?.files ?? []) : [],
     }),
     plainFiles: (edge) => filesOf(edge, plan, undefined),
     secureFiles: (edge, { certificate }) => filesOf(edge, plan, certificate),
     formerFiles: (edge) => filesOf(edge, former ?? plan, receipt?.certificate),
+    pairOf,
+    backedUp: (afters) => fromBackup(parts.shelf, run.runId, afters),
     first: {},
     second,
   }
+}
+
+/** The backup of this run, or of the run that this one resolves. Empty if another instance keeps it. */
+async function fromBackup(shelf: BackupShelf, runId: string, afters: Afters): Promise<readonly EdgeFile[]> {
+  const kept = afters.backup?.runId ?? runId
+  return (await shelf.list()).some((manifest) => manifest.runId === kept) ? shelf.load(kept) : []
+}
+
+/** Actions after which the edges serve the host as the plan says. */
+const SERVES: readonly RunAction[] = ['apply', 'update', 'repair', 'renew']
+
+/** Actions that refuse a file that was edited since it was applied. The others look at each file themselves. */
+const KEEPS_EDITS: readonly RunAction[] = ['apply', 'update', 'remove']
+
+/** The Primary's files that a run may change. */
+async function pathsTouched({ plan, run, members, receipt }: RunSubject, edge: Edge): Promise<readonly string[]> {
+  const applied = run.action === 'renew' ? members.flatMap((member) => member.receipt.files) : (receipt?.files ?? [])
+  const paths = applied.map(({ path }) => path)
+  if (run.action === 'renew') return [...new Set(paths.filter((path) => edge.isCertificateFile(path)))]
+  return [...new Set([...paths, ...(await edge.filesWithout(plan.host)).map(({ path }) => path)])]
 }
 
 /** How the proxy steps of one run work on both edges, and what became of the Secondary. */
@@ -141,7 +179,7 @@ function proxyOf(
     swapped: () => crashPoint(`${run.action} proxy swapped`),
     alsoOnSecondary: (edge, work, afters) => {
       secondEnded = work
-      second = run.action !== 'remove' ? work.then((report) => (report.ok ? judge(edge, afters) : report)) : work
+      second = SERVES.includes(run.action) ? work.then((report) => (report.ok ? judge(edge, afters) : report)) : work
       second.catch(() => undefined)
     },
     secondaryEnded: async () => secondEnded,

@@ -9,6 +9,8 @@ export interface DnsParts {
   readonly provider: DnsProvider
   /** Whether the zone's primary server serves exactly these records. */
   readonly readBack: (records: readonly ZoneRecord[]) => Promise<Held>
+  /** Everything at these names that a ZoneRecord can describe. */
+  readonly readSets: (names: readonly string[]) => Promise<readonly ZoneRecord[] | 'unknown'>
   /** How long a server without a certain answer is asked again. */
   readonly patienceMs: number
 }
@@ -62,6 +64,93 @@ export function releaseNameStep(
     },
   }
 }
+
+/** Only the owner mark goes; one that somebody changed stays as it is. The host's own record is left alone. */
+export function releaseMarkStep(
+  host: string,
+  records: readonly ZoneRecord[],
+  parts: DnsParts,
+): Step<'dns', { readonly records: readonly ZoneRecord[] }> {
+  const marks = records.filter(({ name }) => name !== host)
+  const release = releaseNameStep(host, marks, parts)
+  return {
+    ...release,
+    before: async () => ({ records: (await readUntilCertain(marks, parts)) === 'yes' ? marks : [] }),
+    do: async (before, ...given) => (before.records.length > 0 ? release.do(before, ...given) : before),
+    undo: async (before, ...given) => {
+      if (before.records.length > 0) await release.undo(before, ...given)
+    },
+  }
+}
+
+interface FoundRecords {
+  readonly found: readonly ZoneRecord[]
+}
+
+/**
+ * Makes the records of an applied host what its receipt says. `overwrite`: also where somebody gave the names other records.
+ * Texts that somebody put beside an address record stay.
+ */
+export function repairNameStep(
+  host: string,
+  records: readonly ZoneRecord[],
+  overwrite: boolean,
+  parts: DnsParts,
+): Step<'dns', FoundRecords> {
+  const names = [...new Set(records.map(({ name }) => name))]
+  const isAlias = records.some(({ type }) => type === 'CNAME')
+  const read = async () => {
+    const found = await poll(
+      () => parts.readSets(names),
+      (sets) => sets !== 'unknown',
+      { firstMs: 50, factor: 2, withinMs: parts.patienceMs },
+    )
+    if (found !== 'unknown') return found
+    throw new StepFault('The DNS server gave no certain answer, so no record was changed.', {
+      untouched: true,
+      transient: true,
+    })
+  }
+  const foreign = (found: readonly ZoneRecord[]) =>
+    found.filter((record) => !records.some((wanted) => isSameRecord(wanted, record)) && !isBeside(record))
+  const isBeside = ({ name, type }: ZoneRecord) => !isAlias && name === host && type === 'TXT'
+  const wantedBeside = (found: readonly ZoneRecord[]) => [...records, ...found.filter(isBeside)]
+  const change = async (from: readonly ZoneRecord[], to: readonly ZoneRecord[]) => {
+    if (isSameSet(from, to)) return
+    const outcome = await parts.provider.replace(from, to).catch((error: unknown) => uncertain(error))
+    if (outcome === 'replaced' || (outcome === 'unknown' && isSameSet(await read(), to))) return
+    throw new StepFault(`The records of ${host} were changed outside Drawbridge at the same time.`, {
+      untouched: outcome === 'changed',
+      transient: outcome === 'unknown',
+      code: 'changed_elsewhere',
+    })
+  }
+  return {
+    name: 'dns',
+    before: async () => ({ found: await read() }),
+    do: async ({ found }) => {
+      if (foreign(found).length > 0 && !overwrite)
+        throw new StepFault(`The records of ${host} were changed outside Drawbridge. They were not overwritten.`, {
+          untouched: true,
+          code: 'changed_elsewhere',
+        })
+      await change(await read(), wantedBeside(found))
+      return { records }
+    },
+    undo: async ({ found }) => {
+      const now = await read()
+      if (isSameSet(now, found)) return
+      if (!isSameSet(now, wantedBeside(found))) throw changedByOthers(records)
+      await change(now, found)
+    },
+  }
+}
+
+const isSameRecord = (left: ZoneRecord, right: ZoneRecord): boolean =>
+  left.name === right.name && left.type === right.type && left.value === right.value
+
+const isSameSet = (left: readonly ZoneRecord[], right: readonly ZoneRecord[]): boolean =>
+  left.length === right.length && left.every((record) => right.some((other) => isSameRecord(record, other)))
 
 /** A refusal means that nothing changed. After any other fault the outcome is unknown, and reading back decides. */
 function uncertain(error: unknown): 'unknown' {

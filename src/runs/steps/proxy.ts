@@ -1,5 +1,5 @@
 import { type Edge, EdgeFault, type EdgeFile, type FileHash } from '../../edge/contract.ts'
-import { sentenceOf } from '../../model/errors.ts'
+import { type Fault, sentenceOf } from '../../model/errors.ts'
 import type { Afters } from '../../model/receipt.ts'
 import type { LockTurn } from '../engine/edge-lock.ts'
 import { type Step, StepFault } from '../engine/step.ts'
@@ -33,6 +33,8 @@ export interface ProxyTarget {
   readonly former: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
   /** Whether what nginx runs is what was before. */
   readonly isRestored: (edge: Edge) => Promise<boolean>
+  /** The error code where somebody else's change would be overwritten. */
+  readonly refusal?: Fault['code']
 }
 
 /** Hashes only: what stood before is in the backup. */
@@ -74,7 +76,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
           expected.filter(({ hash }) => hash !== null),
           ours,
           after,
-          { untouched: true },
+          { untouched: true, code: target.refusal },
         )
       await note?.({ before: expected, after })
       if (!(await earlyValidation.covers(edge, after, turn))) await edge.validate({ files, expected })
@@ -169,7 +171,7 @@ function refuseForeign(
   now: readonly FileHash[],
   before: readonly FileHash[],
   after: readonly FileHash[],
-  options: { readonly untouched?: boolean } = {},
+  options: { readonly untouched?: boolean; readonly code?: Fault['code'] } = {},
 ): void {
   const foreign = now.filter(({ path, hash }) => hash !== hashIn(before, path) && hash !== hashIn(after, path))
   if (foreign.length === 0) return

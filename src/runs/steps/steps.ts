@@ -1,15 +1,17 @@
+import type { InstalledCertificate } from '../../certificates/contract.ts'
 import type { Edge, EdgeFile } from '../../edge/contract.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
 import type { Afters, Receipt } from '../../model/receipt.ts'
 import type { RunAction, StepName } from '../../model/run.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
-import type { Step } from '../engine/step.ts'
+import { type Step, StepFault } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
 import { certificateStep, chosen, edgeResponder } from './certificate.ts'
 import { contextOf, issues, type RunSubject, type StepContext, type StepParts, siteOf } from './context.ts'
-import { claimNameStep, releaseNameStep } from './dns.ts'
+import { claimNameStep, releaseMarkStep, releaseNameStep, repairNameStep } from './dns.ts'
 import { absent, proxyStep } from './proxy.ts'
+import { isBetter, namesToRenew, renewalTarget } from './renew.ts'
 import { verifyStep } from './verify.ts'
 
 /** The steps of a run, made from their names. */
@@ -45,6 +47,25 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
     dns: ({ plan, records, dns }) => releaseNameStep(plan.host, records, dns),
     proxy: takeAwayStep,
   },
+  repair: {
+    backup: ({ backup }) => backup,
+    certificate: chooseCertificate,
+    proxy: repairStep,
+    dns: ({ plan, records, dns, task }) => repairNameStep(plan.host, records, task.overwrite ?? false, dns),
+    'proxy-tls': secureStep,
+    verify: verdictStep,
+  },
+  accept: {
+    backup: ({ backup }) => backup,
+    proxy: releaseStep,
+    dns: ({ plan, records, dns }) => releaseMarkStep(plan.host, records, dns),
+  },
+  renew: {
+    backup: ({ backup }) => backup,
+    certificate: chooseCertificate,
+    proxy: ({ proxy, ...context }) => proxyStep(proxy, renewalTarget(context)),
+    verify: verdictStep,
+  },
 }
 
 /** Whether the entry is written without TLS first, because the certificate is ordered through it. */
@@ -61,9 +82,11 @@ function claimStep(context: StepContext): Step {
   })
 }
 
-function verdictStep({ parts, primary, records, judge, first, second, dns }: StepContext): Step {
+function verdictStep({ parts, run, primary, records, judge, first, second, dns }: StepContext): Step {
   const { secondary } = parts
-  return verifyStep(records, { primary, secondary, judge, first: () => first.answer, second, readBack: dns.readBack })
+  // A certificate is served whatever the names of its hosts lead to.
+  const readBack: typeof dns.readBack = run.action === 'renew' ? async () => 'yes' : dns.readBack
+  return verifyStep(records, { primary, secondary, judge, first: () => first.answer, second, readBack })
 }
 
 function chooseCertificate(context: StepContext): Step {
@@ -76,21 +99,48 @@ function chooseCertificate(context: StepContext): Step {
       hold: proxy.hold,
       rendered: async (challenges) => {
         const served = siteOf(context.former ?? plan)
-        const inUse = receipt?.certificate
+        const inUse = servesPlainFirst(context) ? undefined : receipt?.certificate
         const certificate = inUse && (await parts.loadPair(inUse))
         const files = await primary.filesFor({ ...served, challenges, certificate })
-        return receipt && !challenges ? asApplied(files, receipt, host, parts.shelf) : files
+        return receipt && inUse && !challenges ? asApplied(files, receipt, host, parts.shelf) : files
       },
       ...(receipt && { written: receipt.files }),
     })
-  return certificateStep(host, {
+  return certificateStep({
     ...parts,
+    installed: () => installedFor(context),
     guard: context.guard,
     responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : challengesOnPrimary(),
-    names: parts.certificateNames(zone, host),
+    names:
+      run.action === 'renew' && receipt?.certificate
+        ? namesToRenew(host, receipt.certificate, parts.certificateNames(zone, host), parts.challenge)
+        : parts.certificateNames(zone, host),
+    replaces: context.task.replaces,
     holdOrder: (names, work) => parts.edgeLock.holdOrder(names, work),
     challengeSet: () => parts.crashPoint(`${run.action} certificate challenge-set`),
   })
+}
+
+/** The installed certificate that the run uses. Undefined where one has to be ordered. */
+async function installedFor({
+  parts,
+  plan,
+  run,
+  task,
+  receipt,
+}: StepContext): Promise<InstalledCertificate | undefined> {
+  const { inventory, now } = parts
+  const inUse = receipt?.certificate
+  if (run.action === 'repair' && inUse) {
+    const present = await inventory.withFingerprint(inUse.fingerprint)
+    if (present && present.notAfter.getTime() > now()) return present
+  }
+  const covering = await inventory.covering(plan.host, now())
+  if (run.action !== 'renew' || !inUse || (covering && isBetter(covering, inUse))) return covering
+  if (task.orders) return undefined
+  const present = await inventory.withFingerprint(inUse.fingerprint)
+  if (present) return present
+  throw new StepFault(`The certificate of ${plan.host} is in none of the folders.`, { untouched: true })
 }
 
 /** Repeats the checks of the plan. Starts what does not depend on them: the backup and an early `nginx -t`. */
@@ -141,17 +191,8 @@ function secureStep({ proxy, plainFiles, secureFiles }: StepContext): Step {
 }
 
 /** Changes the entry of a host that the edges serve, in one reload: every request meets the former entry or the new one. */
-function changeStep({
-  parts,
-  run,
-  primary,
-  proxy,
-  receipt,
-  former,
-  plan,
-  secureFiles,
-  formerFiles,
-}: StepContext): Step {
+function changeStep(context: StepContext): Step {
+  const { primary, proxy, receipt, former, plan, secureFiles, formerFiles, backedUp } = context
   return proxyStep(proxy, {
     name: 'proxy',
     ours: async (edge) => (edge === primary ? receipt?.files : undefined),
@@ -159,7 +200,7 @@ function changeStep({
     former: async (edge, afters) => {
       const rendered = formerFiles(edge)
       if (edge !== primary) return rendered
-      return [...(await rendered.catch(() => [])), ...(await fromBackup(parts.shelf, run.runId, afters))]
+      return [...(await rendered.catch(() => [])), ...(await backedUp(afters))]
     },
     // A former plan of the first version has no proof, so its own answer cannot tell it from the new entry.
     isRestored: async (edge) => !(await serves(edge, plan)) && serves(edge, former ?? plan),
@@ -167,7 +208,7 @@ function changeStep({
 }
 
 /** Removes the entry of the host from the edges. */
-function takeAwayStep({ parts, plan, run, receipt, primary, proxy, formerFiles, second }: StepContext): Step {
+function takeAwayStep({ plan, receipt, primary, proxy, formerFiles, second, backedUp }: StepContext): Step {
   // After a crash in the middle of a removal only the receipt knows all files of the host.
   const written = receipt?.files ?? []
   const takeAway = proxyStep(proxy, {
@@ -178,11 +219,61 @@ function takeAwayStep({ parts, plan, run, receipt, primary, proxy, formerFiles, 
     former: async (edge, afters) => {
       const rendered = formerFiles(edge)
       if (edge !== primary) return rendered
-      return [...(await rendered.catch(() => [])), ...(await fromBackup(parts.shelf, run.runId, afters))]
+      return [...(await rendered.catch(() => [])), ...(await backedUp(afters))]
     },
     isRestored: (edge) => serves(edge, plan),
   })
   return endingAfter(takeAway, second)
+}
+
+/** Writes the entry of an applied host again. What stood there is put back if the repair fails. */
+function repairStep(context: StepContext): Step {
+  const { task, receipt, primary, proxy, plainFiles, secureFiles, formerFiles, backedUp } = context
+  return proxyStep(proxy, {
+    name: 'proxy',
+    ours: async (edge) => (edge === primary && !task.overwrite ? receipt?.files : undefined),
+    wanted: servesPlainFirst(context) ? plainFiles : secureFiles,
+    former: (edge, afters) => (edge === primary ? backedUp(afters) : formerFiles(edge)),
+    // What nginx cannot load was not running before either.
+    isRestored: (edge) =>
+      edge.assertValid().then(
+        () => false,
+        () => true,
+      ),
+    refusal: 'changed_elsewhere',
+  })
+}
+
+/** Moves the entry of a host, as it stands, out of our folder. nginx goes on serving it. */
+function releaseStep({
+  plan,
+  primary,
+  proxy,
+  formerFiles,
+  backedUp,
+  second,
+}: StepContext): ReturnType<typeof proxyStep> {
+  const { host } = plan
+  const release = proxyStep(proxy, {
+    name: 'proxy',
+    ours: async () => undefined,
+    wanted: async (edge) => [...(await edge.filesWithout(host)), ...(await edge.releasedFiles(host))],
+    former: (edge, afters) => (edge === primary ? backedUp(afters) : formerFiles(edge)),
+    isRestored: async () => false,
+  })
+  return {
+    ...release,
+    do: async (...given) => {
+      const before = await primary.handshake(host)
+      const { files } = await release.do(...given)
+      await second()
+      const after = await primary.handshake(host)
+      if (before.kind === 'certificate' && !(after.kind === 'certificate' && after.fingerprint === before.fingerprint))
+        throw new StepFault(`The released entry of ${host} does not show the certificate that was served before.`)
+      const released = files.some(({ hash }) => hash !== null) ? primary.releasedPath(host) : undefined
+      return { files, ...(released !== undefined && { released }) }
+    },
+  }
 }
 
 /** Whether the edge serves the entry of this plan. */
@@ -209,12 +300,6 @@ const endingAfter = (step: Step, other: () => Promise<unknown> | undefined): Ste
     return after
   },
 })
-
-/** The backup of this run, or of the run that this one resolves. Empty if another instance keeps it. */
-async function fromBackup(shelf: BackupShelf, runId: string, afters: Afters): Promise<readonly EdgeFile[]> {
-  const kept = afters.backup?.runId ?? runId
-  return (await shelf.list()).some((manifest) => manifest.runId === kept) ? shelf.load(kept) : []
-}
 
 /**
  * The files of an applied host exactly as its receipt says, where the host's newest backup holds them: an earlier version

@@ -12,6 +12,8 @@ export interface Exposure {
   readonly receipt?: Receipt | undefined
   /** The time from which the service removes the exposure. Undefined: never. */
   readonly expiresAt?: number | undefined
+  /** The run that changes the exposure. Until it has ended, no other run may begin. */
+  readonly runId?: string | undefined
 }
 
 /**
@@ -45,6 +47,12 @@ export interface ExposureStore {
    */
   replaceExposure(former: string, exposure: Exposure): Promise<boolean>
   setExposureReceipt(host: string, planId: string, receipt: Receipt, fence: number): Promise<boolean>
+  /** Claims the exposure for a run, under the fence of the run's lease on the host. False when another run has claimed it. */
+  claimExposure(host: string, planId: string, runId: string, fence: number): Promise<boolean>
+  /** All exposures that a run has claimed, ordered by host. */
+  exposuresOf(runId: string): Promise<Exposure[]>
+  /** Gives all claims of a run to another run, or ends them. */
+  passClaims(runId: string, to: string | undefined): Promise<void>
 }
 
 const PAGE_SIZE = 500

@@ -24,8 +24,8 @@ export interface RunStore {
   /** All runs that are still running, oldest first. */
   unfinishedRuns(): Promise<Run[]>
   /**
-   * The runs of all plans that are being applied or removed or are blocked. Their backups may still be needed for an
-   * undo.
+   * All runs that are still running, and those of all plans that are being applied or removed or are blocked. Their
+   * backups may still be needed for an undo.
    */
   unsettledRunIds(): Promise<string[]>
   /**

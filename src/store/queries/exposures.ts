@@ -3,7 +3,12 @@ import { decodeReceipt } from '../../model/receipt.ts'
 import type { Exposure, ExposureStore } from '../ports/exposures.ts'
 import type { ExposureRow, Schema } from '../schema.ts'
 
-export const exposuresIn = (db: Kysely<Schema>): ExposureStore => ({ ...readsIn(db), ...claimsIn(db), ...endsIn(db) })
+export const exposuresIn = (db: Kysely<Schema>): ExposureStore => ({
+  ...readsIn(db),
+  ...claimsIn(db),
+  ...endsIn(db),
+  ...runClaimsIn(db),
+})
 
 type Reads = Pick<ExposureStore, 'findExposure' | 'listExposures' | 'exposuresDue'>
 
@@ -40,9 +45,10 @@ const readsIn = (db: Kysely<Schema>): Reads => ({
 type Claims = Pick<ExposureStore, 'insertExposure' | 'moveExposure' | 'deleteExposure' | 'setExposureReceipt'>
 
 const claimsIn = (db: Kysely<Schema>): Claims => ({
-  async insertExposure({ host, planId, receipt, expiresAt, ...claim }) {
+  async insertExposure({ host, planId, receipt, expiresAt, runId, ...claim }) {
     const given = {
       ...claim,
+      run_id: runId ?? null,
       ...(receipt !== undefined && { receipt: JSON.stringify(receipt) }),
       ...(expiresAt !== undefined && { expires_at: expiresAt }),
     }
@@ -134,6 +140,35 @@ const endsIn = (db: Kysely<Schema>): Ends => ({
   },
 })
 
+type RunClaims = Pick<ExposureStore, 'claimExposure' | 'exposuresOf' | 'passClaims'>
+
+const runClaimsIn = (db: Kysely<Schema>): RunClaims => ({
+  async claimExposure(host, planId, runId, fence) {
+    const { numUpdatedRows } = await db
+      .updateTable('exposures')
+      .set({ run_id: runId, fence })
+      .where('host', '=', host)
+      .where('plan_id', '=', planId)
+      .where('fence', '<=', fence)
+      .where('run_id', 'is', null)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  },
+
+  async exposuresOf(runId) {
+    const rows = await db.selectFrom('exposures').selectAll().where('run_id', '=', runId).orderBy('host').execute()
+    return rows.map(toExposure)
+  },
+
+  async passClaims(runId, to) {
+    await db
+      .updateTable('exposures')
+      .set({ run_id: to ?? null })
+      .where('run_id', '=', runId)
+      .execute()
+  },
+})
+
 const toExposure = (row: ExposureRow): Exposure => ({
   host: row.host,
   planId: row.plan_id,
@@ -142,4 +177,5 @@ const toExposure = (row: ExposureRow): Exposure => ({
   since: row.since,
   ...(row.receipt !== null && { receipt: decodeReceipt(JSON.parse(row.receipt), row.host) }),
   ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+  ...(row.run_id !== null && { runId: row.run_id }),
 })

@@ -44,7 +44,9 @@ export const runsIn = (db: Kysely<Schema>): Runs => ({
     const rows = await db
       .selectFrom('runs')
       .innerJoin('plans', 'plans.plan_id', 'runs.plan_id')
-      .where('plans.state', 'in', ['applying', 'removing', 'blocked'])
+      .where(({ eb, or }) =>
+        or([eb('plans.state', 'in', ['applying', 'removing', 'blocked']), eb('runs.state', '=', 'running')]),
+      )
       .select('runs.run_id')
       .execute()
     return rows.map(({ run_id }) => run_id)

@@ -44,8 +44,9 @@ function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
     crashPoint: () => undefined,
     publish: (_host, commit) => commit(),
     now: () => now,
-    stepsFor: async (_plan, { runId }) => {
-      const world = worlds.get(runId)
+    renewedFiles: (_host, former) => former,
+    stepsFor: async ({ run }) => {
+      const world = worlds.get(run.runId)
       if (!world) throw new Error('this installation lacks what the run needs')
       return world.steps(STEPS)
     },
@@ -118,7 +119,7 @@ test('a run whose lease expires stops, undoes nothing, and fails with unavailabl
   world.beforeEffect = async (step) => {
     if (step === 'dns') now += LEASE_MS
   }
-  await expect(runs.start(plan, run, lease)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(runs.start({ plan, run, leases: [lease], task: {} })).rejects.toMatchObject({ code: 'unavailable' })
   expect(world.standing()).toEqual(['backup', 'dns'])
   expect(world.undone).toEqual([])
   expect(await stateOf(run)).toBe('running')

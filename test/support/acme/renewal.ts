@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { statePaths } from '../../../lab/state.ts'
-import { inUse } from '../../../src/runs/renewal/in-use.ts'
+import { secondaryCertificate } from '../../../src/model/receipt.ts'
 import { eachExposure } from '../../../src/store/ports/exposures.ts'
 import { handshake } from '../edge/tls-visitor.ts'
 import type { TestLab } from '../lab/lab.ts'
@@ -21,7 +21,7 @@ export async function callForRenewal(lab: TestLab): Promise<void> {
 const isLookedAfter = (lab: TestLab): Promise<boolean> =>
   withStore(lab, async (store) => {
     const used = (await Array.fromAsync(eachExposure(store))).flatMap(
-      (exposure) => inUse(exposure)?.certificate.fingerprint ?? [],
+      ({ receipt }) => receipt?.certificate?.fingerprint ?? [],
     )
     const known = (await store.listRenewals()).map(({ fingerprint }) => fingerprint)
     return used.length > 0 && new Set(used).symmetricDifference(new Set(known)).size === 0
@@ -50,8 +50,11 @@ export function untilReplaced(lab: TestLab, hosts: readonly string[], former: st
 /** Waits until no replacement is in progress and both edges have the same certificates. */
 export const isSettled = (lab: TestLab): Promise<boolean> =>
   withStore(lab, async (store) => {
-    const hosts = (await Array.fromAsync(eachExposure(store))).flatMap((exposure) => inUse(exposure) ?? [])
-    return hosts.every(({ intent, onSecondary, certificate }) => !intent && onSecondary === certificate.fingerprint)
+    const exposures = await Array.fromAsync(eachExposure(store))
+    return exposures.every(
+      ({ runId, receipt }) =>
+        runId === undefined && receipt && secondaryCertificate(receipt) === receipt.certificate?.fingerprint,
+    )
   })
 
 /** The number of orders that Pebble has accepted. */

@@ -62,8 +62,8 @@ export const isOfHttpChallenge = (point: string): boolean => point.startsWith('a
 export const isOfIssuing = (point: string): boolean =>
   point === 'apply certificate challenge-set' || point === 'update certificate challenge-set'
 
-/** Points of renewals. Another test covers them. */
-export const isOfRenewal = (point: string): boolean => point.startsWith('renew ')
+/** Points of renewals, repairs and accepts. Other tests cover them. */
+export const isOfRenewal = (point: string): boolean => /^(?:renew|repair|accept) /.test(point)
 
 /** All other points: with an existing certificate and dns-01 challenges. */
 export const usualPoints = (): string[] =>

@@ -5,7 +5,6 @@ import {
   type ChosenCertificate,
   decodeReceipt,
   type Receipt,
-  type RenewalIntent,
   receiptOf,
   recordsOf,
   type Verification,
@@ -35,11 +34,7 @@ const VERIFICATION: Verification = {
   primary: { server: '23', ok: true, detail: 'HTTP 200', httpStatus: 200, latencyMs: 3 },
   secondary: { server: '73', ok: false, detail: 'no answer', optional: true },
 }
-const RENEWAL: RenewalIntent = {
-  certificate: CERTIFICATE,
-  files: SECURE,
-  former: { path: `tls/${HOST}.conf`, content: 'ssl_certificate tls/certs/AA.pem;\n' },
-}
+const RENEWAL = { files: SECURE }
 const AFTERS: Afters = {
   check: null,
   backup: { runId: 'run_1', host: HOST, server: '23', at: '2026-01-01T00:00:00.000Z', files: [] },

@@ -23,6 +23,7 @@ test('a backup begun ahead of a check that fails is taken away only when it is w
     edge: edge as Edge,
     assertSound: async () => undefined,
     shelf: shelf as BackupShelf,
+    touched: async () => [],
     applied: [],
   })
   step.begin()

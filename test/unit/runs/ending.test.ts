@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Problem } from '../../../src/model/errors.ts'
 import { CONSOLE_ACTOR, SERVICE_ACTOR } from '../../../src/model/run.ts'
-import { auditActionOf, eventOf, factsOf, networkOf } from '../../../src/runs/engine/ending.ts'
+import { auditActionOf, type Ended, eventOf, factsOf, networkOf } from '../../../src/runs/engine/ending.ts'
 import type { SagaOutcome } from '../../../src/runs/engine/saga.ts'
 import { StepFault } from '../../../src/runs/engine/step.ts'
 import { NOW, samplePlan, sampleRun } from '../../contract/samples.ts'
@@ -13,17 +13,20 @@ const failed = (kind: 'rolled_back' | 'blocked', fault: unknown): SagaOutcome =>
   rollback: [],
   fault,
 })
-const told = (outcome: SagaOutcome, run = sampleRun()) => eventOf(samplePlan(), run, outcome, NOW)
+const ended = (outcome: SagaOutcome, run = sampleRun(), plan = samplePlan()): Ended => ({
+  ...{ plan, run, outcome, task: {}, afters: {}, members: [], recovered: false, at: NOW },
+})
+const told = (...given: Parameters<typeof ended>) => eventOf(ended(...given))
 
 test('a run that succeeded is told as what it did', () => {
   expect(told(SUCCEEDED)).toMatchObject({
     ...{ at: NOW, type: 'exposure.applied', host: 'shop.lab.test', planId: samplePlan().planId },
     facts: { server: '25', port: 3000, tls: true, expiresAt: null, actor: '127.0.45.10' },
   })
-  expect(told(SUCCEEDED, sampleRun({ action: 'remove' })).type).toBe('exposure.removed')
-  expect(told(SUCCEEDED, sampleRun({ action: 'remove', actor: SERVICE_ACTOR })).type).toBe('exposure.expired')
+  expect(told(SUCCEEDED, sampleRun({ action: 'remove' }))?.type).toBe('exposure.removed')
+  expect(told(SUCCEEDED, sampleRun({ action: 'remove', actor: SERVICE_ACTOR }))?.type).toBe('exposure.expired')
   const brief = samplePlan({ request: { ...samplePlan().request, expiresIn: 300 } })
-  expect(eventOf(brief, sampleRun(), SUCCEEDED, NOW).facts.expiresAt).toBe(new Date(NOW + 300_000).toISOString())
+  expect(told(SUCCEEDED, sampleRun(), brief)?.facts.expiresAt).toBe(new Date(NOW + 300_000).toISOString())
 })
 
 test('a run that failed is told with its code, its reason and what the plan is now', () => {
@@ -32,7 +35,7 @@ test('a run that failed is told with its code, its reason and what the plan is n
     facts: { action: 'apply', state: 'rolled_back', code: 'apply_failed', reason: 'nginx did not serve the host.' },
   })
   const stale = failed('rolled_back', new Problem('plan_stale', 'The name is taken now.'))
-  expect(told(stale, sampleRun({ action: 'remove' })).facts).toMatchObject({ state: 'applied', code: 'plan_stale' })
+  expect(told(stale, sampleRun({ action: 'remove' }))?.facts).toMatchObject({ state: 'applied', code: 'plan_stale' })
   expect(told(failed('blocked', new Error('a file has gone')))).toMatchObject({
     type: 'exposure.blocked',
     facts: { state: 'blocked', code: 'rollback_blocked' },
@@ -52,7 +55,7 @@ test('the audit tells an expiry and a resolve from what callers asked for', () =
 test('the audit tells from where and by what right a run went, and nothing made up of runs of the first version', () => {
   const outside = sampleRun({ actor: '203.0.113.9', network: 'public', right: 'admin_token' })
   expect(networkOf(outside)).toBe('public')
-  expect(factsOf(outside, false)).toEqual({ right: 'admin_token' })
-  expect(factsOf(outside, true)).toEqual({ right: 'admin_token', recovered: true })
-  expect(factsOf(sampleRun(), false)).toBeUndefined()
+  expect(factsOf(ended(SUCCEEDED, outside))).toEqual({ right: 'admin_token' })
+  expect(factsOf({ ...ended(SUCCEEDED, outside), recovered: true })).toEqual({ right: 'admin_token', recovered: true })
+  expect(factsOf(ended(SUCCEEDED))).toBeUndefined()
 })

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { dueAt } from '../../../src/certificates/budget/renewal-schedule.ts'
 import type { InstalledCertificate } from '../../../src/certificates/contract.ts'
 import { certificateLevel } from '../../../src/model/badge.ts'
+import type { ChosenCertificate } from '../../../src/model/receipt.ts'
 import { pauseAfter } from '../../../src/primitives/retry.ts'
-import { type InUse, isBetter } from '../../../src/runs/renewal/in-use.ts'
-import { namesFor } from '../../../src/runs/renewal/order-for.ts'
+import { isBetter, namesToRenew } from '../../../src/runs/steps/renew.ts'
 
 const DAY = 86_400_000
 const fingerprint = (first: string) => `${first}:${'00:'.repeat(30)}00`
@@ -46,23 +46,15 @@ describe('when a certificate is due', () => {
   })
 })
 
-const chosen = (names: readonly string[], notBefore: number, notAfter: number): InUse['certificate'] => ({
+const inUse = (names: readonly string[] = ['app.lab.test']): ChosenCertificate => ({
   fingerprint: 'old',
   certificateFile: '',
   keyFile: '',
   source: 'issued',
   names,
-  notBefore,
-  notAfter,
+  notBefore: 10,
+  notAfter: 20,
   ours: true,
-})
-const host = (names = ['app.lab.test']): InUse => ({
-  host: 'app.lab.test',
-  planId: 'plan_x',
-  receipt: { version: 2, files: [], records: [] },
-  certificate: chosen(names, 10, 20),
-  onSecondary: 'old',
-  intent: undefined,
 })
 
 test.each([
@@ -73,7 +65,7 @@ test.each([
   ['the same', 'old', 11, 21, false],
 ])('a certificate that is %s', (_what, print, notBefore, notAfter, better) => {
   const candidate = { fingerprint: print, notBefore: new Date(notBefore), notAfter: new Date(notAfter) }
-  expect(isBetter(candidate as InstalledCertificate, host())).toBe(better)
+  expect(isBetter(candidate as InstalledCertificate, inUse())).toBe(better)
 })
 
 test.each<[string, Partial<InstalledCertificate>, boolean]>([
@@ -85,14 +77,17 @@ test.each<[string, Partial<InstalledCertificate>, boolean]>([
   const times = { notBefore: new Date(10), notAfter: new Date(20) }
   const names = ['app.lab.test']
   const candidate = { fingerprint: 'new', serial: '', names, ...times, issued: true, certificateFile: '', keyFile: '' }
-  expect(isBetter({ ...candidate, ...more }, host())).toBe(better)
+  expect(isBetter({ ...candidate, ...more }, inUse())).toBe(better)
 })
 
 test('what is ordered in place of a certificate', () => {
   const wild = ['*.lab.test']
-  expect(namesFor(host(), ['app.lab.test'], 'dns-01')).toEqual(['app.lab.test'])
-  expect(namesFor(host(['a.test', 'b.test']), ['app.lab.test'], 'dns-01')).toEqual(['a.test', 'b.test'])
-  expect(namesFor(host(), wild, 'dns-01')).toEqual(wild)
-  expect(namesFor(host(wild), ['app.lab.test'], 'dns-01')).toEqual(wild)
-  expect(namesFor(host(wild), ['app.lab.test'], 'http-01')).toEqual(['app.lab.test'])
+  expect(namesToRenew('app.lab.test', inUse(), ['app.lab.test'], 'dns-01')).toEqual(['app.lab.test'])
+  expect(namesToRenew('app.lab.test', inUse(['a.test', 'b.test']), ['app.lab.test'], 'dns-01')).toEqual([
+    'a.test',
+    'b.test',
+  ])
+  expect(namesToRenew('app.lab.test', inUse(), wild, 'dns-01')).toEqual(wild)
+  expect(namesToRenew('app.lab.test', inUse(wild), ['app.lab.test'], 'dns-01')).toEqual(wild)
+  expect(namesToRenew('app.lab.test', inUse(wild), ['app.lab.test'], 'http-01')).toEqual(['app.lab.test'])
 })

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import type { EdgeFile } from '../contract.ts'
+import { releasedFile, releasedPlace } from './layout.ts'
+import type { Listening } from './render-base.ts'
+
+interface Standing {
+  readonly host: string
+  /** The host's configuration file, as it stands. */
+  readonly text: string
+  /** The pair that the host is served with. Undefined without TLS. */
+  readonly pair: { readonly certificatePem: string; readonly keyPem: string } | undefined
+}
+
+/**
+ * The files of a host that is not managed any more: what stood in the edge's folder, made independent of it. The pair becomes
+ * two files of its own, and the variables of the base file get definitions of their own.
+ */
+export function renderReleased({ host, text, pair }: Standing, { ports }: Listening, folder: string): EdgeFile[] {
+  const path = (ending: 'crt' | 'key' | 'conf') => releasedFile(host, ending)
+  const tls = `  ssl_certificate ${releasedPlace(folder, path('crt'))};\n  ssl_certificate_key ${releasedPlace(folder, path('key'))};\n`
+  const blocks = text.split(/^(?=server\b)/m).map((block) => (pair ? withTls(block, ports.https, tls) : block))
+  const files: EdgeFile[] = [{ path: path('conf'), content: independent(host, blocks.join('')), secret: false }]
+  if (!pair) return files
+  return [
+    { path: path('crt'), content: pair.certificatePem, secret: false },
+    { path: path('key'), content: pair.keyPem, secret: true },
+    ...files,
+  ]
+}
+
+/** A block that listens for HTTPS and has no certificate gets one. */
+function withTls(block: string, port: number, tls: string): string {
+  const listen = new RegExp(`^(\\s*listen\\s+[^;\\s]*?:?${port})(;)`, 'gm')
+  if (!listen.test(block) || /^\s*ssl_certificate\s/m.test(block)) return block
+  return block.replace(listen, '$1 ssl$2').replace(/^server\s*\{\n/, (start) => `${start}${tls}`)
+}
+
+function independent(host: string, text: string): string {
+  const own = `$released_${createHash('sha256').update(host).digest('hex').slice(0, 12)}`
+  const body = text
+    .replace(/^# [^\n]*made by Drawbridge[^\n]*\n(?:# [^\n]*\n)*/, '')
+    .replaceAll('$drawbridge_upgrade', `${own}_upgrade`)
+    .replaceAll('$drawbridge_connection', `${own}_connection`)
+  return `# ${host}: was made by Drawbridge and is not managed by it any more. Drawbridge does not change this file.
+map $http_upgrade ${own}_upgrade { default ""; websocket websocket; }
+map ${own}_upgrade ${own}_connection { default ""; websocket upgrade; }
+${body.startsWith('\n') ? '' : '\n'}${body}`
+}

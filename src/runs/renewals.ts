@@ -1,0 +1,403 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { dueAt } from '../certificates/budget/renewal-schedule.ts'
+import type {
+  CertificateFinding,
+  CertificateInventory,
+  InstalledCertificate,
+  RenewalAdvisor,
+} from '../certificates/contract.ts'
+import { Fault, Problem, sentenceOf } from '../model/errors.ts'
+import type { NewEvent } from '../model/event.ts'
+import type { Plan } from '../model/exposure.ts'
+import type { Renewal } from '../model/ledger.ts'
+import { type Afters, type ChosenCertificate, secondaryCertificate } from '../model/receipt.ts'
+import { BY_SCHEDULE, type Origin, type RunTask } from '../model/run.ts'
+import { type Pauses, pauseAfter } from '../primitives/retry.ts'
+import type { Log } from '../runtime/log.ts'
+import { type Exposure, eachExposure } from '../store/ports/exposures.ts'
+import type { Store, StoreSession } from '../store/ports/store.ts'
+import { assertState, begin } from './engine/begin.ts'
+import type { RunResult, Runs } from './engine/runs.ts'
+import type { StepParts } from './steps/context.ts'
+import { isBetter } from './steps/renew.ts'
+
+export interface RenewalParts extends Pick<StepParts, 'primary' | 'secondary' | 'edgeLock'> {
+  readonly store: Store
+  readonly runs: Runs
+  readonly inventory: CertificateInventory
+  readonly advisor: RenewalAdvisor
+  readonly retry: Pauses
+  readonly instance: string
+  readonly log: Log
+  readonly now: () => number
+}
+
+/** An applied host that is served with a certificate. */
+interface Use {
+  readonly host: string
+  readonly planId: string
+  readonly certificate: ChosenCertificate
+  /** One of the edges may not have the certificate: the Secondary was away, or an earlier version was interrupted. */
+  readonly lags: boolean
+}
+
+/** One certificate and the hosts that are served with it. */
+interface Line {
+  readonly certificate: ChosenCertificate
+  readonly hosts: readonly Use[]
+}
+
+/** The best certificate in the folders, by host. */
+type Covering = ReadonlyMap<string, InstalledCertificate>
+
+/** Hosts of one certificate that get the same new one, and what the run is told. */
+interface Choice {
+  readonly hosts: readonly Use[]
+  readonly task: RunTask
+}
+
+const AT_ONCE = 4
+
+/**
+ * Looks after every certificate in use and begins a run where something is to be done: what is due is renewed, and what is newer
+ * in the folders is served. Store, folders and edges say everything; between two looks it remembers only what must not be tried
+ * again within a pause.
+ */
+export class Renewals {
+  readonly #parts: RenewalParts
+  /** By the certificate in use: the better ones that could not be put in its place. */
+  readonly #refused = new Map<string, Set<string>>()
+  #underWay: Promise<void> | undefined
+  #told = ''
+
+  constructor(parts: RenewalParts) {
+    this.#parts = parts
+  }
+
+  /** One look at everything, never two at once. A certificate that cannot be renewed yet keeps no other one waiting. */
+  look(): Promise<void> {
+    this.#underWay ??= this.#lookOnce().finally(() => {
+      this.#underWay = undefined
+    })
+    return this.#underWay
+  }
+
+  /** Waits for the look that is under way, at most so long. */
+  async drain(limitMs: number): Promise<void> {
+    await Promise.race([this.#underWay, sleep(limitMs, undefined, { ref: false })])
+  }
+
+  /**
+   * Begins a renewal by request, due or not: a better certificate of the folders is served, or else one is ordered within the
+   * order budget. All hosts that share the certificate get the new one. `prove` checks the right in the first transaction.
+   */
+  async request(plan: Plan, prove: Prove): Promise<Started> {
+    return this.#begin(plan, await this.#chooseFor(plan.host), prove)
+  }
+
+  async #chooseFor(host: string): Promise<Choice | Problem> {
+    const line = linesOf(await this.#uses()).find(({ hosts }) => hosts.some((use) => use.host === host))
+    const use = line?.hosts.find((each) => each.host === host)
+    if (!line || !use) return noCertificate(host)
+    const covering = await this.#covering(line)
+    const better = successors([use], covering)[0]?.certificate
+    if (better) {
+      const served = line.hosts.filter((other) => covering.get(other.host)?.fingerprint === better.fingerprint)
+      return { hosts: served, task: {} }
+    }
+    if (!use.certificate.ours) return placedByHand(host)
+    const renewal = await this.#parts.store.findRenewal(use.certificate.fingerprint)
+    return { hosts: line.hosts, task: ordering(renewal) }
+  }
+
+  /** The first transaction of a renewal. The run has the plan of one host and claims all of them. */
+  async #begin(plan: Plan, choice: Choice | Problem, prove: Prove): Promise<Started> {
+    const { store, runs, instance, now } = this.#parts
+    const begun = await store.transaction(async (session) => {
+      const origin = await prove(session)
+      await assertState('renew', plan, session)
+      if (choice instanceof Problem) throw choice
+      const members = choice.hosts.filter(({ host }) => host !== plan.host)
+      const { task } = choice
+      return begin(
+        { action: 'renew', plan, task, members, origin, instance, leaseMs: runs.leaseMs, at: now() },
+        session,
+      )
+    })
+    return { plan, result: runs.start({ plan, ...begun }).finally(() => this.#sweep()) }
+  }
+
+  async #lookOnce(): Promise<void> {
+    await this.#tellFindings()
+    const hosts = await this.#uses()
+    const waiting = linesOf(hosts)
+    const known = await this.#known(waiting)
+    const covering = await this.#covering({ hosts })
+    const worker = async () => {
+      for (let line = waiting.shift(); line; line = waiting.shift())
+        await this.#lookAfter(line, known.get(line.certificate.fingerprint), covering)
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  }
+
+  /** Once per change, not once per look. */
+  async #tellFindings(): Promise<void> {
+    const { inventory, log, now } = this.#parts
+    const findings = await inventory.findings(now())
+    const known = new Set(this.#told.split('\n'))
+    const lineOf = ({ path, sentence }: CertificateFinding) => `${path} ${sentence}`
+    for (const finding of findings.filter((each) => !known.has(lineOf(each)))) {
+      log.warn({ event: 'certificate_file_problem', finding: finding.kind, path: finding.path }, finding.sentence)
+    }
+    this.#told = findings.map(lineOf).join('\n')
+  }
+
+  /** Receipts are not kept: thousands would fill the memory. A run reads them again under its leases. */
+  async #uses(): Promise<Use[]> {
+    const uses: Use[] = []
+    const certificates = new Map<string, ChosenCertificate>()
+    for await (const exposure of eachExposure(this.#parts.store)) {
+      const found = useOf(exposure)
+      if (!found) continue
+      const certificate = certificates.get(found.certificate.fingerprint) ?? found.certificate
+      certificates.set(certificate.fingerprint, certificate)
+      uses.push({ ...found, certificate })
+    }
+    return uses
+  }
+
+  /** How each renewal goes, by fingerprint. Of certificates that nobody uses any more nothing is kept. */
+  async #known(lines: readonly Line[]): Promise<ReadonlyMap<string, Renewal>> {
+    const { store } = this.#parts
+    const used = new Set(lines.map(({ certificate }) => certificate.fingerprint))
+    for (const fingerprint of this.#refused.keys()) if (!used.has(fingerprint)) this.#refused.delete(fingerprint)
+    const renewals = await store.listRenewals()
+    for (const { fingerprint } of renewals) if (!used.has(fingerprint)) await store.deleteRenewal(fingerprint)
+    return new Map(renewals.map((renewal) => [renewal.fingerprint, renewal]))
+  }
+
+  async #lookAfter(line: Line, known: Renewal | undefined, covering: Covering): Promise<void> {
+    const { now, log } = this.#parts
+    const { names, fingerprint } = line.certificate
+    try {
+      if (known?.nextAttemptAt !== undefined && now() < known.nextAttemptAt)
+        return await this.#placeUntried(line, covering).catch((fault: unknown) => this.#failed(known, fault))
+      const renewal = await this.#advised(line, known ?? { fingerprint, names, attempts: 0, failures: 0 })
+      await this.#act(line, renewal, covering).catch((fault: unknown) => this.#failed(renewal, fault))
+    } catch (error) {
+      log.error(
+        { event: 'renewal_check_failed', err: error, names },
+        'A certificate could not be checked for renewal; retrying.',
+      )
+    }
+  }
+
+  /** What is newer goes to the hosts; where nothing is, and the certificate is ours and due, one is ordered. */
+  async #act(line: Line, renewal: Renewal, covering: Covering): Promise<void> {
+    const { store, now } = this.#parts
+    const { certificate } = line
+    const served = await this.#place(line, covering)
+    const rest = line.hosts.filter((host) => !served.includes(host))
+    if (rest.length > 0 && certificate.ours && dueAt(certificate, renewal.advice?.window) <= now()) {
+      await this.#run({ hosts: rest, task: ordering(renewal) })
+      return
+    }
+    const lagging = rest.filter(({ lags }) => lags)
+    const { secondary } = (lagging.length > 0 && (await this.#run({ hosts: lagging, task: {} }))?.verify) || {}
+    if (secondary && !secondary.ok) throw new Fault(secondary.detail)
+    if (renewal.failures > 0)
+      await store.putRenewal({ ...renewal, failures: 0, nextAttemptAt: undefined, reason: undefined })
+  }
+
+  /** Hosts for which something better is in the folders are given it. */
+  async #place({ certificate, hosts }: Line, covering: Covering): Promise<readonly Use[]> {
+    const better = successors(hosts, covering)
+    for (const group of better) {
+      await this.#run({ hosts: group.hosts, task: {} }).catch((fault: unknown) => {
+        const refused = this.#refused.get(certificate.fingerprint) ?? new Set()
+        this.#refused.set(certificate.fingerprint, refused.add(group.certificate.fingerprint))
+        throw fault
+      })
+    }
+    return better.flatMap((group) => group.hosts)
+  }
+
+  /** A pause after a failure is for what failed. What came into the folders since then need not wait for its end. */
+  async #placeUntried(line: Line, covering: Covering): Promise<void> {
+    const refused = this.#refused.get(line.certificate.fingerprint)
+    await this.#place(line, new Map([...covering].filter(([, { fingerprint }]) => !refused?.has(fingerprint))))
+  }
+
+  /** One run by schedule. Hosts that another run changes just now, or whose entry somebody edited, are left for later. */
+  async #run({ hosts, task }: Choice): Promise<Afters | undefined> {
+    const free = await this.#unclaimed(hosts)
+    const plan = free[0] && (await this.#parts.store.findPlan(free[0].planId))
+    if (!plan) return undefined
+    const started = await this.#begin(plan, { hosts: free, task }, async () => BY_SCHEDULE).catch((fault: unknown) => {
+      if (fault instanceof Problem && fault.code === 'plan_busy') return undefined
+      throw fault
+    })
+    if (!started) return undefined
+    const { outcome, afters } = await started.result
+    if (outcome.kind !== 'succeeded') throw outcome.fault
+    return afters
+  }
+
+  async #unclaimed(hosts: readonly Use[]): Promise<readonly Use[]> {
+    const { store, primary, log } = this.#parts
+    const free: Use[] = []
+    let edited = 0
+    for (const use of hosts) {
+      const exposure = await store.findExposure(use.host)
+      const now = exposure && useOf(exposure)
+      if (!primary || !exposure?.receipt || exposure.runId !== undefined) continue
+      if (now?.certificate.fingerprint !== use.certificate.fingerprint) continue
+      const { files, renewal } = exposure.receipt
+      const known = [...files, ...(renewal?.files ?? [])]
+      const found = await primary.hashFiles(
+        files.map(({ path }) => path).filter((path) => primary.isCertificateFile(path)),
+      )
+      const foreign = found.find(
+        ({ path, hash }) => hash !== null && !known.some((our) => our.path === path && our.hash === hash),
+      )
+      if (!foreign) free.push(use)
+      else edited += 1
+      if (foreign)
+        log.warn(
+          { event: 'certificate_file_edited', host: use.host, path: foreign.path },
+          'The host keeps its certificate, because the file that names it was changed outside Drawbridge.',
+        )
+    }
+    if (free.length === 0 && edited > 0)
+      throw new Fault('Somebody changed the files that name the certificate; they were left alone.')
+    return free
+  }
+
+  #covering({ hosts }: Pick<Line, 'hosts'>): Promise<Covering> {
+    const { inventory, now } = this.#parts
+    return inventory.coveringEach(
+      hosts.map(({ host }) => host),
+      now(),
+    )
+  }
+
+  /** Takes the pairs that no host uses off the edges, unless a run that is under way could put one back. */
+  async #sweep(): Promise<void> {
+    const { primary, secondary, edgeLock, store, log } = this.#parts
+    for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
+      const sweep = edgeLock.hold(edge, async (turn) => {
+        if ((await store.unfinishedRuns()).some(({ action }) => action === 'renew')) return
+        const files = await edge.unusedCertificates()
+        const expected = await edge.hashFiles(files.map(({ path }) => path))
+        turn.assertHeld()
+        if (files.length > 0) await edge.swap({ files, expected })
+      })
+      await sweep.catch((error: unknown) =>
+        log.warn(
+          { event: 'certificates_not_swept', err: error, server: edge.server },
+          'Certificates that no host uses could not be removed; retrying after the next renewal.',
+        ),
+      )
+    }
+  }
+
+  /** With what its authority says now, where it may be asked again. */
+  async #advised(line: Line, renewal: Renewal): Promise<Renewal> {
+    const { advisor, store, now } = this.#parts
+    if (!line.certificate.ours || (renewal.advice && now() < renewal.advice.askAgainAt)) return renewal
+    const advice = await advisor.advise(line.certificate)
+    // An authority that does not answer now may have said something before.
+    const advised = { ...renewal, advice: { ...advice, window: advice.window ?? renewal.advice?.window } }
+    await store.putRenewal(advised)
+    return advised
+  }
+
+  async #failed(renewal: Renewal, fault: unknown): Promise<void> {
+    const { store, log, now, retry } = this.#parts
+    const at = now()
+    const failures = renewal.failures + 1
+    const told = fault instanceof Fault ? (fault.retryAfter ?? 0) * 1000 : 0
+    const failed: Renewal = {
+      ...renewal,
+      attempts: renewal.attempts + 1,
+      failures,
+      nextAttemptAt: at + Math.max(pauseAfter(failures, retry), told),
+      reason: sentenceOf(fault),
+    }
+    await store.transaction(async (session) => {
+      await session.putRenewal(failed)
+      await session.appendEvent(renewalFailed(failed, at))
+    })
+    log.error(
+      { event: 'renewal_failed', err: fault, names: renewal.names, nextAttemptAt: failed.nextAttemptAt },
+      'A certificate was not renewed; retrying at nextAttemptAt.',
+    )
+  }
+}
+
+type Prove = (session: StoreSession) => Promise<Origin>
+
+interface Started {
+  readonly plan: Plan
+  readonly result: Promise<RunResult>
+}
+
+/** Undefined for a host that is not applied, or not served with a certificate. */
+function useOf({ host, planId, state, receipt }: Exposure): Use | undefined {
+  const { certificate, renewal } = receipt ?? {}
+  if (state !== 'applied' || !receipt || !certificate) return undefined
+  const lags = renewal !== undefined || secondaryCertificate(receipt) !== certificate.fingerprint
+  return { host, planId, certificate, lags }
+}
+
+function linesOf(hosts: readonly Use[]): Line[] {
+  return [...Map.groupBy(hosts, ({ certificate }) => certificate.fingerprint).values()].flatMap((group) =>
+    group[0] ? [{ certificate: group[0].certificate, hosts: group }] : [],
+  )
+}
+
+/** Hosts for which something better is there, by what that is. */
+export function successors(
+  hosts: readonly Use[],
+  covering: Covering,
+): { readonly certificate: InstalledCertificate; readonly hosts: readonly Use[] }[] {
+  const better = hosts.flatMap((host) => {
+    const certificate = covering.get(host.host)
+    return certificate && isBetter(certificate, host.certificate) ? [{ host, certificate }] : []
+  })
+  return [...Map.groupBy(better, ({ certificate }) => certificate.fingerprint).values()].flatMap((group) =>
+    group[0] ? [{ certificate: group[0].certificate, hosts: group.map(({ host }) => host) }] : [],
+  )
+}
+
+/** An authority may refuse an order because of what it is said to replace: after a failure the next one says nothing. */
+const ordering = (renewal: Pick<Renewal, 'failures' | 'advice'> | undefined): RunTask => ({
+  orders: true,
+  ...(renewal?.failures === 0 && renewal.advice?.replaces !== undefined && { replaces: renewal.advice.replaces }),
+})
+
+const noCertificate = (host: string): Problem =>
+  new Problem('certificate_unavailable', `${host} is served without a certificate: there is none to renew.`, {
+    retryable: false,
+    nextAction: 'Nothing is to be renewed for a host that was planned with tls: false.',
+  })
+
+const placedByHand = (host: string): Problem =>
+  new Problem(
+    'certificate_unavailable',
+    `The certificate of ${host} was placed by an administrator, and no better one lies in the folders.`,
+    { retryable: false, nextAction: 'Place a newer certificate in one of the folders of certificates.' },
+  )
+
+const renewalFailed = ({ names, attempts, failures, nextAttemptAt, reason }: Renewal, at: number): NewEvent => ({
+  at,
+  type: 'certificate.renewal_failed',
+  host: names[0] ?? '',
+  facts: {
+    names: names.join(', '),
+    reason: reason ?? '',
+    attempts,
+    failures,
+    nextAttemptAt: nextAttemptAt === undefined ? null : new Date(nextAttemptAt).toISOString(),
+  },
+})
