@@ -583,7 +583,7 @@ export interface components {
         /** @description The newest run with its steps. */
         LastRun: {
             /** @enum {string} */
-            action: "apply" | "update" | "remove";
+            action: "apply" | "update" | "remove" | "repair" | "accept" | "renew";
             /** @enum {string} */
             state: "running" | "succeeded" | "rolled_back" | "blocked";
             /**
@@ -601,7 +601,7 @@ export interface components {
         /** @description One run with its events. */
         Run: {
             /** @enum {string} */
-            action: "apply" | "update" | "remove";
+            action: "apply" | "update" | "remove" | "repair" | "accept" | "renew";
             /** @enum {string} */
             state: "running" | "succeeded" | "rolled_back" | "blocked";
             /**
@@ -918,7 +918,7 @@ export interface components {
         /** @description What happened to a step. */
         Progress: {
             /** @enum {string} */
-            action: "apply" | "update" | "remove";
+            action: "apply" | "update" | "remove" | "repair" | "accept" | "renew";
             /** @example proxy */
             step: string;
             /**

@@ -155,6 +155,7 @@ test('a plan that another call has just resolved is not resolved again', async (
     ...store,
     transaction: async (work) => {
       await store.insertRun(resolved)
+      await store.movePlan(run.planId, ['blocked'], 'rolled_back')
       return store.transaction(work)
     },
   }
