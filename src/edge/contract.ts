@@ -48,6 +48,8 @@ export interface EdgeChange {
    * a change with a lower one. A run may make any number of changes with the same fence.
    */
   readonly fences?: readonly HostFence[] | undefined
+  /** Also replaces a symbolic link that stands in the place of a file, if it is expected. */
+  readonly replacesLinks?: boolean
 }
 
 export interface EdgeQuestion {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { linkSync, renameSync, rmSync } from 'node:fs'
 import { rm, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hashOfLink } from '../../model/receipt.ts'
+import { hashOfLink, linkIn } from '../../model/receipt.ts'
 import { createFile, syncFolder } from '../../primitives/durable-file.ts'
 import { byOrder, isSecret, placeOf, STAGING } from '../config/layout.ts'
 import { type EdgeChange, EdgeFault, type EdgeFile } from '../contract.ts'
@@ -42,13 +42,13 @@ export async function replaceFiles(folder: string, change: EdgeChange, claim: Cl
   }
 }
 
-async function compare(folder: string, { files, expected }: EdgeChange) {
+async function compare(folder: string, { files, expected, replacesLinks }: EdgeChange) {
   const found = await Promise.all(files.map(({ path }) => hashFile(folder, path)))
   const onDisk = new Map(found.map(({ path, hash }) => [path, hash]))
   const open = files.filter((file, index) => {
     const { path } = file
     const { hash, owner } = found[index] ?? { hash: null }
-    if (hash === NO_FILE) throw notRegularFile(path)
+    if (hash === NO_FILE || (linkIn(hash) !== undefined && !replacesLinks)) throw notRegularFile(path)
     // A file that somebody gave to another user is written again.
     if (hash === hashOfFile(file)) return owner !== undefined
     if (!expected.some((before) => before.path === path && before.hash === hash)) throw changedMeanwhile(path)

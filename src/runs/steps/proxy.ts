@@ -33,6 +33,8 @@ export interface ProxyTarget {
   readonly former: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
   /** Whether what nginx runs is what was before. */
   readonly isRestored: (edge: Edge) => Promise<boolean>
+  /** Replaces a symbolic link that somebody put in the place of a file, and puts it back when the run fails. */
+  readonly replacesLinks?: boolean
   /** The error code where somebody else's change would be overwritten. */
   readonly refusal?: Fault['code']
 }
@@ -63,6 +65,7 @@ interface Placing {
  */
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTarget['name'], ProxyImage | null> {
   const { primary, secondary, hold, earlyValidation, beforeSwap, swapped, alsoOnSecondary, secondaryEnded } = parts
+  const { replacesLinks = false } = target
 
   const place = (edge: Edge, afters: Afters, { note, placing, placed }: Placing) =>
     hold(edge, async (turn) => {
@@ -82,7 +85,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
       if (!(await earlyValidation.covers(edge, after, turn))) await edge.validate({ files, expected })
       placing?.()
       turn.assertHeld()
-      await edge.swap({ files, expected })
+      await edge.swap({ files, expected, replacesLinks })
       placed?.()
       turn.assertHeld()
       await edge.reload()
@@ -98,7 +101,11 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
       const files = await filesAt(target, moved, edge, afters)
       turn.assertHeld()
       if (files.length > 0)
-        await edge.swap({ files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })) })
+        await edge.swap({
+          files,
+          expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })),
+          replacesLinks,
+        })
       if (files.length === 0 && (await target.isRestored(edge))) return
       // nginx may never have loaded the files that were removed. Then a reload that a foreign file prevents is not needed.
       turn.assertHeld()

@@ -241,6 +241,7 @@ function repairStep(context: StepContext): Step {
         () => true,
       ),
     refusal: 'changed_elsewhere',
+    replacesLinks: true,
   })
 }
 
@@ -260,6 +261,7 @@ function releaseStep({
     wanted: async (edge) => [...(await edge.filesWithout(host)), ...(await edge.releasedFiles(host))],
     former: (edge, afters) => (edge === primary ? backedUp(afters) : formerFiles(edge)),
     isRestored: async () => false,
+    replacesLinks: true,
   })
   return {
     ...release,
