@@ -58,12 +58,33 @@ const ENDED: Record<Run['action'], Record<Run['state'], readonly [string, Tone]>
     rolled_back: ['Removal failed, put back', 'warning'],
     blocked: ['Removal failed, blocked', 'bad'],
   },
+  repair: {
+    running: ['Repairing', 'calm'],
+    succeeded: ['Repaired', 'good'],
+    rolled_back: ['Repair failed, put back', 'warning'],
+    blocked: ['Repair failed, blocked', 'bad'],
+  },
+  accept: {
+    running: ['Accepting', 'calm'],
+    succeeded: ['Accepted as it stands', 'good'],
+    rolled_back: ['Accept failed, put back', 'warning'],
+    blocked: ['Accept failed, blocked', 'bad'],
+  },
+  renew: {
+    running: ['Renewing', 'calm'],
+    succeeded: ['Certificate renewed', 'good'],
+    rolled_back: ['Renewal failed, put back', 'warning'],
+    blocked: ['Renewal failed, blocked', 'bad'],
+  },
 }
 
 const BEGUN: Record<Run['action'], string> = {
   apply: 'Apply begun',
   update: 'Change begun',
   remove: 'Removal begun',
+  repair: 'Repair begun',
+  accept: 'Accept begun',
+  renew: 'Renewal begun',
 }
 
 function momentsOfRun({ action, state, startedAt, finishedAt, actor, events }: Run): readonly Moment[] {

@@ -55,7 +55,14 @@ function verdictOn(host: string, action: Action, ended: string): { tone: Tone; t
   return { tone: 'good', title: action === 'update' ? `${host} was changed` : `${host} is on the air` }
 }
 
-const NOUNS: Record<Action, string> = { apply: 'apply', update: 'change', remove: 'removal' }
+const NOUNS: Record<Action, string> = {
+  apply: 'apply',
+  update: 'change',
+  remove: 'removal',
+  repair: 'repair',
+  accept: 'accept',
+  renew: 'renewal',
+}
 
 type Verdict = NonNullable<RunEvent['verification']>['primary']
 

@@ -69,7 +69,14 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   )
 }
 
-const TITLES: Record<Action, string> = { apply: 'Apply', update: 'Change', remove: 'Removal' }
+const TITLES: Record<Action, string> = {
+  apply: 'Apply',
+  update: 'Change',
+  remove: 'Removal',
+  repair: 'Repair',
+  accept: 'Accept',
+  renew: 'Renewal',
+}
 
 /** The current run, or else the last result or request. */
 function actionOf({ state, request }: Plan, last: Action = 'apply'): Action {

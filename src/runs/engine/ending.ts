@@ -93,7 +93,7 @@ export interface Ended {
 
 /** The event for the end of a run. A renewal has one of its own, and none where nothing changed or where it is tried again. */
 export function eventOf(ended: Ended): NewEvent | undefined {
-  const { plan, run, task, outcome, afters, at } = ended
+  const { plan, run, task, outcome, at } = ended
   const { url, request } = plan
   const { planId, host, action, actor } = run
   const about = { at, host, planId }
