@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
+import { sentenceOf } from '../model/errors.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
 import type { Hook } from '../notify/webhook-request.ts'
 import type { ResolveParts } from '../runs/engine/resolve.ts'
@@ -111,23 +112,34 @@ async function restore(runId: string, options: RestoreOptions, machine: Machine)
   })
 }
 
+interface ResolveOptions {
+  readonly show?: boolean
+  readonly accept?: boolean
+}
+
 export function addResolve(program: Command, machine: Machine): void {
   const command = onThisMachine(program.command('resolve <planId>'))
     .description('show what a blocked plan has left, and finish its rollback')
     .option('--show', 'only show what is left')
-    .action(async (planId: string, { config, show, json }: Configured & { show?: boolean }) =>
+    .option('--accept', 'finish nothing: leave everything as it is, and stop managing the host')
+    .action(async (planId: string, { config, show, accept, json }: Configured & ResolveOptions) =>
       machine.withParts(await configIn(config), async (parts) => {
-        const { leftOvers, resolve } = await import('../runs/engine/resolve.ts')
+        const { acceptBlocked, leftOvers, resolve } = await import('../runs/engine/resolve.ts')
         const left = (await leftOvers(parts.store, planId)).map(({ step, detail }) => ({
           step,
           detail: detail ?? null,
         }))
         const standing = left.map(({ step, detail }) => `Left: ${step}${detail ? ` (${detail})` : ''}`)
         if (show) return print({ body: { planId, left, resolved: false }, lines: () => standing }, json)
-        const { outcome, run } = await resolve(planId, parts)
+        const { outcome, run, afters } = await (accept ? acceptBlocked : resolve)(planId, parts)
         const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
         if (stuck) throw new Error(`The plan is still blocked at ${stuck.name}: ${stuck.detail}`)
-        const sentence = `The rollback of ${run.host} is finished. The host is no longer blocked.`
+        if (accept && outcome.kind !== 'succeeded')
+          throw new Error(`The plan is still blocked: ${sentenceOf(outcome.fault)}`)
+        const file = afters.proxy?.released
+        const sentence = accept
+          ? `${run.host} stays as it is and is not managed any more.${file ? ` Its configuration is in ${file}.` : ''}`
+          : `The rollback of ${run.host} is finished. The host is no longer blocked.`
         print({ body: { planId, left, resolved: true }, lines: () => [...standing, sentence] }, json)
       }),
     )

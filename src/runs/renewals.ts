@@ -357,7 +357,7 @@ function linesOf(hosts: readonly Use[]): Line[] {
 }
 
 /** Hosts for which something better is there, by what that is. */
-export function successors(
+function successors(
   hosts: readonly Use[],
   covering: Covering,
 ): { readonly certificate: InstalledCertificate; readonly hosts: readonly Use[] }[] {
