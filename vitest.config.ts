@@ -6,6 +6,7 @@ const ORDER = [
   'test/faults/crash-',
   'test/browser/',
   'test/faults/',
+  'test/model/',
   'test/real/certificates/renewal-soak',
   'test/contract/',
   'test/real/',

@@ -7,8 +7,8 @@ export interface TempFolder extends Disposable {
 }
 
 /** A temporary folder. Every user may enter it, because servers that drop root privileges use folders inside. */
-export function tempFolder(): TempFolder {
-  const path = mkdtempSync(join(tmpdir(), 'drawbridge-test-'))
+export function tempFolder(parent = tmpdir()): TempFolder {
+  const path = mkdtempSync(join(parent, 'drawbridge-test-'))
   chmodSync(path, 0o711)
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { GUARDS } from './guards.ts'
+import { openStores, type Stores } from './harness.ts'
+import { allCases, type Case, sample } from './histories.ts'
+import { pointsOf } from './history.ts'
+import { modelTimers } from './schedule.ts'
+import { describeCounterexample, search } from './search.ts'
+
+const SEED = 1
+/** A guard that more histories do not miss is not needed, or the model does not see it. */
+const HISTORIES = process.env.CAMPAIGN ? 2_000 : 300
+vi.setConfig({ testTimeout: 120_000 })
+
+let stores: Stores
+let cases: readonly Case[]
+
+beforeAll(async () => {
+  for (const [name, timer] of Object.entries(modelTimers())) vi.stubGlobal(name, timer)
+  stores = await openStores()
+  cases = await allCases((history) => pointsOf(history, stores))
+})
+afterAll(async () => {
+  vi.unstubAllGlobals()
+  await stores.close()
+})
+
+test.for(GUARDS)('without the guard "$name" an invariant breaks', async ({ without, shownBy }, { annotate }) => {
+  const chosen = sample(cases.filter(shownBy), HISTORIES, SEED)
+  const found = await search(
+    chosen.map(({ history }) => history),
+    stores,
+    without,
+  )
+  expect(found).toBeDefined()
+  if (found) await annotate(describeCounterexample(found), 'smallest counterexample')
+})

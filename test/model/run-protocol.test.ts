@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
+import { openStores, type Stores } from './harness.ts'
+import { allCases, anyHistory, type Case, sample } from './histories.ts'
+import { pointsOf } from './history.ts'
+import { modelTimers } from './schedule.ts'
+import { describeCounterexample, search } from './search.ts'
+
+const SEED = 1
+const CASES = process.env.CAMPAIGN ? Number.POSITIVE_INFINITY : 300
+const RANDOM_HISTORIES = process.env.CAMPAIGN ? 5_000 : 250
+vi.setConfig({ testTimeout: process.env.CAMPAIGN ? 3_600_000 : 120_000 })
+
+let stores: Stores
+let cases: readonly Case[]
+
+beforeAll(async () => {
+  for (const [name, timer] of Object.entries(modelTimers())) vi.stubGlobal(name, timer)
+  stores = await openStores()
+  cases = await allCases((history) => pointsOf(history, stores))
+})
+afterAll(async () => {
+  vi.unstubAllGlobals()
+  await stores.close()
+})
+
+test('no case of the enumeration breaks an invariant', async () => {
+  const chosen = sample(cases, CASES, SEED)
+  const found = await search(
+    chosen.map(({ history }) => history),
+    stores,
+  )
+  expect(found && describeCounterexample(found)).toBeUndefined()
+})
+
+test('no random history breaks an invariant', async () => {
+  const isSound = async (history: Parameters<typeof pointsOf>[0]) => {
+    const found = await search([history], stores)
+    if (found) throw new Error(describeCounterexample(found))
+  }
+  await fc.assert(fc.asyncProperty(anyHistory, isSound), { seed: SEED, numRuns: RANDOM_HISTORIES })
+})
+
+/** The points inside the real steps, which the stand-ins of the model do not have, and steps that the model leaves out. */
+const NOT_IN_MODEL = / (before-swap|swapped|challenge-set)$|^(repair|accept|renew) | (backup|certificate|proxy-tls) /
+
+test('the enumeration crashes and pauses at every crash point of its steps', () => {
+  for (const family of ['crash', 'pause'] as const) {
+    const reached = new Set(cases.filter((one) => one.family === family).flatMap(({ at }) => at.split(', ')))
+    expect(CRASH_POINTS.filter((point) => !NOT_IN_MODEL.test(point) && !reached.has(point))).toEqual([])
+  }
+})

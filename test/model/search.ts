@@ -1,0 +1,28 @@
+import type { Removal, Stores } from './harness.ts'
+import { type Counterexample, findBroken, type History } from './history.ts'
+
+/** The first of these histories that breaks an invariant, made as short as it gets. */
+export async function search(
+  histories: Iterable<History>,
+  stores: Stores,
+  removal: Removal = {},
+): Promise<Counterexample | undefined> {
+  for (const history of histories) {
+    const found = await findBroken(history, stores, removal)
+    if (found) return shorten(found, stores, removal)
+  }
+  return undefined
+}
+
+/** Leaves out one command after the other, as long as an invariant is broken. */
+async function shorten(found: Counterexample, stores: Stores, removal: Removal): Promise<Counterexample> {
+  for (const i of found.history.keys()) {
+    const shorter = await findBroken(found.history.toSpliced(i, 1), stores, removal)
+    if (shorter) return shorten(shorter, stores, removal)
+  }
+  return found
+}
+
+/** What happened, line by line, and the history to play it again. */
+export const describeCounterexample = ({ invariant, detail, lines, history }: Counterexample): string =>
+  [`Broken: ${invariant} (${detail}).`, ...lines.map((line) => `  ${line}`), JSON.stringify(history)].join('\n')
