@@ -82,8 +82,21 @@ export interface HostFence {
   readonly number: number
 }
 
+/** What a run shows with every effect. */
+export interface RunGuard extends LeaseGuard {
+  /** For edges, which refuse a run that is older than another one on the same host. */
+  readonly fences: readonly HostFence[]
+  /** Aborted when the present step has reached its limit. */
+  readonly signal: AbortSignal
+}
+
+const HOST_LEASE = 'host '
+
 /** The name of the lease that a run takes on its host. */
-export const hostLease = (host: string): string => `host ${host}`
+export const hostLease = (host: string): string => `${HOST_LEASE}${host}`
+
+/** The host that a lease is for. */
+export const hostOfLease = (name: string): string => name.slice(HOST_LEASE.length)
 
 /** The holder name of a run's lease. After a restart the same instance can continue this run at once, but no other run. */
 export const runHolder = (instance: string, runId: string): string => `${instance} ${runId}`

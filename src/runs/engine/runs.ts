@@ -2,7 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditTrail } from '../../audit/trail.ts'
 import type { Plan } from '../../model/exposure.ts'
 import { type Afters, coversHost, type FileHash, receiptOf, renewedReceipt } from '../../model/receipt.ts'
-import { hostLease, type JournalEntry, type LeaseGuard, type Run, type RunTask, STEPS_OF } from '../../model/run.ts'
+import {
+  hostLease,
+  hostOfLease,
+  type JournalEntry,
+  type Run,
+  type RunGuard,
+  type RunTask,
+  STEPS_OF,
+} from '../../model/run.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
@@ -11,6 +19,7 @@ import type { CrashPoint } from './crash-points.ts'
 import { auditActionOf, type Ended, type Ending, endingOf, eventOf, factsOf, networkOf } from './ending.ts'
 import { Journal, untilStored } from './journal.ts'
 import { HeldLeases, LeaseLost } from './lease.ts'
+import { StepLimit } from './limits.ts'
 import { Saga, type SagaOutcome } from './saga.ts'
 import type { Step } from './step.ts'
 
@@ -22,7 +31,7 @@ export interface RunsParts {
   readonly trail: AuditTrail
   readonly log: Log
   /** The steps of a run, the same every time it is asked for. */
-  readonly stepsFor: (carried: Carried, guard: LeaseGuard) => Promise<readonly Step[]>
+  readonly stepsFor: (carried: Carried, guard: RunGuard) => Promise<readonly Step[]>
   /** The files of a host after a renewal: its former ones, and those of the new certificate out of all that were placed. */
   readonly renewedFiles: (host: string, former: readonly FileHash[], placed: readonly FileHash[]) => readonly FileHash[]
   readonly instance: string
@@ -32,6 +41,8 @@ export interface RunsParts {
   readonly publish: Publish
   readonly now: () => number
 }
+
+type Work = (journal: Journal, guard: RunGuard, limit: StepLimit) => Promise<SagaOutcome>
 
 /** Called with each journal entry of a run after it is durable. */
 export type RunListener = (entry: JournalEntry, run: Run) => void
@@ -90,9 +101,9 @@ export class Runs {
   start(carried: Carried): Promise<RunResult> {
     const { crashPoint, stepsFor } = this.#parts
     const { action } = carried.run
-    return this.#track(carried, false, async (journal, guard) => {
+    return this.#track(carried, false, async (journal, guard, limit) => {
       crashPoint(`${action} run begun`)
-      return new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint }).forward()
+      return new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, limit }).forward()
     })
   }
 
@@ -100,8 +111,8 @@ export class Runs {
   resume({ entries, patient, ...carried }: Left): Promise<RunResult> {
     const { crashPoint, stepsFor } = this.#parts
     const { action } = carried.run
-    const goOn = async (journal: Journal, guard: LeaseGuard): Promise<SagaOutcome> => {
-      const saga = new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, patient })
+    const goOn: Work = async (journal, guard, limit) => {
+      const saga = new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, patient, limit })
       if (continuesForward(action, entries)) return saga.forward()
       const fault = new Error('The service ended while the run was in progress.')
       return { ...(await saga.backward()), steps: [], fault }
@@ -131,7 +142,7 @@ export class Runs {
   #track(
     carried: Carried,
     recovered: boolean,
-    work: (journal: Journal, guard: LeaseGuard) => Promise<SagaOutcome>,
+    work: Work,
     entries: readonly JournalEntry[] = [],
   ): Promise<RunResult> {
     const { run, leases } = carried
@@ -146,7 +157,23 @@ export class Runs {
       assertHeld,
       entries,
     })
-    const result = work(journal, held)
+    const limit = new StepLimit()
+    const guarded = async () => {
+      const epoch = await untilStored(() => store.epoch())
+      const fences = leases.map(({ name, fence: number }) => ({ host: hostOfLease(name), epoch, number }))
+      const guard: RunGuard = {
+        assertHeld,
+        fences,
+        get leftMs() {
+          return held.leftMs
+        },
+        get signal() {
+          return limit.signal
+        },
+      }
+      return work(journal, guard, limit)
+    }
+    const result = guarded()
       .then((outcome) => this.#finish(carried, recovered, outcome, journal))
       .catch((error: unknown) => {
         throw error instanceof StaleFence ? new LeaseLost(hostLease(run.host)) : error

@@ -1,5 +1,5 @@
 import { DnsWriteFault } from '../../dns/contract.ts'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault, isFenced } from '../../edge/contract.ts'
 import { Problem, sentenceOf } from '../../model/errors.ts'
 import type { Afters } from '../../model/receipt.ts'
 import type { JournalMark, RunAction } from '../../model/run.ts'
@@ -8,6 +8,7 @@ import { StoreUnavailable } from '../../store/ports/store.ts'
 import type { CrashPoint } from './crash-points.ts'
 import { type Journal, type NewEntry, untilStored } from './journal.ts'
 import { LeaseLost } from './lease.ts'
+import type { StepLimit } from './limits.ts'
 import { type Step, StepFault, type StepReport } from './step.ts'
 
 export type SagaOutcome =
@@ -30,19 +31,20 @@ export class RetryLater extends Error {
   }
 }
 
-/** The limit of one step, waiting for locks included. It is longer than the limits of all parts of a step. */
-const LONGEST_STEP_MS = 15 * 60_000
-
 /**
- * A step did not end within its limit. What it did, and what it may still do, is unknown, so this run undoes nothing beside
- * it. Recovery takes the run over under a higher fence, which the step that hangs does not pass.
+ * A step did not end although its limit was reached and its waits were ended. What it did, and what it may still do, is unknown,
+ * so this run undoes nothing beside it. Recovery takes the run over under a higher fence, which the step that hangs does not pass.
  */
 export class Overdue extends Problem {
   constructor(step: string, limitMs: number) {
-    const detail = `Step ${step} did not end within ${Math.round(limitMs / 1000)} s. Recovery will undo it.`
-    super('unavailable', detail, { nextAction: 'Follow the plan with GET /api/deploy/plans/{planId}.' })
+    super('unavailable', `${limitSentence(step, limitMs)} Recovery will undo it.`, {
+      nextAction: 'Follow the plan with GET /api/deploy/plans/{planId}.',
+    })
   }
 }
+
+const limitSentence = (step: string, limitMs: number): string =>
+  `Step ${step} did not end within ${Math.round(limitMs / 1000)} s.`
 
 export interface SagaParts {
   readonly action: RunAction
@@ -51,8 +53,8 @@ export interface SagaParts {
   readonly crashPoint: CrashPoint
   /** No caller waits for the outcome: a transient fault ends the attempt with RetryLater instead of turning the run back. */
   readonly patient?: boolean
-  /** The limit of one step. */
-  readonly limitMs?: number
+  /** Ends the waits of a step at its limit. */
+  readonly limit: StepLimit
 }
 
 /** Runs steps in order. When one fails, undoes the steps that may have changed something, in reverse. Knows only `Step`. */
@@ -79,7 +81,7 @@ export class Saga {
       const started = performance.now()
       const isFirst = !this.#begunBefore.has(step)
       try {
-        await this.#within(step, this.#do(step, this.#parts.steps[i + 1]))
+        await this.#within(step, () => this.#do(step, this.#parts.steps[i + 1]))
         reports.push({ name: step.name, status: 'done', ms: since(started) })
       } catch (fault) {
         await this.#stopOrWait(step, 'intent', fault)
@@ -99,7 +101,7 @@ export class Saga {
       if (!this.#mayHaveChanged(step)) continue
       const started = performance.now()
       try {
-        await this.#within(step, this.#undo(step))
+        await this.#within(step, () => this.#undo(step))
         rollback.push({ name: step.name, status: 'undone', ms: since(started) })
       } catch (fault) {
         await this.#stopOrWait(step, 'undo_intent', fault)
@@ -144,13 +146,18 @@ export class Saga {
     at('after-undone')
   }
 
-  async #within(step: Step, work: Promise<void>): Promise<void> {
-    const { limitMs = LONGEST_STEP_MS } = this.#parts
+  /** A limit that is reached ends the waits of the step, which is then a fault like any other. */
+  async #within(step: Step, work: () => Promise<void>): Promise<void> {
+    const { limit } = this.#parts
+    const limitMs = limit.of(step.name)
     const { promise: overdue, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Overdue(step.name, limitMs)), limitMs)
+    const reached = limit.begin(step.name, new StepFault(limitSentence(step.name, limitMs)), () =>
+      reject(new Overdue(step.name, limitMs)),
+    )
+    const working = work()
     // A rejection after the limit has no listener.
-    work.catch(() => undefined)
-    await Promise.race([work, overdue]).finally(() => clearTimeout(timer))
+    working.catch(() => undefined)
+    await Promise.race([working, overdue]).finally(() => reached.end())
   }
 
   /** Writes the intent once, however often a step is tried. */
@@ -172,7 +179,7 @@ export class Saga {
 
   /** Throws faults that neither turn a run back nor end it: a lost lease, an unconfirmed verdict, an overdue step and, with `patient`, a transient fault. */
   async #stopOrWait(step: Step, mark: 'intent' | 'undo_intent', fault: unknown): Promise<void> {
-    if (FOR_RECOVERY.some((kind) => fault instanceof kind)) throw fault
+    if (FOR_RECOVERY.some((kind) => fault instanceof kind) || isFenced(fault)) throw fault
     if (!this.#parts.patient || !isTransient(fault)) return
     const detail = `${sentenceOf(fault)} Retrying automatically.`
     const { image, detail: told } = this.#journal.last(step.name, mark) ?? {}

@@ -2,9 +2,9 @@ import type { CertificateIssuer, ChallengeResponder, InstalledCertificate } from
 import type { Edge, EdgeFile, FileHash, Site } from '../../edge/contract.ts'
 import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { LeaseGuard } from '../../model/run.ts'
-import type { LockTurn } from '../engine/edge-lock.ts'
 import type { Note, Step } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
+import type { GuardedTurn } from './proxy.ts'
 
 export interface CertificateParts {
   /** The installed certificate to use, if there is one. */
@@ -93,7 +93,7 @@ function noting(
 
 interface ResponderParts {
   readonly edge: Edge
-  readonly hold: <T>(edge: Edge, work: (turn: Pick<LockTurn, 'assertHeld'>) => Promise<T>) => Promise<T>
+  readonly hold: <T>(edge: Edge, work: (turn: GuardedTurn) => Promise<T>) => Promise<T>
   /** The files with the challenge or, for undefined, without one. */
   readonly rendered: (challenges: Site['challenges']) => Promise<readonly EdgeFile[]>
   /** Hashes that an earlier version may have written for the files without a challenge. */
@@ -106,7 +106,7 @@ interface ResponderParts {
  */
 export function edgeResponder({ edge, hold, rendered, written = [] }: ResponderParts): ChallengeResponder {
   const publish = async (
-    turn: Pick<LockTurn, 'assertHeld'>,
+    turn: GuardedTurn,
     wanted: Site['challenges'],
     shown: Site['challenges'],
   ): Promise<void> => {
@@ -114,7 +114,7 @@ export function edgeResponder({ edge, hold, rendered, written = [] }: ResponderP
     const ours = await Promise.all([rendered(undefined), rendered(shown)])
     await edge.validate({ files, expected: [] })
     turn.assertHeld()
-    await edge.swap({ files, expected: [...written, ...ours.flat().map(hashOf)] })
+    await edge.swap({ files, expected: [...written, ...ours.flat().map(hashOf)], fences: turn.fences })
     turn.assertHeld()
     await edge.reload()
   }

@@ -9,14 +9,14 @@ import type { Edge, EdgeFile, SiteCertificate } from '../../edge/contract.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan, ProxyChange } from '../../model/exposure.ts'
 import { type Afters, type ChosenCertificate, type EdgeVerdict, type Receipt, recordsOf } from '../../model/receipt.ts'
-import type { LeaseGuard, Run, RunAction, RunTask, StepName } from '../../model/run.ts'
+import type { LeaseGuard, Run, RunAction, RunGuard, RunTask, StepName } from '../../model/run.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
 import type { EdgeLock, LockTurn } from '../engine/edge-lock.ts'
 import { type BackupStep, backupStep } from './backup.ts'
 import type { DnsParts, Held } from './dns.ts'
 import { EarlyValidation } from './early-validation.ts'
-import type { ProxyParts, SecondaryReport } from './proxy.ts'
+import type { GuardedTurn, ProxyParts, SecondaryReport } from './proxy.ts'
 import { certificateJudge, type Member } from './renew.ts'
 import { type EdgeJudge, edgeJudge } from './verify.ts'
 
@@ -59,8 +59,8 @@ export interface RunSubject {
   readonly receipt: Receipt | undefined
   /** The applied plan that an update replaces. */
   readonly former: Plan | undefined
-  /** The lease of the run. */
-  readonly guard: LeaseGuard
+  /** What the run shows with every effect. */
+  readonly guard: RunGuard
 }
 
 /** What the steps of one run share. */
@@ -204,9 +204,10 @@ const guardedProvider = (provider: DnsProvider, guard: LeaseGuard): DnsProvider 
   checkAccess: () => provider.checkAccess(),
 })
 
-/** An effect on an edge needs both leases: that of the run and that of the edge. */
-const guardedTurn = (turn: LockTurn, guard: LeaseGuard): LockTurn => ({
+/** An effect on an edge needs both leases, that of the run and that of the edge, and carries the fences of the run. */
+const guardedTurn = (turn: LockTurn, guard: RunGuard): GuardedTurn => ({
   ...turn,
+  fences: guard.fences,
   assertHeld: () => {
     guard.assertHeld()
     turn.assertHeld()

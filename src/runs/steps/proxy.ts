@@ -1,17 +1,23 @@
 import { type Edge, EdgeFault, type EdgeFile, type FileHash } from '../../edge/contract.ts'
 import { type Fault, sentenceOf } from '../../model/errors.ts'
 import type { Afters } from '../../model/receipt.ts'
+import type { HostFence } from '../../model/run.ts'
 import type { LockTurn } from '../engine/edge-lock.ts'
 import { type Step, StepFault } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
 import type { EarlyValidation } from './early-validation.ts'
+
+/** A turn at an edge for one run. */
+export interface GuardedTurn extends LockTurn {
+  readonly fences: readonly HostFence[]
+}
 
 /** How the edges are worked on: the Primary decides, the Secondary gets the same as well as it can. */
 export interface ProxyParts {
   readonly primary: Edge
   readonly secondary: Edge | undefined
   /** Runs `work` while nobody else changes that edge. */
-  readonly hold: <T>(edge: Edge, work: (turn: LockTurn) => Promise<T>) => Promise<T>
+  readonly hold: <T>(edge: Edge, work: (turn: GuardedTurn) => Promise<T>) => Promise<T>
   /** What was tested ahead. */
   readonly earlyValidation: EarlyValidation
   /** Called before the lease is checked for the last time and the new files are written. */
@@ -85,7 +91,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
       if (!(await earlyValidation.covers(edge, after, turn))) await edge.validate({ files, expected })
       placing?.()
       turn.assertHeld()
-      await edge.swap({ files, expected, replacesLinks })
+      await edge.swap({ files, expected, replacesLinks, fences: turn.fences })
       placed?.()
       turn.assertHeld()
       await edge.reload()
@@ -105,6 +111,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
           files,
           expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })),
           replacesLinks,
+          fences: turn.fences,
         })
       if (files.length === 0 && (await target.isRestored(edge))) return
       // nginx may never have loaded the files that were removed. Then a reload that a foreign file prevents is not needed.

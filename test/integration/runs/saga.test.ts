@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JournalEntry } from '../../../src/model/run.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { Journal } from '../../../src/runs/engine/journal.ts'
+import { StepLimit } from '../../../src/runs/engine/limits.ts'
 import { continuesForward } from '../../../src/runs/engine/runs.ts'
 import {
   Overdue,
@@ -47,7 +48,7 @@ interface Process {
   readonly reached?: string[]
   readonly patient?: boolean
   readonly store?: Pick<Store, 'transaction'>
-  readonly limitMs?: number
+  readonly limit?: StepLimit
 }
 
 /** The runs that a process has already started. */
@@ -55,7 +56,7 @@ const begun = new Set<string>()
 
 /** One process of the service: it starts the run, or resumes it from the journal. */
 async function runProcess(process: Process): Promise<SagaOutcome | 'died'> {
-  const { action, world, runId, diesAfter, reached = [], patient = false, limitMs } = process
+  const { action, world, runId, diesAfter, reached = [], patient = false, limit = new StepLimit() } = process
   const entries = await store.readJournal(runId, 0)
   let points = 0
   const assertAlive = () => {
@@ -73,7 +74,7 @@ async function runProcess(process: Process): Promise<SagaOutcome | 'died'> {
     journal: journalOf(process, entries, assertAlive),
     crashPoint,
     patient,
-    ...(limitMs && { limitMs }),
+    limit,
   })
   try {
     const isFirst = !begun.has(runId)
@@ -195,12 +196,26 @@ describe('a run stops without undoing anything after', () => {
     const world = new FakeWorld(STEPS.apply, {})
     const { promise: hanging, resolve: wake } = Promise.withResolvers<void>()
     world.beforeEffect = (step) => (step === 'dns' ? hanging : Promise.resolve())
-    await expect(runProcess({ action: 'apply', world, runId, limitMs: 200 })).rejects.toThrow(Overdue)
+    const limit = new StepLimit(() => 200, 50)
+    await expect(runProcess({ action: 'apply', world, runId, limit })).rejects.toThrow(Overdue)
     expect(world.standing()).toEqual(['check', 'backup', 'certificate', 'proxy'])
     expect(world.undone).toEqual([])
     expect(await runProcess({ action: 'apply', world, runId })).toMatchObject({ kind: 'rolled_back' })
     expect(world.standing()).toEqual([])
     wake()
+  })
+
+  test('a step whose waits end at its limit has failed like any other, and the run goes back', async () => {
+    const { runId } = await newRun(store, 'apply')
+    const world = new FakeWorld(STEPS.apply, {})
+    const limit = new StepLimit((step) => (step === 'dns' ? 100 : 60_000))
+    world.beforeEffect = (step) =>
+      step !== 'dns'
+        ? Promise.resolve()
+        : new Promise((_, reject) => limit.signal.addEventListener('abort', () => reject(limit.signal.reason)))
+    const outcome = await runProcess({ action: 'apply', world, runId, limit })
+    expect(outcome).toMatchObject({ kind: 'rolled_back', fault: { message: 'Step dns did not end within 0 s.' } })
+    expect(world.standing()).toEqual([])
   })
 
   test('a verdict whose commit was not confirmed', { timeout: 20_000 }, async () => {

@@ -39,7 +39,7 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
     {
       primary: at.edge,
       secondary: undefined,
-      hold: (_edge, work) => work({ isNextAfter: () => false, assertHeld: () => undefined }),
+      hold: (_edge, work) => work({ isNextAfter: () => false, assertHeld: () => undefined, fences: [] }),
       earlyValidation: new EarlyValidation(new EdgeLock(store, 'one', 30_000)),
       beforeSwap: () => undefined,
       swapped: () => undefined,
