@@ -1,0 +1,50 @@
+import type { StepName } from '../../model/run.ts'
+
+/**
+ * The longest time of each step, waiting for locks included. `docs/architecture.md` shows the same table. An order may wait for
+ * an authority; a change of an edge may wait for its lock, a test of a large configuration and the workers that must go.
+ */
+export const STEP_LIMITS_SECONDS: Readonly<Record<StepName, number>> = {
+  check: 60,
+  backup: 60,
+  certificate: 900,
+  proxy: 300,
+  'proxy-tls': 300,
+  dns: 90,
+  verify: 90,
+}
+
+/** How long a step may take to stop after its waits were ended. */
+const GRACE_MS = 10_000
+
+/** The limit of the step that is under way. One for each run. */
+export class StepLimit {
+  readonly #limitMs: ((step: string) => number) | undefined
+  readonly #graceMs: number
+  #signal = AbortSignal.any([])
+
+  constructor(limitMs?: (step: string) => number, graceMs = GRACE_MS) {
+    this.#limitMs = limitMs
+    this.#graceMs = graceMs
+  }
+
+  of(step: string): number {
+    return this.#limitMs?.(step) ?? STEP_LIMITS_SECONDS[step as StepName] * 1000
+  }
+
+  /** Aborted with the fault when the step that is under way has reached its limit. */
+  get signal(): AbortSignal {
+    return this.#signal
+  }
+
+  /** `overdue` is called if the step has not ended a while after its limit. */
+  begin(step: string, fault: Error, overdue: () => void): { end(): void } {
+    const controller = new AbortController()
+    this.#signal = controller.signal
+    let timer = setTimeout(() => {
+      controller.abort(fault)
+      timer = setTimeout(overdue, this.#graceMs)
+    }, this.of(step))
+    return { end: () => clearTimeout(timer) }
+  }
+}
