@@ -85,6 +85,8 @@ export function runParts(sources: RunPartsSources): RunParts {
         ttl: zones.get(zone)?.ttl ?? 60,
         waitUntilServed: (record) => waitUntilServed(readers.get(zone) ?? [], record),
       }),
+    renewsElsewhere: async (runId) =>
+      (await store.unfinishedRuns()).some((run) => run.action === 'renew' && run.runId !== runId),
     crashPoint,
     now,
   }

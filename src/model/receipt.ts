@@ -80,6 +80,7 @@ export interface StepResults {
   readonly 'proxy-tls': { readonly files: readonly FileHash[] }
   readonly dns: { readonly records: readonly ZoneRecord[] }
   readonly verify: Verification
+  readonly tidy: null
 }
 
 /** The after-images of the earlier steps of a run. They survive a crash. */

@@ -116,7 +116,7 @@ export interface RunTask {
 }
 
 /** The names of the steps. A plan puts them in order; the engine has one implementation for each name and action. */
-export const STEP_NAMES = ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'] as const
+export const STEP_NAMES = ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify', 'tidy'] as const
 export type StepName = (typeof STEP_NAMES)[number]
 
 /** The steps of a removal, in order: the DNS name goes first. The same for every plan. */
@@ -125,12 +125,12 @@ export const STEPS_TO_REMOVE: readonly StepName[] = ['backup', 'dns', 'proxy']
 /** The steps of an accept, in order: the service first, then the owner mark. */
 export const STEPS_TO_ACCEPT: readonly StepName[] = ['backup', 'proxy', 'dns']
 
-/** The steps of a renewal, in order. */
-export const STEPS_TO_RENEW: readonly StepName[] = ['backup', 'certificate', 'proxy', 'verify']
+/** The steps of a renewal, in order. What comes after the verdict is never undone. */
+export const STEPS_TO_RENEW: readonly StepName[] = ['backup', 'certificate', 'proxy', 'verify', 'tidy']
 
 /** The steps that a run of each action may have, in no particular order. */
 export const STEPS_OF: Readonly<Record<RunAction, readonly StepName[]>> = {
-  apply: STEP_NAMES,
+  apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],
   update: ['check', 'backup', 'certificate', 'proxy', 'verify'],
   remove: STEPS_TO_REMOVE,
   repair: ['backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],

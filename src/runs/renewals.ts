@@ -21,7 +21,7 @@ import type { RunResult, Runs } from './engine/runs.ts'
 import type { StepParts } from './steps/context.ts'
 import { isBetter } from './steps/renew.ts'
 
-export interface RenewalParts extends Pick<StepParts, 'primary' | 'secondary' | 'edgeLock'> {
+export interface RenewalParts extends Pick<StepParts, 'primary'> {
   readonly store: Store
   readonly runs: Runs
   readonly inventory: CertificateInventory
@@ -124,7 +124,7 @@ export class Renewals {
         session,
       )
     })
-    return { plan, result: runs.start({ plan, ...begun }).finally(() => this.#sweep()) }
+    return { plan, result: runs.start({ plan, ...begun }) }
   }
 
   async #lookOnce(): Promise<void> {
@@ -279,26 +279,6 @@ export class Renewals {
       hosts.map(({ host }) => host),
       now(),
     )
-  }
-
-  /** Takes the pairs that no host uses off the edges, unless a run that is under way could put one back. */
-  async #sweep(): Promise<void> {
-    const { primary, secondary, edgeLock, store, log } = this.#parts
-    for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
-      const sweep = edgeLock.hold(edge, async (turn) => {
-        if ((await store.unfinishedRuns()).some(({ action }) => action === 'renew')) return
-        const files = await edge.unusedCertificates()
-        const expected = await edge.hashFiles(files.map(({ path }) => path))
-        turn.assertHeld()
-        if (files.length > 0) await edge.swap({ files, expected })
-      })
-      await sweep.catch((error: unknown) =>
-        log.warn(
-          { event: 'certificates_not_swept', err: error, server: edge.server },
-          'Certificates that no host uses could not be removed; retrying after the next renewal.',
-        ),
-      )
-    }
   }
 
   /** With what its authority says now, where it may be asked again. */

@@ -19,7 +19,9 @@ export const CRASH_POINTS: readonly string[] = [
   ...Object.entries(STEPS_OF).flatMap(([action, steps]) => [
     ...EDGES.map((moment) => `${action} run ${moment}`),
     ...steps.flatMap((step) =>
-      [...FORWARD, ...BACKWARD, ...(INSIDE[step] ?? [])].map((moment) => `${action} ${step} ${moment}`),
+      [...FORWARD, ...(step === 'tidy' ? [] : BACKWARD), ...(INSIDE[step] ?? [])].map(
+        (moment) => `${action} ${step} ${moment}`,
+      ),
     ),
   ]),
 ]

@@ -12,6 +12,7 @@ export const STEP_LIMITS_SECONDS: Readonly<Record<StepName, number>> = {
   'proxy-tls': 300,
   dns: 90,
   verify: 90,
+  tidy: 300,
 }
 
 /** How long a step may take to stop after its waits were ended. */

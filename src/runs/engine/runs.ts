@@ -139,12 +139,7 @@ export class Runs {
     await Promise.race([all, sleep(limitMs, undefined, { ref: false })])
   }
 
-  #track(
-    carried: Carried,
-    recovered: boolean,
-    work: Work,
-    entries: readonly JournalEntry[] = [],
-  ): Promise<RunResult> {
+  #track(carried: Carried, recovered: boolean, work: Work, entries: readonly JournalEntry[] = []): Promise<RunResult> {
     const { run, leases } = carried
     const { store, now, leaseMs, log } = this.#parts
     const held = new HeldLeases(store, leases, leaseMs, now)

@@ -105,11 +105,7 @@ interface ResponderParts {
  * with the challenge or without. A missing file holds no challenge.
  */
 export function edgeResponder({ edge, hold, rendered, written = [] }: ResponderParts): ChallengeResponder {
-  const publish = async (
-    turn: GuardedTurn,
-    wanted: Site['challenges'],
-    shown: Site['challenges'],
-  ): Promise<void> => {
+  const publish = async (turn: GuardedTurn, wanted: Site['challenges'], shown: Site['challenges']): Promise<void> => {
     const files = await rendered(wanted)
     const ours = await Promise.all([rendered(undefined), rendered(shown)])
     await edge.validate({ files, expected: [] })

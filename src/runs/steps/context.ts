@@ -39,6 +39,8 @@ export interface StepParts {
   readonly certificateNames: (zone: string, host: string) => readonly string[]
   readonly dnsResponder: (zone: string, provider: DnsProvider) => ChallengeResponder
   readonly recheck: (plan: Plan) => Promise<unknown>
+  /** Whether a renewal other than this run is unfinished. */
+  readonly renewsElsewhere: (runId: string) => Promise<boolean>
   readonly crashPoint: CrashPoint
   readonly now: () => number
 }

@@ -2,6 +2,8 @@ import type { ChallengeType, InstalledCertificate } from '../../certificates/con
 import type { Edge, EdgeFile, Handshake, SiteCertificate } from '../../edge/contract.ts'
 import { type Afters, type ChosenCertificate, coversHost, type Receipt } from '../../model/receipt.ts'
 import { poll } from '../../primitives/retry.ts'
+import type { EdgeLock } from '../engine/edge-lock.ts'
+import type { Step } from '../engine/step.ts'
 import type { ProxyTarget } from './proxy.ts'
 import type { EdgeJudge } from './verify.ts'
 
@@ -119,4 +121,36 @@ async function unlike(
   if (isServed(seen)) return undefined
   const shown = seen.kind === 'certificate' ? `serial number ${seen.serial}` : 'no certificate'
   return `The edge ${edge.server} shows ${shown} for ${host}, not serial number ${certificate?.serial ?? 'unknown'}.`
+}
+
+interface TidyParts {
+  readonly primary: Edge | undefined
+  readonly secondary: Edge | undefined
+  readonly edgeLock: EdgeLock
+  /** Whether another renewal is unfinished. It may have to put back a pair that no host uses at this moment. */
+  readonly renewsElsewhere: (runId: string) => Promise<boolean>
+}
+
+/** Takes the pairs that no host uses any more off the edges. What cannot be removed now is removed by the next renewal. */
+export function tidyStep(
+  runId: string,
+  { primary, secondary, edgeLock, renewsElsewhere }: TidyParts,
+): Step<'tidy', null> {
+  const tidy = (edge: Edge) =>
+    edgeLock.hold(edge, async (turn) => {
+      if (await renewsElsewhere(runId)) return
+      const files = await edge.unusedCertificates()
+      const expected = await edge.hashFiles(files.map(({ path }) => path))
+      turn.assertHeld()
+      if (files.length > 0) await edge.swap({ files, expected })
+    })
+  return {
+    name: 'tidy',
+    before: async () => null,
+    do: async () => {
+      await Promise.allSettled([primary, secondary].flatMap((edge) => edge ?? []).map(tidy))
+      return null
+    },
+    undo: async () => undefined,
+  }
 }

@@ -11,7 +11,7 @@ import { certificateStep, chosen, edgeResponder } from './certificate.ts'
 import { contextOf, issues, type RunSubject, type StepContext, type StepParts, siteOf } from './context.ts'
 import { claimNameStep, releaseMarkStep, releaseNameStep, repairNameStep } from './dns.ts'
 import { absent, proxyStep } from './proxy.ts'
-import { isBetter, namesToRenew, renewalTarget } from './renew.ts'
+import { isBetter, namesToRenew, renewalTarget, tidyStep } from './renew.ts'
 import { verifyStep } from './verify.ts'
 
 /** The steps of a run, made from their names. */
@@ -65,6 +65,7 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
     certificate: chooseCertificate,
     proxy: ({ proxy, ...context }) => proxyStep(proxy, renewalTarget(context)),
     verify: verdictStep,
+    tidy: ({ parts, run }) => tidyStep(run.runId, parts),
   },
 }
 
@@ -102,7 +103,9 @@ function chooseCertificate(context: StepContext): Step {
         const inUse = servesPlainFirst(context) ? undefined : receipt?.certificate
         const certificate = inUse && (await parts.loadPair(inUse))
         const files = await primary.filesFor({ ...served, challenges, certificate })
-        return receipt && inUse && !challenges ? asApplied(files, receipt, host, parts.shelf) : files
+        return receipt && !servesPlainFirst(context) && !challenges
+          ? asApplied(files, receipt, host, parts.shelf)
+          : files
       },
       ...(receipt && { written: receipt.files }),
     })
