@@ -105,7 +105,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     metrics,
     monitor,
     debugLogs,
-    drift: composeDrift(config, store),
+    drift: composeDrift(config, store, parts.inventory),
   }
   return {
     ...parts,

@@ -1,3 +1,4 @@
+import type { CertificateInventory } from '../certificates/contract.ts'
 import type { Config } from '../config/config.ts'
 import { zoneOf } from '../config/zones.ts'
 import type { Difference } from '../diagnose/drift.ts'
@@ -87,6 +88,7 @@ export function composeDiagnoser(
 export function composeDrift(
   config: Config,
   store: DriftParts['store'],
+  inventory: CertificateInventory,
 ): (planId: string) => Promise<readonly Difference[]> {
   const primary = primaryEdge(config)
   const readers = new Map([...config.zones.values()].map((zone) => [zone.name, dnsReader(zone.primary)]))
@@ -96,6 +98,7 @@ export function composeDrift(
       findPlan: (planId) => store.findPlan(planId),
     },
     view: primary && edgeView(primary),
+    hasCertificate: async (fingerprint) => (await inventory.withFingerprint(fingerprint)) !== undefined,
     isCertificateFile,
     readerFor: (zone) => readers.get(zone),
     readRecord,

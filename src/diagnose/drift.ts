@@ -24,6 +24,8 @@ export interface SeenExposure {
   readonly records: readonly SeenRecord[]
   /** The fingerprint of the certificate that the Primary shows. Null: it shows none. Undefined: it was not asked. */
   readonly served: string | null | undefined
+  /** Whether the certificate and its key are in one of the folders of certificates. */
+  readonly isInStock: boolean
 }
 
 /**
@@ -46,6 +48,7 @@ export const differences = (
   ...receipt.files.flatMap((file) => fileDifference(file, seen.files, isCertificateFile)),
   ...seen.records.flatMap(recordDifference),
   ...servedDifference(receipt, seen.served),
+  ...stockDifference(receipt, seen.isInStock),
 ]
 
 function fileDifference(
@@ -86,4 +89,10 @@ function servedDifference({ certificate }: Receipt, served: SeenExposure['served
       overwrite: false,
     },
   ]
+}
+
+function stockDifference({ certificate }: Receipt, isInStock: boolean): Difference[] {
+  if (!certificate || isInStock) return []
+  const { certificateFile: field } = certificate
+  return [{ part: 'certificate', field, expected: 'present with its key', found: MISSING, overwrite: false }]
 }

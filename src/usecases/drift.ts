@@ -12,6 +12,8 @@ export interface DriftParts {
   readonly store: Pick<ExposureStore, 'findExposure'> & Pick<PlanStore, 'findPlan'>
   /** Undefined when the Primary's edge is not on this machine. */
   readonly view: EdgeView | undefined
+  /** Whether a certificate and its key are in one of the folders. */
+  readonly hasCertificate: (fingerprint: string) => Promise<boolean>
   readonly isCertificateFile: (path: string) => boolean
   readonly readerFor: (zone: string) => DnsReader | undefined
   readonly readRecord: (reader: DnsReader, record: ZoneRecord) => Promise<SeenRecord['held'] | 'unknown'>
@@ -30,12 +32,13 @@ export async function findDrift(parts: DriftParts, planId: string): Promise<read
   if (exposure?.planId !== planId || exposure.state !== 'applied' || !exposure.receipt)
     throw new Problem('plan_not_applied', `The plan is ${plan.state}. Only an applied plan can be compared.`)
   const { receipt } = exposure
-  const [files, records, served] = await Promise.all([
+  const [files, records, served, isInStock] = await Promise.all([
     view ? view.hashFiles(receipt.files.map(({ path }) => path)) : receipt.files,
     seenRecords(parts, plan, recordsOf(plan, receipt)),
     view && receipt.certificate ? servedFingerprint(view, plan.host) : undefined,
+    receipt.certificate ? parts.hasCertificate(receipt.certificate.fingerprint) : true,
   ])
-  return differences(receipt, { files, records, served }, parts.isCertificateFile)
+  return differences(receipt, { files, records, served, isInStock }, parts.isCertificateFile)
 }
 
 async function seenRecords(

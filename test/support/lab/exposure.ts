@@ -7,7 +7,7 @@ import type { TestLab } from './lab.ts'
 
 export { invariants } from './invariants.ts'
 
-type Action = 'apply' | 'remove' | 'renew'
+type Action = 'apply' | 'remove' | 'renew' | 'repair' | 'accept'
 
 /** Makes a plan without TLS for the healthy sample backend, with the changes of a test. */
 export const planned = async (lab: TestLab, overrides: Record<string, unknown> = {}): Promise<Answer['body']> =>
@@ -34,9 +34,10 @@ export async function run(
   planId: string,
   action: Action = 'apply',
   headers: Record<string, string> = {},
+  more: Record<string, unknown> = {},
 ): Promise<Answer> {
   const capability = await granted(lab, planId, action)
-  return runWith(lab, capability, planId, action, headers)
+  return runWith(lab, capability, planId, action, headers, more)
 }
 
 export const runWith = (
@@ -45,10 +46,11 @@ export const runWith = (
   planId: string,
   action: Action = 'apply',
   headers: Record<string, string> = {},
+  more: Record<string, unknown> = {},
 ): Promise<Answer> =>
   lab.call({
     path: `/api/deploy/${action}`,
-    body: { planId },
+    body: { planId, ...more },
     headers: { 'x-deploy-capability': capability, ...headers },
   })
 

@@ -17,6 +17,7 @@ const AS_APPLIED: SeenExposure = {
   files: receipt.files,
   records: [record, mark].map((each) => ({ record: each, held: 'same' as const, values: [] })),
   served: undefined,
+  isInStock: true,
 }
 const differing = (seen: Partial<SeenExposure>, of = receipt) =>
   differences(of, { ...AS_APPLIED, ...seen }, (path) => path.startsWith('tls/'))

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { RUN_ACTIONS } from '../../../src/model/run.ts'
+import { STEP_LIMITS_SECONDS } from '../../../src/runs/engine/limits.ts'
 
 const page = readFileSync('docs/architecture.md', 'utf8')
 
@@ -53,4 +55,14 @@ test.each([
     .find((line) => line.startsWith(`| ${subject}`))
   expect(row).toContain(`\`${file.replace('src/', '')}\``)
   expect(readFileSync(file, 'utf8')).toContain(proof)
+})
+
+test('the limits of the steps are those of the code', () => {
+  const rows = [...section('Limits of the steps').matchAll(/^\| `([\w-]+)` \| (\d+) \|$/gm)]
+  expect(Object.fromEntries(rows.map(([, step, seconds]) => [step, Number(seconds)]))).toEqual(STEP_LIMITS_SECONDS)
+})
+
+test('every kind of run has a row', () => {
+  const rows = [...section('Kinds of runs').matchAll(/^\| (`.+`) \| /gm)].flatMap(([, cell = '']) => inBackticks(cell))
+  expect(rows.toSorted()).toEqual([...RUN_ACTIONS].toSorted())
 })

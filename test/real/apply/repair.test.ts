@@ -1,0 +1,173 @@
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { statePaths } from '../../../lab/state.ts'
+import { updateZone } from '../../support/dns/lab-dns.ts'
+import { handshake } from '../../support/edge/tls-visitor.ts'
+import { applied, expected, invariants, planOf, planRequest, removed, run } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { change } from '../../support/lab/lab-store.ts'
+import { until } from '../../support/until.ts'
+
+/** Whatever was damaged is named, repaired, or accepted as it stands. On a whole lab, with a certificate of its own. */
+let lab: TestLab
+beforeAll(async () => {
+  lab = await startTestLab()
+})
+afterAll(() => lab?.stop())
+
+interface Damage {
+  readonly name: string
+  readonly make: (host: string) => void
+  /** The parts that the comparison names. */
+  readonly parts: readonly string[]
+  /** A repair would overwrite what somebody else changed. */
+  readonly foreign?: boolean
+}
+
+const edgeFolder = () => dirname(lab.description.edges.primary.hosts)
+const entry = (host: string) => join(edgeFolder(), 'hosts', `${host}.conf`)
+const mapEntry = (host: string) => join(edgeFolder(), 'tls/hosts', `${host}.map`)
+const pairFile = (host: string) => {
+  const id = readFileSync(mapEntry(host), 'utf8').split(/[ ;]/)[1]
+  return join(edgeFolder(), 'tls/certificates', `${id}.map`)
+}
+const stock = (host: string) => {
+  const folder = join(statePaths(lab.state).service, 'certificates')
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.includes(host))
+    .map((name) => join(folder, name))
+}
+const linkAway = (host: string) => {
+  const elsewhere = join(edgeFolder(), '..', `${host}.copy`)
+  writeFileSync(elsewhere, readFileSync(entry(host)))
+  rmSync(entry(host))
+  symlinkSync(elsewhere, entry(host))
+}
+const NOBODY = 65_534
+
+const DAMAGES: readonly Damage[] = [
+  { name: 'entry edited', make: (host) => appendFileSync(entry(host), '# by hand\n'), parts: ['entry'], foreign: true },
+  {
+    name: 'entry broken',
+    make: (host) => appendFileSync(entry(host), 'not nginx;\n'),
+    parts: ['entry'],
+    foreign: true,
+  },
+  { name: 'entry deleted', make: (host) => rmSync(entry(host)), parts: ['entry'] },
+  { name: 'entry a link', make: linkAway, parts: ['entry'], foreign: true },
+  { name: 'owner changed', make: (host) => chownSync(entry(host), NOBODY, NOBODY), parts: ['entry'] },
+  {
+    name: 'record changed',
+    make: (host) => updateZone(lab, `update delete ${host} A`, `update add ${host} 60 A 192.0.2.77`),
+    parts: ['record'],
+    foreign: true,
+  },
+  {
+    name: 'record an alias',
+    make: (host) => updateZone(lab, `update delete ${host} A`, `update add ${host} 60 CNAME elsewhere.test.`),
+    parts: ['record'],
+    foreign: true,
+  },
+  { name: 'record deleted', make: (host) => updateZone(lab, `update delete ${host} A`), parts: ['record'] },
+  { name: 'mark deleted', make: (host) => updateZone(lab, `update delete _drawbridge.${host} TXT`), parts: ['mark'] },
+  {
+    name: 'mark changed',
+    make: (host) =>
+      updateZone(lab, `update delete _drawbridge.${host} TXT`, `update add _drawbridge.${host} 60 TXT "mine"`),
+    parts: ['mark'],
+    foreign: true,
+  },
+  { name: 'certificate entry gone', make: (host) => rmSync(mapEntry(host)), parts: ['certificate'] },
+  { name: 'certificate gone from the edge', make: (host) => rmSync(pairFile(host)), parts: ['certificate'] },
+  {
+    name: 'certificate gone from the folder',
+    make: (host) => stock(host).forEach((path) => rmSync(path, { recursive: true, force: true })),
+    parts: ['certificate'],
+  },
+  {
+    name: 'everything gone',
+    make: (host) => {
+      for (const path of [entry(host), mapEntry(host), ...stock(host)]) rmSync(path, { recursive: true, force: true })
+      updateZone(lab, `update delete ${host} A`, `update delete _drawbridge.${host} TXT`)
+    },
+    parts: ['certificate', 'entry', 'mark', 'record'],
+  },
+]
+
+const drift = async (planId: string): Promise<readonly { part: string; overwrite: boolean }[]> =>
+  expected(await lab.call({ path: `/api/deploy/plans/${planId}/drift` }), 200).differences
+const partsOf = (found: readonly { part: string }[]) => [...new Set(found.map(({ part }) => part))].sort()
+const badge = async (host: string) => (await lab.call({ path: `/api/health?host=${host}` })).body.badge
+const subdomain = (name: string) => name.replaceAll(' ', '-')
+const exposed = async (name: string) => {
+  const host = `${subdomain(name)}.${lab.description.zone}`
+  const { planId } = await applied(lab, { subdomain: subdomain(name), tls: true })
+  return { host, planId: planId as string }
+}
+
+describe.each(DAMAGES)('$name', ({ name, make, parts, foreign = false }) => {
+  test('is named, repaired and removed', async () => {
+    const { host, planId } = await exposed(name)
+    make(host)
+    const found = await drift(planId)
+    expect(partsOf(found)).toEqual(parts)
+    expect(found.some(({ overwrite }) => overwrite)).toBe(foreign)
+    if (foreign) {
+      const refused = await run(lab, planId, 'repair')
+      expect(refused).toMatchObject({ status: 409, body: { code: 'changed_elsewhere' } })
+      expect(partsOf(await drift(planId))).toEqual(parts)
+    }
+    const repaired = expected(await run(lab, planId, 'repair', {}, { overwrite: foreign }), 200)
+    expect(repaired).toMatchObject({ planId, state: 'applied', verification: { primary: { ok: true } } })
+    expect(await drift(planId)).toEqual([])
+    await until('the host is RUNNING', async () => (await badge(host)) === 'RUNNING', 15_000)
+    await invariants(lab)
+    await removed(lab, planId)
+  })
+})
+
+describe.each(DAMAGES.filter(({ name }) => !['entry broken', 'everything gone'].includes(name)))(
+  '$name, accepted',
+  ({ name, make }) => {
+    test('stays as it stands, out of the books', async () => {
+      const { host, planId } = await exposed(`a ${name}`)
+      const { edges, acme } = lab.description
+      const visit = async () =>
+        handshake(edges.primary, host, readFileSync(acme.ca, 'utf8')).catch((error: Error) => error.message)
+      make(host)
+      const before = await visit()
+      const stood = existsSync(entry(host))
+      const released = expected(await run(lab, planId, 'accept'), 200)
+      expect(released).toMatchObject({ planId, state: 'released', host })
+      expect(released.file === null).toBe(!stood)
+      if (released.file) expect(existsSync(released.file)).toBe(true)
+      expect(await visit()).toEqual(before)
+      expect((await planOf(lab, planId)).state).toBe('released')
+      expect(await run(lab, planId, 'remove')).toMatchObject({ status: 409, body: { code: 'plan_not_applied' } })
+      expect(existsSync(entry(host))).toBe(false)
+    })
+  },
+)
+
+test('a repaired exposure expires as it would have', async () => {
+  const { planId } = await applied(lab, { subdomain: 'brief', expiresIn: 300 })
+  rmSync(entry(`brief.${lab.description.zone}`))
+  expected(await run(lab, planId, 'repair'), 200)
+  change(lab, 'update exposures set expires_at = 1 where plan_id = ?', planId)
+  await until('it has expired', async () => (await planOf(lab, planId)).state === 'removed', 30_000)
+})
+
+test('a name that was released is taken', async () => {
+  const again = await lab.call({ path: '/api/deploy/plan', body: planRequest(lab, { subdomain: 'a-entry-edited' }) })
+  expect(again.status).toBe(409)
+})
