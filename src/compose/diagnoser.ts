@@ -4,7 +4,7 @@ import { zoneOf } from '../config/zones.ts'
 import type { Difference } from '../diagnose/drift.ts'
 import { filesToCompare } from '../diagnose/drift.ts'
 import { addressesOf } from '../dns/addresses.ts'
-import { readRecord } from '../dns/read-back.ts'
+import { readRecord, readSets } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import { isCertificateFile } from '../edge/config/layout.ts'
 import type { EdgeReader } from '../edge/reading/contract.ts'
@@ -102,10 +102,7 @@ export function composeDrift(
     isCertificateFile,
     readerFor: (zone) => readers.get(zone),
     readRecord,
-    addressValues: async (reader, host) => {
-      const answer = await addressesOf(reader, host)
-      return answer.kind === 'found' ? answer.own : []
-    },
+    readSets,
   }
   return (planId) => findDrift(parts, planId)
 }

@@ -138,8 +138,11 @@ export interface Edge {
   unusedCertificates(): Promise<readonly EdgeFile[]>
   /** The files to remove for a host. A certificate that another host uses is kept. */
   filesWithout(host: string): Promise<readonly EdgeFile[]>
-  /** The host's entry as it stands, as files that depend on nothing of ours and lie outside the edge's folder. Empty without an entry. */
-  releasedFiles(host: string): Promise<readonly EdgeFile[]>
+  /**
+   * The host's entry as it stands, as files that depend on nothing of ours and lie outside the edge's folder. Empty without an
+   * entry. `certificate`: the pair that they get; undefined: the edge's own copy, if there is one.
+   */
+  releasedFiles(host: string, certificate?: SiteCertificate): Promise<readonly EdgeFile[]>
   /** The absolute path of the configuration file among `releasedFiles`. */
   releasedPath(host: string): string
   hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>

@@ -70,11 +70,11 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
     const kept = await keepUsedCertificates(folder, assertOwnPaths(files))
     await replaceFiles(folder, { ...change, files: kept }, fencesOnDisk.claim(fences))
   }
-  const releasedFiles = async (host: string): Promise<readonly EdgeFile[]> => {
+  const releasedFiles: Edge['releasedFiles'] = async (host, certificate) => {
     // Somebody may have put a link to a file of his own in the place of ours: nginx follows it, and so does this.
     const text = await readFile(placeOf(folder, hostFile(host)), 'utf8').catch(() => null)
     if (text === null) return []
-    return renderReleased({ host, text, pair: await pairInUse(folder, host) }, settings, folder)
+    return renderReleased({ host, text, pair: certificate ?? (await pairInUse(folder, host)) }, settings, folder)
   }
 
   return {

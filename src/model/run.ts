@@ -133,7 +133,7 @@ export const STEPS_OF: Readonly<Record<RunAction, readonly StepName[]>> = {
   apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],
   update: ['check', 'backup', 'certificate', 'proxy', 'verify'],
   remove: STEPS_TO_REMOVE,
-  repair: ['backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],
+  repair: ['backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify', 'tidy'],
   accept: STEPS_TO_ACCEPT,
   renew: STEPS_TO_RENEW,
 }

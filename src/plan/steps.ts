@@ -12,7 +12,7 @@ export const stepsToApply = (
   challenge: ChallengeKind,
 ): readonly StepName[] => [
   'check',
-  ...stepsToRepair(
+  ...inOrder(
     tls,
     changes.some((change) => change.kind === 'certificate' && change.action === 'issue'),
     challenge,
@@ -20,7 +20,12 @@ export const stepsToApply = (
 ]
 
 /** The steps of a repair, in order. `orders`: the certificate of the host is gone, and no other one covers it. */
-export function stepsToRepair(tls: boolean, orders: boolean, challenge: ChallengeKind): readonly StepName[] {
+export const stepsToRepair = (tls: boolean, orders: boolean, challenge: ChallengeKind): readonly StepName[] => [
+  ...inOrder(tls, orders, challenge),
+  ...(tls ? (['tidy'] as const) : []),
+]
+
+function inOrder(tls: boolean, orders: boolean, challenge: ChallengeKind): readonly StepName[] {
   if (!tls) return ['backup', 'proxy', 'dns', 'verify']
   if (orders && challenge === 'http-01') return ['backup', 'proxy', 'dns', 'certificate', 'proxy-tls', 'verify']
   return ['backup', 'certificate', 'proxy', 'dns', 'verify']

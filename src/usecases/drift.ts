@@ -17,8 +17,8 @@ export interface DriftParts {
   readonly isCertificateFile: (path: string) => boolean
   readonly readerFor: (zone: string) => DnsReader | undefined
   readonly readRecord: (reader: DnsReader, record: ZoneRecord) => Promise<SeenRecord['held'] | 'unknown'>
-  /** The values at the host's own name. Empty when they cannot be read. */
-  readonly addressValues: (reader: DnsReader, host: string) => Promise<readonly string[]>
+  /** Everything at these names that a ZoneRecord can describe. */
+  readonly readSets: (reader: DnsReader, names: readonly string[]) => Promise<readonly ZoneRecord[] | 'unknown'>
 }
 
 const HANDSHAKE_MS = 3_000
@@ -42,19 +42,22 @@ export async function findDrift(parts: DriftParts, planId: string): Promise<read
 }
 
 async function seenRecords(
-  { readerFor, readRecord, addressValues }: DriftParts,
+  { readerFor, readRecord, readSets }: DriftParts,
   { host, request }: Plan,
   records: readonly ZoneRecord[],
 ): Promise<readonly SeenRecord[]> {
   const reader = readerFor(request.zone)
   if (!reader) throw new Problem('zone_not_managed', `Zone ${request.zone} is no longer managed here.`)
+  const found = await readSets(reader, [host]).catch(() => 'unknown' as const)
+  const own = found === 'unknown' ? [] : found.filter(({ type }) => type !== 'TXT').map(({ value }) => value)
   return Promise.all(
     records.map(async (record) => {
       const held = await readRecord(reader, record)
       if (held === 'unknown')
         throw new Problem('dns_unavailable', `${reader.server} gave no certain answer about ${record.name}.`)
-      const values = held === 'other' && record.name === host ? await addressValues(reader, host) : []
-      return { record, held, values }
+      // A name with an alias has no address of its own, but it is not free.
+      const isReplaced = held === 'missing' && record.name === host && own.length > 0
+      return { record, held: isReplaced ? 'other' : held, values: record.name === host ? own : [] }
     }),
   )
 }

@@ -54,6 +54,7 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
     dns: ({ plan, records, dns, task }) => repairNameStep(plan.host, records, task.overwrite ?? false, dns),
     'proxy-tls': secureStep,
     verify: verdictStep,
+    tidy: ({ parts, run }) => tidyStep(run.runId, parts),
   },
   accept: {
     backup: ({ backup }) => backup,
@@ -249,19 +250,15 @@ function repairStep(context: StepContext): Step {
 }
 
 /** Moves the entry of a host, as it stands, out of our folder. nginx goes on serving it. */
-function releaseStep({
-  plan,
-  primary,
-  proxy,
-  formerFiles,
-  backedUp,
-  second,
-}: StepContext): ReturnType<typeof proxyStep> {
+function releaseStep(context: StepContext): ReturnType<typeof proxyStep> {
+  const { plan, receipt, pairOf, primary, proxy, formerFiles, backedUp, second } = context
   const { host } = plan
+  const { certificate } = receipt ?? {}
+  const pair = async () => certificate && pairOf(certificate).catch(() => undefined)
   const release = proxyStep(proxy, {
     name: 'proxy',
     ours: async () => undefined,
-    wanted: async (edge) => [...(await edge.filesWithout(host)), ...(await edge.releasedFiles(host))],
+    wanted: async (edge) => [...(await edge.filesWithout(host)), ...(await edge.releasedFiles(host, await pair()))],
     former: (edge, afters) => (edge === primary ? backedUp(afters) : formerFiles(edge)),
     isRestored: async () => false,
     replacesLinks: true,
@@ -273,10 +270,12 @@ function releaseStep({
       const { files } = await release.do(...given)
       await second()
       const after = await primary.handshake(host)
+      const released = files.some(({ hash }) => hash !== null) ? primary.releasedPath(host) : undefined
+      // Without an entry nothing was served but what nginx had still in memory.
+      if (released === undefined) return { files }
       if (before.kind === 'certificate' && !(after.kind === 'certificate' && after.fingerprint === before.fingerprint))
         throw new StepFault(`The released entry of ${host} does not show the certificate that was served before.`)
-      const released = files.some(({ hash }) => hash !== null) ? primary.releasedPath(host) : undefined
-      return { files, ...(released !== undefined && { released }) }
+      return { files, released }
     },
   }
 }

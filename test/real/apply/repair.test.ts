@@ -143,7 +143,10 @@ describe.each(DAMAGES.filter(({ name }) => !['entry broken', 'everything gone'].
       const { host, planId } = await exposed(`a ${name}`)
       const { edges, acme } = lab.description
       const visit = async () =>
-        handshake(edges.primary, host, readFileSync(acme.ca, 'utf8')).catch((error: Error) => error.message)
+        handshake(edges.primary, host, readFileSync(acme.ca, 'utf8')).then(
+          ({ serial }) => serial,
+          (error: Error) => error.message,
+        )
       make(host)
       const before = await visit()
       const stood = existsSync(entry(host))
@@ -151,7 +154,7 @@ describe.each(DAMAGES.filter(({ name }) => !['entry broken', 'everything gone'].
       expect(released).toMatchObject({ planId, state: 'released', host })
       expect(released.file === null).toBe(!stood)
       if (released.file) expect(existsSync(released.file)).toBe(true)
-      expect(await visit()).toEqual(before)
+      if (stood) expect(await visit()).toBe(before)
       expect((await planOf(lab, planId)).state).toBe('released')
       expect(await run(lab, planId, 'remove')).toMatchObject({ status: 409, body: { code: 'plan_not_applied' } })
       expect(existsSync(entry(host))).toBe(false)
