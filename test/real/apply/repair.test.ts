@@ -91,7 +91,9 @@ const DAMAGES: readonly Damage[] = [
   { name: 'certificate gone from the edge', make: (host) => rmSync(pairFile(host)), parts: ['certificate'] },
   {
     name: 'certificate gone from the folder',
-    make: (host) => stock(host).forEach((path) => rmSync(path, { recursive: true, force: true })),
+    make: (host) => {
+      for (const path of stock(host)) rmSync(path, { recursive: true, force: true })
+    },
     parts: ['certificate'],
   },
   {
