@@ -63,6 +63,8 @@ test('the limits of the steps are those of the code', () => {
 })
 
 test('every kind of run has a row', () => {
-  const rows = [...section('Kinds of runs').matchAll(/^\| ([^|]*`[^|]*) \| /gm)].flatMap(([, cell = '']) => inBackticks(cell))
+  const rows = [...section('Kinds of runs').matchAll(/^\| ([^|]*`[^|]*) \| /gm)].flatMap(([, cell = '']) =>
+    inBackticks(cell),
+  )
   expect(rows.toSorted()).toEqual([...RUN_ACTIONS].toSorted())
 })
