@@ -132,6 +132,8 @@ export interface Edge {
   filesFor(site: Site): Promise<readonly EdgeFile[]>
   /** Only the files that give a host its certificate: the pair, and the map entry that names the pair. */
   certificateFiles(host: string, certificate: SiteCertificate): readonly EdgeFile[]
+  /** The map entry that names a pair for the host. The pair itself is not needed to write it. */
+  certificateEntry(host: string, fingerprint: string): EdgeFile
   /** Whether a file is one of `certificateFiles`. The replacement of a certificate changes no other file. */
   isCertificateFile(path: string): boolean
   /** The removal of every pair that no map entry names. */

@@ -13,7 +13,7 @@ import {
   releasedFile,
   releasedFolder,
 } from './config/layout.ts'
-import { renderCertificate } from './config/render-certificate.ts'
+import { renderCertificate, renderEntry } from './config/render-certificate.ts'
 import { renderReleased } from './config/render-released.ts'
 import { renderSite } from './config/render-site.ts'
 import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
@@ -94,6 +94,7 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
     foreignListeners: (question) => foreignListeners(settings, question),
     handshake: (host) => tlsHandshake({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS),
     certificateFiles: renderCertificate,
+    certificateEntry: renderEntry,
     isCertificateFile,
     unusedCertificates: () => unusedCertificates(folder),
     hashFiles: async (paths) => Promise.all(paths.map((path) => hashFile(folder, ownPath(path)))),

@@ -7,7 +7,7 @@ const PEM_LINE = /^(?:-----(?:BEGIN|END) (?:CERTIFICATE|(?:EC |RSA )?PRIVATE KEY
 const FINGERPRINT = /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/
 
 /** Half of the fingerprint: still unique, and short enough for nginx's default hash tables. */
-function certificateId({ fingerprint }: Pick<SiteCertificate, 'fingerprint'>): string {
+function certificateId(fingerprint: string): string {
   if (!FINGERPRINT.test(fingerprint))
     throw new Error('The fingerprint of a certificate must be a SHA-256 hash in upper-case hex with colons.')
   return fingerprint.replaceAll(':', '').slice(0, 32).toLowerCase()
@@ -15,13 +15,20 @@ function certificateId({ fingerprint }: Pick<SiteCertificate, 'fingerprint'>): s
 
 /** The files with the certificate and its key, and the map entry that names them for the host. */
 export function renderCertificate(host: string, certificate: SiteCertificate): EdgeFile[] {
-  const id = certificateId(certificate)
+  const id = certificateId(certificate.fingerprint)
   return [
     ...renderPem('certificate', id, certificate.certificatePem),
     ...renderPem('key', id, certificate.keyPem),
-    { path: hostEntry(host), content: `${host} ${id};\n`, secret: false },
+    renderEntry(host, certificate.fingerprint),
   ]
 }
+
+/** The map entry that names the pair of a host. */
+export const renderEntry = (host: string, fingerprint: string): EdgeFile => ({
+  path: hostEntry(host),
+  content: `${host} ${certificateId(fingerprint)};\n`,
+  secret: false,
+})
 
 /** The certificate id in a host's map entry. */
 export const idInEntry = (entry: string): string | undefined => /^\S+ ([0-9a-f]{32});\n$/.exec(entry)?.[1]

@@ -47,24 +47,27 @@ interface RenewalParts {
 
 /** Gives all members the certificate that the step before has chosen, in one reload. Their other files stay as they are. */
 export function renewalTarget({ members, primary, pairOf, backedUp }: RenewalParts): ProxyTarget {
-  const filesWith = async (edge: Edge, certificate: (member: Member) => ChosenCertificate | undefined) => {
-    const files: EdgeFile[] = []
-    for (const member of await membersOn(edge, members, primary)) {
-      const chosen = certificate(member)
-      if (chosen && coversHost(chosen.names, member.host))
-        files.push(...edge.certificateFiles(member.host, await pairOf(chosen)))
-    }
-    return [...new Map(files.map((file) => [file.path, file])).values()]
-  }
   return {
     name: 'proxy',
     ours: async (edge) =>
       edge === primary
         ? members.flatMap(({ receipt }) => [...receipt.files, ...(receipt.renewal?.files ?? [])])
         : undefined,
-    wanted: (edge, { certificate }) => filesWith(edge, () => certificate),
-    former: (edge, afters) =>
-      edge === primary ? backedUp(afters) : filesWith(edge, ({ receipt }) => receipt.certificate),
+    wanted: async (edge, { certificate }) => {
+      const covered = (await membersOn(edge, members, primary)).filter(({ host }) =>
+        coversHost(certificate?.names ?? [], host),
+      )
+      const pair = certificate && (await pairOf(certificate))
+      const files = pair ? covered.flatMap(({ host }) => edge.certificateFiles(host, pair)) : []
+      return [...new Map(files.map((file) => [file.path, file])).values()]
+    },
+    // The former pairs stay on the edge until the renewal is over. The backup may lie on another instance.
+    former: async (edge, afters) => [
+      ...members.flatMap(({ host, receipt: { certificate } }) =>
+        certificate ? [edge.certificateEntry(host, certificate.fingerprint)] : [],
+      ),
+      ...(edge === primary ? await backedUp(afters) : []),
+    ],
     isRestored: async (edge) => {
       const shown = await Promise.all(members.map(({ host }) => edge.handshake(host)))
       return shown.every((seen, i) => isShown(seen, members[i]?.receipt.certificate))

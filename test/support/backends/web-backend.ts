@@ -14,7 +14,7 @@ export interface WebBackend extends AsyncDisposable {
  * through an edge with `answer`.
  */
 export async function startWebBackend(
-  { description }: TestLab,
+  { description }: Pick<TestLab, 'description'>,
   answer: RequestListener,
   address = description.backends.find(({ server }) => server === '25')?.address,
   port = 0,

@@ -1,0 +1,246 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { addressesAt, type Place } from '../../lab/addresses.ts'
+import { launcher } from '../../lab/checkout.ts'
+import { type Daemon, startDaemon } from '../../lab/daemon.ts'
+import { type Lab, startLab } from '../../lab/lab.ts'
+import { serviceConfig } from '../../lab/service-config.ts'
+import { statePaths } from '../../lab/state.ts'
+import { httpStatus } from '../../lab/web-question.ts'
+import { dnsReader } from '../../src/dns/reader.ts'
+import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/ports/store.ts'
+import { STEADY_PEBBLE } from '../support/acme/pebble-again.ts'
+import { startWebBackend, type WebBackend } from '../support/backends/web-backend.ts'
+import { serves } from '../support/edge/edge-folder.ts'
+import { handshake } from '../support/edge/tls-visitor.ts'
+import { call } from '../support/http/call.ts'
+import { freePlace } from '../support/lab/lab.ts'
+import { type PostgresCluster, startPostgres } from '../support/programs/postgres.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { until } from '../support/until.ts'
+
+/**
+ * Two instances on one database. One is stopped (SIGSTOP) at a point of a run until the other one has ended the run; then it
+ * continues. Nothing that it does then may reach nginx, DNS or the authority. `npm run campaign -- takeover-walk` stops at
+ * every point of apply, remove, update and renew.
+ */
+const TAKE_OVER_SECONDS = 3
+const AT_ONCE = 4
+const ACTIONS = ['apply', 'remove', 'update', 'renew'] as const
+type Action = (typeof ACTIONS)[number]
+
+const actionOf = (point: string): Action => point.split(' ')[0] as Action
+const goesBack = (point: string): boolean => / (?:before|after)-und/.test(point)
+/** With http-01 only. */
+const isOfHttpChallenge = (point: string): boolean => point.includes(' proxy-tls ')
+const ALL = CRASH_POINTS.filter(
+  (point) => ACTIONS.some((action) => point.startsWith(`${action} `)) && !isOfHttpChallenge(point),
+)
+/** Directly before and after the effects that a visitor would see. */
+const SOME = ['remove dns after-intent', 'remove proxy before-swap', 'update proxy before-swap', 'renew proxy swapped']
+const POINTS = process.env.CAMPAIGN ? ALL : SOME
+
+const folder = tempFolder()
+let place: Place
+let lab: Lab
+let postgres: PostgresCluster
+let store: Store
+let living: Instance
+let backend: WebBackend
+/** The subdomains whose health path answers 500 through an edge, so that their runs go back. */
+const sick = new Set<string>()
+let count = 0
+
+beforeAll(async () => {
+  Object.assign(process.env, STEADY_PEBBLE)
+  place = await freePlace()
+  ;[lab, postgres] = await Promise.all([
+    startLab({ state: join(folder.path, 'lab'), place, service: false }),
+    startPostgres(),
+  ])
+  for (const name of Object.keys(STEADY_PEBBLE)) delete process.env[name]
+  store = await openStore({ kind: 'postgres', url: postgres.url })
+  backend = await startWebBackend(lab, ({ headers }, response) => {
+    response
+      .writeHead(sick.has((headers['x-forwarded-host'] ?? '').toString().split('.')[0] ?? '') ? 500 : 200)
+      .end('ok')
+  })
+  living = await startInstance('living', 24)
+})
+afterAll(async () => {
+  await living?.daemon.stop()
+  await backend?.[Symbol.asyncDispose]()
+  await store?.close()
+  await Promise.all([lab?.stop(), postgres?.stop()])
+  folder[Symbol.dispose]()
+})
+
+interface Instance {
+  readonly daemon: Daemon
+  readonly logFile: string
+  post(path: string, body: unknown, headers?: Record<string, string>): ReturnType<typeof call>
+  run(action: string, planId: string): ReturnType<typeof call>
+}
+
+/** Each instance issues into its own folder. All of them read all folders. */
+const issuedBy = (name: string) => join(folder.path, name, 'certificates')
+const SLOTS = Array.from({ length: AT_ONCE }, (_, slot) => `slot${slot}`)
+
+async function startInstance(name: string, last: number, environment: Record<string, string> = {}): Promise<Instance> {
+  const listen = { address: `${place.network}.${last}`, port: 8045 }
+  const origin = `http://${listen.address}:${listen.port}`
+  const shared = serviceConfig(addressesAt(place), statePaths(lab.state), 'capability')
+  const config = {
+    ...shared,
+    listen,
+    stateDir: join(folder.path, name),
+    certificates: [
+      ...((shared.certificates as string[]) ?? []),
+      ...['living', ...SLOTS].filter((other) => other !== name).map(issuedBy),
+    ],
+    store: postgres.url,
+    instances: { takeOverSeconds: TAKE_OVER_SECONDS },
+  }
+  const configFile = join(folder.path, `${name}.yaml`)
+  const logFile = join(folder.path, `${name}.log`)
+  writeFileSync(configFile, stringify(config), { mode: 0o600 })
+  const daemon = await startDaemon({
+    name: `instance ${name}`,
+    program: process.execPath,
+    args: [launcher(), 'serve', '--config', configFile],
+    logFile,
+    env: { ...process.env, ...environment },
+    isReady: async () => (await httpStatus(`${origin}/readyz`)) === 200,
+  })
+  const from = lab.description.callers.internal
+  const post: Instance['post'] = (path, body, headers = {}) => call(origin, { path, body, headers, from })
+  return {
+    daemon,
+    logFile,
+    post,
+    run: async (action, planId) => {
+      const { capability } = (await post('/api/internal/token', { planId, action })).body
+      return post(`/api/deploy/${action}`, { planId }, { 'x-deploy-capability': capability })
+    },
+  }
+}
+
+async function plannedFor(subdomain: string, more: object = {}): Promise<string> {
+  const request = { zone: 'lab.test', subdomain, server: '25', port: backend.port, health: '/healthz', tls: false }
+  const { status, body, text } = await living.post('/api/deploy/plan', { ...request, ...more })
+  if (status !== 201) throw new Error(`no plan for ${subdomain}: ${text}`)
+  return body.planId
+}
+
+/** Brings the host to where a run of the action can begin. Gives the plan of that run. */
+async function subjectOf(point: string, subdomain: string): Promise<string> {
+  const action = actionOf(point)
+  const tls = action === 'renew' || point.includes(' certificate ')
+  if (action === 'apply') return plannedFor(subdomain, { tls })
+  const former = await plannedFor(subdomain, { tls: action === 'renew' })
+  const { status, text } = await living.run('apply', former)
+  if (status !== 200) throw new Error(`${subdomain} was not applied: ${text}`)
+  return action === 'update' ? plannedFor(subdomain, { tls, replaces: former }) : former
+}
+
+const isStopped = (pid: number): boolean => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+
+/** What can be seen of a host from outside. */
+async function seen(host: string): Promise<unknown> {
+  const edges = Object.values(lab.description.edges)
+  const names = [host, `_drawbridge.${host}`]
+  const answers = await dnsReader(lab.description.dns.primary).ask([
+    { name: host, type: 'A' },
+    { name: `_drawbridge.${host}`, type: 'TXT' },
+  ])
+  const ca = readFileSync(lab.description.acme.ca, 'utf8')
+  return {
+    names: names.map((name, i) => [name, answers[i]?.kind === 'answer' ? answers[i].rcode : answers[i]?.kind]),
+    files: edges.flatMap((edge) =>
+      [join(edge.hosts, `${host}.conf`), join(edge.hosts, '../tls/hosts', `${host}.map`)].map((path) =>
+        existsSync(path) ? readFileSync(path, 'utf8') : null,
+      ),
+    ),
+    served: await Promise.all(edges.map((edge) => serves(edge, host))),
+    shown: await Promise.all(
+      edges.map((edge) =>
+        handshake(edge, host, ca).then(
+          ({ serial }) => serial,
+          () => null,
+        ),
+      ),
+    ),
+  }
+}
+
+/** Name and service are both there exactly when the store says so. */
+async function assertAgrees(host: string): Promise<void> {
+  const exposure = await store.findExposure(host)
+  const found = (await seen(host)) as { names: [string, string][]; served: boolean[] }
+  const isThere = exposure !== undefined
+  expect(exposure?.state ?? 'applied').toBe('applied')
+  expect(exposure?.runId).toBeUndefined()
+  expect(found.names.map(([, rcode]) => rcode)).toEqual(isThere ? ['NOERROR', 'NOERROR'] : ['NXDOMAIN', 'NXDOMAIN'])
+  expect(found.served).toEqual([isThere, isThere])
+}
+
+/** Reloads of the Primary fail while its pid file is empty. */
+function hinderReloads(): () => void {
+  const { pidFile } = lab.description.edges.primary
+  const pid = readFileSync(pidFile)
+  writeFileSync(pidFile, '')
+  return () => writeFileSync(pidFile, pid)
+}
+
+async function stopAt(point: string, slot: string, last: number): Promise<void> {
+  count += 1
+  const subdomain = `w${count}`
+  const host = `${subdomain}.lab.test`
+  const planId = await subjectOf(point, subdomain)
+  const paused = await startInstance(slot, last, { DRAWBRIDGE_STOP_AT: point })
+  const action = actionOf(point)
+  try {
+    let heal = () => undefined as void
+    if (goesBack(point) && (action === 'apply' || action === 'update')) sick.add(subdomain)
+    else if (goesBack(point)) heal = hinderReloads()
+    const { pid } = paused.daemon
+    const answer = paused.run(action === 'update' ? 'apply' : action, planId).catch((error: unknown) => error)
+    await until(`an instance has stopped at ${point}`, () => isStopped(pid), 60_000).finally(heal)
+    const isOver = async () => !(await store.unfinishedRuns()).some((run) => run.host === host)
+    await until(`the run of ${point} was ended by the other instance`, isOver, 60_000)
+    sick.delete(subdomain)
+    const before = await seen(host)
+    const logged = readFileSync(paused.logFile, 'utf8').length
+    process.kill(pid, 'SIGCONT')
+    await answer
+    await sleep(500)
+    expect(await seen(host)).toEqual(before)
+    expect(readFileSync(paused.logFile, 'utf8').slice(logged)).not.toContain('certificate_order_progress')
+    await assertAgrees(host)
+  } finally {
+    await paused.daemon.stop()
+  }
+}
+
+/** Points that hinder every reload are walked one after the other. */
+const isAlone = (point: string): boolean => goesBack(point) && ['remove', 'renew'].includes(actionOf(point))
+
+test('an instance that was stopped at any point past its lease changes nothing when it continues', {
+  timeout: 3_600_000,
+}, async () => {
+  const failed: string[] = []
+  const walk = async (points: string[], slot: string, last: number) => {
+    for (let point = points.shift(); point; point = points.shift())
+      await stopAt(point, slot, last).catch((error: unknown) => failed.push(`${point}: ${(error as Error).message}`))
+  }
+  const together = POINTS.filter((point) => !isAlone(point))
+  await Promise.all(SLOTS.map((slot, i) => walk(together, slot, 30 + i)))
+  await walk(POINTS.filter(isAlone), 'slot0', 30)
+  expect(failed).toEqual([])
+  expect(count).toBe(POINTS.length)
+})
