@@ -205,7 +205,7 @@ async function stopAt(point: string, slot: string, last: number): Promise<void> 
   const paused = await startInstance(slot, last, { DRAWBRIDGE_STOP_AT: point })
   const action = actionOf(point)
   try {
-    let heal = () => undefined as void
+    let heal: () => void = () => undefined
     if (goesBack(point) && (action === 'apply' || action === 'update')) sick.add(subdomain)
     else if (goesBack(point)) heal = hinderReloads()
     const { pid } = paused.daemon
