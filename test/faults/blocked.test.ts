@@ -89,3 +89,36 @@ test('after the edit is reverted, resolve undoes everything and the host is free
   await removed(lab, (await applied(lab, { subdomain: 'edited' })).planId)
   await invariants(lab)
 })
+
+test('a change in place that is blocked freezes the host under both plans, and resolve --accept leaves it as it stands', async () => {
+  const former = (await applied(lab, { subdomain: 'edited' })).planId
+  let isEdited = false
+  await using backend = await startWebBackend(lab, ({ headers }, response) => {
+    const isThroughEdge = headers['x-forwarded-host'] !== undefined
+    if (isThroughEdge && !isEdited) appendFileSync(file, EDIT)
+    isEdited ||= isThroughEdge
+    response.writeHead(isThroughEdge ? 500 : 200).end()
+  })
+  planId = (await planned(lab, { subdomain: 'edited', port: backend.port, replaces: former })).planId
+  expect(await run(lab, planId)).toMatchObject({ status: 500, body: { code: 'rollback_blocked' } })
+  for (const [plan, action] of [
+    [former, 'remove'],
+    [former, 'repair'],
+    [former, 'accept'],
+    [planId, 'apply'],
+  ] as const) {
+    const answer = await run(lab, plan, action)
+    expect([plan, action, answer.body.code]).toEqual([plan, action, 'plan_busy'])
+    expect(answer.body.nextAction).toContain(`drawbridge resolve ${planId}`)
+  }
+  const { stdout } = await resolve('--accept')
+  const released = join(lab.description.edges.primary.hosts, '../../drawbridge-released/edited.lab.test.conf')
+  expect(stdout).toContain('edited.lab.test stays as it is and is not managed any more.')
+  expect(readFileSync(released, 'utf8')).toContain(EDIT)
+  expect(existsSync(file)).toBe(false)
+  expect([(await planOf(lab, planId)).state, (await planOf(lab, former)).state]).toEqual(['released', 'released'])
+  await expect(resolve()).rejects.toThrow('is not blocked')
+  const names = (await zoneRecords(lab)).map(({ name }) => name)
+  expect(names).toContain('edited.lab.test')
+  expect(names).not.toContain('_drawbridge.edited.lab.test')
+})
