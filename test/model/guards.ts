@@ -126,6 +126,11 @@ const STATE_GUARDS: readonly Guard[] = [
     shownBy: inFamily('crash', 'update proxy after-undo-intent'),
   },
   {
+    name: 'a run that has ended gives up its claims',
+    without: { session: () => ({ passClaims: async () => undefined }) },
+    shownBy: inFamily('crash', 'remove dns after-undo'),
+  },
+  {
     name: 'a blocked run keeps its claims',
     without: {
       session: (session) => ({
@@ -188,7 +193,7 @@ const LEASE_GUARDS: readonly Guard[] = [
         },
       }),
     },
-    shownBy: inFamily('pause', 'look at'),
+    shownBy: inFamily('pause', 'dns after-intent'),
   },
   {
     name: 'a lease is released only by its holder',

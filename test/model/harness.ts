@@ -9,29 +9,20 @@ import { Problem } from '../../src/model/errors.ts'
 import type { Plan } from '../../src/model/exposure.ts'
 import { hostLease, type JournalEntry, type LeaseGuard, type Run } from '../../src/model/run.ts'
 import type { PlanSettings } from '../../src/plan/settings.ts'
+import { begin } from '../../src/runs/engine/begin.ts'
 import { recover } from '../../src/runs/engine/recover.ts'
-import { resolve } from '../../src/runs/engine/resolve.ts'
-import { type RunResult, Runs } from '../../src/runs/engine/runs.ts'
+import { acceptBlocked, resolve } from '../../src/runs/engine/resolve.ts'
+import { type Carried, type RunResult, Runs } from '../../src/runs/engine/runs.ts'
+import type { Step } from '../../src/runs/engine/step.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Exposure } from '../../src/store/ports/exposures.ts'
 import { type Store, type StoreSession, StoreUnavailable } from '../../src/store/ports/store.ts'
 import { Exposer } from '../../src/usecases/exposer.ts'
 import { tempFolder } from '../support/temp-folder.ts'
-import {
-  Clock,
-  counted,
-  currentOperation,
-  type Ended,
-  Operation,
-  PowerLoss,
-  Process,
-  passCrashPoint,
-  passInTransaction,
-  point,
-  type Stop,
-} from './schedule.ts'
-import { type BrokenSteps, stepsOf } from './steps.ts'
+import { withPoints } from './points.ts'
+import { Clock, type Ended, Operation, Process, passCrashPoint, type Stop } from './schedule.ts'
+import { type BrokenSteps, type Place, stepsOf } from './steps.ts'
 import { World } from './world.ts'
 
 export const LEASE_MS = 30_000
@@ -79,62 +70,64 @@ export type Answer =
   | { readonly kind: 'refused' | 'unfinished' | 'fault'; readonly reason: string }
   | { readonly kind: 'nothing' }
 
-/** A credential that a caller shows, and from where. */
-export interface Credential {
+/** What a caller asks for, the credential that it shows, and from where. */
+export interface Asked {
+  readonly action: CapabilityAction
+  readonly planId: string
+  /** A repair may overwrite what somebody else wrote. */
+  readonly overwrite: boolean
   readonly capability: string
   readonly address: string
   /** The plan was changed after the capability was issued. */
   readonly otherDigest: boolean
 }
 
-/** One host, its plans, the world around it and the instances that serve it. */
+/** What the store has of the hosts. */
+export interface Books {
+  readonly plans: ReadonlyMap<string, Plan>
+  readonly runs: readonly Run[]
+  readonly journals: ReadonlyMap<string, readonly JournalEntry[]>
+  readonly exposures: ReadonlyMap<string, Exposure>
+}
+
+/** `main` is the host of most plans. `side` is another one, which shares its certificate. */
+export type HostName = 'main' | 'side'
+
+/** Two hosts, their plans, the world around them and the instances that serve them. */
 export class Cluster {
   readonly clock = new Clock(1_000_000)
-  readonly world: World
+  readonly hosts: Readonly<Record<HostName, string>>
+  readonly worlds: ReadonlyMap<string, World>
   /** Verdicts that a follower of a run was told. */
   readonly verdicts = new Set<string>()
   /** Runs that were taken over although a process that was never paused executes them. */
   readonly robbed: string[] = []
-  /** When each lease of the host ends, by its fence. */
-  readonly leaseEnds = new Map<number, number>()
   broken: BrokenSteps = new Map()
+  /** How far the clocks of instances differ from the clock, in milliseconds. */
+  readonly skews = new Map<string, number>()
   readonly #stores: readonly [Store, Store]
   readonly #removal: Removal
-  readonly #host = `${randomBytes(8).toString('hex')}.${ZONE}`
   readonly #planIds: string[] = []
   readonly #instances: Instance[] = []
+  /** When each lease ends, by its name and fence. */
+  readonly #leaseEnds = new Map<string, number>()
+  /** The first fence of each run on each host, by the names of both. */
+  readonly #firstFences = new Map<string, number>()
+  /** The hosts that each run has claimed. */
+  readonly #claims = new Map<string, Set<string>>()
 
   constructor({ pair }: Stores, removal: Removal) {
+    const id = randomBytes(8).toString('hex')
+    this.hosts = { main: `${id}.${ZONE}`, side: `${id}-side.${ZONE}` }
+    const worldOf = (host: string) => [host, new World(this.clock.now, !removal.unfenced)] as const
+    this.worlds = new Map(Object.values(this.hosts).map(worldOf))
     this.#stores = pair
     this.#removal = removal
-    this.world = new World(this.clock.now, !removal.unfenced)
   }
 
-  /** Stores a plan for the host, and resolves with its id. */
-  async newPlan(replaces?: string): Promise<string> {
-    const id = randomBytes(13).toString('hex')
-    const at = this.clock.now()
-    const plan: Plan = {
-      planId: `plan_${id}`,
-      state: 'planned',
-      host: this.#host,
-      url: `http://${this.#host}/`,
-      request: {
-        zone: ZONE,
-        subdomain: this.#host.replace(`.${ZONE}`, ''),
-        server: '25',
-        port: 3000,
-        health: '/',
-        tls: false,
-        ...(replaces !== undefined && { replaces }),
-      },
-      checks: [],
-      changes: [],
-      digest: id,
-      createdAt: at,
-      expiresAt: at + PLAN_LIFE_MS,
-      createdBy: '192.168.45.10',
-    }
+  /** Stores a plan for a host, and resolves with its id. */
+  async newPlan(name: HostName, replaces?: string): Promise<string> {
+    const plan = planFor(this.hosts[name], this.clock.now(), replaces)
     await this.#stores[0].insertPlan(plan)
     this.#planIds.push(plan.planId)
     return plan.planId
@@ -148,32 +141,47 @@ export class Cluster {
     return instance
   }
 
-  /** Everything that the store has of the host. */
+  /** Everything that the store has of the hosts. */
   async books(): Promise<Books> {
     const [store] = this.#stores
-    const plans = await Promise.all(this.#planIds.map(async (id) => store.findPlan(id)))
+    const plans = await Promise.all(this.#planIds.map((id) => store.findPlan(id)))
     const runs = (await Promise.all(this.#planIds.map((id) => store.runsOf(id)))).flat()
     const journals = await Promise.all(runs.map(({ runId }) => store.readJournal(runId, 0)))
+    const exposures = await Promise.all(Object.values(this.hosts).map((host) => store.findExposure(host)))
     return {
       plans: new Map(plans.flatMap((plan) => (plan ? [[plan.planId, plan]] : []))),
-      runs: runs.toSorted((one, other) => one.fence - other.fence),
+      runs,
       journals: new Map(runs.map(({ runId }, i) => [runId, journals[i] ?? []])),
-      exposure: await store.findExposure(this.#host),
+      exposures: new Map(exposures.flatMap((exposure) => (exposure ? [[exposure.host, exposure]] : []))),
     }
   }
 
-  /** The number of events that told the end of a run of the host. */
+  /** The runs that held a host, in the order in which they took it. */
+  runsOn(host: string, runs: readonly Run[]): readonly Run[] {
+    const firstFence = ({ runId }: Run) => this.#firstFences.get(`${host} ${runId}`) ?? 0
+    return runs
+      .filter((run) => run.host === host || this.#claims.get(run.runId)?.has(host))
+      .toSorted((one, other) => firstFence(one) - firstFence(other))
+  }
+
+  leaseEnd(host: string, fence: number): number {
+    return this.#leaseEnds.get(`${hostLease(host)} ${fence}`) ?? 0
+  }
+
+  /** The number of events that told the end of a run. */
   async endingsTold(since: number): Promise<number> {
+    const hosts = Object.values(this.hosts)
     const events = await this.#stores[0].readEvents(since, 1_000)
-    return events.filter(({ host }) => host === this.#host).length
+    return events.filter(({ host }) => hosts.includes(host)).length
   }
 
   eventHead(): Promise<number> {
     return this.#stores[0].eventHead()
   }
 
-  leaseOf(): ReturnType<Store['findLease']> {
-    return this.#stores[0].findLease(hostLease(this.#host), this.clock.now())
+  leases(): Promise<unknown[]> {
+    const names = Object.values(this.hosts).map(hostLease)
+    return Promise.all(names.map((name) => this.#stores[0].findLease(name, this.clock.now())))
   }
 
   /** The store without the removed guard, with points, and without the runs of other histories. */
@@ -195,103 +203,60 @@ export class Cluster {
   }
 
   #observed(session: StoreSession): StoreSession {
+    const hosts = Object.values(this.hosts)
     return {
       ...session,
-      unfinishedRuns: async () => (await session.unfinishedRuns()).filter(({ host }) => host === this.#host),
+      unfinishedRuns: async () => (await session.unfinishedRuns()).filter(({ host }) => hosts.includes(host)),
       takeLease: async (...given) => {
         const lease = await session.takeLease(...given)
-        if (lease) this.leaseEnds.set(lease.fence, lease.expiresAt)
+        if (lease) this.#noteLease(lease)
         return lease
       },
       renewLeases: async (leases, now, ttlMs) => {
         const renewed = await session.renewLeases(leases, now, ttlMs)
-        for (const { name, fence } of leases) if (renewed.has(name)) this.leaseEnds.set(fence, now + ttlMs)
+        for (const { name, fence } of leases)
+          if (renewed.has(name)) this.#leaseEnds.set(`${name} ${fence}`, now + ttlMs)
         return renewed
       },
+      claimExposure: async (host, planId, runId, fence) => {
+        const isClaimed = await session.claimExposure(host, planId, runId, fence)
+        if (isClaimed) this.#claims.set(runId, new Set([...(this.#claims.get(runId) ?? []), host]))
+        return isClaimed
+      },
+      passClaims: async (runId, to) => {
+        if (to !== undefined) this.#claims.set(to, new Set(this.#claims.get(runId)))
+        await session.passClaims(runId, to)
+      },
+    }
+  }
+
+  /** The holder of a lease is named by instance and run. */
+  #noteLease({ name, holder, fence, expiresAt }: { name: string; holder: string; fence: number; expiresAt: number }) {
+    this.#leaseEnds.set(`${name} ${fence}`, expiresAt)
+    const [, runId = ''] = holder.split(' ')
+    for (const host of Object.values(this.hosts)) {
+      const key = `${host} ${runId}`
+      if (hostLease(host) === name && !this.#firstFences.has(key)) this.#firstFences.set(key, fence)
     }
   }
 }
 
-/** What the store has of a host. Runs are in the order of their fences. */
-export interface Books {
-  readonly plans: ReadonlyMap<string, Plan>
-  readonly runs: readonly Run[]
-  readonly journals: ReadonlyMap<string, readonly JournalEntry[]>
-  readonly exposure: Exposure | undefined
-}
-
-/** The same store. Its caller passes a point before every call, inside every transaction and after every commit. */
-function withPoints(store: Store, adopted: (runId: string) => void): Store {
-  const alone = mapMethods(store, (name, call) => async (...given) => {
-    const trouble = await point(labelOf(name, given))
-    if (trouble === 'outage') throw silence()
-    const answer = await counted(() => call(...given))
-    if (trouble === 'lost') throw silence()
-    return answer
-  })
+function planFor(host: string, at: number, replaces: string | undefined): Plan {
+  const id = randomBytes(13).toString('hex')
+  const request = { zone: ZONE, subdomain: host.replace(`.${ZONE}`, ''), server: '25', port: 3000, health: '/' }
   return {
-    ...alone,
-    insertRun: async (run) => {
-      await alone.insertRun(run)
-      noteRun(run)
-    },
-    adoptRun: async (runId, holder, fence) => {
-      const isAdopted = await alone.adoptRun(runId, holder, fence)
-      if (!isAdopted) return false
-      adopted(runId)
-      noteRun({ runId, fence })
-      return true
-    },
-    async transaction(work) {
-      if ((await point('transaction')) === 'outage') throw silence()
-      let begun: Run | undefined
-      const writes: string[] = []
-      const commit = store.transaction(async (session) => {
-        const inside = mapMethods(session, (name, call) => async (...given) => {
-          const label = labelOf(name, given)
-          passInTransaction(label)
-          if (name === 'appendJournal') writes.push(label)
-          return call(...given)
-        })
-        return work({
-          ...inside,
-          insertRun: async (run) => {
-            await inside.insertRun(run)
-            begun = run
-          },
-        })
-      })
-      const result = await counted(() => commit).catch((error: unknown) => {
-        if (error instanceof PowerLoss) return currentOperation()?.gate(false).then(never) ?? never()
-        throw error
-      })
-      if (begun) noteRun(begun)
-      if ((await point(`committed: ${writes.join(', ')}`)) === 'lost') throw silence()
-      return result
-    },
+    planId: `plan_${id}`,
+    state: 'planned',
+    host,
+    url: `http://${host}/`,
+    request: { ...request, tls: false, ...(replaces !== undefined && { replaces }) },
+    checks: [],
+    changes: [],
+    digest: id,
+    createdAt: at,
+    expiresAt: at + PLAN_LIFE_MS,
+    createdBy: CALLER.address,
   }
-}
-
-const silence = (): StoreUnavailable => new StoreUnavailable(new Error('the model made the store silent'))
-
-const never = (): Promise<never> => new Promise(() => undefined)
-
-function noteRun({ runId, fence }: { readonly runId: string; readonly fence: number }): void {
-  const operation = currentOperation()
-  if (operation) operation.run = { runId, fence }
-}
-
-type Method = (...given: unknown[]) => Promise<unknown>
-
-function mapMethods<T extends StoreSession>(session: T, map: (name: string, call: Method) => Method): T {
-  const methods = Object.entries(session as unknown as Record<string, Method>)
-  return Object.fromEntries(methods.map(([name, call]) => [name, map(name, call)])) as unknown as T
-}
-
-function labelOf(name: string, [first]: readonly unknown[]): string {
-  if (name !== 'appendJournal') return name
-  const { step, mark } = first as JournalEntry
-  return `write ${step} ${mark}`
 }
 
 interface InstanceParts {
@@ -301,6 +266,8 @@ interface InstanceParts {
 }
 
 const CALLER = { address: '192.168.45.10', network: 'internal', unconfiguredProxy: false } as const
+const NO_CREDENTIALS = { capability: undefined, adminToken: undefined }
+const ADMISSION = new Admission({ flow: 'capability', adminToken: 'off' }, undefined)
 const LOG = createLog('silent', [])
 
 /** One process of the service, with the real engine on a store with points. */
@@ -324,38 +291,30 @@ export class Instance {
     return granted.capability
   }
 
-  request(
-    action: CapabilityAction,
-    planId: string,
-    { capability, address, otherDigest }: Credential,
-    stop?: Stop,
-  ): Operation<Answer> {
-    const exposer = this.#exposer(otherDigest)
-    const caller = { ...CALLER, address }
-    const credentials = { ...NO_CREDENTIALS, capability }
-    return this.#operation(stop, async () => {
-      const started = await (action === 'apply'
-        ? exposer.apply(planId, caller, credentials)
-        : exposer.remove(planId, caller, credentials))
-      return started.result
-    })
+  request(asked: Asked, stop?: Stop): Operation<Answer> {
+    return this.#operation(stop, async () => (await this.#started(asked)).result)
   }
 
   /** `atStart`: the process has just started and executes no run. */
   recover(atStart: boolean, stop?: Stop): Operation<Answer> {
-    const { store, cluster, removal } = this.#parts
-    const runs = this.#runs
-    if (removal.recoversOwn) runs.isUnderWay = () => false
-    const { now } = cluster.clock
-    const parts = { store, runs, instance: this.process.instance, log: LOG, now }
-    const begunBefore = atStart ? undefined : now() - JUST_BEGUN_MS
-    return this.#operation(stop, () => recover(parts, begunBefore).then(() => undefined))
+    const { removal } = this.#parts
+    if (removal.recoversOwn) this.#runs.isUnderWay = () => false
+    const begunBefore = atStart ? undefined : this.#now() - JUST_BEGUN_MS
+    return this.#operation(stop, () => recover({ ...this.#engine, log: LOG }, begunBefore).then(() => undefined))
   }
 
-  resolve(planId: string, stop?: Stop): Operation<Answer> {
-    const { store, cluster } = this.#parts
-    const parts = { store, runs: this.#runs, instance: this.process.instance, now: cluster.clock.now }
-    return this.#operation(stop, () => resolve(planId, parts))
+  /** `accepts`: leaves everything as it stands instead of undoing it. */
+  resolve(planId: string, accepts: boolean, stop?: Stop): Operation<Answer> {
+    return this.#operation(stop, () => (accepts ? acceptBlocked : resolve)(planId, this.#engine))
+  }
+
+  get #engine() {
+    return { store: this.#parts.store, runs: this.#runs, instance: this.process.instance, now: this.#now }
+  }
+
+  readonly #now = (): number => {
+    const { clock, skews } = this.#parts.cluster
+    return clock.now() + (skews.get(this.process.instance) ?? 0)
   }
 
   #operation(stop: Stop | undefined, work: () => Promise<RunResult | undefined>): Operation<Answer> {
@@ -368,9 +327,46 @@ export class Instance {
     return operation
   }
 
+  #started(asked: Asked): Promise<{ readonly result: Promise<RunResult> }> {
+    const { action, planId, capability, address, overwrite, otherDigest } = asked
+    const exposer = this.#exposer(otherDigest)
+    const caller = { ...CALLER, address }
+    const credentials = { ...NO_CREDENTIALS, capability }
+    switch (action) {
+      case 'apply':
+        return exposer.apply(planId, caller, credentials)
+      case 'remove':
+        return exposer.remove(planId, caller, credentials)
+      case 'repair':
+        return exposer.repair(planId, overwrite, caller, credentials)
+      case 'accept':
+        return exposer.accept(planId, caller, credentials)
+      case 'renew':
+        return this.#renew(asked, exposer)
+    }
+  }
+
+  /** Begins a renewal of all hosts that are exposed, as the service does for the hosts of one certificate. */
+  async #renew(asked: Asked, exposer: Exposer): Promise<{ readonly result: Promise<RunResult> }> {
+    const { store, cluster } = this.#parts
+    const { instance, runs, now } = this.#engine
+    const plan = await exposer.findPlan(asked.planId)
+    const others = Object.values(cluster.hosts).filter((host) => host !== plan.host)
+    const exposures = await Promise.all(others.map((host) => store.findExposure(host)))
+    const members = exposures.filter((exposure) => exposure !== undefined)
+    const begun = await store.transaction(async (session) => {
+      const { capability, address } = asked
+      const credentials = { ...NO_CREDENTIALS, capability }
+      const right = await ADMISSION.prove('renew', plan, { ...CALLER, address }, credentials, session, now())
+      const origin = { actor: address, network: CALLER.network, right }
+      const run = { action: 'renew', plan, members, origin, instance, leaseMs: runs.leaseMs, at: now() } as const
+      return begin(run, session)
+    })
+    return { result: runs.start({ plan, ...begun }) }
+  }
+
   #composeRuns(): Runs {
-    const { cluster, store, removal } = this.#parts
-    const { world, clock } = cluster
+    const { cluster, store } = this.#parts
     const runs = new Runs({
       store,
       trail: new AuditTrail(store),
@@ -379,13 +375,9 @@ export class Instance {
       leaseMs: LEASE_MS,
       crashPoint: passCrashPoint,
       publish: (_host, commit) => commit(),
-      now: clock.now,
-      renewedFiles: (_host, former) => former,
-      stepsFor: async ({ plan, run }, held) => {
-        const receipt = (await store.findExposure(plan.host))?.receipt
-        const guard = removal.guard?.(held) ?? held
-        return stepsOf({ plan, run, receipt, guard, world, broken: () => cluster.broken, now: clock.now })
-      },
+      now: this.#now,
+      renewedFiles: (host, _former, placed) => placed.filter(({ path }) => path === host),
+      stepsFor: (carried, held) => this.#stepsFor(carried, held),
     })
     runs.listen(({ mark }, { runId }) => {
       if (mark === 'verdict') cluster.verdicts.add(runId)
@@ -393,8 +385,28 @@ export class Instance {
     return runs
   }
 
+  async #stepsFor({ plan, run, task, leases }: Carried, held: LeaseGuard): Promise<readonly Step[]> {
+    const { cluster, store, removal } = this.#parts
+    const exposure = await store.findExposure(plan.host)
+    const members = run.action === 'renew' ? await store.exposuresOf(run.runId) : []
+    const placeAt = (host: string, receipt: Exposure['receipt']): Place[] => {
+      const world = cluster.worlds.get(host)
+      const fence = leases.find(({ name }) => name === hostLease(host))?.fence
+      return world && fence !== undefined ? [{ host, world, fence, receipt }] : []
+    }
+    const others = members.filter(({ host }) => host !== plan.host)
+    const [first, ...further] = [
+      ...placeAt(plan.host, exposure?.receipt),
+      ...others.flatMap(({ host, receipt }) => placeAt(host, receipt)),
+    ]
+    if (!first) throw new Error('The run has no lease on its host.')
+    const guard = removal.guard?.(held) ?? held
+    const { now } = cluster.clock
+    return stepsOf({ plan, run, task, places: [first, ...further], guard, broken: () => cluster.broken, now })
+  }
+
   #exposer(otherDigest: boolean): Exposer {
-    const { cluster, store } = this.#parts
+    const { store } = this.#parts
     const findPlan: Store['findPlan'] = async (planId) => {
       const plan = await store.findPlan(planId)
       return plan && { ...plan, digest: otherDigest ? `${plan.digest} changed` : plan.digest }
@@ -405,20 +417,18 @@ export class Instance {
       observe: () => Promise.reject(new Error('The model makes its own plans.')),
       store: { ...store, findPlan },
       trail: new AuditTrail(store),
-      admission: new Admission({ flow: 'capability', adminToken: 'off' }, undefined),
+      admission: ADMISSION,
       runs: this.#runs,
       publish: (_host, commit) => commit(),
       renewals: undefined,
-      stepsToRepair: async () => [],
+      stepsToRepair: async () => ['proxy', 'dns', 'verify'],
       reportCertificate: () => undefined,
       assertEquipped: () => undefined,
       instance: this.process.instance,
-      now: cluster.clock.now,
+      now: this.#now,
     })
   }
 }
-
-const NO_CREDENTIALS = { capability: undefined, adminToken: undefined }
 
 const SETTINGS: PlanSettings = {
   targets: ['25'],

@@ -24,16 +24,22 @@ interface Subject {
 const apply: Stoppable = { do: 'apply', by: 'a', plan: 'one' }
 const update: Stoppable = { do: 'apply', by: 'a', plan: 'oneB' }
 const remove: Stoppable = { do: 'remove', by: 'a', plan: 'one' }
+const repair: Stoppable = { do: 'repair', by: 'a', plan: 'one', overwrite: true }
+const accept: Stoppable = { do: 'accept', by: 'a', plan: 'one' }
+const renew: Stoppable = { do: 'renew', by: 'a', plan: 'one' }
+const resolve: Stoppable = { do: 'resolve', by: 'a', plan: 'one' }
 const recover: Stoppable = { do: 'recover', by: 'a' }
 const applied: History = [{ do: 'apply', by: 'b', plan: 'one' }]
-const turnsBack = (step: 'verify' | 'proxy'): Command => ({ do: 'break', step, how: 'half' })
+const damaged: History = [...applied, { do: 'take', part: 'entry' }, { do: 'edit', part: 'record' }]
+const shared: History = [...applied, { do: 'apply', by: 'b', plan: 'side' }]
+const turnsBack = (step: 'verify' | 'proxy' | 'dns'): Command => ({ do: 'break', step, how: 'half' })
 const cannotUndo = (step: 'proxy' | 'dns'): Command => ({ do: 'break', step, how: 'undo' })
 const mend: Command = { do: 'mend' }
 const moment: Command = { do: 'wait', how: 'moment' }
 const lease: Command = { do: 'wait', how: 'lease' }
 const wake: Stoppable = { do: 'wake', by: 'a' }
 
-/** Apply, update and remove: each that succeeds, turns back or ends blocked. Then a resolve, and two recoveries. */
+/** Each action: one that succeeds, one that turns back, and one that ends blocked. */
 const SUBJECTS: readonly Subject[] = [
   { given: [], command: apply },
   { given: [turnsBack('verify')], command: apply },
@@ -44,12 +50,27 @@ const SUBJECTS: readonly Subject[] = [
   { given: applied, command: remove },
   { given: [...applied, turnsBack('proxy')], command: remove },
   { given: [...applied, turnsBack('proxy'), cannotUndo('dns')], command: remove },
+  { given: damaged, command: repair },
+  { given: [...damaged, turnsBack('verify')], command: repair },
+  { given: [...damaged, turnsBack('verify'), cannotUndo('proxy')], command: repair },
+  { given: applied, command: accept },
+  { given: [...applied, turnsBack('dns')], command: accept },
+  { given: [...applied, turnsBack('dns'), cannotUndo('proxy')], command: accept },
+  { given: shared, command: renew },
+  { given: [...shared, turnsBack('verify')], command: renew },
+  { given: [...shared, turnsBack('verify'), cannotUndo('proxy')], command: renew },
+  { given: [turnsBack('verify'), cannotUndo('proxy'), apply, mend], command: resolve },
+  { given: [turnsBack('verify'), cannotUndo('proxy'), apply, mend], command: { ...resolve, accepts: true } },
+  { given: [...shared, turnsBack('verify'), cannotUndo('proxy'), renew, mend], command: resolve },
+  { given: [{ ...apply, by: 'b', stop: { at: 'apply dns after-effect', how: 'crash' } }, lease], command: recover },
   {
-    given: [turnsBack('verify'), cannotUndo('proxy'), apply, mend],
-    command: { do: 'resolve', by: 'a', plan: 'one' },
+    given: [...applied, { ...remove, by: 'b', stop: { at: 'remove dns after-done', how: 'crash' } }, lease],
+    command: recover,
   },
-  { given: [{ ...apply, by: 'b', stop: { after: 30, how: 'crash' } }, lease], command: recover },
-  { given: [...applied, { ...remove, by: 'b', stop: { after: 24, how: 'crash' } }, lease], command: recover },
+  {
+    given: [...shared, { ...renew, by: 'b', stop: { at: 'renew proxy after-effect', how: 'crash' } }, lease],
+    command: recover,
+  },
 ]
 
 /** What the other instance does. */
@@ -59,6 +80,9 @@ const OTHERS: readonly Command[] = [
   { do: 'apply', by: 'b', plan: 'one', shows: 'again' },
   { do: 'remove', by: 'b', plan: 'one' },
   { do: 'apply', by: 'b', plan: 'oneB' },
+  { do: 'repair', by: 'b', plan: 'one' },
+  { do: 'renew', by: 'b', plan: 'one' },
+  { do: 'remove', by: 'b', plan: 'side' },
   { do: 'resolve', by: 'b', plan: 'one' },
 ]
 
@@ -78,7 +102,8 @@ const AFTERMATHS: Readonly<Record<Trouble, readonly History[]>> = {
     [lease, { do: 'recover', by: 'b' }, wake],
     [moment, { do: 'recover', by: 'a' }, wake],
     [moment, { do: 'apply', by: 'a', plan: 'two' }, wake],
-    [{ do: 'wait', how: 'step' }, { do: 'recover', by: 'b' }, wake],
+    [{ do: 'wait', how: 'dnsStep' }, { do: 'recover', by: 'b' }, wake],
+    [{ do: 'wait', how: 'proxyStep' }, { do: 'recover', by: 'b' }, wake],
   ],
   outage: [[], [moment, { do: 'recover', by: 'a' }], [lease, { do: 'recover', by: 'b' }]],
   lost: [[], [moment, { do: 'recover', by: 'a' }], [lease, { do: 'recover', by: 'b' }]],
@@ -135,7 +160,7 @@ const threeCases = (): Case[] =>
   [2, 3].flatMap((paused) =>
     Array.from({ length: 16 }, (_, slow): Case => {
       const history: History = [
-        { ...apply, stop: { after: 33, how: 'crash' } },
+        { ...apply, stop: { at: 'apply dns after-done', how: 'crash' } },
         lease,
         { do: 'recover', by: 'b', stop: { after: paused, how: 'pause' } },
         lease,
@@ -162,17 +187,18 @@ const trouble = word('pause', 'pause', 'pause', 'crash', 'crash', 'slow', 'outag
 const stop = fc.option(fc.record({ after: fc.nat(70), how: trouble }), { nil: undefined, freq: 2 })
 const shows = fc.option(fc.constantFrom(...CREDENTIALS), { nil: undefined, freq: 8 })
 const step = word('check', 'proxy', 'dns', 'verify')
+const action = word('apply', 'apply', 'apply', 'remove', 'repair', 'accept', 'renew')
 
 const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 9, arbitrary: fc.record({ do: word('apply', 'apply', 'remove'), by, plan, shows, stop }) },
+  { weight: 9, arbitrary: fc.record({ do: action, by, plan, shows, stop, overwrite: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ do: word('recover'), by, stop }) },
-  { weight: 2, arbitrary: fc.record({ do: word('resolve'), by, plan, stop }) },
+  { weight: 2, arbitrary: fc.record({ do: word('resolve'), by, plan, stop, accepts: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: word('restart'), by, stop }) },
   { weight: 5, arbitrary: fc.record({ do: word('wake'), by, stop, timersFirst: fc.boolean() }) },
   { weight: 5, arbitrary: fc.record({ do: word('wait'), how: word('moment', 'lease', 'lease', 'capability') }) },
   { weight: 3, arbitrary: fc.record({ do: word('break'), step, how: word('refused', 'half', 'transient', 'undo') }) },
   { weight: 1, arbitrary: fc.record({ do: word('mend') }) },
-  { weight: 1, arbitrary: fc.record({ do: word('edit'), part: word('entry', 'record') }) },
+  { weight: 1, arbitrary: fc.record({ do: word('edit', 'take'), part: word('entry', 'record') }) },
 )
 
 /** Histories of any commands. A command that makes no sense where it stands does nothing. */

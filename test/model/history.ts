@@ -1,25 +1,27 @@
 import type { StepName } from '../../src/model/run.ts'
 import {
   type Answer,
+  type Asked,
   answerIn,
   type Books,
   CAPABILITY_MS,
   Cluster,
-  type Credential,
+  type HostName,
   type Instance,
   LEASE_MS,
   type Removal,
   type Stores,
 } from './harness.ts'
-import { assertAgreement, assertEnd, assertFreeze, InvariantBroken } from './invariants.ts'
+import { assertAgreement, assertEnd, assertFreeze } from './invariants.ts'
 import { type Operation, quiet, type Stop } from './schedule.ts'
-import type { Breakage } from './steps.ts'
-import type { Part } from './world.ts'
+import { type HostSpec, InvariantBroken } from './spec.ts'
+import { type Breakage, ownedBy } from './steps.ts'
+import { FOREIGN, type Part } from './world.ts'
 
 export type InstanceName = 'a' | 'b'
 
-/** `one` and `two` claim the host. `oneB` replaces `one`, `oneC` replaces `oneB`, `twoB` replaces `two`. */
-export const PLANS = ['one', 'two', 'oneB', 'oneC', 'twoB'] as const
+/** `one` and `two` claim the main host, `side` the other one. `oneB` replaces `one`, `oneC` replaces `oneB`, `twoB` replaces `two`. */
+export const PLANS = ['one', 'two', 'oneB', 'oneC', 'twoB', 'side'] as const
 type PlanName = (typeof PLANS)[number]
 const REPLACES: Partial<Record<PlanName, PlanName>> = { oneB: 'one', oneC: 'oneB', twoB: 'two' }
 
@@ -27,18 +29,33 @@ const REPLACES: Partial<Record<PlanName, PlanName>> = { oneB: 'one', oneC: 'oneB
 export const CREDENTIALS = ['own', 'again', 'otherPlan', 'otherAction', 'otherAddress', 'otherDigest', 'old'] as const
 type CredentialKind = (typeof CREDENTIALS)[number]
 
-const WAITS = { moment: 6_000, lease: LEASE_MS, capability: CAPABILITY_MS, step: 15 * 60_000 + 5_000 } as const
+const WAITS = {
+  moment: 6_000,
+  lease: LEASE_MS,
+  capability: CAPABILITY_MS,
+  dnsStep: 105_000,
+  proxyStep: 315_000,
+} as const
 
 export type Command =
   | {
-      readonly do: 'apply' | 'remove'
+      readonly do: Asked['action']
+      /** A repair may overwrite what somebody else wrote. */
+      readonly overwrite?: boolean
       readonly by: InstanceName
       readonly plan: PlanName
       readonly shows?: CredentialKind | undefined
       readonly stop?: Stop | undefined
     }
   | { readonly do: 'recover'; readonly by: InstanceName; readonly stop?: Stop | undefined }
-  | { readonly do: 'resolve'; readonly by: InstanceName; readonly plan: PlanName; readonly stop?: Stop | undefined }
+  /** Undoes a blocked run, or leaves everything as it stands. */
+  | {
+      readonly do: 'resolve'
+      readonly by: InstanceName
+      readonly plan: PlanName
+      readonly accepts?: boolean
+      readonly stop?: Stop | undefined
+    }
   /** The process dies, if it lives, and a new one recovers what it finds. */
   | { readonly do: 'restart'; readonly by: InstanceName; readonly stop?: Stop | undefined }
   /** What is held in the process continues. `timersFirst`: its timers fire before. */
@@ -46,7 +63,10 @@ export type Command =
   | { readonly do: 'wait'; readonly how: keyof typeof WAITS }
   | { readonly do: 'break'; readonly step: StepName; readonly how: Breakage }
   | { readonly do: 'mend' }
-  | { readonly do: 'edit'; readonly part: Part }
+  /** The clock of an instance is wrong by this many milliseconds. */
+  | { readonly do: 'shift'; readonly by: InstanceName; readonly ms: number }
+  /** Somebody else overwrites a part of the main host, or takes it away. */
+  | { readonly do: 'edit' | 'take'; readonly part: Part }
 
 export type History = readonly Command[]
 
@@ -55,6 +75,12 @@ interface Request {
   readonly capability: string
   readonly shows: CredentialKind
   readonly operation: Operation<Answer>
+}
+
+interface Wanted extends Pick<Asked, 'action' | 'planId'> {
+  readonly shows?: CredentialKind | undefined
+  readonly overwrite?: boolean | undefined
+  readonly stop?: Stop | undefined
 }
 
 /** Everything that the invariants judge. */
@@ -102,31 +128,70 @@ class Play {
 
   /** Repairs what was broken, recovers, wakes what is still held, and judges the end. */
   async #conclude(): Promise<void> {
-    const { clock, world } = this.#cluster
     this.#cluster.broken = new Map()
-    await clock.advance(LEASE_MS)
+    await this.#cluster.clock.advance(LEASE_MS)
     const last = this.#start('c')
     await this.#until(last.recover(true), 'c recovers at its start')
     for (const name of ['a', 'b']) await this.#wake(name)
-    await assertAgreement(this.#played)
-    const blocked = (await this.#cluster.books()).runs.at(-1)
-    if (blocked?.state === 'blocked') {
-      await assertFreeze(this.#played, (action, planId) => this.#request(last, action, planId, 'own'))
-      world.restore()
-      await this.#until(last.resolve(blocked.planId), 'c resolves')
-      await assertAgreement(this.#played)
+    await this.#recoverRest(last)
+    const specs = await this.#resolveAll(last, await assertAgreement(this.#played))
+    const { exposures } = await this.#cluster.books()
+    for (const [host, world] of this.#cluster.worlds) {
+      const [entry, record] = ownedBy(exposures.get(host)?.receipt)
+      world.repair({ entry, record })
+      if (specs.get(host)?.released) world.clear()
     }
-    world.restore()
-    await this.#assertUsable(last)
+    for (const name of ['main', 'side'] as const) await this.#assertUsable(last, name)
     await assertEnd(this.#played)
   }
 
-  /** What a history leaves behind must not hinder the next request. */
-  async #assertUsable(instance: Instance): Promise<void> {
+  /** A run whose step reached its limit, or whose process woke without its lease, is left to the next recovery. */
+  async #recoverRest(instance: Instance): Promise<void> {
+    const { runs } = await this.#cluster.books()
+    if (runs.every(({ state }) => state !== 'running')) return
+    await this.#cluster.clock.advance(LEASE_MS)
+    await this.#until(instance.recover(false), 'c recovers again')
+  }
+
+  /** A blocked host is frozen until it is resolved. A run of a resolve can be blocked as well, so there may be several. */
+  async #resolveAll(instance: Instance, specs: ReadonlyMap<string, HostSpec>): Promise<ReadonlyMap<string, HostSpec>> {
+    const frozen = [...specs].filter(([, { blocked }]) => blocked.length > 0)
+    const planId = frozen[0]?.[1].blocked.at(-1)?.planId
+    if (planId === undefined) return specs
+    for (const [host] of frozen)
+      await assertFreeze(this.#played, host, (action, id) => this.#request(instance, { action, planId: id }))
+    if ((await this.#resolve(instance, planId)) === 'blocked') {
+      for (const world of this.#cluster.worlds.values()) world.restore()
+      await this.#resolve(instance, planId)
+    }
+    const after = await assertAgreement(this.#played)
+    const left = (all: ReadonlyMap<string, HostSpec>) => [...all.values()].flatMap(({ blocked }) => blocked).length
+    if (left(after) >= left(specs))
+      throw new InvariantBroken('a blocked host can be resolved', 'the resolve succeeded and the host is blocked')
+    return this.#resolveAll(instance, after)
+  }
+
+  /** It may be blocked again by what somebody else has changed. */
+  async #resolve(instance: Instance, planId: string): Promise<Answer['kind'] | undefined> {
     await this.#cluster.clock.advance(COMMAND_MS)
-    const { exposure } = await this.#cluster.books()
-    const planId = exposure?.planId ?? (await this.#cluster.newPlan())
-    const operation = await this.#request(instance, exposure ? 'remove' : 'apply', planId, 'own')
+    const operation = instance.resolve(planId, false)
+    await this.#until(operation, 'c resolves')
+    const answer = answerIn(operation.ended)
+    const isEdited = [...this.#cluster.worlds.values()].some(({ hasEdits }) => hasEdits)
+    if (answer?.kind !== 'rolled_back' && !(answer?.kind === 'blocked' && isEdited))
+      throw new InvariantBroken('a blocked host can be resolved', `the resolve got ${JSON.stringify(answer)}`)
+    return answer.kind
+  }
+
+  /** What a history leaves behind must not hinder the next request. */
+  async #assertUsable(instance: Instance, name: HostName): Promise<void> {
+    await this.#cluster.clock.advance(COMMAND_MS)
+    const { plans, exposures } = await this.#cluster.books()
+    const host = this.#cluster.hosts[name]
+    if (![...plans.values()].some((plan) => plan.host === host)) return
+    const exposure = exposures.get(host)
+    const planId = exposure?.planId ?? (await this.#cluster.newPlan(name))
+    const operation = await this.#request(instance, { action: exposure ? 'remove' : 'apply', planId })
     const answer = answerIn(operation.ended)
     if (answer?.kind !== 'succeeded')
       throw new InvariantBroken('the host is usable in the end', `the next request got ${JSON.stringify(answer)}`)
@@ -156,9 +221,13 @@ class Play {
         this.lines.push('all steps work again')
         this.#cluster.broken = new Map()
         return
+      case 'shift':
+        this.lines.push(`the clock of ${command.by} is wrong by ${command.ms / 1000} s`)
+        this.#cluster.skews.set(command.by, command.ms)
+        return
       case 'edit':
-        this.lines.push(`somebody else overwrites the ${command.part}`)
-        return this.#cluster.world.edit(command.part)
+      case 'take':
+        return this.#edit(command.do, command.part)
       case 'wake':
         return this.#wake(command.by, command.stop, command.timersFirst)
       case 'restart':
@@ -168,46 +237,53 @@ class Play {
     }
   }
 
+  #edit(how: 'edit' | 'take', part: Part): void {
+    this.lines.push(`somebody else ${how === 'edit' ? 'overwrites' : 'takes away'} the ${part}`)
+    this.#cluster.worlds.get(this.#cluster.hosts.main)?.edit(part, how === 'edit' ? FOREIGN : null)
+  }
+
   async #restart(name: InstanceName, stop?: Stop): Promise<void> {
     this.#instances.get(name)?.process.die()
     await this.#until(this.#start(name).recover(true, stop), `${name} restarts and recovers`)
   }
 
   /** A process that is paused or dead does nothing. */
-  async #operate(command: Extract<Command, { do: 'apply' | 'remove' | 'recover' | 'resolve' }>): Promise<void> {
+  async #operate(
+    command: Exclude<Command, { do: 'restart' | 'wake' | 'wait' | 'break' | 'mend' | 'shift' | 'edit' | 'take' }>,
+  ) {
     const instance = this.#instances.get(command.by)
     if (!instance?.process.isAwake) return
-    const { stop } = command
-    if (command.do === 'recover') return this.#until(instance.recover(false, stop), `${command.by} recovers`)
+    const { stop, by } = command
+    if (command.do === 'recover') return this.#until(instance.recover(false, stop), `${by} recovers`)
     const planId = await this.#idOf(command.plan)
-    if (command.do === 'resolve')
-      return this.#until(instance.resolve(planId, stop), `${command.by} resolves ${command.plan}`)
-    await this.#request(instance, command.do, planId, command.shows ?? 'own', stop)
+    if (command.do === 'resolve') {
+      const { accepts = false, plan } = command
+      const how = accepts ? ' with accept' : ''
+      return this.#until(instance.resolve(planId, accepts, stop), `${by} resolves ${plan}${how}`)
+    }
+    await this.#request(instance, { ...command, action: command.do, planId })
   }
 
-  async #request(
-    instance: Instance,
-    action: 'apply' | 'remove',
-    planId: string,
-    shows: CredentialKind,
-    stop?: Stop,
-  ): Promise<Operation<Answer>> {
+  async #request(instance: Instance, wanted: Wanted): Promise<Operation<Answer>> {
+    const { action, planId, shows = 'own', overwrite = false, stop } = wanted
     const credential = await this.#credential(instance, action, planId, shows)
-    this.#shown = credential.capability
-    const operation = instance.request(action, planId, credential, stop)
-    this.#requests.push({ capability: credential.capability, shows, operation })
+    const { capability } = credential
+    this.#shown = capability
+    const operation = instance.request({ action, planId, overwrite, ...credential }, stop)
+    this.#requests.push({ capability, shows, operation })
     const [name] = [...this.#planIds].find(([, id]) => id === planId) ?? ['a new plan']
-    const shown = shows === 'own' ? '' : ` with a capability: ${shows}`
-    await this.#until(operation, `${instance.process.instance} gets ${action} ${name}${shown}`)
+    const details = [...(overwrite ? ['overwriting'] : []), ...(shows === 'own' ? [] : [`capability: ${shows}`])]
+    const line = [`${instance.process.instance} gets ${action} ${name}`, ...details].join(', ')
+    await this.#until(operation, line)
     return operation
   }
 
   async #credential(
     instance: Instance,
-    action: 'apply' | 'remove',
+    action: Asked['action'],
     planId: string,
     shows: CredentialKind,
-  ): Promise<Credential> {
+  ): Promise<Pick<Asked, 'capability' | 'address' | 'otherDigest'>> {
     if (shows === 'again' && this.#shown !== undefined)
       return { capability: this.#shown, address: ADDRESS, otherDigest: false }
     const otherPlan = this.#planIds.get('two') === planId ? 'one' : 'two'
@@ -242,10 +318,9 @@ class Play {
 
   async #snapshot(): Promise<{ books: Books; seen: unknown }> {
     const books = await this.#cluster.books()
-    const { plans, runs, journals, exposure } = books
-    const lease = await this.#cluster.leaseOf()
-    const seen = [[...plans.values()], runs, [...journals.values()], exposure, lease, this.#cluster.world.parts]
-    return { books, seen }
+    const stored = Object.values(books).map((all) => [...all.values()])
+    const world = [...this.#cluster.worlds.values()].map(({ parts }) => parts)
+    return { books, seen: [stored, world, await this.#cluster.leases()] }
   }
 
   async #until(operation: Operation<Answer>, line: string, knownTroubles = 0): Promise<void> {
@@ -265,7 +340,8 @@ class Play {
   /** A plan is made when it is named first. */
   async #idOf(name: PlanName): Promise<string> {
     const former = REPLACES[name]
-    const planId = this.#planIds.get(name) ?? (await this.#cluster.newPlan(former && (await this.#idOf(former))))
+    const host = name === 'side' ? 'side' : 'main'
+    const planId = this.#planIds.get(name) ?? (await this.#cluster.newPlan(host, former && (await this.#idOf(former))))
     this.#planIds.set(name, planId)
     return planId
   }

@@ -1,105 +1,81 @@
-import { CONSOLE_ACTOR, type Run, type RunAction } from '../../src/model/run.ts'
+import { CONSOLE_ACTOR } from '../../src/model/run.ts'
+import { taskIn } from '../../src/runs/engine/runs.ts'
 import { type Answer, answerIn, type Books } from './harness.ts'
 import type { Played } from './history.ts'
 import type { Operation } from './schedule.ts'
+import { type EndedRun, type HostSpec, InvariantBroken, specOf } from './spec.ts'
 import { ownedBy } from './steps.ts'
-import { FOREIGN } from './world.ts'
+import { FOREIGN, type World } from './world.ts'
 
-export class InvariantBroken extends Error {
-  readonly invariant: string
-
-  constructor(invariant: string, detail: string) {
-    super(detail)
-    this.invariant = invariant
-  }
-}
-
-/** What the runs of a host make of it, one after the other. */
-interface Spec {
-  /** The plan that the host is exposed by. */
-  holder: string | null
-  /** The blocked run that nobody has resolved. */
-  blocked: Run | null
-  readonly plans: Map<string, string>
-}
-
-/** The world and the store are what the runs of the host make of it, one after the other, in the order of their fences. */
-export async function assertAgreement({ cluster }: Played): Promise<void> {
+/**
+ * The world and the store are what the runs of each host make of it, one after the other, in the order of their fences.
+ * Resolves with what they make of it.
+ */
+export async function assertAgreement({ cluster }: Played): Promise<ReadonlyMap<string, HostSpec>> {
   const books = await cluster.books()
   const unfinished = books.runs.filter(({ state }) => state === 'running')
   if (unfinished.length > 0)
     throw new InvariantBroken('after recovery no run is unfinished', `${unfinished.length} unfinished`)
-  const spec: Spec = { holder: null, blocked: null, plans: new Map() }
-  for (const run of books.runs) execute(spec, run, books)
-  for (const [planId, { state }] of books.plans) {
-    const expected = spec.plans.get(planId) ?? 'planned'
-    if (state !== expected) throw new InvariantBroken('plan and runs agree', `the plan is ${state}, not ${expected}`)
+  const specs = [...cluster.worlds].map(([host, world]) => {
+    const spec = specOf(host, endedOn(host, books, cluster))
+    assertPlans(host, spec, books)
+    assertExposure(host, spec, books)
+    assertWorld(spec, world, ownedBy(books.exposures.get(host)?.receipt))
+    return [host, spec] as const
+  })
+  return new Map(specs)
+}
+
+function endedOn(host: string, { runs, journals, plans }: Books, cluster: Played['cluster']): EndedRun[] {
+  return cluster.runsOn(host, runs).flatMap((run) => {
+    const plan = plans.get(run.planId)
+    return plan ? [{ run, plan, task: taskIn(journals.get(run.runId) ?? []) }] : []
+  })
+}
+
+function assertPlans(host: string, spec: HostSpec, { plans }: Books): void {
+  for (const plan of plans.values()) {
+    if (plan.host !== host) continue
+    const expected = spec.plans.get(plan.planId) ?? 'planned'
+    if (plan.state !== expected)
+      throw new InvariantBroken('plan and runs agree', `the plan is ${plan.state}, not ${expected}`)
   }
-  assertExposure(spec, books)
-  assertWorld(spec, books, cluster.world)
 }
 
-/** What an action needs and leaves: the plan's state after success and after an undo, and whether the host is ours then. */
-const RULES: Readonly<Record<RunAction, { readonly done: string; readonly undone: string; readonly ours: boolean }>> = {
-  apply: { done: 'applied', undone: 'rolled_back', ours: true },
-  update: { done: 'applied', undone: 'rolled_back', ours: true },
-  remove: { done: 'removed', undone: 'applied', ours: false },
-  repair: { done: 'applied', undone: 'applied', ours: true },
-  accept: { done: 'released', undone: 'applied', ours: false },
-  renew: { done: 'applied', undone: 'applied', ours: true },
-}
-
-/** A run of a sequential engine: it may begin only where the host allows it. */
-function execute(spec: Spec, run: Run, { plans }: Books): void {
-  const { action, planId, state, actor } = run
-  const former = plans.get(planId)?.request.replaces
-  const isResolve = actor === CONSOLE_ACTOR
-  if (isResolve !== (spec.blocked !== null) || (isResolve && spec.blocked?.planId !== planId))
-    throw new InvariantBroken('blocked freezes the host until it is resolved', `${action} began`)
-  const needed = action === 'apply' ? null : action === 'update' ? former : planId
-  if (spec.holder !== needed)
-    throw new InvariantBroken('a run begins only where its plan allows it', `${action} began at the wrong time`)
-  const { done, undone, ours } = RULES[action]
-  spec.blocked = state === 'blocked' ? run : null
-  spec.plans.set(planId, state === 'blocked' ? 'blocked' : state === 'succeeded' ? done : undone)
-  if (state !== 'succeeded') return
-  spec.holder = ours ? planId : null
-  if (action === 'update' && former !== undefined) spec.plans.set(former, 'replaced')
-}
-
-function assertExposure({ holder, blocked }: Spec, { exposure, plans }: Books): void {
-  const former = plans.get(blocked?.planId ?? '')?.request.replaces
-  const frozen = blocked?.action === 'update' ? former : blocked?.planId
-  const expected = frozen ? `blocked ${frozen}` : holder ? `applied ${holder}` : 'nothing'
-  const found = exposure ? `${exposure.state} ${exposure.planId}` : 'nothing'
+/** Only a blocked run keeps its claim. */
+function assertExposure(host: string, { holder, blocked }: HostSpec, { exposures }: Books): void {
+  const exposure = exposures.get(host)
+  const state = blocked[0]?.host === host ? 'blocked' : 'applied'
+  const owner = holder ?? blocked[0]?.planId
+  const expected = owner === undefined ? 'nothing' : `${state} ${owner} ${blocked.at(-1)?.runId}`
+  const found = exposure ? `${exposure.state} ${exposure.planId} ${exposure.runId}` : 'nothing'
   if (found !== expected) throw new InvariantBroken('exposure and runs agree', `${found}, not ${expected}`)
 }
 
-function assertWorld({ holder, blocked }: Spec, { exposure }: Books, world: Played['cluster']['world']): void {
-  if (blocked) return
-  const [entry, record] = holder === null ? [null, null] : ownedBy(exposure?.receipt)
-  if (holder !== null && (entry === null || record === null))
+/** A blocked host may be in any state. After an accept everything stands as it stood, and is not ours. */
+function assertWorld(spec: HostSpec, world: World, [entry, record]: ReturnType<typeof ownedBy>): void {
+  if (spec.blocked.length > 0) return
+  if (spec.holder !== null && (entry === null || record === null))
     throw new InvariantBroken('an applied exposure has a receipt', `${entry}, ${record}`)
-  for (const [part, expected] of [
-    ['entry', entry],
-    ['record', record],
-  ] as const) {
-    const stands = world.parts[part]
-    if (stands !== expected && !world.isEdited(part))
-      throw new InvariantBroken('world and store agree', `the ${part} is ${stands}, the store says ${expected}`)
-    if (world.isEdited(part) && stands !== FOREIGN)
-      throw new InvariantBroken('what somebody else wrote is not overwritten', `the ${part} is ${stands}`)
+  const released = spec.released ? [`accept ${spec.released.runId}`, FOREIGN] : []
+  for (const [part, owned] of Object.entries({ entry, record })) {
+    const name = part === 'entry' ? 'entry' : 'record'
+    const stands = world.parts[name]
+    const isReleased = spec.holder === null && released.includes(stands ?? '')
+    if (stands !== owned && !isReleased && !world.isEdited(name))
+      throw new InvariantBroken('world and store agree', `the ${part} is ${stands}, the store says ${owned}`)
   }
 }
 
-type Ask = (action: 'apply' | 'remove', planId: string) => Promise<Operation<Answer>>
+type Ask = (action: 'apply' | 'remove' | 'repair', planId: string) => Promise<Operation<Answer>>
 
-/** No request begins a run of a host that is blocked. */
-export async function assertFreeze({ cluster }: Played, ask: Ask): Promise<void> {
+/** No request begins a run on a host that is blocked. */
+export async function assertFreeze({ cluster }: Played, host: string, ask: Ask): Promise<void> {
   const { plans } = await cluster.books()
-  for (const planId of plans.keys())
-    for (const action of ['apply', 'remove'] as const) {
-      const answer = answerIn((await ask(action, planId)).ended)
+  for (const plan of plans.values())
+    for (const action of ['apply', 'remove', 'repair'] as const) {
+      if (plan.host !== host) continue
+      const answer = answerIn((await ask(action, plan.planId)).ended)
       if (answer?.kind !== 'refused')
         throw new InvariantBroken('blocked freezes the host until it is resolved', JSON.stringify(answer))
     }
@@ -107,20 +83,21 @@ export async function assertFreeze({ cluster }: Played, ask: Ask): Promise<void>
 
 /** What must hold for a whole history. */
 export async function assertEnd(played: Played): Promise<void> {
-  const books = await played.cluster.books()
+  const { cluster } = played
+  const books = await cluster.books()
   assertCapabilities(played, books)
   assertAnswers(played, books)
-  assertEffects(played, books)
+  for (const [host, world] of cluster.worlds) assertEffects(world, books, (fence) => cluster.leaseEnd(host, fence))
   assertJournals(books)
-  const [robbed] = played.cluster.robbed
+  const [robbed] = cluster.robbed
   if (robbed !== undefined) throw new InvariantBroken('the run of a living process is not taken over', robbed)
-  for (const runId of played.cluster.verdicts) {
+  for (const runId of cluster.verdicts) {
     const state = books.runs.find((run) => run.runId === runId)?.state
     if (state !== 'succeeded') throw new InvariantBroken('a run with a verdict never goes back', `it is ${state}`)
   }
-  const told = await played.cluster.endingsTold(played.eventsBefore)
-  if (told !== books.runs.length)
-    throw new InvariantBroken('every end is told once', `${told} events for ${books.runs.length} runs`)
+  const told = await cluster.endingsTold(played.eventsBefore)
+  const ends = books.runs.filter(({ action, state }) => action !== 'renew' || state !== 'rolled_back').length
+  if (told !== ends) throw new InvariantBroken('every end is told once', `${told} events for ${ends} ends`)
 }
 
 function assertCapabilities({ requests }: Played, { runs }: Books): void {
@@ -146,14 +123,16 @@ function assertAnswers({ operations }: Played, { runs }: Books): void {
   }
 }
 
-function assertEffects({ cluster }: Played, { runs }: Books): void {
-  const { effects, unexcused, dangling } = cluster.world
-  const [refused] = unexcused
-  if (refused !== undefined) throw new InvariantBroken('a run acts only while it holds the host', refused)
-  const [dangled] = dangling
-  if (dangled !== undefined) throw new InvariantBroken('no name points at an edge that does not serve it', dangled)
+function assertEffects(world: World, { runs }: Books, leaseEnd: (fence: number) => number): void {
+  const { effects, unexcused, dangling, trespasses } = world
+  for (const [invariant, [first]] of [
+    ['a run acts only while it holds the host', unexcused],
+    ['no name points at an edge that does not serve it', dangling],
+    ['what somebody else wrote is not overwritten', trespasses],
+  ] as const)
+    if (first !== undefined) throw new InvariantBroken(invariant, first)
   for (const [i, { fence, runId, at }] of effects.entries()) {
-    if (at >= (cluster.leaseEnds.get(fence) ?? 0))
+    if (at >= leaseEnd(fence))
       throw new InvariantBroken('a run acts only while it holds the host', `fence ${fence} acted after its lease`)
     if (fence < (effects[i - 1]?.fence ?? 0))
       throw new InvariantBroken('effects come in the order of fences', `fence ${fence} after ${effects[i - 1]?.fence}`)

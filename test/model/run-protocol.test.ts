@@ -3,13 +3,14 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
 import { openStores, type Stores } from './harness.ts'
 import { allCases, anyHistory, type Case, sample } from './histories.ts'
-import { pointsOf } from './history.ts'
+import { findBroken, pointsOf } from './history.ts'
+import { KNOWN_FAULTS } from './known-faults.ts'
 import { modelTimers } from './schedule.ts'
 import { describeCounterexample, search } from './search.ts'
 
-const SEED = 1
-const CASES = process.env.CAMPAIGN ? Number.POSITIVE_INFINITY : 300
-const RANDOM_HISTORIES = process.env.CAMPAIGN ? 5_000 : 250
+const SEED = Number(process.env.SEED ?? 1)
+const CASES = process.env.CAMPAIGN ? 10_000 : 240
+const RANDOM_HISTORIES = process.env.CAMPAIGN ? 5_000 : 200
 vi.setConfig({ testTimeout: process.env.CAMPAIGN ? 3_600_000 : 120_000 })
 
 let stores: Stores
@@ -42,8 +43,13 @@ test('no random history breaks an invariant', async () => {
   await fc.assert(fc.asyncProperty(anyHistory, isSound), { seed: SEED, numRuns: RANDOM_HISTORIES })
 })
 
+test.for(KNOWN_FAULTS)('not repaired yet: $name', async ({ history, isShownBy }) => {
+  const found = await findBroken(history, stores)
+  expect(found && isShownBy(found), 'It is repaired: take it out of the known faults.').toBe(true)
+})
+
 /** The points inside the real steps, which the stand-ins of the model do not have, and steps that the model leaves out. */
-const NOT_IN_MODEL = / (before-swap|swapped|challenge-set)$|^(repair|accept|renew) | (backup|certificate|proxy-tls) /
+const NOT_IN_MODEL = / (before-swap|swapped|challenge-set)$| (backup|certificate|proxy-tls) /
 
 test('the enumeration crashes and pauses at every crash point of its steps', () => {
   for (const family of ['crash', 'pause'] as const) {

@@ -8,11 +8,8 @@ import { setImmediate as nextIteration } from 'node:timers/promises'
  */
 export type Trouble = 'crash' | 'pause' | 'slow' | 'outage' | 'lost'
 
-/** The trouble comes at the point after this many points. */
-export interface Stop {
-  readonly after: number
-  readonly how: Trouble
-}
+/** The trouble comes at the point after this many points, or at the first point with these words. */
+export type Stop = { readonly how: Trouble } & ({ readonly after: number } | { readonly at: string })
 
 /** Thrown in a transaction whose process dies, so that the store rolls the transaction back. */
 export class PowerLoss extends Error {}
@@ -134,9 +131,9 @@ export class Operation<T> {
     return this.#waits
   }
 
-  /** Stops it again after this many further points. */
+  /** Further trouble, counted from here. */
   stopAgain(stop: Stop): void {
-    this.#stop = { ...stop, after: this.passed.length + stop.after }
+    this.#stop = 'after' in stop ? { ...stop, after: this.passed.length + stop.after } : stop
   }
 
   /** Resolves when it has ended or is held. */
@@ -156,12 +153,15 @@ export class Operation<T> {
   }
 
   pass(name: string): Trouble | undefined {
-    this.passed.push([...this.#crashPoints, name].join(', '))
+    const label = [...this.#crashPoints, name].join(', ')
+    this.passed.push(label)
     this.#crashPoints = []
-    if (!this.#stop || this.passed.length <= this.#stop.after || !this.process.isAwake) return undefined
-    const { how } = this.#stop
+    const stop = this.#stop
+    const isReached = stop && ('after' in stop ? this.passed.length > stop.after : label.includes(stop.at))
+    if (!isReached || !this.process.isAwake) return undefined
+    const { how } = stop
     this.#stop = undefined
-    this.troubles.push(`${how} at "${this.passed.at(-1)}"`)
+    this.troubles.push(`${how} at "${label}"`)
     if (how === 'crash') this.process.die()
     if (how === 'pause') this.process.pause()
     if (how === 'slow') this.#released = Promise.withResolvers()

@@ -1,9 +1,10 @@
+import { EdgeFault } from '../../src/edge/contract.ts'
 import type { Plan } from '../../src/model/exposure.ts'
 import type { Receipt, StepResults } from '../../src/model/receipt.ts'
-import type { LeaseGuard, Run, StepName } from '../../src/model/run.ts'
-import { type Note, type Step, StepFault } from '../../src/runs/engine/step.ts'
+import type { LeaseGuard, Run, RunTask, StepName } from '../../src/model/run.ts'
+import { type Step, StepFault } from '../../src/runs/engine/step.ts'
 import { currentOperation, point } from './schedule.ts'
-import { type Part, Refused, type World } from './world.ts'
+import { type Change, FOREIGN, type Part, Refused, type World } from './world.ts'
 
 /**
  * How a step of the world fails. `refused`: before it changed anything. `half`: after its change. `transient`: nothing was
@@ -12,37 +13,65 @@ import { type Part, Refused, type World } from './world.ts'
 export type Breakage = 'refused' | 'half' | 'transient' | 'undo'
 export type BrokenSteps = ReadonlyMap<StepName, Breakage>
 
+/** A host that a run changes, and the fence of its lease on the host. */
+export interface Place {
+  readonly host: string
+  readonly world: World
+  readonly fence: number
+  /** The receipt of the host's exposure. */
+  readonly receipt: Receipt | undefined
+}
+
 /** What the steps of one run act on. */
 export interface StepSubject {
   readonly plan: Plan
   readonly run: Run
-  /** The receipt of the exposure that the run changes. */
-  readonly receipt: Receipt | undefined
+  readonly task: RunTask
+  /** The host of the run first. */
+  readonly places: readonly [Place, ...Place[]]
   readonly guard: LeaseGuard
-  readonly world: World
   readonly broken: () => BrokenSteps
   readonly now: () => number
 }
 
-interface Image {
+/** What stood at a host before a step, and what stands there after it. */
+interface Item {
+  readonly host: string
   readonly before: string | null
   readonly after: string | null
 }
 
+/** What a step wants to stand at a place. Throws where it does not accept what it finds. */
+type Wish = (stands: string | null, place: Place) => string | null
+
 /** The stand-ins for the steps of a run. Like the real ones they look before they act and ask the lease directly before an effect. */
 export function stepsOf(subject: StepSubject): readonly Step[] {
-  const { action, runId } = subject.run
-  const [entry, record] = ownedBy(subject.receipt)
+  const { run, task, places } = subject
+  const { action, runId } = run
+  const [entry, record] = ownedBy(places[0].receipt)
   const own = `${action} ${runId}`
   switch (action) {
     case 'apply':
-      return [check(subject), proxy(subject, null, own), dns(subject, null, own), verify(subject, own, own)]
+      return [check(subject), proxy(subject, replacing(null, own)), dns(subject, replacing(null, own)), verify(subject)]
     case 'update':
-      return [check(subject), proxy(subject, entry, own), verify(subject, own, record)]
+      return [check(subject), proxy(subject, replacing(entry, own)), verify(subject)]
     case 'remove':
-      return [dns(subject, record, null), proxy(subject, entry, null)]
-    default:
-      throw new Error(`The model has no steps for ${action}.`)
+      return [dns(subject, replacing(record, null)), proxy(subject, replacing(entry, null))]
+    case 'repair': {
+      const overwrite = task.overwrite ?? false
+      return [
+        proxy(subject, restoring(entry, overwrite)),
+        dns(subject, restoring(record, overwrite)),
+        verify(subject),
+        tidy,
+      ]
+    }
+    case 'accept':
+      return [proxy(subject, releasing(own)), dns(subject, releasing(own))]
+    case 'renew': {
+      const renewing: Wish = (stands, { receipt }) => replacing(ownedBy(receipt)[0], own)(stands)
+      return [certificate(subject), proxy(subject, renewing), verify(subject), tidy]
+    }
   }
 }
 
@@ -51,6 +80,28 @@ export const ownedBy = (receipt: Receipt | undefined): readonly [string | null, 
   receipt?.files.at(0)?.hash ?? null,
   receipt?.records.at(0)?.value ?? null,
 ]
+
+/** Accepts only what stood before, or what the step itself has left. */
+const replacing =
+  (before: string | null, after: string | null) =>
+  (stands: string | null): string | null => {
+    if (stands === before || stands === after) return after
+    throw new StepFault(`Somebody else changed what was ${before}.`, { untouched: true })
+  }
+
+/** Puts back what is gone, and overwrites what somebody else wrote if it is told to. */
+const restoring =
+  (wanted: string | null, overwrite: boolean): Wish =>
+  (stands) => {
+    if (stands !== FOREIGN || overwrite) return wanted
+    throw new StepFault('Somebody else changed it.', { untouched: true, code: 'changed_elsewhere' })
+  }
+
+/** Leaves everything as it is, but it is not ours any more. */
+const releasing =
+  (released: string): Wish =>
+  (stands) =>
+    stands === null || stands === FOREIGN ? stands : released
 
 const check = (subject: StepSubject): Step<'check'> => ({
   name: 'check',
@@ -63,44 +114,83 @@ const check = (subject: StepSubject): Step<'check'> => ({
   undo: async () => failIf(subject, 'check', 'undo'),
 })
 
+const certificate = ({ run, places }: StepSubject): Step<'certificate'> => ({
+  name: 'certificate',
+  before: async () => null,
+  do: async () => ({
+    fingerprint: run.runId,
+    certificateFile: 'certificate.pem',
+    keyFile: 'key.pem',
+    source: 'issued',
+    names: places.map(({ host }) => host),
+    notBefore: 0,
+    notAfter: 1,
+    ours: true,
+  }),
+  undo: async () => undefined,
+})
+
+/** Comes after the verdict and is never undone. */
+const tidy: Step<'tidy'> = {
+  name: 'tidy',
+  before: async () => null,
+  do: async () => {
+    await point('tidy')
+    return null
+  },
+  undo: async () => undefined,
+}
+
 /** Notes its before-image during `do`, as the real step does when it is its turn at the edge. */
-function proxy(subject: StepSubject, before: string | null, after: string | null): Step<'proxy', Image | null> {
+function proxy(subject: StepSubject, wish: Wish): Step<'proxy', readonly Item[] | null> {
   return {
     name: 'proxy',
     before: async () => null,
-    do: async (_earlier, _afters, note) => {
-      await change(subject, 'proxy', 'entry', { before, after }, note)
-      return { files: after === null ? [] : [{ path: subject.run.host, hash: after }] }
+    do: async (earlier, _afters, note) => {
+      failIf(subject, 'proxy', 'refused', 'transient')
+      const items = earlier ?? (await itemsAt(subject, 'entry', wish))
+      if (!earlier) await note(items)
+      await change(subject, 'proxy', 'entry', items)
+      const files = items.map(({ host, after }) => ({ path: host, hash: after }))
+      return { files: files.filter(({ hash }) => hash !== null) }
     },
-    undo: async (image) => {
-      if (image) await undo(subject, 'proxy', 'entry', image)
+    undo: async (items) => {
+      if (items) await undo(subject, 'proxy', 'entry', items)
     },
   }
 }
 
-function dns(subject: StepSubject, before: string | null, after: string | null): Step<'dns', Image> {
+function dns(subject: StepSubject, wish: Wish): Step<'dns', readonly Item[]> {
   return {
     name: 'dns',
-    before: async () => ({ before, after }),
-    do: async (image) => {
-      await change(subject, 'dns', 'record', image)
-      return { records: image.after === null ? [] : [recordAt(subject.run.host, image.after)] }
+    before: () => itemsAt(subject, 'record', wish),
+    do: async (items) => {
+      failIf(subject, 'dns', 'refused', 'transient')
+      await change(subject, 'dns', 'record', items)
+      return { records: items.flatMap(({ host, after }) => (after === null ? [] : [recordAt(host, after)])) }
     },
-    undo: (image) => undo(subject, 'dns', 'record', image),
+    undo: (items) => undo(subject, 'dns', 'record', items),
   }
 }
 
 const recordAt = (name: string, value: string) => ({ name, type: 'TXT' as const, ttl: 60, value })
 
-function verify(subject: StepSubject, entry: string, record: string | null): Step<'verify', null> {
+/** The verdict: every host has the entry that the run wrote and, except in a renewal, a record of ours. */
+function verify(subject: StepSubject): Step<'verify', null> {
+  const { run, places } = subject
   return {
     name: 'verify',
     decides: true,
     before: async () => null,
-    do: async () => {
+    do: async (_before, afters) => {
       failIf(subject, 'verify', 'refused', 'transient', 'half')
-      const stands = { entry: await look(subject, 'entry'), record: await look(subject, 'record') }
-      if (stands.entry !== entry || stands.record !== record) throw new StepFault('The host is not served as planned.')
+      for (const place of places) {
+        const file = afters.proxy?.files.find(({ path }) => path === place.host)
+        const record = afters.dns?.records.at(0)?.value ?? ownedBy(place.receipt)[1]
+        const stands = { entry: await look(place, 'entry'), record: await look(place, 'record') }
+        if (stands.entry !== file?.hash || (run.action !== 'renew' && stands.record !== record))
+          throw new StepFault('The host is not served as planned.')
+      }
       return VERIFIED
     },
     undo: async () => undefined,
@@ -109,51 +199,66 @@ function verify(subject: StepSubject, entry: string, record: string | null): Ste
 
 const VERIFIED: StepResults['verify'] = { primary: { server: '23', ok: true, detail: 'served' }, secondary: null }
 
-async function look({ world, run }: StepSubject, part: Part): Promise<string | null> {
+async function look({ world, fence }: Place, part: Part): Promise<string | null> {
   await point(`look at ${part}`)
-  return world.look(part, run.fence)
+  return world.look(part, fence)
 }
 
-async function change(
-  subject: StepSubject,
-  step: StepName,
-  part: Part,
-  image: Image,
-  note?: Note<Image>,
-): Promise<void> {
-  failIf(subject, step, 'refused', 'transient')
-  const stands = await look(subject, part)
-  if (stands !== image.before && stands !== image.after)
-    throw new StepFault(`The ${part} was changed by somebody else.`, { untouched: true })
-  await note?.(image)
-  if (stands !== image.after) await write(subject, part, image.before, image.after)
+async function itemsAt({ places }: StepSubject, part: Part, wish: Wish): Promise<readonly Item[]> {
+  const items: Item[] = []
+  for (const place of places) {
+    const before = await look(place, part)
+    items.push({ host: place.host, before, after: wish(before, place) })
+  }
+  return items
+}
+
+async function change(subject: StepSubject, step: StepName, part: Part, items: readonly Item[]): Promise<void> {
+  for (const { host, before, after } of items) {
+    const place = placeOf(subject, host)
+    const stands = await look(place, part)
+    if (stands !== before && stands !== after)
+      throw new StepFault(`Somebody else changed the ${part}.`, { untouched: items.length === 1 })
+    if (stands === after) place.world.confirm(part)
+    else await write(subject, place, { part, from: before, to: after })
+  }
   failIf(subject, step, 'half')
 }
 
-async function undo(subject: StepSubject, step: StepName, part: Part, image: Image): Promise<void> {
+async function undo(subject: StepSubject, step: StepName, part: Part, items: readonly Item[]): Promise<void> {
   failIf(subject, step, 'undo')
-  const stands = await look(subject, part)
-  if (stands === image.before) return
-  if (stands !== image.after) throw new StepFault(`The ${part} was changed by somebody else.`)
-  await write(subject, part, image.after, image.before)
+  for (const { host, before, after } of items) {
+    const place = placeOf(subject, host)
+    const stands = await look(place, part)
+    if (stands === before) continue
+    if (stands !== after) throw new StepFault(`Somebody else changed the ${part}.`)
+    await write(subject, place, { part, from: after, to: before })
+  }
 }
 
-async function write(
-  { world, run, guard, now }: StepSubject,
-  part: Part,
-  from: string | null,
-  to: string | null,
-): Promise<void> {
+function placeOf({ places }: StepSubject, host: string): Place {
+  const place = places.find((each) => each.host === host)
+  if (!place) throw new StepFault(`The run does not hold ${host}.`)
+  return place
+}
+
+async function write(subject: StepSubject, { world, fence }: Place, change: Change): Promise<void> {
+  const { run, task, guard, now } = subject
   guard.assertHeld()
-  const { runId, fence } = run
-  const hand = { runId, fence, validUntil: now() + guard.leftMs }
+  const overwrites = task.overwrite ?? false
+  const hand = { runId: run.runId, fence, validUntil: now() + guard.leftMs, overwrites }
   const troubles = currentOperation()?.troubles.length
-  await point(`about to change ${part}`)
+  await point(`about to change ${change.part}`)
   try {
-    world.write({ part, from, to }, hand, troubles !== currentOperation()?.troubles.length)
+    world.write(change, hand, troubles !== currentOperation()?.troubles.length)
   } catch (error) {
-    throw error instanceof Refused ? new StepFault(error.message, { untouched: true, cause: error }) : error
+    throw error instanceof Refused ? faultOf(change.part, error) : error
   }
+}
+
+/** An edge tells a run that it is too old. A name server only refuses it. */
+function faultOf(part: Part, { message, isLate }: Refused): Error {
+  return isLate && part === 'entry' ? new EdgeFault('fenced', message) : new StepFault(message)
 }
 
 function failIf({ broken }: StepSubject, step: StepName, ...kinds: readonly Breakage[]): void {

@@ -9,6 +9,8 @@ export interface Hand {
   readonly runId: string
   readonly fence: number
   readonly validUntil: number
+  /** The run was told to overwrite what somebody else wrote. */
+  readonly overwrites: boolean
 }
 
 export interface Change {
@@ -17,14 +19,26 @@ export interface Change {
   readonly to: string | null
 }
 
-export interface Effect extends Change {
+interface Effect extends Change {
   readonly runId: string
   readonly fence: number
   readonly at: number
 }
 
-/** A change that came too late. */
-export class Refused extends Error {}
+/** A change that the world did not make. `late`: a newer run has come, or its time has passed. */
+export class Refused extends Error {
+  readonly isLate: boolean
+
+  constructor(sentence: string, isLate: boolean) {
+    super(sentence)
+    this.isLate = isLate
+  }
+}
+
+interface Edit {
+  readonly was: string | null
+  readonly now: string | null
+}
 
 /**
  * One host in a stand-in for the edge and the zone. It refuses a change under an older fence than the newest that it has
@@ -34,17 +48,23 @@ export class World {
   readonly effects: Effect[] = []
   /** Changes that were refused although nothing held the run between its look at its lease and the change. */
   readonly unexcused: string[] = []
-  /** Moments at which the record led to an edge without the entry. */
+  /** Moments at which our record led to an edge without our entry. */
   readonly dangling: string[] = []
+  /** Changes of what somebody else wrote, by a run that was not told to. */
+  readonly trespasses: string[] = []
   readonly #now: () => number
   readonly #isFenced: boolean
   readonly #parts: Record<Part, string | null> = { entry: null, record: null }
-  readonly #covered = new Map<Part, string | null>()
+  readonly #edits = new Map<Part, Edit>()
   #newest = 0
 
   constructor(now: () => number, isFenced: boolean) {
     this.#now = now
     this.#isFenced = isFenced
+  }
+
+  get parts(): Readonly<Record<Part, string | null>> {
+    return { ...this.#parts }
   }
 
   /** Reads a part. A look under a fence closes the world to all older fences. */
@@ -53,38 +73,64 @@ export class World {
     return this.#parts[part]
   }
 
-  write({ part, from, to }: Change, { runId, fence, validUntil }: Hand, wasHeld: boolean): void {
+  write(change: Change, hand: Hand, wasHeld: boolean): void {
+    const { part, from, to } = change
+    const { runId, fence, validUntil, overwrites } = hand
+    const sentence = `fence ${fence}: ${part} ${from} -> ${to}`
     if (this.#isFenced && (fence < this.#newest || this.#now() >= validUntil)) {
-      const sentence = `fence ${fence}: ${part} ${from} -> ${to} was refused`
       if (!wasHeld) this.unexcused.push(sentence)
-      throw new Refused(sentence)
+      throw new Refused(`${sentence} came too late`, true)
     }
-    if (this.#parts[part] !== from) throw new Refused(`${part} is ${this.#parts[part]}, not ${from}`)
+    if (this.#parts[part] !== from) throw new Refused(`${part} is ${this.#parts[part]}, not ${from}`, false)
+    if (from === FOREIGN && !overwrites) this.trespasses.push(sentence)
     this.#newest = Math.max(this.#newest, fence)
     this.#parts[part] = to
     this.effects.push({ part, from, to, runId, fence, at: this.#now() })
     const { entry, record } = this.#parts
-    if (entry === null && record !== null && record !== FOREIGN) this.dangling.push(`${part} ${from} -> ${to}`)
+    if (entry === null && record !== null && record !== FOREIGN && !this.isEdited('entry')) this.dangling.push(sentence)
   }
 
-  /** Somebody else overwrites a part. */
-  edit(part: Part): void {
-    if (this.#covered.has(part)) return
-    this.#covered.set(part, this.#parts[part])
-    this.#parts[part] = FOREIGN
+  /** A run has found what it would have written. An edit that made it so is not an edit any more. */
+  confirm(part: Part): void {
+    this.#edits.delete(part)
   }
 
-  /** Somebody puts the edited parts back as they were. */
-  restore(): void {
-    for (const [part, value] of this.#covered) this.#parts[part] = value
-    this.#covered.clear()
+  /** Somebody else changes a part. */
+  edit(part: Part, to: string | null): void {
+    const was = this.#parts[part]
+    if (this.isEdited(part) || was === to) return
+    this.#edits.set(part, { was, now: to })
+    this.#parts[part] = to
   }
 
+  get hasEdits(): boolean {
+    return this.isEdited('entry') || this.isEdited('record')
+  }
+
+  /** Whether a part is as somebody else left it. */
   isEdited(part: Part): boolean {
-    return this.#covered.has(part)
+    const edit = this.#edits.get(part)
+    return edit !== undefined && edit.now === this.#parts[part]
   }
 
-  get parts(): Readonly<Record<Part, string | null>> {
-    return { ...this.#parts }
+  /** Somebody puts the edited parts back as they were, so that a blocked run can be undone. */
+  restore(): void {
+    for (const [part, { was }] of this.#edits)
+      if (this.isEdited(part)) {
+        this.#parts[part] = was
+        this.#edits.delete(part)
+      }
+  }
+
+  /** Somebody puts the edited parts as the store says. */
+  repair(owned: Readonly<Record<Part, string | null>>): void {
+    for (const part of this.#edits.keys()) if (this.isEdited(part)) this.#parts[part] = owned[part]
+    this.#edits.clear()
+  }
+
+  /** Somebody takes everything away. */
+  clear(): void {
+    Object.assign(this.#parts, { entry: null, record: null })
+    this.#edits.clear()
   }
 }
