@@ -3,13 +3,14 @@ import type { EventStore } from '../store/ports/events.ts'
 import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
 import type { HostStore } from '../store/ports/hosts.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
+import type { RunStore } from '../store/ports/runs.ts'
 import type { Board } from './board.ts'
 import { ExposureChanges, ReadOrder } from './read-order.ts'
-import { type FirstAnswer, syncHost } from './sync-host.ts'
+import { type FirstAnswer, repairTime, syncHost } from './sync-host.ts'
 import { type EdgeEnvironment, watchedAfterRun, watchedExposure } from './watched.ts'
 
 interface FollowerParts {
-  readonly store: HostStore & ExposureStore & PlanStore & EventStore
+  readonly store: HostStore & ExposureStore & PlanStore & EventStore & Pick<RunStore, 'runsOf'>
   readonly board: Board
   /** Undefined if the Primary's edge is not on this machine. Then new hosts come only from the rows of the other instance. */
   readonly environment: EdgeEnvironment | undefined
@@ -17,8 +18,9 @@ interface FollowerParts {
   readonly now: () => number
 }
 
-/** The exposure of a host that changed. Rows with another plan or end are out of date and are ignored. */
+/** The exposure of a host that changed. Rows with another plan or end, or from before its repair, are ignored. */
 interface ExpectedExposure extends Pick<HostStatus, 'planId' | 'expiresAt'> {
+  readonly repairedAt?: number | undefined
   readonly since: number
 }
 
@@ -57,19 +59,20 @@ export class Follower {
     const asked = this.#order.begin()
     const exposure = await store.findExposure(host)
     const plan = exposure && (await store.findPlan(exposure.planId))
+    const repairedAt = exposure && (await repairTime(store, exposure))
     if (!this.#order.arrive(host, asked)) return
     const held = plan && watchedExposure(exposure, plan)
     const watched = environment && watchedAfterRun(held, environment)
     if (held && !environment) return this.#updateExpiry(exposure)
     const { planId = null, expiresAt = null } = watched ?? {}
-    this.#ahead.set(host, { planId, expiresAt, since: now() })
+    this.#ahead.set(host, { planId, expiresAt, repairedAt, since: now() })
     const statuses = {
       find: (name: string) => board.find(name),
       // Only the checking instance increases `changed`. A client that resumes a stream must not miss its next numbers.
       put: (status: HostStatus) => board.put({ ...status, changed: Math.max(status.changed, board.changed) }),
       remove: (name: string) => board.remove(name),
     }
-    syncHost(statuses, host, watched, exposure, firstAnswer)
+    syncHost(statuses, host, { watched, exposure, repairedAt, firstAnswer })
   }
 
   #updateExpiry({ host, planId, ...exposure }: Exposure): void {
@@ -82,9 +85,9 @@ export class Follower {
 
   /** Ignores a row that was written before the exposure changed. */
   async #take(status: HostStatus): Promise<void> {
-    const { host, planId, expiresAt } = status
+    const { host } = status
     const expected = this.#ahead.get(host)
-    if (expected && (expected.planId !== planId || expected.expiresAt !== expiresAt)) return this.sync(host)
+    if (expected && isOlder(status, expected)) return this.sync(host)
     this.#ahead.delete(host)
     this.#parts.board.put(status)
   }
@@ -106,3 +109,7 @@ export class Follower {
     this.#compared = state()
   }
 }
+
+/** The checking instance wrote the row before the exposure changed. */
+const isOlder = ({ planId, expiresAt, lastCheck }: HostStatus, expected: ExpectedExposure): boolean =>
+  expected.planId !== planId || expected.expiresAt !== expiresAt || (lastCheck?.at ?? 0) < (expected.repairedAt ?? 0)

@@ -74,6 +74,8 @@ export class Rounds {
     const present = board.find(host)
     // A run may have started or ended during the check. Then the result is out of date.
     if (this.#stopped || present?.planId !== status.planId || watchList.isPaused(host)) return
+    // A repair was verified after this check had begun.
+    if (present.lastCheck?.at !== status.lastCheck?.at) return
     const after = statusAfterCheck(present, { answer, fullCheck: compared }, now())
     const isWorse = after.badge !== present.badge && after.badge !== 'RUNNING'
     // Another instance may be removing the host. Check this before an alarm is sent.

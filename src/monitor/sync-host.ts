@@ -2,6 +2,7 @@ import type { EdgeAnswer } from '../edge/contract.ts'
 import type { HostStatus, WatchedHost } from '../model/host-status.ts'
 import type { Receipt } from '../model/receipt.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
+import type { RunStore } from '../store/ports/runs.ts'
 import { pending, statusAfterCheck } from './judge.ts'
 
 /** Reads the Primary's answer at the verification of an apply from the receipt of its exposure. */
@@ -13,30 +14,51 @@ interface Statuses {
   remove(host: string): void
 }
 
+/** When the exposure was repaired, if nothing happened to it since then. */
+export async function repairTime(
+  store: Pick<RunStore, 'runsOf'>,
+  { planId, state }: Exposure,
+): Promise<number | undefined> {
+  const run = state === 'applied' ? (await store.runsOf(planId)).at(-1) : undefined
+  return run?.action === 'repair' && run.state === 'succeeded' ? run.finishedAt : undefined
+}
+
+interface SyncedExposure {
+  /** Undefined if the host is not exposed. */
+  readonly watched: WatchedHost | undefined
+  readonly exposure: Exposure | undefined
+  readonly repairedAt: number | undefined
+  readonly firstAnswer: FirstAnswer
+}
+
 /**
- * Updates one host's status from its exposure, without any check. `watched` is undefined if the host is not exposed. The
- * verification of an apply counts as the first check of its host.
+ * Updates one host's status from its exposure, without any check. The verification of an apply counts as the first check of
+ * its host, that of a repair as a full check: it has proven entry, records and certificate.
  */
-export function syncHost(
-  statuses: Statuses,
-  host: string,
-  watched: WatchedHost | undefined,
-  exposure: Exposure | undefined,
-  firstAnswer: FirstAnswer,
-): void {
+export function syncHost(statuses: Statuses, host: string, synced: SyncedExposure): void {
+  const { watched, exposure, firstAnswer } = synced
   const status = statuses.find(host)
   if (!watched) {
     if (status?.managed) statuses.remove(host)
     return
   }
   if (status && !isOtherExposure(status, watched)) {
-    if (status.expiresAt !== watched.expiresAt) statuses.put({ ...status, expiresAt: watched.expiresAt })
+    const present = afterRepair(status, synced)
+    const { expiresAt } = watched
+    if (present !== status || status.expiresAt !== expiresAt) statuses.put({ ...present, expiresAt })
     return
   }
   statuses.put(pending(watched))
   const answer = exposure?.state === 'applied' ? firstAnswer(exposure.receipt) : undefined
   const unchecked = statuses.find(host)
   if (answer && exposure && unchecked) statuses.put(statusAfterCheck(unchecked, { answer }, exposure.since))
+}
+
+/** The same status, unless a repair has ended since the last check. */
+function afterRepair(status: HostStatus, { exposure, repairedAt, firstAnswer }: SyncedExposure): HostStatus {
+  const answer = firstAnswer(exposure?.receipt)
+  if (repairedAt === undefined || !answer || (status.lastCheck?.at ?? 0) >= repairedAt) return status
+  return statusAfterCheck(status, { answer, fullCheck: { dns: 'ours', file: 'unchanged' } }, repairedAt)
 }
 
 /** True if earlier results for the same name do not apply, because the exposure is another one. */

@@ -8,7 +8,7 @@ import type { Board } from './board.ts'
 import { pending } from './judge.ts'
 import { ExposureChanges, ReadOrder } from './read-order.ts'
 import type { StatusWriter } from './status-writer.ts'
-import { type FirstAnswer, isOtherExposure, syncHost } from './sync-host.ts'
+import { type FirstAnswer, isOtherExposure, repairTime, syncHost } from './sync-host.ts'
 import {
   type EdgeEnvironment,
   type WatchedExposure,
@@ -18,7 +18,7 @@ import {
 } from './watched.ts'
 
 interface WatchListParts {
-  readonly store: ExposureStore & PlanStore & EventStore & Pick<RunStore, 'findRun'>
+  readonly store: ExposureStore & PlanStore & EventStore & Pick<RunStore, 'findRun' | 'runsOf'>
   readonly board: Board
   readonly writer: StatusWriter
   readonly reader: EdgeReader
@@ -82,17 +82,30 @@ export class WatchList {
 
   /** Updates a host on the board from its exposure. Call it when a change is committed. */
   async sync(host: string): Promise<void> {
-    const { board, writer, environment, firstAnswer } = this.#parts
+    const { store, board, writer, environment, firstAnswer } = this.#parts
     this.#syncedAt.set(host, this.#order.begin())
     // The next refresh reads the edge's files for this host.
     this.#touchedHosts.add(host)
+    const former = this.#exposures.get(host)?.planId
     const exposure = await this.#reload(host)
+    const repairedAt = exposure && (await repairTime(store, exposure))
     const statuses = {
       find: (name: string) => board.find(name),
       put: (status: HostStatus) => writer.put(status),
       remove: (name: string) => writer.remove(name),
     }
-    syncHost(statuses, host, watchedAfterRun(this.#exposures.get(host), environment), exposure, firstAnswer)
+    const watched = watchedAfterRun(this.#exposures.get(host), environment)
+    syncHost(statuses, host, { watched, exposure, repairedAt, firstAnswer })
+    if (!exposure && former !== undefined) await this.#showReleased(host, former)
+  }
+
+  /** A host that was accepted stays on the air, in a file that is not ours. */
+  async #showReleased(host: string, planId: string): Promise<void> {
+    const { store, writer, reader, environment } = this.#parts
+    if ((await store.findPlan(planId))?.state !== 'released') return
+    const watched = watchedHosts(await reader.read(), this.#exposures, environment)
+    const released = watched.find((one) => one.host === host)
+    if (released) writer.put(pending(released))
   }
 
   /** Updates the hosts on the board if something may have changed. */

@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
@@ -103,6 +104,27 @@ describe.each([
     expect(events.filter((event) => event.planId === planId).map(({ type }) => type)).toContain('exposure.extended')
     await removed(instance(), planId)
   })
+
+  test('right after a repair and an accept every read tells the new state', async () => {
+    const subdomain = `mended-${kind.length}`
+    const { planId, host } = await applied(instance(), { subdomain })
+    const file = `${lab.description.edges.primary.hosts}/${host}.conf`
+    const badge = async () => (await instance().call({ path: `/api/health?host=${host}` })).body.badge
+    for (let round = 0; round < 3; round += 1) {
+      appendFileSync(file, '# edited\n')
+      await until('the edit is noticed', async () => (await badge()) === 'DRIFT', 60_000)
+      const repaired = await run(instance(), planId, 'repair', {}, { overwrite: true })
+      expect(repaired.status).toBe(200)
+      expect(await told(instance(), host, planId)).toEqual(live(planId, file))
+    }
+    expect((await run(instance(), planId, 'accept')).status).toBe(200)
+    const after = await told(instance(), host, planId)
+    expect([after.plan, after.diagnosis]).toEqual(['released', 'RUNNING'])
+    const isReleased = async () => (await instance().call({ path: `/api/health?host=${host}` })).body.managed === false
+    // The instance that reads along learns from the other one which file serves the host now.
+    if (instance().call === lab.call) expect(await isReleased()).toBe(true)
+    await until('the host is told as not managed', isReleased, 5_000)
+  }, 240_000)
 
   test('a run that nobody waits for is told by all reads when the plan tells of it', async () => {
     const subdomain = `nobody-waits-${kind.length}`
