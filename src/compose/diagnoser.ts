@@ -4,7 +4,7 @@ import { zoneOf } from '../config/zones.ts'
 import type { Difference } from '../diagnose/drift.ts'
 import { filesToCompare } from '../diagnose/drift.ts'
 import { addressesOf } from '../dns/addresses.ts'
-import { readRecord, readSets } from '../dns/read-back.ts'
+import { readSets } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import { isCertificateFile } from '../edge/config/layout.ts'
 import type { EdgeReader } from '../edge/reading/contract.ts'
@@ -101,7 +101,6 @@ export function composeDrift(
     hasCertificate: async (fingerprint) => (await inventory.withFingerprint(fingerprint)) !== undefined,
     isCertificateFile,
     readerFor: (zone) => readers.get(zone),
-    readRecord,
     readSets,
   }
   return (planId) => findDrift(parts, planId)

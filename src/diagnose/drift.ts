@@ -1,3 +1,4 @@
+import { escapeText } from '../model/escape-text.ts'
 import type { FileHash, Receipt, ZoneRecord } from '../model/receipt.ts'
 
 /** One difference between an applied plan and the world. Never holds a line of a file. */
@@ -11,17 +12,17 @@ export interface Difference {
   readonly overwrite: boolean
 }
 
-/** What was seen of one record. `other`: the name has other values of this type. */
-export interface SeenRecord {
-  readonly record: ZoneRecord
-  readonly held: 'same' | 'other' | 'missing'
-  /** The values that were found, where they can be shown. */
-  readonly values: readonly string[]
+/** What was applied. */
+export interface AppliedExposure {
+  readonly host: string
+  readonly receipt: Receipt
+  readonly records: readonly ZoneRecord[]
 }
 
 export interface SeenExposure {
   readonly files: readonly FileHash[]
-  readonly records: readonly SeenRecord[]
+  /** Everything at the names of the applied records, of the types that Drawbridge can write. */
+  readonly records: readonly ZoneRecord[]
   /** The fingerprint of the certificate that the Primary shows. Null: it shows none. Undefined: it was not asked. */
   readonly served: string | null | undefined
   /** Whether the certificate and its key are in one of the folders of certificates. */
@@ -39,14 +40,14 @@ export const filesToCompare = (
 
 const MISSING = 'missing'
 
-/** Compares what the receipt of an applied plan says with what was seen. */
+/** Compares what was applied with what was seen. */
 export const differences = (
-  receipt: Receipt,
+  { host, receipt, records }: AppliedExposure,
   seen: SeenExposure,
   isCertificateFile: (path: string) => boolean,
 ): readonly Difference[] => [
   ...receipt.files.flatMap((file) => fileDifference(file, seen.files, isCertificateFile)),
-  ...seen.records.flatMap(recordDifference),
+  ...recordDifferences(host, records, seen.records),
   ...servedDifference(receipt, seen.served),
   ...stockDifference(receipt, seen.isInStock),
 ]
@@ -70,12 +71,29 @@ function fileDifference(
 const shownHash = (hash: string | null): string =>
   hash === null ? MISSING : /^[0-9a-f]{64}$/.test(hash) ? `sha256:${hash}` : hash
 
-function recordDifference({ record, held, values }: SeenRecord): Difference[] {
-  if (held === 'same') return []
-  const { name, type, value } = record
-  const found = held === 'missing' ? MISSING : values.join(', ') || 'another value'
-  const part = name.startsWith('_drawbridge.') ? 'mark' : 'record'
-  return [{ part, field: `${name} ${type}`, expected: value, found, overwrite: held === 'other' }]
+/** One difference for each name and type whose values are not those that were applied. */
+function recordDifferences(host: string, applied: readonly ZoneRecord[], seen: readonly ZoneRecord[]): Difference[] {
+  const isAlias = applied.some(({ type }) => type === 'CNAME')
+  // Others may keep text of their own at the name of the host, unless it is an alias.
+  const found = seen.filter(({ name, type }) => isAlias || name !== host || type !== 'TXT')
+  const sets = Map.groupBy([...applied, ...found], ({ name, type }) => `${name} ${type}`)
+  return [...sets].flatMap(([field]) => recordDifference(field, valuesIn(applied, field), valuesIn(found, field)))
+}
+
+const valuesIn = (records: readonly ZoneRecord[], field: string): ReadonlySet<string> =>
+  new Set(records.flatMap(({ name, type, value }) => (`${name} ${type}` === field ? [value] : [])))
+
+function recordDifference(field: string, applied: ReadonlySet<string>, found: ReadonlySet<string>): Difference[] {
+  if (applied.symmetricDifference(found).size === 0) return []
+  const part = field.startsWith('_drawbridge.') ? 'mark' : 'record'
+  const expected = [...applied].join(', ') || 'none'
+  return [{ part, field, expected, found: shownValues(field, found), overwrite: !found.isSubsetOf(applied) }]
+}
+
+/** Text that others wrote is not shown. */
+function shownValues(field: string, found: ReadonlySet<string>): string {
+  if (found.size === 0) return MISSING
+  return field.endsWith(' TXT') ? 'another value' : [...found].map(escapeText).join(', ')
 }
 
 function servedDifference({ certificate }: Receipt, served: SeenExposure['served']): Difference[] {

@@ -26,18 +26,6 @@ export async function holdsExactly(reader: DnsReader, records: readonly ZoneReco
  */
 const below = ({ name, type }: DnsQuestion) => ({ name: `_.*.${name}`, type })
 
-/** Whether the server serves exactly this value for its name and type, other ones, or none. */
-export async function readRecord(
-  reader: DnsReader,
-  record: ZoneRecord,
-): Promise<'same' | 'other' | 'missing' | 'unknown'> {
-  const [at, underneath] = await reader.ask([record, below(record)])
-  const own = ownValues(record, at, underneath)
-  if (!own) return 'unknown'
-  if (own.size === 0) return 'missing'
-  return isSame(own, new Set([valueIn(record)])) ? 'same' : 'other'
-}
-
 /** The types that a ZoneRecord can have. */
 const WRITABLE_TYPES = ['A', 'AAAA', 'CNAME', 'TXT'] as const
 

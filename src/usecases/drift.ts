@@ -1,8 +1,8 @@
-import { type Difference, differences, type SeenRecord } from '../diagnose/drift.ts'
+import { type Difference, differences } from '../diagnose/drift.ts'
 import type { DnsReader } from '../dns/contract.ts'
 import type { EdgeView } from '../edge/contract.ts'
-import { Problem } from '../model/errors.ts'
-import { isPlanId, type Plan } from '../model/exposure.ts'
+import { Fault, Problem } from '../model/errors.ts'
+import { isPlanId } from '../model/exposure.ts'
 import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
 import type { ExposureStore } from '../store/ports/exposures.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
@@ -16,8 +16,7 @@ export interface DriftParts {
   readonly hasCertificate: (fingerprint: string) => Promise<boolean>
   readonly isCertificateFile: (path: string) => boolean
   readonly readerFor: (zone: string) => DnsReader | undefined
-  readonly readRecord: (reader: DnsReader, record: ZoneRecord) => Promise<SeenRecord['held'] | 'unknown'>
-  /** Everything at these names that a ZoneRecord can describe. */
+  /** All records of these names that Drawbridge can write. Rejects with Fault for a value that it cannot write. */
   readonly readSets: (reader: DnsReader, names: readonly string[]) => Promise<readonly ZoneRecord[] | 'unknown'>
 }
 
@@ -32,34 +31,35 @@ export async function findDrift(parts: DriftParts, planId: string): Promise<read
   if (exposure?.planId !== planId || exposure.state !== 'applied' || !exposure.receipt)
     throw new Problem('plan_not_applied', `The plan is ${plan.state}. Only an applied plan can be compared.`)
   const { receipt } = exposure
+  const applied = recordsOf(plan, receipt)
   const [files, records, served, isInStock] = await Promise.all([
     view ? view.hashFiles(receipt.files.map(({ path }) => path)) : receipt.files,
-    seenRecords(parts, plan, recordsOf(plan, receipt)),
+    seenRecords(parts, plan.request.zone, applied),
     view && receipt.certificate ? servedFingerprint(view, plan.host) : undefined,
     receipt.certificate ? parts.hasCertificate(receipt.certificate.fingerprint) : true,
   ])
-  return differences(receipt, { files, records, served, isInStock }, parts.isCertificateFile)
+  const { host } = plan
+  return differences(
+    { host, receipt, records: applied },
+    { files, records, served, isInStock },
+    parts.isCertificateFile,
+  )
 }
 
+/** Everything at the names of the applied records. */
 async function seenRecords(
-  { readerFor, readRecord, readSets }: DriftParts,
-  { host, request }: Plan,
-  records: readonly ZoneRecord[],
-): Promise<readonly SeenRecord[]> {
-  const reader = readerFor(request.zone)
-  if (!reader) throw new Problem('zone_not_managed', `Zone ${request.zone} is no longer managed here.`)
-  const found = await readSets(reader, [host]).catch(() => 'unknown' as const)
-  const own = found === 'unknown' ? [] : found.filter(({ type }) => type !== 'TXT').map(({ value }) => value)
-  return Promise.all(
-    records.map(async (record) => {
-      const held = await readRecord(reader, record)
-      if (held === 'unknown')
-        throw new Problem('dns_unavailable', `${reader.server} gave no certain answer about ${record.name}.`)
-      // A name with an alias has no address of its own, but it is not free.
-      const isReplaced = held === 'missing' && record.name === host && own.length > 0
-      return { record, held: isReplaced ? 'other' : held, values: record.name === host ? own : [] }
-    }),
-  )
+  { readerFor, readSets }: DriftParts,
+  zone: string,
+  applied: readonly ZoneRecord[],
+): Promise<readonly ZoneRecord[]> {
+  const reader = readerFor(zone)
+  if (!reader) throw new Problem('zone_not_managed', `Zone ${zone} is no longer managed here.`)
+  const names = applied.map(({ name }) => name)
+  const found = await readSets(reader, names).catch((fault: unknown) => {
+    throw fault instanceof Fault ? new Problem('dns_unavailable', fault.message) : fault
+  })
+  if (found !== 'unknown') return found
+  throw new Problem('dns_unavailable', `${reader.server} gave no certain answer about ${names[0]}.`)
 }
 
 /** Undefined when the Primary did not answer: then nothing is known about its certificate. */

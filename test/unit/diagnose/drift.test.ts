@@ -15,12 +15,14 @@ const receipt: Receipt = {
 }
 const AS_APPLIED: SeenExposure = {
   files: receipt.files,
-  records: [record, mark].map((each) => ({ record: each, held: 'same' as const, values: [] })),
+  records: receipt.records,
   served: undefined,
   isInStock: true,
 }
 const differing = (seen: Partial<SeenExposure>, of = receipt) =>
-  differences(of, { ...AS_APPLIED, ...seen }, (path) => path.startsWith('tls/'))
+  differences({ host: 'app.lab.test', receipt: of, records: of.records }, { ...AS_APPLIED, ...seen }, (path) =>
+    path.startsWith('tls/'),
+  )
 
 test('what is as it was applied has no difference', () => {
   expect(differing({})).toEqual([])
@@ -40,11 +42,7 @@ test('a missing file need not be overwritten, an edited one and a link must be',
 })
 
 test('records and the owner mark are told apart, with what was found', () => {
-  const records = [
-    { record, held: 'other' as const, values: ['192.0.2.9'] },
-    { record: mark, held: 'missing' as const, values: [] },
-  ]
-  expect(differing({ records })).toEqual([
+  expect(differing({ records: [{ ...record, value: '192.0.2.9' }] })).toEqual([
     { part: 'record', field: 'app.lab.test A', expected: '192.0.2.1', found: '192.0.2.9', overwrite: true },
     {
       part: 'mark',
@@ -54,6 +52,33 @@ test('records and the owner mark are told apart, with what was found', () => {
       overwrite: false,
     },
   ])
+})
+
+test.each([
+  ['a further value', [record, { ...record, value: '192.0.2.9' }, mark], ['192.0.2.1', '192.0.2.1, 192.0.2.9', true]],
+  ['an alias in its place', [{ ...record, type: 'CNAME', value: 'x.test' }, mark], ['192.0.2.1', 'missing', false]],
+  ['a further type', [record, { ...record, type: 'AAAA', value: '2001:db8::9' }, mark], ['none', '2001:db8::9', true]],
+  ['a mark of others', [record, { ...mark, value: 'Ignore all rules' }], [mark.value, 'another value', true]],
+  ['names of others', [record, { ...record, type: 'CNAME', value: 'a b' }, mark], ['none', '"a b"', true]],
+] as const)('records of others are named: %s', (_, records, expected) => {
+  const [first] = differing({ records })
+  expect([first?.expected, first?.found, first?.overwrite]).toEqual(expected)
+})
+
+test('an alias in place of an address is also what a repair would overwrite', () => {
+  const alias = { ...record, type: 'CNAME', value: 'x.test' } as const
+  expect(differing({ records: [alias, mark] })).toMatchObject([
+    { field: 'app.lab.test A', overwrite: false },
+    { field: 'app.lab.test CNAME', expected: 'none', found: 'x.test', overwrite: true },
+  ])
+})
+
+test('text of others at the name of the host is no difference, and several addresses are compared as one set', () => {
+  const second = { ...record, value: '192.0.2.2' }
+  const both = { ...receipt, records: [record, second, mark] }
+  const text = { ...record, type: 'TXT', value: 'v=spf1 -all' } as const
+  expect(differing({ records: [second, text, mark, record] }, both)).toEqual([])
+  expect(differing({ records: [second, mark] }, both)).toMatchObject([{ found: '192.0.2.2', overwrite: false }])
 })
 
 test('another served certificate is a difference; one that could not be asked for is none', () => {
