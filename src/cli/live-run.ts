@@ -5,8 +5,7 @@ import { type StepsDisplay, stepsDisplay } from './steps-display.ts'
 /** Applies the plan and shows its steps as they run. */
 export async function applyLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {
   const done = await withSteps(planId, json, (onProgress) => client.applyPlan(planId, { onProgress }))
-  const warnings = done.warnings.map((warning) => `Warning: ${warning}`)
-  print({ body: done, lines: () => [...warnings, `Exposed: ${done.url}`] }, json)
+  print({ body: done, lines: () => [...warningLines(done), `Exposed: ${done.url}`] }, json)
 }
 
 /** Removes what the plan exposed and shows the steps as they run. */
@@ -14,6 +13,40 @@ export async function removeLive(client: DrawbridgeClient, planId: string, json:
   const done = await withSteps(planId, json, (onProgress) => client.removePlan(planId, { onProgress }))
   print({ body: done, lines: () => [`Removed: ${done.host}`] }, json)
 }
+
+/** Writes an applied plan again and shows the steps as they run. */
+export async function repairLive(
+  client: DrawbridgeClient,
+  planId: string,
+  overwrite: boolean,
+  json: boolean | undefined,
+): Promise<void> {
+  const done = await withSteps(planId, json, (onProgress) => client.repairPlan(planId, { overwrite, onProgress }))
+  print({ body: done, lines: () => [...warningLines(done), `Repaired: ${done.url}`] }, json)
+}
+
+/** Accepts a host as it stands and shows the steps as they run. */
+export async function acceptLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {
+  const done = await withSteps(planId, json, (onProgress) => client.acceptPlan(planId, { onProgress }))
+  const file = done.file === null ? [] : [`Its entry is now in ${done.file}`]
+  const released = `Released: ${done.host} is no longer managed by Drawbridge.`
+  print({ body: done, lines: () => [...warningLines(done), released, ...file] }, json)
+}
+
+/** Renews the certificate of the plan's host and shows the steps as they run. */
+export async function renewLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {
+  const done = await withSteps(planId, json, (onProgress) => client.renewPlan(planId, { onProgress }))
+  const { names, notAfter, source } = done.certificate
+  const how =
+    source === 'issued'
+      ? 'The certificate authority issued the certificate now'
+      : 'The certificate was already installed'
+  const served = `${done.host} is served with a certificate for ${names.join(', ')}, valid until ${notAfter}. ${how}.`
+  print({ body: done, lines: () => [...warningLines(done), served] }, json)
+}
+
+const warningLines = ({ warnings }: { readonly warnings: readonly string[] }): string[] =>
+  warnings.map((warning) => `Warning: ${warning}`)
 
 /** Ctrl-C ends this command but not the run, which belongs to the service; a line says so. */
 async function withSteps<T>(

@@ -1,3 +1,4 @@
+import type { ActWords } from '../client/advice.ts'
 import { isExposedHere, type ProblemBody } from '../client/refusal.ts'
 
 const PLAN_AGAIN = 'Make a new plan: drawbridge plan HOST, or drawbridge up HOST.'
@@ -31,11 +32,11 @@ const COMMANDS: Readonly<Record<string, string>> = {
     'The host is not exposed. Plan it with drawbridge plan HOST, or list every host with drawbridge status.',
   plan_expired: PLAN_AGAIN,
   plan_not_applied:
-    'Only an applied plan can be removed, extended or replaced. List the exposures with drawbridge status.',
+    'Only an applied plan can be removed, extended, repaired, accepted or replaced. List the exposures with drawbridge status.',
   plan_already_applied: 'The plan is already applied. drawbridge health HOST shows the state of the host.',
   plan_stale: PLAN_AGAIN,
   changed_elsewhere:
-    'See the change with drawbridge diff. Discard it with drawbridge repair --overwrite, or keep it with drawbridge accept.',
+    'See the change with drawbridge diff HOST. Discard it with drawbridge repair HOST --overwrite, or keep it with drawbridge accept HOST.',
   lease_not_longer:
     'Pass a longer duration with --for or --expires-in. drawbridge health HOST shows when the exposure expires.',
   not_found: OTHER_VERSION,
@@ -51,3 +52,10 @@ export function nextCommand(problem: Pick<ProblemBody, 'code' | 'nextAction' | '
   if (isExposedHere(problem)) return EXPOSED_HERE
   return Object.hasOwn(COMMANDS, code) ? (COMMANDS[code] ?? nextAction) : nextAction
 }
+
+/** What to do about a cause of a diagnosis, in terms of commands. */
+export const commandsFor = (host: string): ActWords => ({
+  repair: `Write it again as it was applied: drawbridge repair ${host}.`,
+  overwriteOrAccept: `See the change with drawbridge diff ${host}. Discard it with drawbridge repair ${host} --overwrite, or keep it with drawbridge accept ${host}.`,
+  renew: `Renew the certificate now: drawbridge renew ${host}.`,
+})

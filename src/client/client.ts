@@ -30,11 +30,11 @@ export interface DrawbridgeClient {
   /** Leaves records and service as they are. Drawbridge no longer manages the host afterwards. */
   acceptPlan(planId: string, options?: RunOptions): Promise<body.Released>
   /** Resolves as soon as the run has started. The run continues on the service; `followPlan` reports its steps. */
-  beginRun(planId: string, action: 'apply' | 'remove' | 'accept'): Promise<body.Accepted>
+  beginRun(planId: string, action: 'apply' | 'remove' | 'accept' | 'renew'): Promise<body.Accepted>
   beginRepair(planId: string, options?: RepairOptions): Promise<body.Accepted>
   extendPlan(planId: string, expiresIn: number): Promise<body.Extended>
   /** Renews the certificate of the plan's host now. Resolves when the edge serves the new certificate. */
-  renewPlan(planId: string): Promise<body.Renewed>
+  renewPlan(planId: string, options?: RunOptions): Promise<body.Renewed>
   /** The events of the plan's newest run, until the run ends. */
   followPlan(planId: string, options?: StreamOptions): AsyncGenerator<body.ProgressEvent, void>
   /** One page of at most 500 hosts. Pass `nextCursor` as `cursor` to get the next page. */
@@ -102,7 +102,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
         answered(api.POST('/api/deploy/accept', { body: { planId }, headers })),
       ) as Promise<body.Released>,
     beginRun: (planId, action) =>
-      runPlan(runner, planId, action, {}, (headers) =>
+      runPlan<unknown>(runner, planId, action, {}, (headers) =>
         answered(api.POST(`/api/deploy/${action}`, { body: { planId }, headers: { ...headers, ...RESPOND_ASYNC } })),
       ) as Promise<body.Accepted>,
     beginRepair: (planId, { overwrite = false } = {}) =>
@@ -115,10 +115,10 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
       runPlan(runner, planId, 'apply', {}, (headers) =>
         answered(api.POST('/api/deploy/extend', { body: { planId, expiresIn }, headers })),
       ),
-    renewPlan: (planId) =>
-      runPlan(runner, planId, 'renew', {}, (headers) =>
+    renewPlan: (planId, options) =>
+      runPlan(runner, planId, 'renew', options, (headers) =>
         answered(api.POST('/api/deploy/renew', { body: { planId }, headers })),
-      ),
+      ) as Promise<body.Renewed>,
     followPlan,
     hosts,
     allHosts: (query = {}) => allHosts(hosts, query),

@@ -191,7 +191,7 @@ export interface paths {
         put?: never;
         /**
          * Renew the certificate of an applied plan's host now, within the order budget
-         * @description Uses a better certificate from the certificate folders, or orders a new one within the order budget, even if the renewal is not due. Answers when every host with the old certificate is served with the new one.
+         * @description Uses a better certificate from the certificate folders, or orders a new one within the order budget, even if the renewal is not due. Answers when every host with the old certificate is served with the new one, or with `Prefer: respond-async` 202 at once.
          */
         post: operations["renewCertificate"];
         delete?: never;
@@ -1130,6 +1130,11 @@ export interface components {
             badge: string;
             /** @description False: the host is in the edge's configuration, but Drawbridge did not create it. */
             managed: boolean;
+            /**
+             * @description The plan of a managed host. Only internal callers see it.
+             * @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0
+             */
+            planId?: string;
             /** @description The path of the file with its server block, never its content. A path that is not plain is a quoted JSON string. */
             configPath: string | null;
             configLine: number | null;
@@ -1168,6 +1173,8 @@ export interface components {
                 sentence: string;
                 /** @description What to do next. */
                 advice: string;
+                /** @description What Drawbridge can do about it: `repair`, `overwrite` (repair with `overwrite: true`), `accept`, `renew`. Empty for public callers. */
+                acts: ("repair" | "overwrite" | "accept" | "renew")[];
             };
             /**
              * Format: date-time
@@ -1523,27 +1530,27 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `changed_elsewhere`: A repair would overwrite what somebody else changed. `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge already serves this name. `proxy_config_broken`: The edge's nginx configuration is broken. */
-        "plan_busy.plan_not_applied.changed_elsewhere.dns_name_taken.proxy_name_taken.proxy_config_broken": {
+        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `changed_elsewhere`: A repair would overwrite what somebody else changed. `proxy_name_taken`: The edge already serves this name. `proxy_config_broken`: The edge's nginx configuration is broken. */
+        "plan_busy.plan_not_applied.changed_elsewhere.proxy_name_taken.proxy_config_broken": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": {
                     /** @enum {string} */
-                    code?: "plan_busy" | "plan_not_applied" | "changed_elsewhere" | "dns_name_taken" | "proxy_name_taken" | "proxy_config_broken";
+                    code?: "plan_busy" | "plan_not_applied" | "changed_elsewhere" | "proxy_name_taken" | "proxy_config_broken";
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `zone_not_managed`: This zone is not managed here. `backend_unhealthy`: The backend is not healthy. `certificate_unavailable`: HTTPS is not possible for this name. */
-        "zone_not_managed.backend_unhealthy.certificate_unavailable": {
+        /** @description `zone_not_managed`: This zone is not managed here. `certificate_unavailable`: HTTPS is not possible for this name. */
+        "zone_not_managed.certificate_unavailable": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": {
                     /** @enum {string} */
-                    code?: "zone_not_managed" | "backend_unhealthy" | "certificate_unavailable";
+                    code?: "zone_not_managed" | "certificate_unavailable";
                 } & components["schemas"]["Problem"];
             };
         };
@@ -2309,7 +2316,10 @@ export interface operations {
     renewCertificate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `respond-async`: answer 202 as soon as the run has started. Other preferences are ignored. */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2347,6 +2357,22 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Renewed"];
+                };
+            };
+            /** @description The run has started. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *       "host": "hello.lab.test",
+                     *       "progress": "/api/deploy/plans/plan_4c7p0wq9d2f6h8k1m3n5r7t9v0/events"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Accepted"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -2450,12 +2476,12 @@ export interface operations {
             401: components["responses"]["capability_required"];
             403: components["responses"]["internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed"];
             404: components["responses"]["plan_not_found"];
-            409: components["responses"]["plan_busy.plan_not_applied.changed_elsewhere.dns_name_taken.proxy_name_taken.proxy_config_broken"];
+            409: components["responses"]["plan_busy.plan_not_applied.changed_elsewhere.proxy_name_taken.proxy_config_broken"];
             410: components["responses"]["plan_expired"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];
-            422: components["responses"]["zone_not_managed.backend_unhealthy.certificate_unavailable"];
+            422: components["responses"]["zone_not_managed.certificate_unavailable"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["rollback_blocked.internal_error"];
             502: components["responses"]["repair_failed"];
@@ -2953,6 +2979,7 @@ export interface operations {
                      *       "host": "hello.lab.test",
                      *       "badge": "DOWN",
                      *       "managed": true,
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
                      *       "server": "25",
                      *       "file": "unchanged",
                      *       "configPath": "/etc/nginx/drawbridge/hosts/hello.lab.test.conf",
@@ -2981,7 +3008,8 @@ export interface operations {
                      *       "cause": {
                      *         "code": "nothing_listening",
                      *         "sentence": "Nothing listens on port 3000 of server 25: the connection is refused.",
-                     *         "advice": "Start the service on server 25. Make sure that it listens on that address, not only on localhost."
+                     *         "advice": "Start the service on server 25. Make sure that it listens on that address, not only on localhost.",
+                     *         "acts": []
                      *       },
                      *       "checkedAt": "2026-01-31T12:00:00.000Z",
                      *       "tookMs": 12

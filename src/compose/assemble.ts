@@ -94,7 +94,8 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const metrics = composeMetrics({ store, now, board, runs, webhookReport, waitingChecks: () => monitor.waiting })
   const edges = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
   const debugLogs = new DebugLogWatch(edges, log)
-  const diagnoser = composeDiagnoser(config, settings, { store, reader, board, log, now })
+  const drift = composeDrift(config, store, parts.inventory)
+  const diagnoser = composeDiagnoser(config, settings, { store, reader, board, drift, log, now })
   const monitor = composeMonitor(config, { ...parts, store, runs, board, metrics, reader, instance, log })
   const http = {
     ...shared,
@@ -105,7 +106,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     metrics,
     monitor,
     debugLogs,
-    drift: composeDrift(config, store, parts.inventory),
+    drift,
   }
   return {
     ...parts,

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { addApply, addDown, addExtend, addPlan, addRemove, addRenew, addUp } from '../cli/commands/expose.ts'
 import { addCompletion, addMcp } from '../cli/commands/integrate.ts'
 import { addAudit, addDiagnose, addDiff, addHealth, addPlans, addPolicy, addStatus } from '../cli/commands/read.ts'
+import { addAccept, addRepair } from '../cli/commands/repair.ts'
 import { EXIT } from '../cli/exit-codes.ts'
 import {
   addAcme,
@@ -42,7 +43,8 @@ export function commandLine(): Command {
     .version(VERSION)
     .exitOverride()
   program.commandsGroup('Expose:')
-  for (const add of [addUp, addDown, addPlan, addApply, addRemove, addExtend, addRenew]) add(program)
+  for (const add of [addUp, addDown, addPlan, addApply, addRemove, addExtend, addRepair, addAccept, addRenew])
+    add(program)
   program.commandsGroup('Inspect:')
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)

@@ -28,6 +28,7 @@ interface DiagnoserSources {
   readonly reader: EdgeReader | undefined
   /** What the monitor knows of every host. */
   readonly board: Board
+  readonly drift: (planId: string) => Promise<readonly Difference[]>
   readonly log: Log
   readonly now: () => number
 }
@@ -36,7 +37,7 @@ interface DiagnoserSources {
 export function composeDiagnoser(
   config: Config,
   settings: PlanSettings,
-  { store, reader, board, log, now }: DiagnoserSources,
+  { store, reader, board, drift, log, now }: DiagnoserSources,
 ): Diagnoser {
   const { servers, zones, resolver } = config
   const primary = primaryEdge(config)
@@ -56,6 +57,7 @@ export function composeDiagnoser(
       return status && status.planId === planId ? factsOf(status, now()) : null
     },
     standingOf: dnsStandingReader(config),
+    drift,
     patienceMs: config.monitor.timeoutSeconds * 1000,
     servers: servers.addresses,
     showsUnmanaged: config.status.showUnmanaged === 'public',
@@ -88,7 +90,7 @@ export function composeDiagnoser(
 export function composeDrift(
   config: Config,
   store: DriftParts['store'],
-  inventory: CertificateInventory,
+  inventory: Pick<CertificateInventory, 'withFingerprint'>,
 ): (planId: string) => Promise<readonly Difference[]> {
   const primary = primaryEdge(config)
   const readers = new Map([...config.zones.values()].map((zone) => [zone.name, dnsReader(zone.primary)]))

@@ -1,17 +1,22 @@
 import { escapeText } from '../model/escape-text.ts'
 import type { Evidence } from '../model/evidence.ts'
+import type { Remedy } from './acts.ts'
 import type { Words } from './audience.ts'
 
-interface CauseTexts {
+export interface CauseTexts {
   readonly sentence: (evidence: Evidence, words: Words) => string
+  /** What to do where Drawbridge itself can do nothing about the cause. */
   readonly advice: (evidence: Evidence, words: Words) => string
+  /** What Drawbridge can do about it for a managed host. */
+  readonly remedy?: Remedy
 }
 
 type Text = string | CauseTexts['sentence']
 
-const cause = (sentence: Text, advice: Text): CauseTexts => ({
+const cause = (sentence: Text, advice: Text, remedy?: Remedy): CauseTexts => ({
   sentence: asFunction(sentence),
   advice: asFunction(advice),
+  ...(remedy && { remedy }),
 })
 
 const asFunction = (text: Text): CauseTexts['sentence'] => (typeof text === 'string' ? () => text : text)
@@ -68,7 +73,11 @@ export const CAUSES = {
   ),
   certificate_expired: cause(
     ({ tls, at }) => certificateTimes(tls, at),
-    'Renew the certificate. Check that the clock of the edge is right.',
+    ({ managed }) =>
+      managed
+        ? 'Place a newer certificate in one of the certificate folders. Check that the clock of the edge is right.'
+        : 'Renew the certificate. Check that the clock of the edge is right.',
+    'renew',
   ),
   certificate_wrong_name: cause(
     ({ host, tls }, { inside }) =>
@@ -77,33 +86,38 @@ export const CAUSES = {
         `The served certificate does not cover ${host}.`,
       ),
     'Install a certificate that covers the name, or correct ssl_certificate in the server block of the host.',
+    'repair',
   ),
   certificate_expiring: cause(
     ({ tls }) =>
       `The certificate is valid${tls.kind === 'certificate' ? ` until ${time(tls.notAfter)}` : ''}, but its renewal is overdue.`,
-    'Find out why it was not renewed. The log of the service has the answers of the certificate authority.',
+    ({ managed }) =>
+      managed
+        ? 'Place a newer certificate in one of the certificate folders: Drawbridge did not order this one.'
+        : 'Find out why it was not renewed. Drawbridge does not renew the certificates of hosts that it did not create.',
+    'renew',
   ),
   tls_failed: cause(
     ({ host }) => `The edge refuses the TLS handshake for ${host}: it has no certificate for the name.`,
     'Configure a certificate that nginx can load in the server block of the host.',
+    'repair',
   ),
   records_changed: cause(
     ({ host }) =>
       `The name points to the edge, but the zone does not have exactly the records that were applied for ${host}.`,
-    (_, { inside }) =>
-      inside(
-        'The record was changed, a wildcard answers instead of it, or its owner mark (a TXT record) is missing. Restore the records as they were applied.',
-        'Ask the administrator of the zone to restore the records.',
-      ),
+    'Check the records of the name and its owner mark (a TXT record), and whether a wildcard answers instead.',
+    'repair',
   ),
   name_points_elsewhere: cause(
     ({ host, name }, { addresses }) =>
       `The edge works, but ${host} points to ${addresses(name.kind === 'elsewhere' ? name.found : [])} and not to the edge.`,
-    'Change the DNS record back to the edge, or remove the exposure if the name was moved on purpose.',
+    'Change the DNS record back to the edge, or remove the server block if the name was moved on purpose.',
+    'repair',
   ),
   name_missing: cause(
     ({ host }) => `The edge works, but DNS has no address for ${host}, so visitors cannot reach it.`,
-    'Restore the DNS record of the name, or remove the exposure and apply it again.',
+    'Add the DNS record of the name again, or remove the server block if the name is not used any more.',
+    'repair',
   ),
   dns_unknown: cause(
     ({ name }, { inside }) =>
@@ -124,10 +138,12 @@ export const CAUSES = {
     ({ target, configuration }) =>
       `The file of the host was edited after the apply${target.moved ? ' and names another backend than the plan' : ''}${configuration.changedSinceLoad ? ', and nginx has not loaded the edit' : ''}.`,
     'Undo the edit by hand, then reload nginx (nginx -s reload). Until then the exposure cannot be removed.',
+    'repair',
   ),
   file_missing: cause(
     'A file that was applied for the host is missing on the edge.',
-    'Restore the file at its old path, then reload nginx (nginx -s reload). Until then the exposure cannot be removed.',
+    'Put the file back at its old path, then reload nginx (nginx -s reload). Until then the exposure cannot be removed.',
+    'repair',
   ),
   not_loaded: cause(
     ({ isKnown }) =>

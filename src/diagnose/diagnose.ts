@@ -1,8 +1,9 @@
 import { type Badge, badgeOf } from '../model/badge.ts'
 import { escapeText } from '../model/escape-text.ts'
 import type { Evidence, FileState, Listen } from '../model/evidence.ts'
-import { type Audience, maySee, serverAt, wordsFor } from './audience.ts'
-import { CAUSES, type CauseCode } from './causes.ts'
+import { type Act, actsFor, adviceOn, heldAdvice } from './acts.ts'
+import { type Audience, maySee, serverAt, type Words, wordsFor } from './audience.ts'
+import { CAUSES, type CauseCode, type CauseTexts } from './causes.ts'
 import { chainOf, type Link } from './chain.ts'
 import { causeOf, factsAfter } from './rules.ts'
 
@@ -12,6 +13,8 @@ export interface Diagnosis {
   /** The badge after this inspection, with the monitor's facts where the inspection has none. */
   readonly badge: Badge
   readonly managed: boolean
+  /** The plan of a managed host, for internal callers. */
+  readonly planId?: string
   readonly configPath: string | null
   readonly configLine: number | null
   readonly listen: readonly (Omit<Listen, 'address'> & { readonly address: string | null })[]
@@ -20,22 +23,29 @@ export interface Diagnosis {
   readonly server: string | null
   readonly file: FileState
   readonly chain: readonly Link[]
-  readonly cause: { readonly code: CauseCode; readonly sentence: string; readonly advice: string }
+  readonly cause: Cause
   readonly checkedAt: number
   readonly tookMs: number
 }
 
+interface Cause {
+  readonly code: CauseCode
+  readonly sentence: string
+  readonly advice: string
+  /** What Drawbridge can do about it. Empty for public callers, who may do nothing of it. */
+  readonly acts: readonly Act[]
+}
+
 export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
-  const { host, managed, file, configuration, target, at, tookMs } = evidence
+  const { host, managed, exposure, file, configuration, target, at, tookMs } = evidence
   const words = wordsFor(evidence, audience)
-  const code = causeOf(evidence)
-  const { sentence, advice } = CAUSES[code]
   const machine = target.address ?? target.target?.host ?? null
   const isShown = machine === null ? audience.network === 'internal' : maySee(machine, audience)
   return {
     host,
     badge: badgeOf(factsAfter(evidence)),
     managed,
+    ...(exposure && audience.network === 'internal' && { planId: exposure.planId }),
     configPath: configuration.own && escapeText(configuration.own.path),
     configLine: audience.network === 'internal' ? (configuration.own?.line ?? null) : null,
     listen: configuration.listen.map((place) => ({ ...place, address: shownListen(place.address, audience) })),
@@ -43,9 +53,21 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
     server: isShown && machine !== null ? (serverAt(machine, audience) ?? escapeText(machine)) : null,
     file,
     chain: chainOf(evidence, words),
-    cause: { code, sentence: sentence(evidence, words), advice: advice(evidence, words) },
+    cause: causeFor(evidence, words, audience),
     checkedAt: at,
     tookMs,
+  }
+}
+
+function causeFor(evidence: Evidence, words: Words, { network }: Audience): Cause {
+  const code = causeOf(evidence)
+  const { sentence, advice, remedy }: CauseTexts = CAUSES[code]
+  const acts = actsFor(remedy, evidence)
+  return {
+    code,
+    sentence: sentence(evidence, words),
+    advice: heldAdvice(remedy, evidence, words) ?? adviceOn(acts, words) ?? advice(evidence, words),
+    acts: network === 'internal' ? acts : [],
   }
 }
 

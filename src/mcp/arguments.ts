@@ -14,6 +14,33 @@ export const HostArgument = z.strictObject({
 /** Without a pattern: the API answers `plan_not_found` to a malformed id. */
 export const PlanArgument = z.strictObject({ planId: z.string().min(1).max(128).describe('plan_…') })
 
+const ONE_OF_BOTH = { path: ['planId'], message: 'must be sent, or host, but not both' }
+
+const EXPOSED = {
+  planId: z.string().min(1).max(128).optional().describe('The applied plan, plan_…. Or send host'),
+  host: z.string().min(1).max(1024).optional().describe('The exposed host. Or send planId'),
+}
+
+export interface Exposed {
+  readonly planId?: string | undefined
+  readonly host?: string | undefined
+}
+
+const hasOne = ({ planId, host }: Exposed): boolean => (planId === undefined) !== (host === undefined)
+
+/** An exposure, by its applied plan or by its host. */
+export const ExposedArguments = z.strictObject(EXPOSED).refine(hasOne, ONE_OF_BOTH)
+
+export const RepairArguments = z
+  .strictObject({
+    ...EXPOSED,
+    overwrite: z
+      .boolean()
+      .default(false)
+      .describe('Whether to overwrite what was changed outside Drawbridge. Ask a person before you send true'),
+  })
+  .refine(hasOne, ONE_OF_BOTH)
+
 export const HostsArguments = z.strictObject({
   search: z.string().max(253).optional().describe('Part of the name of a host or server'),
   badge: z
@@ -102,6 +129,8 @@ function messageOf(issue: z.core.$ZodIssue): string {
         : `must be <= ${issue.maximum}`
     case 'invalid_format':
       return `must match ${issue.pattern}`
+    case 'custom':
+      return issue.message
     default:
       return 'is not valid'
   }

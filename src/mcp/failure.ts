@@ -1,4 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { ActWords } from '../client/advice.ts'
+import { NoPlan } from '../client/plan-of.ts'
 import { isExposedHere, type ProblemBody, Refusal, Unreachable } from '../client/refusal.ts'
 import type { ErrorCode, FieldError } from '../model/errors.ts'
 import { badFields } from '../plan/desired.ts'
@@ -54,6 +56,12 @@ function problemOf(error: unknown): ToolProblem {
       'Check that the service runs and that --url or DRAWBRIDGE_URL of drawbridge mcp is its address, then call get_policy.'
     return { code: 'unreachable', detail: error.message, retryable: true, nextAction }
   }
+  if (error instanceof NoPlan) {
+    const { message: detail, managed } = error
+    return managed
+      ? { code: 'internal_network_required', detail, retryable: false, nextAction: FROM_INSIDE }
+      : { code: 'plan_not_found', detail, retryable: false, nextAction: NOT_OURS }
+  }
   const nextAction = 'Report this error: it is a bug in the MCP server.'
   return { code: 'internal_error', detail: 'The MCP server could not call the service.', retryable: false, nextAction }
 }
@@ -61,6 +69,8 @@ function problemOf(error: unknown): ToolProblem {
 const CALL_AGAIN = 'Call this tool again. Each call gets a new capability automatically.'
 const FROM_INSIDE =
   'Ask a person in the internal network to do this, or run drawbridge mcp there. get_policy lists the internal networks.'
+const NOT_OURS =
+  'Drawbridge changes only hosts that it exposed. Ask a person who administers the edge to change this host.'
 const OTHER_VERSION = 'Ask a person to install the same version of the service and of this MCP server.'
 
 /** What an agent can do about each error, in terms of tools: the `nextAction` of the API names HTTP calls. */
@@ -87,7 +97,7 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   host_not_found: 'Call list_hosts to see every host. Plan a host that is not exposed with plan_exposure.',
   plan_expired: 'Call plan_exposure to make a new plan.',
   plan_not_applied:
-    'Only an applied plan can be removed or replaced. Call list_hosts to see the planId of every exposure.',
+    'Only an applied plan can be removed, repaired, accepted, renewed or replaced. Call list_hosts to see the planId of every exposure.',
   plan_already_applied: 'The plan is already applied. Call check_host to see the state of the host.',
   plan_busy: 'Wait for the other run to end. Call check_host to see its result, then call this tool again if needed.',
   plan_stale: 'Call plan_exposure to make a new plan, then apply_plan with its planId.',
@@ -97,7 +107,7 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   proxy_config_broken: 'Ask a person to repair the configuration of nginx, then call this tool again.',
   apply_failed: 'Fix the step that failed in steps, then call apply_plan again. rollback lists what was undone.',
   changed_elsewhere:
-    'Ask a person whether the change that somebody made may be overwritten. check_host shows the state of the host.',
+    'Call compare_exposure, show the differences to a person, and ask whether to discard them. If so, call repair_exposure with overwrite: true. To keep them, call accept_exposure.',
   repair_failed: 'Tell a person which step failed in steps. Everything is as it was before the repair.',
   accept_failed: 'Tell a person which step failed in steps. The exposure is still managed here.',
   renew_failed: 'Tell a person that the certificate was not renewed. The edge still serves the previous one.',
@@ -124,3 +134,11 @@ const EXPOSED_HERE =
   'Call plan_exposure with another subdomain. To change your own exposure, call check_host for its planId, then plan_exposure with that planId as replaces.'
 
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(NEXT, code)
+
+/** What to do about a cause of a diagnosis, in terms of tools. */
+export const TOOLS_FOR: ActWords = {
+  repair: 'Call repair_exposure with this host.',
+  overwriteOrAccept:
+    'Call compare_exposure and ask a person whether to discard the change. If so, call repair_exposure with overwrite: true. To keep the change, call accept_exposure.',
+  renew: 'Call renew_certificate with this host.',
+}

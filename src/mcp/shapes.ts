@@ -21,7 +21,7 @@ const HOST_ROW = {
   planId: z
     .string()
     .optional()
-    .describe('The argument of remove_exposure. Present for callers in the internal network'),
+    .describe('The argument of remove_exposure and repair_exposure. Present for callers in the internal network'),
 }
 
 export const PolicyShape = z.looseObject({
@@ -55,7 +55,7 @@ export const DiagnosisShape = z.looseObject({
   host: z.string(),
   badge: z.string(),
   chain: z.array(z.looseObject({ link: z.string(), ok: z.boolean().nullable(), detail: z.string() })),
-  cause: z.looseObject({ code: z.string(), sentence: z.string(), advice: z.string() }),
+  cause: z.looseObject({ code: z.string(), sentence: z.string(), advice: z.string(), acts: z.array(z.string()) }),
 })
 
 export const PlanShape = z.looseObject({
@@ -77,6 +77,51 @@ export const AppliedShape = z.looseObject({
   steps: z.array(Step),
   warnings: z.array(z.string()),
   appliedAt: z.string(),
+})
+
+export const DriftShape = z.looseObject({
+  planId: z.string(),
+  differences: z.array(
+    z.looseObject({
+      part: z.string().describe('entry, record, mark or certificate'),
+      field: z.string(),
+      expected: z.string(),
+      found: z.string(),
+      overwrite: z.boolean().describe('True: it was changed outside Drawbridge, and a repair would overwrite it'),
+    }),
+  ),
+})
+
+export const RepairedShape = z.looseObject({
+  planId: z.string(),
+  state: z.literal('applied'),
+  host: z.string(),
+  url: z.string(),
+  steps: z.array(Step),
+  warnings: z.array(z.string()),
+  repairedAt: z.string(),
+})
+
+export const ReleasedShape = z.looseObject({
+  planId: z.string(),
+  state: z.literal('released'),
+  host: z.string(),
+  steps: z.array(Step),
+  file: z.string().nullable().describe('The file on the Primary that serves the host from now on'),
+  warnings: z.array(z.string()),
+  releasedAt: z.string(),
+})
+
+export const RenewedShape = z.looseObject({
+  planId: z.string(),
+  host: z.string(),
+  certificate: z.looseObject({
+    names: z.array(z.string()),
+    notAfter: z.string(),
+    source: z.string().describe('issued: by the certificate authority, now. reused: it was already installed'),
+  }),
+  warnings: z.array(z.string()),
+  renewedAt: z.string(),
 })
 
 export const RemovedShape = z.looseObject({

@@ -1,9 +1,11 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
+import { diagnosisIn } from '../client/advice.ts'
 import type { Policy } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
+import { planIdOf } from '../client/plan-of.ts'
 import * as take from './arguments.ts'
-import { answer, badArguments, failure } from './failure.ts'
+import { answer, badArguments, failure, TOOLS_FOR } from './failure.ts'
 import * as shape from './shapes.ts'
 
 export interface Tool {
@@ -36,6 +38,7 @@ export const toolsOf = (client: DrawbridgeClient): readonly Tool[] => [
   ...readTools(client),
   planTool(client),
   ...changeTools(client),
+  ...driftTools(client),
 ]
 
 const readTools = (client: DrawbridgeClient): Tool[] => [
@@ -74,7 +77,17 @@ const readTools = (client: DrawbridgeClient): Tool[] => [
     annotations: READ_ONLY,
     input: take.HostArgument,
     output: shape.DiagnosisShape,
-    run: ({ host }) => client.diagnose(host),
+    run: async ({ host }) => diagnosisIn(await client.diagnose(host), TOOLS_FOR),
+  }),
+  tool({
+    name: 'compare_exposure',
+    title: 'Compare an exposure with its plan',
+    description:
+      'Lists how files, DNS records and certificate differ from what was applied. Changes nothing. Works only from the internal network.',
+    annotations: READ_ONLY,
+    input: take.ExposedArguments,
+    output: shape.DriftShape,
+    run: async (given) => client.drift(await planOf(client, given)),
   }),
 ]
 
@@ -116,6 +129,47 @@ const changeTools = (client: DrawbridgeClient): Tool[] => [
     run: ({ planId }) => client.removePlan(planId),
   }),
 ]
+
+/** What to do about a host that is not as it was applied. */
+const driftTools = (client: DrawbridgeClient): Tool[] => [
+  tool({
+    name: 'repair_exposure',
+    title: 'Repair an exposure',
+    description:
+      'Writes certificate, proxy entry and DNS records again as they were applied. Refuses to overwrite what was changed outside Drawbridge unless overwrite is true: call compare_exposure and ask a person before you send it. Works only from the internal network.',
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    changes: true,
+    input: take.RepairArguments,
+    output: shape.RepairedShape,
+    run: async ({ overwrite, ...exposed }) => client.repairPlan(await planOf(client, exposed), { overwrite }),
+  }),
+  tool({
+    name: 'accept_exposure',
+    title: 'Accept a host as it stands',
+    description:
+      'Leaves the host on the air as it stands and stops managing it: nobody renews its certificate or removes it any more. Ask a person first. Works only from the internal network.',
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    changes: true,
+    input: take.ExposedArguments,
+    output: shape.ReleasedShape,
+    run: async (given) => client.acceptPlan(await planOf(client, given)),
+  }),
+  tool({
+    name: 'renew_certificate',
+    title: 'Renew a certificate',
+    description:
+      'Renews the certificate of an exposed host now, within the order budget. Drawbridge also renews certificates automatically. Works only from the internal network.',
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+    changes: true,
+    input: take.ExposedArguments,
+    output: shape.RenewedShape,
+    run: async (given) => client.renewPlan(await planOf(client, given)),
+  }),
+]
+
+/** The plan of an exposure. The schemas of the arguments require one of both. */
+const planOf = (client: DrawbridgeClient, { planId, host = '' }: take.Exposed): Promise<string> =>
+  planId === undefined ? planIdOf(client, host) : Promise.resolve(planId)
 
 function tool<T>({ input, inputUnder, output, run, changes = false, ...listed }: Declared<T>): Tool {
   const { name } = listed

@@ -115,7 +115,7 @@ export const ERRORS = {
     409,
     'The plan is not applied',
     false,
-    'Read the state of the plan. Only an applied plan can be removed, extended, renewed or replaced.',
+    'Read the state of the plan. Only an applied plan can be removed, extended, repaired, accepted, renewed or replaced.',
   ),
   plan_already_applied: entry(
     409,
@@ -151,7 +151,7 @@ export const ERRORS = {
     409,
     'A repair would overwrite what somebody else changed',
     false,
-    'Read GET /api/deploy/plans/{planId}/drift. Repair with overwrite: true to discard the change, or accept it.',
+    'Read GET /api/deploy/plans/{planId}/drift. Discard the change with POST /api/deploy/repair and overwrite: true, or keep it with POST /api/deploy/accept.',
   ),
   proxy_config_broken: entry(
     409,

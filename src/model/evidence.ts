@@ -7,6 +7,8 @@ export interface Evidence {
   readonly at: number
   readonly tookMs: number
   readonly managed: boolean
+  /** Null: Drawbridge did not create the host. */
+  readonly exposure: ExposureEvidence | null
   /** The requested path, through the edge and at the backend. */
   readonly path: string
   readonly name: NameEvidence
@@ -27,6 +29,19 @@ export interface Evidence {
   readonly errorClass: ErrorClass | null
   /** The monitor's facts, used where this inspection has none. Null: the monitor has no facts. */
   readonly known: BadgeFacts | null
+}
+
+/** The exposure of a managed host, and how it differs from what was applied. */
+export interface ExposureEvidence {
+  readonly planId: string
+  /** `busy`: a run holds the host. `blocked`: its last run failed and could not be undone. */
+  readonly state: 'applied' | 'busy' | 'blocked'
+  /** `overwrite`: the part was changed outside Drawbridge. Null: not compared. */
+  readonly differences:
+    | readonly { readonly part: 'entry' | 'record' | 'mark' | 'certificate'; readonly overwrite: boolean }[]
+    | null
+  /** Whether Drawbridge ordered the certificate of the host, and so renews it. */
+  readonly renews: boolean
 }
 
 /** The result of a TCP connection attempt. `unknown`: not attempted, or no time was left. */

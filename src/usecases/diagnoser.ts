@@ -2,11 +2,12 @@ import { performance } from 'node:perf_hooks'
 import type { Caller } from '../authorize/caller.ts'
 import type { Audience } from '../diagnose/audience.ts'
 import { type Diagnosis, diagnose } from '../diagnose/diagnose.ts'
+import type { Difference } from '../diagnose/drift.ts'
 import type { FileHash } from '../edge/contract.ts'
 import type { EdgeReader } from '../edge/reading/contract.ts'
 import type { BadgeFacts } from '../model/badge.ts'
 import { Problem } from '../model/errors.ts'
-import type { Evidence } from '../model/evidence.ts'
+import type { Evidence, ExposureEvidence } from '../model/evidence.ts'
 import { recordsOf } from '../model/receipt.ts'
 import { Deadline } from '../observe/deadline.ts'
 import { type InspectHostParts, inspectHost } from '../observe/host/inspect-host.ts'
@@ -22,6 +23,8 @@ export interface DiagnoserParts extends InspectHostParts {
   readonly filesToCompare: (exposure: Exposure) => readonly FileHash[]
   /** What the monitor knows of the host, or null when it knows the host under another plan. */
   readonly known: (host: string, planId: string | null) => BadgeFacts | null
+  /** Compares an applied plan with files, zone and certificate. */
+  readonly drift: (planId: string) => Promise<readonly Difference[]>
   readonly servers: Audience['servers']
   /** Whether public callers may see hosts that Drawbridge did not create. */
   readonly showsUnmanaged: boolean
@@ -32,6 +35,8 @@ export interface DiagnoserParts extends InspectHostParts {
 /** The time for a whole diagnosis. The caller gets its answer within five seconds, with a reserve for the transport. */
 const LIMIT_MS = 4_300
 const SUBJECT_MS = 1_500
+/** A little longer than the limit of the DNS reader. */
+const DRIFT_MS = 2_700
 const MAX_CONCURRENT = 32
 
 /** Inspects a host now and finds the cause of its fault. */
@@ -76,8 +81,27 @@ export class Diagnoser {
     if (subject === 'late')
       throw new Problem('unavailable', 'The store or the disk does not answer.', { retryAfter: 5 })
     if (!subject) throw notFound()
-    const evidence = await inspectHost(this.#parts, subject, deadline, since)
-    return { ...evidence, known: this.#parts.known(host, subject.managed?.plan.planId ?? null) }
+    const [evidence, exposure] = await Promise.all([
+      inspectHost(this.#parts, subject, deadline, since),
+      this.#exposureOf(subject, deadline),
+    ])
+    return { ...evidence, exposure, known: this.#parts.known(host, subject.managed?.plan.planId ?? null) }
+  }
+
+  async #exposureOf({ managed }: Subject, deadline: Deadline): Promise<ExposureEvidence | null> {
+    if (!managed) return null
+    const { plan, state, renews } = managed
+    const differences =
+      state === 'applied' ? await deadline.attempt(DRIFT_MS, () => this.#differencesOf(plan.planId), null) : null
+    return { planId: plan.planId, state, renews, differences }
+  }
+
+  /** Null when the comparison is refused, for example because the DNS server gives no certain answer. */
+  async #differencesOf(planId: string): Promise<readonly Difference[] | null> {
+    return this.#parts.drift(planId).catch((refusal: unknown) => {
+      if (refusal instanceof Problem) return null
+      throw refusal
+    })
   }
 
   /** Checked before the inspection, so that a hidden host gets the same answer as a missing one, and as fast. */
@@ -95,9 +119,19 @@ export class Diagnoser {
       host,
       map,
       served,
-      managed: plan && { plan, files: filesToCompare(exposure), records: recordsOf(plan, exposure.receipt) },
+      managed: plan && {
+        plan,
+        state: exposureState(exposure),
+        renews: exposure.receipt?.certificate?.ours ?? false,
+        files: filesToCompare(exposure),
+        records: recordsOf(plan, exposure.receipt),
+      },
     }
   }
 }
+
+/** A run that leaves the exposure applied, such as a repair, holds it as well. */
+const exposureState = ({ state, runId }: Exposure): ExposureEvidence['state'] =>
+  state === 'blocked' ? 'blocked' : state === 'applied' && runId === undefined ? 'applied' : 'busy'
 
 const notFound = (): Problem => new Problem('host_not_found', 'The edge does not serve this host.')

@@ -19,6 +19,7 @@ const WELL: Evidence = {
   at: AT,
   tookMs: 12,
   managed: true,
+  exposure: { planId: 'plan_00000000000000000000000001', state: 'applied', differences: [], renews: true },
   path: '/healthz',
   name: { kind: 'here', found: ['192.168.45.23'] },
   records: 'ours',

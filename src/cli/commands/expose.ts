@@ -99,19 +99,10 @@ export function addRenew(program: Command): void {
   const command = withApiOptions(program.command('renew <planOrHost>'))
     .description('renew the certificate of a host now, within the order budget')
     .action(async (planOrHost: string, options: ApiOptions) => {
+      const { renewLive } = await import('../live-run.ts')
       const { planIdOf } = await import('../plan-of.ts')
       const api = await apiClient(options)
-      const renewed = await api.renewPlan(await planIdOf(api, planOrHost))
-      const { names, notAfter, source } = renewed.certificate
-      const how =
-        source === 'issued'
-          ? 'The certificate authority issued the certificate now'
-          : 'The certificate was already installed'
-      const lines = () => [
-        `${renewed.host} is served with a certificate for ${names.join(', ')}, valid until ${notAfter}. ${how}.`,
-        ...renewed.warnings,
-      ]
-      print({ body: renewed, lines }, options.json)
+      await renewLive(api, await planIdOf(api, planOrHost), options.json)
     })
   withExample(command, 'drawbridge renew hello.example.test')
 }

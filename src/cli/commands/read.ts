@@ -50,7 +50,10 @@ export function addDiagnose(program: Command): void {
     .description('check every link from the visitor to the backend and name the cause; exit code 1 unless RUNNING')
     .action(async (host: string, options: ApiOptions) => {
       const { diagnosisLines } = await import('../views/diagnosis.ts')
-      const diagnosis = await (await apiClient(options)).diagnose(host)
+      const { diagnosisIn } = await import('../../client/advice.ts')
+      const { commandsFor } = await import('../next-action.ts')
+      const told = await (await apiClient(options)).diagnose(host)
+      const diagnosis = diagnosisIn(told, commandsFor(told.host))
       const exitCode = diagnosis.badge === 'RUNNING' ? EXIT.ok : EXIT.notWell
       print({ body: diagnosis, lines: (screen) => diagnosisLines(diagnosis, screen), exitCode }, options.json)
     })
@@ -69,7 +72,7 @@ export function addDiff(program: Command): void {
       const { driftLines, readDrifts } = await import('../views/drift.ts')
       const drifts = await readDrifts(await apiClient(options), host, all === true)
       const exitCode = drifts.every(({ differences }) => differences.length === 0) ? EXIT.ok : EXIT.notWell
-      print({ body: { drifts }, lines: () => driftLines(drifts), exitCode }, json)
+      print({ body: { drifts }, lines: (screen) => driftLines(drifts, screen), exitCode }, json)
     })
   withExample(command, 'drawbridge diff hello.example.test', 'drawbridge diff --all')
 }

@@ -1,6 +1,8 @@
 import type { Drift } from '../../client/bodies.ts'
 import type { DrawbridgeClient } from '../../client/client.ts'
 import { UsageError } from '../../terminal/declare.ts'
+import type { Screen } from '../../terminal/screen.ts'
+import { hanging } from '../../terminal/text.ts'
 import { planIdOf } from '../plan-of.ts'
 
 interface Compared extends Drift {
@@ -30,16 +32,31 @@ async function comparedPlans(
   return hosts.flatMap(({ planId, host: name }) => (planId === undefined ? [] : [{ planId, host: name }]))
 }
 
-/** One line per difference, or one sentence per host without any. */
-export const driftLines = (drifts: readonly Compared[]): string[] =>
+/** Every difference with what was expected and found, or one sentence per host without any. */
+export const driftLines = (drifts: readonly Compared[], screen: Screen): string[] =>
   drifts.flatMap(({ host, differences }) =>
     differences.length === 0
       ? [`${host}: no difference.`]
-      : [
-          `${host}:`,
-          ...differences.map(
-            ({ part, field, expected, found, overwrite }) =>
-              `  ${part} ${field}: expected ${expected}, found ${found}${overwrite ? ' (changed outside Drawbridge)' : ''}`,
-          ),
-        ],
+      : [`${host}:`, ...differences.flatMap((difference) => differenceLines(difference, screen))],
   )
+
+function differenceLines({ part, field, expected, found, overwrite }: Drift['differences'][number], screen: Screen) {
+  const by = overwrite ? ' (changed outside Drawbridge)' : ''
+  return [
+    ...hanging('  ', 4, `${part} ${field}${by}`, screen.columns),
+    ...hanging('    expected ', 13, shortHash(expected), screen.columns),
+    ...hanging('    found    ', 13, shortHash(found), screen.columns),
+  ]
+}
+
+/** Enough of a hash to see that two differ. `--json` has all of it. */
+const shortHash = (text: string): string => text.replace(/^(sha256:[0-9a-f]{12})[0-9a-f]{52}$/, '$1…')
+
+/** What an accept leaves, writes and ends, for the person who confirms it. */
+export const acceptanceLines = (host: string, screen: Screen): string[] =>
+  [
+    `${host} stays on the air. Its DNS records and what it serves are not changed.`,
+    `Its owner mark, the TXT record of _drawbridge.${host}, is removed.`,
+    'Its entry is written once to a file outside the folder of Drawbridge. The path is printed at the end.',
+    'Drawbridge no longer manages the host: nobody renews its certificate or removes it when it expires.',
+  ].flatMap((line) => hanging('  - ', 4, line, screen.columns))

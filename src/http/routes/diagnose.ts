@@ -32,9 +32,10 @@ export function diagnoseRoutes(app: App, { diagnoser, upToDate }: DiagnoseParts)
   )
 }
 
-const diagnosisBody = ({ checkedAt, ...diagnosis }: Diagnosis): DiagnosisBody => ({
+const diagnosisBody = ({ checkedAt, cause, ...diagnosis }: Diagnosis): DiagnosisBody => ({
   ...diagnosis,
   listen: [...diagnosis.listen],
   chain: [...diagnosis.chain],
+  cause: { ...cause, acts: [...cause.acts] },
   checkedAt: new Date(checkedAt).toISOString(),
 })

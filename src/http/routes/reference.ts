@@ -44,12 +44,17 @@ export const LLMS_TEXT = `# Drawbridge
 2. GET /api/health?host=NAME: the state of a host. 404 host_not_found means that the name is not exposed and can be planned.
 3. POST /api/deploy/plan {zone, subdomain, server, port, health, tls, expiresIn?, replaces?}: changes nothing,
    returns planId, changes and steps in order. replaces: the planId of your applied exposure of the same name, to change it.
-4. POST /api/internal/token {planId, action?: "apply"|"remove"|"renew"}: returns a capability, only on the internal network.
+4. POST /api/internal/token {planId, action?: "apply"|"remove"|"repair"|"accept"|"renew"}: returns a capability, only on
+   the internal network.
 5. POST /api/deploy/apply {planId} with the header x-deploy-capability.
 6. POST /api/deploy/remove {planId} with a new capability for "remove". POST /api/deploy/extend {planId, expiresIn} with a
    capability for "apply"; it never shortens.
    POST /api/deploy/renew {planId} with a capability for "renew": a new certificate now. The service also renews
    certificates automatically before they expire.
+7. If a host is DRIFT, NO DNS or CERT, GET /api/diagnose?host=NAME names in cause.acts what helps.
+   GET /api/deploy/plans/{planId}/drift lists what differs. POST /api/deploy/repair {planId, overwrite?} with a capability for
+   "repair" writes the exposure again as it was applied. POST /api/deploy/accept {planId} with a capability for "accept"
+   leaves the host as it stands and stops managing it.
 
 ## Rules
 - A capability is valid for one use, one plan, one action, one address and five minutes. Use it at once. Never print, log,
@@ -58,7 +63,8 @@ export const LLMS_TEXT = `# Drawbridge
 - The backend must answer HTTP 2xx on its health path before it can be planned, and again before it is applied.
 - A name that has any DNS record is taken. Choose another name; never ask anybody to delete records for it.
 - Show a plan's changes to your user before you apply it. Use expiresIn for a trial.
-- apply and remove answer when the run has ended (or send Prefer: respond-async and follow
+- Ask your user before you send overwrite: true, which discards what somebody else changed, and before you accept.
+- apply, remove, repair and accept answer when the run has ended (or send Prefer: respond-async and follow
   /api/deploy/plans/{planId}/events).
 - After a lost connection read GET /api/deploy/plans/{planId} before you try again: a run continues without its caller.
 
@@ -71,8 +77,8 @@ repeat the same call only when retryable is true, after retryAfter seconds if gi
 - Wrong network or address: internal_network_required, host_not_allowed, origin_not_allowed.
 - Get a new capability: capability_required, capability_invalid, capability_expired, capability_used.
 - Read the plan: plan_not_found, plan_expired, plan_not_applied, plan_already_applied, plan_busy, lease_not_longer.
-- Plan again: plan_stale.
-- Rolled back: apply_failed, remove_failed, renew_failed. Read steps and detail; try again once.
+- Plan again: plan_stale. Ask a person: changed_elsewhere.
+- Rolled back: apply_failed, remove_failed, repair_failed, accept_failed, renew_failed. Read steps and detail; try again once.
 - Stop and ask a person: rollback_blocked. The host is blocked until \`drawbridge resolve\` runs on the server.
 - Wait: rate_limited, unavailable.
 

@@ -1,4 +1,3 @@
-import type { Afters } from '../../model/receipt.ts'
 import { type Exposer, succeeded } from '../../usecases/exposer.ts'
 import type { App } from '../app.ts'
 import { credentialsOf } from '../guard/request-guard.ts'
@@ -32,8 +31,6 @@ function repairRoute(app: App, exposer: Exposer): void {
             'plan_not_applied',
             'changed_elsewhere',
             'zone_not_managed',
-            'backend_unhealthy',
-            'dns_name_taken',
             'dns_unavailable',
             'certificate_unavailable',
             'proxy_name_taken',
@@ -103,14 +100,11 @@ function acceptRoute(app: App, exposer: Exposer): void {
         state: 'released',
         host,
         steps: [...outcome.steps],
-        file: releasedFile(afters),
+        // Undefined where the entry was gone before: then no file was written.
+        file: afters.proxy?.released ?? null,
         warnings: exposed.tls ? [`Drawbridge no longer renews the certificate of ${host}.`] : [],
         releasedAt: new Date(finishedAt).toISOString(),
       })
     },
   )
 }
-
-/** The file that holds the entry now. Null if an accept had no entry to write, because the file was gone before. */
-const releasedFile = ({ proxy }: Afters): string | null =>
-  (proxy as { readonly released?: string } | undefined)?.released ?? null

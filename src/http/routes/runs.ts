@@ -148,7 +148,7 @@ function extendRoute(app: App, exposer: Exposer): void {
   )
 }
 
-/** The answer waits for the certificate authority. An order takes seconds. */
+/** Without `respond-async` the answer waits for the certificate authority. An order takes seconds. */
 function renewRoute(app: App, exposer: Exposer): void {
   app.post(
     '/api/deploy/renew',
@@ -162,6 +162,7 @@ function renewRoute(app: App, exposer: Exposer): void {
         body: RunRequestBody,
         response: {
           200: RenewedBody,
+          202: AcceptedBody,
           ...problems(
             ...REFUSALS,
             'plan_expired',
@@ -173,26 +174,27 @@ function renewRoute(app: App, exposer: Exposer): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const started = await exposer.renew(request.body.planId, request.caller, credentialsOf(request))
+      if (prefersAsync(request)) return accepted(reply, started)
       const { plan } = started
       const { afters, finishedAt } = await succeeded(started)
       const { certificate, verify } = afters
       if (!certificate) throw new Error('a renewal succeeded without a certificate')
-      return {
+      return reply.send({
         planId: plan.planId,
-        state: 'applied' as const,
+        state: 'applied',
         host: plan.host,
         certificate: {
           names: [...certificate.names],
           notBefore: new Date(certificate.notBefore).toISOString(),
           notAfter: new Date(certificate.notAfter).toISOString(),
           fingerprint: certificate.fingerprint,
-          source: certificate.source === 'issued' ? ('issued' as const) : ('reused' as const),
+          source: certificate.source === 'issued' ? 'issued' : 'reused',
         },
-        warnings: verify?.secondary && !verify.secondary.ok ? [verify.secondary.detail] : [],
+        warnings: verify ? warningsOf(verify) : [],
         renewedAt: new Date(finishedAt).toISOString(),
-      }
+      })
     },
   )
 }

@@ -142,7 +142,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   acceptExposure:
     'Leaves the records and the service of the host as they are and takes the exposure out of the books: the owner mark goes, the entry is written once as a file outside the folder of Drawbridge, and the plan is `released`. The host stays on the air. Nobody renews its certificate or removes it at its end any more. Needs a capability for the action `accept`. With `Prefer: respond-async` it answers 202 at once.',
   renewCertificate:
-    'Uses a better certificate from the certificate folders, or orders a new one within the order budget, even if the renewal is not due. Answers when every host with the old certificate is served with the new one.',
+    'Uses a better certificate from the certificate folders, or orders a new one within the order budget, even if the renewal is not due. Answers when every host with the old certificate is served with the new one, or with `Prefer: respond-async` 202 at once.',
   extendExposure:
     'Sets a later end of an exposure, in seconds from now. An earlier end than the current one, or an end for a permanent exposure, is refused. Needs the same credentials as an apply. The service removes the exposure at its end.',
   followPlan:

@@ -1,7 +1,10 @@
 import { type Static, Type } from 'typebox'
+import { ACTS } from '../../diagnose/acts.ts'
 import { CAUSE_CODES } from '../../diagnose/causes.ts'
 import { LINKS } from '../../diagnose/chain.ts'
 import { closed, oneOf, Time } from './schema-parts.ts'
+
+const PLAN_ID = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
 
 const nullable = <T extends string>(type: T, options = {}) =>
   Type.Unsafe<(T extends 'string' ? string : T extends 'boolean' ? boolean : number) | null>({
@@ -33,6 +36,10 @@ const CauseBody = Type.Object(
     code: oneOf(CAUSE_CODES, { description: 'Stable. docs/diagnosis.md explains each code.' }),
     sentence: Type.String({ description: 'The cause in one sentence.' }),
     advice: Type.String({ description: 'What to do next.' }),
+    acts: Type.Array(oneOf(ACTS), {
+      description:
+        'What Drawbridge can do about it: `repair`, `overwrite` (repair with `overwrite: true`), `accept`, `renew`. Empty for public callers.',
+    }),
   },
   closed,
 )
@@ -44,6 +51,9 @@ export const DiagnosisBody = Type.Object(
     managed: Type.Boolean({
       description: "False: the host is in the edge's configuration, but Drawbridge did not create it.",
     }),
+    planId: Type.Optional(
+      Type.String({ description: 'The plan of a managed host. Only internal callers see it.', examples: [PLAN_ID] }),
+    ),
     configPath: nullable('string', {
       description:
         'The path of the file with its server block, never its content. A path that is not plain is a quoted JSON string.',

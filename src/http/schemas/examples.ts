@@ -161,6 +161,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
       warnings: [],
       renewedAt: at,
     },
+    202: started,
   },
   extendExposure: { 200: { planId, expiresAt: tomorrow } },
   followPlan: { 200: { action: 'apply', step: 'proxy', at } },
@@ -188,7 +189,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
   },
   diagnoseHost: {
     200: {
-      ...{ host, badge: 'DOWN', managed: true, server: '25', file: 'unchanged' },
+      ...{ host, badge: 'DOWN', managed: true, planId, server: '25', file: 'unchanged' },
       configPath: '/etc/nginx/drawbridge/hosts/hello.lab.test.conf',
       configLine: 3,
       listen: [{ address: '192.168.45.23', port: 443, tls: true, defaultServer: false }],
@@ -201,6 +202,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
         code: 'nothing_listening',
         sentence: 'Nothing listens on port 3000 of server 25: the connection is refused.',
         advice: 'Start the service on server 25. Make sure that it listens on that address, not only on localhost.',
+        acts: [],
       },
       checkedAt: at,
       tookMs: 12,

@@ -38,7 +38,7 @@ export async function inspectHost(
   subject: Subject,
   deadline: Deadline,
   since: number,
-): Promise<Omit<Evidence, 'known'>> {
+): Promise<Omit<Evidence, 'known' | 'exposure'>> {
   const probeLimit = new ProbeLimit(parts.patienceMs, deadline)
   const [name, edge, { target, backend }] = await Promise.all([
     inspectName(parts, subject, deadline),

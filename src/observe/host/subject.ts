@@ -1,7 +1,7 @@
 import type { ZoneRecord } from '../../dns/contract.ts'
 import type { FileHash } from '../../edge/contract.ts'
 import type { EdgeMap, ServedHost } from '../../edge/reading/contract.ts'
-import type { Target } from '../../model/evidence.ts'
+import type { ExposureEvidence, Target } from '../../model/evidence.ts'
 import type { Plan } from '../../model/exposure.ts'
 
 /** The inspected host: managed by Drawbridge, in the edge's own configuration, or both. */
@@ -15,6 +15,9 @@ export interface Subject {
 
 export interface ManagedHost {
   readonly plan: Plan
+  readonly state: ExposureEvidence['state']
+  /** Whether Drawbridge renews the certificate of the host. */
+  readonly renews: boolean
   /** The files of the last apply. */
   readonly files: readonly FileHash[]
   /** The DNS records of the exposure. */

@@ -57,10 +57,11 @@ async function lookedAt(subdomain: string): Promise<string[]> {
 test('every tool is offered with an open outputSchema, a closed inputSchema and honest hints; read-only ones change nothing', async () => {
   const reading = await startAgent(lab.description.inside, '--read-only')
   await reading.close()
-  const looks = ['get_policy', 'list_hosts', 'check_host', 'diagnose_host']
+  const looks = ['get_policy', 'list_hosts', 'check_host', 'diagnose_host', 'compare_exposure']
+  const changes = ['apply_plan', 'remove_exposure', 'repair_exposure', 'accept_exposure', 'renew_certificate']
   const offered = reading.tools.map(({ name }) => name)
   expect(offered).toEqual([...looks, 'plan_exposure'])
-  expect(inside.tools.map(({ name }) => name)).toEqual([...offered, 'apply_plan', 'remove_exposure'])
+  expect(inside.tools.map(({ name }) => name)).toEqual([...offered, ...changes])
   for (const { name, inputSchema, outputSchema, annotations } of inside.tools) {
     expect(outputSchema?.type, name).toBe('object')
     expect(outputSchema?.additionalProperties, name).not.toBe(false)
@@ -69,6 +70,8 @@ test('every tool is offered with an open outputSchema, a closed inputSchema and 
   }
   const hints = new Map(inside.tools.map(({ name, annotations }) => [name, annotations?.destructiveHint]))
   expect(hints.get('remove_exposure')).toBe(true)
+  expect(hints.get('repair_exposure')).toBe(true)
+  expect(hints.get('accept_exposure')).toBe(true)
   expect(hints.get('apply_plan')).toBe(false)
 })
 
@@ -178,7 +181,7 @@ test('the schemas of the arguments tell what the policy allows', () => {
 
 test('tools are listed while the service cannot be reached', async () => {
   const lost = await startAgent(`http://127.0.0.1:${await freePort()}`)
-  expect(lost.tools).toHaveLength(7)
+  expect(lost.tools).toHaveLength(11)
   expect(errorOf(await lost.use('get_policy'))).toMatchObject({ code: 'unreachable', retryable: true })
   await lost.close()
 })

@@ -31,6 +31,9 @@ const SHOWN = [
   'health hello.example.test',
   'health nobody.example.test',
   'diagnose hello.example.test',
+  'diff hello.example.test',
+  'repair hello.example.test --overwrite',
+  'accept hello.example.test --yes',
   'plans',
   'audit',
   SICK,
@@ -63,6 +66,33 @@ describe('for a person at 80 columns', () => {
     expect(declined).toContain('code 8')
     expect(await onTerminal(line, { input: 'y\n' })).toContain('Exposed: ')
   })
+})
+
+describe('a repair that would overwrite something', () => {
+  test('asks at a terminal, and the answer no changes nothing', async () => {
+    const line = quoted('repair hello.example.test')
+    const declined = await onTerminal(`${line}; echo "code $?"`, { input: 'n\n' })
+    expect(declined).toContain('hosts/hello.example.test.conf')
+    expect(declined).toContain('Overwrite what was changed outside Drawbridge? [y/N]')
+    expect(declined).toContain('code 8')
+    expect(await onTerminal(line, { input: 'y\n' })).toContain('Repaired: https://hello.example.test/')
+  })
+
+  test('is refused without a terminal and without --overwrite, with the commands that help', async () => {
+    const { code, stdout, stderr } = await drawbridge(['repair', 'hello.example.test', '--url', api.url])
+    expect(code).toBe(3)
+    expect(stdout).toContain('(changed outside Drawbridge)')
+    expect(stdout).not.toContain('Repaired')
+    expect(stderr).toMatch(/changed_elsewhere[\s\S]*drawbridge repair HOST --overwrite[\s\S]*drawbridge accept HOST/)
+  })
+})
+
+test('accept says what stays and what ends before it asks, and refuses without --yes where nobody can be asked', async () => {
+  const declined = await onTerminal(`${quoted('accept hello.example.test')}; echo "code $?"`, { input: 'n\n' })
+  expect(declined).toMatch(/stays on the air[\s\S]*owner mark[\s\S]*written once[\s\S]*nobody renews[\s\S]*\[y\/N\]/)
+  expect(declined).toContain('code 8')
+  const silent = await drawbridge(['accept', 'hello.example.test', '--url', api.url])
+  expect(silent).toMatchObject({ code: 2, stderr: expect.stringContaining('pass --yes to accept hello.example.test') })
 })
 
 describe('without a terminal', () => {

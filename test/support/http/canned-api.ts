@@ -1,14 +1,17 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A fake service with fixed answers, with times relative to now, so that the output of commands can be compared exactly. */
 export async function startCannedApi(): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const server = createServer(async ({ url = '', method }, response) => {
+  const server = createServer(async (request, response) => {
+    const { url = '', method } = request
     const path = url.split('?')[0] ?? ''
     if (path.endsWith('/events')) return steps(response)
-    if (path === '/api/deploy/apply') await sleep(900)
-    const [status, body] = answerTo(`${method} ${path}`, url)
+    const sent = await text(request)
+    const [status, body] = answerTo(`${method} ${path}`, url, sent)
+    if (/apply|repair|accept/.test(path) && status === 200) await sleep(900)
     response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' })
     response.end(JSON.stringify(body))
   })
@@ -32,7 +35,7 @@ const PLAN_ID = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
 const FORMER_ID = 'plan_1a2b3c4d5e6f7g8h9j0k1m2n3p'
 const HOST = 'hello.example.test'
 
-function answerTo(route: string, url: string): [status: number, body: object] {
+function answerTo(route: string, url: string, sent: string): [status: number, body: object] {
   switch (route) {
     case 'GET /api/policy':
       return [200, policy()]
@@ -46,6 +49,12 @@ function answerTo(route: string, url: string): [status: number, body: object] {
       return [201, { capability: 'canned', header: 'x-deploy-capability', planId: PLAN_ID }]
     case 'POST /api/deploy/apply':
       return [200, applied()]
+    case `GET /api/deploy/plans/${PLAN_ID}/drift`:
+      return [200, drift()]
+    case 'POST /api/deploy/repair':
+      return sent.includes('"overwrite":true') ? [200, repaired()] : [409, changedElsewhere()]
+    case 'POST /api/deploy/accept':
+      return [200, released()]
     case 'GET /api/hosts':
       return [200, hosts()]
     case 'GET /api/health':
@@ -78,7 +87,7 @@ const policy = () => ({
     ],
     denied: [8045],
   },
-  caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'renew'] },
+  caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'repair', 'accept', 'renew'] },
   version: '0.1.0',
 })
 
@@ -113,6 +122,33 @@ const applied = () => ({
   steps: [],
   warnings: ['The Secondary does not serve it yet.'],
   appliedAt: from(0),
+})
+
+const drift = () => ({
+  planId: PLAN_ID,
+  differences: [
+    {
+      part: 'entry',
+      field: `hosts/${HOST}.conf`,
+      expected: `sha256:${'a'.repeat(64)}`,
+      found: `sha256:${'b'.repeat(64)}`,
+      overwrite: true,
+    },
+    { part: 'record', field: `${HOST} A`, expected: '192.168.45.23', found: 'missing', overwrite: false },
+  ],
+})
+
+const { appliedAt: _ofTheApply, ...onTheAir } = applied()
+const repaired = () => ({ ...onTheAir, repairedAt: from(0) })
+
+const released = () => ({
+  planId: PLAN_ID,
+  state: 'released',
+  host: HOST,
+  steps: [],
+  file: `/etc/nginx/conf.d/${HOST}.conf`,
+  warnings: [`Drawbridge no longer renews the certificate of ${HOST}.`],
+  releasedAt: from(0),
 })
 
 const row = (host: string, badge: string, more: object) => ({
@@ -180,6 +216,7 @@ const diagnosis = () => ({
     code: 'nothing_listening',
     sentence: 'Nothing listens on port 3000 of server 25: the connection is refused.',
     advice: 'Start the service on server 25. Make sure that it listens on that address, not only on localhost.',
+    acts: [],
   },
   tookMs: 42,
 })
@@ -216,6 +253,13 @@ const notFound = () =>
     detail: 'The edge does not serve this host.',
     retryable: false,
     nextAction: 'The host is not exposed. Plan it with POST /api/deploy/plan.',
+  })
+
+const changedElsewhere = () =>
+  problem('changed_elsewhere', 'A repair would overwrite what somebody else changed', {
+    detail: `hosts/${HOST}.conf was changed outside Drawbridge. It was not overwritten.`,
+    retryable: false,
+    nextAction: 'Read GET /api/deploy/plans/{planId}/drift.',
   })
 
 const unhealthy = () =>

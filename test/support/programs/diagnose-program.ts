@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { composeDiagnoser } from '../../../src/compose/diagnoser.ts'
+import { composeDiagnoser, composeDrift } from '../../../src/compose/diagnoser.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { edgeReader } from '../../../src/edge/reading/edge-reader.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
@@ -40,6 +40,7 @@ const diagnoser = composeDiagnoser(
     store: books as Store,
     reader: edge && edgeReader(edge),
     board: new Board(),
+    drift: composeDrift(config, books, { withFingerprint: async () => undefined }),
     log: createLog('warn', []),
     now: Date.now,
   },

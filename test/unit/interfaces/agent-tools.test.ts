@@ -33,6 +33,9 @@ async function onCannedService(canned: Canned) {
   return { tools, calls, use }
 }
 
+const PLAN_ID = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
+const HOST = 'hello.lab.test'
+
 const example = (operation: string, status = 200) => ANSWERS[operation]?.[status]
 
 /** The answers of the API's own document, by path. */
@@ -40,12 +43,16 @@ const documented: Canned = (path) => {
   const bodies: Readonly<Record<string, unknown>> = {
     '/api/policy': example('getPolicy'),
     '/api/hosts': example('listHosts'),
-    '/api/health': example('getHealth'),
+    '/api/health': { ...(example('getHealth') as object), planId: PLAN_ID },
     '/api/diagnose': example('diagnoseHost'),
     '/api/deploy/plan': example('createPlan', 201),
     '/api/internal/token': example('issueCapability', 201),
     '/api/deploy/apply': example('applyPlan'),
     '/api/deploy/remove': example('removeExposure'),
+    [`/api/deploy/plans/${PLAN_ID}/drift`]: example('getDrift'),
+    '/api/deploy/repair': example('repairExposure'),
+    '/api/deploy/accept': example('acceptExposure'),
+    '/api/deploy/renew': example('renewCertificate'),
   }
   return path in bodies ? [200, bodies[path]] : undefined
 }
@@ -66,8 +73,12 @@ const CALLS: readonly (readonly [tool: string, args: Record<string, unknown>])[]
   ['check_host', { host: 'hello.lab.test' }],
   ['diagnose_host', { host: 'hello.lab.test' }],
   ['plan_exposure', EXPOSURE],
-  ['apply_plan', { planId: 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0' }],
-  ['remove_exposure', { planId: 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0' }],
+  ['apply_plan', { planId: PLAN_ID }],
+  ['remove_exposure', { planId: PLAN_ID }],
+  ['compare_exposure', { host: HOST }],
+  ['repair_exposure', { planId: PLAN_ID }],
+  ['accept_exposure', { host: HOST }],
+  ['renew_certificate', { planId: PLAN_ID }],
 ]
 
 describe("the SDK's client accepts", () => {
@@ -110,6 +121,19 @@ describe('wrong arguments are refused before anything is sent', () => {
     ],
     ['two labels', 'plan_exposure', { ...EXPOSURE, subdomain: 'a.b' }, { field: 'subdomain', message: /^must match/ }],
     ['a badge that there is not', 'list_hosts', { badge: 'RUNNING,WELL' }, { field: 'badge', message: /^must match/ }],
+    ['neither plan nor host', 'repair_exposure', { overwrite: true }, { field: 'planId', message: 'is missing' }],
+    [
+      'plan and host',
+      'accept_exposure',
+      { planId: 'plan_x', host: 'a.test' },
+      { field: 'planId', message: /not both/ },
+    ],
+    [
+      'a yes as text',
+      'repair_exposure',
+      { host: 'a.test', overwrite: 'yes' },
+      { field: 'overwrite', message: /boolean/ },
+    ],
     ['too many hosts', 'list_hosts', { limit: 501 }, { field: 'limit', message: 'must be <= 500' }],
   ])('%s', async (_, tool, args, { field, message }) => {
     const { calls, use } = await onCannedService(documented)
@@ -151,7 +175,7 @@ test.each([
 ] satisfies [string, Canned][])('tools are listed by grammar alone when the service %s', async (_, canned) => {
   const { tools } = await onCannedService(canned)
   const properties = tools.find(({ name }) => name === 'plan_exposure')?.inputSchema.properties
-  expect(tools).toHaveLength(7)
+  expect(tools).toHaveLength(11)
   expect(properties?.zone).not.toHaveProperty('enum')
   expect(properties).toMatchObject({ server: { pattern: expect.any(String) }, port: { minimum: 1, maximum: 65_535 } })
 })
@@ -186,4 +210,62 @@ test.each([
   const refusal = { code: 'dns_name_taken', detail: 'No.', nextAction: 'No.', retryable: false, checks }
   const { use } = await onCannedService((path) => (path === '/api/deploy/plan' ? [409, refusal] : documented(path)))
   expect(errorOf(await use('plan_exposure', EXPOSURE)).nextAction).toMatch(expected)
+})
+
+describe('a repair', () => {
+  const sentBodies = async (args: Record<string, unknown>) => {
+    const sent: unknown[] = []
+    const { use, tools } = await onCannedService((path, body) => {
+      if (path === '/api/deploy/repair' || path === '/api/internal/token') sent.push(body)
+      return documented(path)
+    })
+    expect(await use('repair_exposure', args)).not.toHaveProperty('isError')
+    return { sent, tool: tools.find(({ name }) => name === 'repair_exposure') }
+  }
+
+  test('of a host spends a capability for repair of its plan, and does not overwrite by default', async () => {
+    const { sent } = await sentBodies({ host: HOST })
+    expect(sent).toEqual([
+      { planId: PLAN_ID, action: 'repair' },
+      { planId: PLAN_ID, overwrite: false },
+    ])
+  })
+
+  test('overwrites only on request, and its description tells to ask a person first', async () => {
+    const { sent, tool } = await sentBodies({ planId: PLAN_ID, overwrite: true })
+    expect(sent[1]).toEqual({ planId: PLAN_ID, overwrite: true })
+    expect(tool?.description).toContain('ask a person')
+    expect(tool?.inputSchema.properties?.overwrite).toMatchObject({ default: false })
+  })
+
+  test('that would overwrite something names the tools that help', async () => {
+    const refusal = { code: 'changed_elsewhere', detail: 'No.', nextAction: 'No.', retryable: false }
+    const { use } = await onCannedService((path) => (path === '/api/deploy/repair' ? [409, refusal] : documented(path)))
+    expect(errorOf(await use('repair_exposure', { host: HOST })).nextAction).toMatch(
+      /compare_exposure.*person.*repair_exposure with overwrite: true.*accept_exposure/,
+    )
+  })
+
+  test.each([
+    [true, 'internal_network_required', /internal network/],
+    [false, 'plan_not_found', /only hosts that it exposed/],
+  ])('of a host without a plan that the caller sees is refused here (managed: %s)', async (managed, code, next) => {
+    const health = { host: HOST, managed }
+    const { use, calls } = await onCannedService((path) => (path === '/api/health' ? [200, health] : documented(path)))
+    expect(errorOf(await use('repair_exposure', { host: HOST }))).toMatchObject({
+      code,
+      nextAction: expect.stringMatching(next),
+    })
+    expect(calls).not.toContain('/api/internal/token')
+  })
+})
+
+test('the advice of a diagnosis names tools, not HTTP calls', async () => {
+  const told = example('diagnoseHost') as { cause: object }
+  const cause = { ...told.cause, advice: 'POST /api/deploy/repair', acts: ['repair'] }
+  const { use } = await onCannedService((path) =>
+    path === '/api/diagnose' ? [200, { ...told, cause }] : documented(path),
+  )
+  const { structuredContent } = await use('diagnose_host', { host: HOST })
+  expect(structuredContent).toMatchObject({ cause: { advice: 'Call repair_exposure with this host.' } })
 })

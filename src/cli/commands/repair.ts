@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import type { Drift } from '../../client/bodies.ts'
+import type { DrawbridgeClient } from '../../client/client.ts'
+import { withExample } from '../../terminal/declare.ts'
+import { standardOutput } from '../../terminal/print.ts'
+import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
+
+interface RepairOptions extends ApiOptions {
+  readonly overwrite?: boolean
+}
+
+export function addRepair(program: Command): void {
+  const command = withApiOptions(program.command('repair <planOrHost>'))
+    .description('show how an exposure differs from its plan, and write it again as it was applied')
+    .option('--overwrite', 'also overwrite what was changed outside Drawbridge')
+    .action(async (planOrHost: string, options: RepairOptions) => {
+      const { repairLive } = await import('../live-run.ts')
+      const api = await apiClient(options)
+      const { drift } = await shownDrift(api, planOrHost, options.json)
+      await repairLive(api, drift.planId, await mayOverwrite(drift, options), options.json)
+    })
+  withExample(command, 'drawbridge repair hello.example.test', 'drawbridge repair hello.example.test --overwrite')
+}
+
+export function addAccept(program: Command): void {
+  const command = withApiOptions(program.command('accept <planOrHost>'))
+    .description('ask, then leave a host on the air as it stands and stop managing it')
+    .option('-y, --yes', 'accept without a prompt')
+    .action(async (planOrHost: string, options: ApiOptions & { yes?: boolean }) => {
+      const { confirm } = await import('../../terminal/declare.ts')
+      const { acceptLive } = await import('../live-run.ts')
+      const { acceptanceLines } = await import('../views/drift.ts')
+      const api = await apiClient(options)
+      const { drift, host } = await shownDrift(api, planOrHost, options.json)
+      const screen = standardOutput()
+      if (!options.json) screen.print(...acceptanceLines(host, screen), '')
+      await confirm({ question: `Accept ${host} as it stands?`, action: `accept ${host}`, yes: options.yes })
+      await acceptLive(api, drift.planId, options.json)
+    })
+  withExample(command, 'drawbridge accept hello.example.test')
+}
+
+/** Compares the plan with files, DNS and certificate, and prints the differences. */
+async function shownDrift(
+  api: DrawbridgeClient,
+  planOrHost: string,
+  json: boolean | undefined,
+): Promise<{ drift: Drift; host: string }> {
+  const { planIdOf } = await import('../plan-of.ts')
+  const { driftLines } = await import('../views/drift.ts')
+  const planId = await planIdOf(api, planOrHost)
+  const [drift, { host }] = await Promise.all([api.drift(planId), api.getPlan(planId)])
+  const screen = standardOutput()
+  if (!json) screen.print(...driftLines([{ ...drift, host }], screen))
+  return { drift, host }
+}
+
+/**
+ * Asks a person before anything is overwritten. Without a terminal nothing is overwritten: the service refuses such a
+ * repair and says what to do.
+ */
+async function mayOverwrite({ differences }: Drift, { overwrite }: RepairOptions): Promise<boolean> {
+  if (overwrite) return true
+  if (!differences.some((difference) => difference.overwrite) || !process.stdin.isTTY) return false
+  const { confirm } = await import('../../terminal/declare.ts')
+  await confirm({
+    question: 'Overwrite what was changed outside Drawbridge?',
+    action: 'overwrite it',
+    yes: false,
+  })
+  return true
+}
