@@ -62,7 +62,7 @@ describe('GET /api/policy', () => {
         denied: [8045, 8080, 8443],
       },
       conflictingRecordTypes: ['A', 'AAAA', 'CNAME', 'TXT', 'MX', 'SRV', 'CAA', 'NS', 'HTTPS', 'SVCB'],
-      caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'renew'] },
+      caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'repair', 'accept', 'renew'] },
     })
     expect(inside.body.callOrder).toHaveLength(6)
     const outside = await api.call({ path: '/api/policy', from: 'outside' })
