@@ -2,7 +2,7 @@ import { PLAN_STATES } from '../../src/model/exposure.ts'
 import type { JournalEntry, JournalMark } from '../../src/model/run.ts'
 import type { CapabilityRecord, PresentedCapability } from '../../src/store/ports/capabilities.ts'
 import type { StoreSession } from '../../src/store/ports/store.ts'
-import { LEASE_MS, type Removal } from './harness.ts'
+import { LEASE_MS, type Removal } from './cluster.ts'
 import type { Case } from './histories.ts'
 
 /** A guard of the engine, how the engine behaves without it, and which cases of the enumeration can show that. */

@@ -1,74 +1,19 @@
-import type { StepName } from '../../src/model/run.ts'
+import { type Books, CAPABILITY_MS, Cluster, type HostName, LEASE_MS, type Removal, type Stores } from './cluster.ts'
 import {
-  type Answer,
-  type Asked,
-  answerIn,
-  type Books,
-  CAPABILITY_MS,
-  Cluster,
-  type HostName,
-  type Instance,
-  LEASE_MS,
-  type Removal,
-  type Stores,
-} from './harness.ts'
+  type Command,
+  type CredentialKind,
+  type History,
+  type InstanceName,
+  type PlanName,
+  REPLACES,
+  WAITS,
+} from './command.ts'
+import { type Answer, type Asked, answerIn, Instance } from './instance.ts'
 import { assertAgreement, assertEnd, assertFreeze } from './invariants.ts'
 import { type Operation, quiet, type Stop } from './schedule.ts'
 import { type HostSpec, InvariantBroken } from './spec.ts'
-import { type Breakage, ownedBy } from './steps.ts'
+import { ownedBy } from './steps.ts'
 import { FOREIGN, type Part } from './world.ts'
-
-export type InstanceName = 'a' | 'b'
-
-/** `one` and `two` claim the main host, `side` the other one. `oneB` replaces `one`, `oneC` replaces `oneB`, `twoB` replaces `two`. */
-export const PLANS = ['one', 'two', 'oneB', 'oneC', 'twoB', 'side'] as const
-type PlanName = (typeof PLANS)[number]
-const REPLACES: Partial<Record<PlanName, PlanName>> = { oneB: 'one', oneC: 'oneB', twoB: 'two' }
-
-/** What a request shows: a capability of its own, the one that was shown last, or one that was issued for something else. */
-export const CREDENTIALS = ['own', 'again', 'otherPlan', 'otherAction', 'otherAddress', 'otherDigest', 'old'] as const
-type CredentialKind = (typeof CREDENTIALS)[number]
-
-const WAITS = {
-  moment: 6_000,
-  lease: LEASE_MS,
-  capability: CAPABILITY_MS,
-  dnsStep: 105_000,
-  proxyStep: 315_000,
-} as const
-
-export type Command =
-  | {
-      readonly do: Asked['action']
-      /** A repair may overwrite what somebody else wrote. */
-      readonly overwrite?: boolean
-      readonly by: InstanceName
-      readonly plan: PlanName
-      readonly shows?: CredentialKind | undefined
-      readonly stop?: Stop | undefined
-    }
-  | { readonly do: 'recover'; readonly by: InstanceName; readonly stop?: Stop | undefined }
-  /** Undoes a blocked run, or leaves everything as it stands. */
-  | {
-      readonly do: 'resolve'
-      readonly by: InstanceName
-      readonly plan: PlanName
-      readonly accepts?: boolean
-      readonly stop?: Stop | undefined
-    }
-  /** The process dies, if it lives, and a new one recovers what it finds. */
-  | { readonly do: 'restart'; readonly by: InstanceName; readonly stop?: Stop | undefined }
-  /** What is held in the process continues. `timersFirst`: its timers fire before. */
-  | { readonly do: 'wake'; readonly by: InstanceName; readonly stop?: Stop | undefined; readonly timersFirst?: boolean }
-  | { readonly do: 'wait'; readonly how: keyof typeof WAITS }
-  | { readonly do: 'break'; readonly step: StepName; readonly how: Breakage }
-  | { readonly do: 'mend' }
-  /** The clock of an instance is wrong by this many milliseconds. */
-  | { readonly do: 'shift'; readonly by: InstanceName; readonly ms: number }
-  /** Somebody else overwrites a part of the main host, or takes it away. */
-  | { readonly do: 'edit' | 'take'; readonly part: Part }
-
-export type History = readonly Command[]
 
 /** One request and what came of it. */
 interface Request {
@@ -332,7 +277,7 @@ class Play {
   }
 
   #start(name: string): Instance {
-    const instance = this.#cluster.startInstance(name)
+    const instance = new Instance(name, this.#cluster)
     this.#instances.set(name, instance)
     return instance
   }

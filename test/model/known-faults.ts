@@ -1,4 +1,5 @@
-import type { Command, Counterexample, History } from './history.ts'
+import type { Command, History } from './command.ts'
+import type { Counterexample } from './history.ts'
 
 /**
  * A fault of the engine that the model has found and that is not repaired yet, with the shortest history that shows it. The

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openStores, type Stores } from './cluster.ts'
 import { GUARDS } from './guards.ts'
-import { openStores, type Stores } from './harness.ts'
 import { allCases, type Case, sample } from './histories.ts'
 import { pointsOf } from './history.ts'
 import { modelTimers } from './schedule.ts'

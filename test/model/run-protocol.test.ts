@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
-import { openStores, type Stores } from './harness.ts'
+import { openStores, type Stores } from './cluster.ts'
 import { allCases, anyHistory, type Case, sample } from './histories.ts'
 import { findBroken, pointsOf } from './history.ts'
 import { KNOWN_FAULTS } from './known-faults.ts'
@@ -9,8 +9,8 @@ import { modelTimers } from './schedule.ts'
 import { describeCounterexample, search } from './search.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
-const CASES = process.env.CAMPAIGN ? 10_000 : 240
-const RANDOM_HISTORIES = process.env.CAMPAIGN ? 5_000 : 200
+const CASES = process.env.CAMPAIGN ? 10_000 : 160
+const RANDOM_HISTORIES = process.env.CAMPAIGN ? 5_000 : 160
 vi.setConfig({ testTimeout: process.env.CAMPAIGN ? 3_600_000 : 120_000 })
 
 let stores: Stores

@@ -1,5 +1,6 @@
-import type { Removal, Stores } from './harness.ts'
-import { type Counterexample, findBroken, type History } from './history.ts'
+import type { Removal, Stores } from './cluster.ts'
+import type { History } from './command.ts'
+import { type Counterexample, findBroken } from './history.ts'
 import { KNOWN_FAULTS } from './known-faults.ts'
 
 /** The first of these histories that breaks an invariant in a way that is not known, made as short as it gets. */
