@@ -152,12 +152,15 @@ export interface IssueProgress {
 
 export type ChallengeType = 'dns-01' | 'http-01'
 
-/** Publishes the proof that we control a name, and withdraws it. Both may be repeated and reject with a Fault. */
+/**
+ * Publishes the proof that we control a name, and withdraws it. Both may be repeated and reject with a Fault, or with the
+ * reason of `signal` when it aborts.
+ */
 export interface ChallengeResponder {
   readonly type: ChallengeType
   /** Resolves when every server that the authority may ask serves the proof, within a bounded wait. */
-  present(host: string, token: string, keyAuthorization: string): Promise<void>
-  withdraw(host: string, token: string, keyAuthorization: string): Promise<void>
+  present(host: string, token: string, keyAuthorization: string, signal?: AbortSignal): Promise<void>
+  withdraw(host: string, token: string, keyAuthorization: string, signal?: AbortSignal): Promise<void>
 }
 
 /**
@@ -187,15 +190,17 @@ export interface CertificateIssuer {
   /**
    * The new pair, already written below the state folder (0600) where the inventory finds it. Rejects with IssueFault, or
    * with what the order book rejects with. Concurrent calls for the same names share one result. `replaces`: the certificate
-   * that this one renews, by its name in RFC 9773. `guard`: asked directly before each request to the authority.
+   * that this one renews, by its name in RFC 9773. `guard`: asked directly before each request to the authority. When its
+   * signal aborts, the call rejects with the reason. That is no failure of the authority: the next call resumes the order,
+   * and withdraws the proofs that stay published until then. Concurrent calls go by the guard of the first one.
    */
   issue(
     names: readonly string[],
     responder: ChallengeResponder,
     options?: { readonly replaces?: string | undefined; readonly guard?: LeaseGuard | undefined },
   ): Promise<InstalledCertificate>
-  /** For a run that is given up: withdraws the proofs that a crash left behind. Rejects with IssueFault. */
-  sweepChallenges(names: readonly string[], responder: ChallengeResponder): Promise<void>
+  /** For a run that is given up: withdraws the proofs that a crash or an abort left behind. Rejects with IssueFault. */
+  sweepChallenges(names: readonly string[], responder: ChallengeResponder, signal?: AbortSignal): Promise<void>
 }
 
 export const budgetSentence = (directory: string, because: string): string =>

@@ -65,13 +65,13 @@ export function runParts(sources: RunPartsSources): RunParts {
       async () => new Set(await store.unsettledRunIds()),
     ),
     providerFor: (zone) => providers.get(zone),
-    readBack: async (zone, records) => {
+    readBack: async (zone, records, signal) => {
       const [primary] = readers.get(zone) ?? []
-      return primary ? holdsExactly(primary, records) : 'unknown'
+      return primary ? holdsExactly(primary, records, signal) : 'unknown'
     },
-    readSets: async (zone, names) => {
+    readSets: async (zone, names, signal) => {
       const [primary] = readers.get(zone) ?? []
-      return primary ? readSets(primary, names) : 'unknown'
+      return primary ? readSets(primary, names, signal) : 'unknown'
     },
     inventory,
     issuer: lazyIssuer(issuerOptions(sources)),

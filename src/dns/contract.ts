@@ -54,10 +54,16 @@ export interface DnsReader {
   /** The server's address and port, for messages. */
   readonly server: string
   /**
-   * Asks all questions at the same time. The outcomes have the order of the questions. Never rejects: every failure is a
-   * `no_answer`. The time limit is measured on `clock`; calls that pass the same clock share one limit.
+   * Asks all questions at the same time. The outcomes have the order of the questions. Every failure is a `no_answer`: it
+   * rejects only when `signal` aborts, with its reason.
    */
-  ask(questions: readonly DnsQuestion[], clock?: FairClock): Promise<readonly DnsOutcome[]>
+  ask(questions: readonly DnsQuestion[], options?: AskOptions): Promise<readonly DnsOutcome[]>
+}
+
+interface AskOptions {
+  /** The time limit is measured on this clock: calls that pass the same clock share one limit. */
+  readonly clock?: FairClock
+  readonly signal?: AbortSignal | undefined
 }
 
 /** `own`: the addresses or the alias at the name itself. `final`: the addresses after following aliases. */
@@ -82,7 +88,8 @@ export class DnsWriteFault extends Fault {
 /**
  * Changes one zone on its primary. Each call sends one signed UPDATE, which is atomic. Rejects with DnsWriteFault. With a
  * `guard` the lease is checked directly before the update is signed, and the signature is valid no longer than the lease is
- * held: an update that is held back on its way is refused by the server as BADTIME.
+ * held: an update that is held back on its way is refused by the server as BADTIME. When the signal of the guard aborts, the
+ * call rejects with its reason; whether the zone has changed is unknown then.
  */
 export interface DnsProvider {
   /** Adds all records if none of their names is in use. */
@@ -108,5 +115,5 @@ export interface DnsProvider {
    * Sends a signed update that changes nothing, because its prerequisite is always false. Proves that key, clock and
    * permissions are right. `aheadSeconds`: how far our clock is ahead of the server's clock.
    */
-  checkAccess(): Promise<{ readonly aheadSeconds: number }>
+  checkAccess(signal?: AbortSignal): Promise<{ readonly aheadSeconds: number }>
 }

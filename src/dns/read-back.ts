@@ -8,12 +8,16 @@ type Holding = 'yes' | 'no' | 'partly' | 'unknown'
 /**
  * Whether the server serves these records. `yes`: each name and type has exactly the given values, so a removal would
  * succeed. `no`: none of them. `partly`: some of them, or additional values. `unknown`: at least one answer is not reliable.
- * A wildcard's records do not count as records of the name.
+ * A wildcard's records do not count as records of the name. Rejects only when `signal` aborts, with its reason.
  */
-export async function holdsExactly(reader: DnsReader, records: readonly ZoneRecord[]): Promise<Holding> {
+export async function holdsExactly(
+  reader: DnsReader,
+  records: readonly ZoneRecord[],
+  signal?: AbortSignal,
+): Promise<Holding> {
   const sets = [...Map.groupBy(records, ({ name, type }) => `${name} ${type}`).values()]
   const questions = sets.flatMap(([record]) => (record ? [record, below(record)] : []))
-  const outcomes = await reader.ask(questions)
+  const outcomes = await reader.ask(questions, { signal })
   const holdings = sets.map((set, i) => holding(set, outcomes[2 * i], outcomes[2 * i + 1]))
   if (holdings.includes('unknown')) return 'unknown'
   const [first = 'no', ...more] = new Set(holdings)
@@ -37,9 +41,11 @@ const WRITABLE_TYPES = ['A', 'AAAA', 'CNAME', 'TXT'] as const
 export async function readSets(
   reader: DnsReader,
   names: readonly string[],
+  signal?: AbortSignal,
 ): Promise<readonly ZoneRecord[] | 'unknown'> {
   const sets = [...new Set(names)].flatMap((name) => WRITABLE_TYPES.map((type) => ({ name, type })))
-  const outcomes = await reader.ask(sets.flatMap((set) => [set, below(set)]))
+  const questions = sets.flatMap((set) => [set, below(set)])
+  const outcomes = await reader.ask(questions, { signal })
   const found = sets.map((set, i) => ownRecords(set, outcomes[2 * i], outcomes[2 * i + 1])?.map(writable(set)))
   return found.some((records) => !records) ? 'unknown' : found.flatMap((records) => records ?? [])
 }
@@ -100,34 +106,39 @@ export type Propagation = { readonly ok: true } | { readonly ok: false; readonly
 
 /**
  * Waits until every server serves the record (`served`), or until none does (`gone`). Other records do not matter. `limitMs`
- * limits the whole wait.
+ * limits the whole wait. Rejects only when `signal` aborts, with its reason.
  */
 export async function awaitPropagation(
   servers: readonly DnsReader[],
   record: ZoneRecord,
   wanted: 'served' | 'gone',
   limitMs = 10_000,
+  signal?: AbortSignal,
 ): Promise<Propagation> {
   const timeIsUp = Promise.withResolvers<false>()
   const timer = setTimeout(() => timeIsUp.resolve(false), limitMs)
   const arrivals = servers.map((server) =>
-    Promise.race([arrives(server, record, wanted === 'served', limitMs), timeIsUp.promise]),
+    Promise.race([arrives(server, record, wanted === 'served', { withinMs: limitMs, signal }), timeIsUp.promise]),
   )
-  const arrived = await Promise.all(arrivals)
-  clearTimeout(timer)
+  const arrived = await Promise.all(arrivals).finally(() => clearTimeout(timer))
   const lagging = servers.filter((_, i) => !arrived[i]).map(({ server }) => server)
   return lagging.length === 0 ? { ok: true } : { ok: false, lagging }
 }
 
-const arrives = (server: DnsReader, record: ZoneRecord, isWanted: boolean, withinMs: number): Promise<boolean> =>
+const arrives = (
+  server: DnsReader,
+  record: ZoneRecord,
+  isWanted: boolean,
+  limits: { readonly withinMs: number; readonly signal: AbortSignal | undefined },
+): Promise<boolean> =>
   poll(
     async () => {
-      const [outcome] = await server.ask([record])
+      const [outcome] = await server.ask([record], { signal: limits.signal })
       const served = outcome && servedRecords(record, outcome)
       return served !== undefined && valuesOf(served).has(valueIn(record)) === isWanted
     },
     (hasArrived) => hasArrived,
-    { ...PAUSES, withinMs },
+    { ...PAUSES, ...limits },
   )
 
 /** The records in an authoritative answer for this name and type. Undefined when the outcome is not reliable. */

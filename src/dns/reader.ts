@@ -14,25 +14,32 @@ export interface ReaderOptions {
 /** Queries one server over UDP, and over TCP when the answer is truncated. */
 export function dnsReader(server: Endpoint, options: ReaderOptions = {}): DnsReader {
   const { recursive = false, limitMs = 2_500, resendAfterMs = 800 } = options
-  const askAll = async (questions: readonly DnsQuestion[], clock: FairClock): Promise<readonly DnsOutcome[]> => {
+  const askAll = async (
+    questions: readonly DnsQuestion[],
+    clock: FairClock,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly DnsOutcome[]> => {
+    signal?.throwIfAborted()
     if (clock.elapsedMs >= limitMs) return questions.map(() => ({ kind: 'no_answer', reason: 'timeout' }))
     const ids = new Set<number>()
     const queries = questions.map((question) => queryOrReason(question, recursive, ids))
     const udpQueries = queries.filter(isQuery).filter(({ question }) => question.over !== 'tcp')
-    const udpOutcomes = askOverUdp(server, udpQueries, { clock, limitMs, resendAfterMs })
-    const outcomes = queries.map(async (query) => {
+    const udpOutcomes = askOverUdp(server, udpQueries, { clock, limitMs, resendAfterMs, signal })
+    const asked = queries.map(async (query) => {
       if (!isQuery(query)) return query
       const outcome = (await udpOutcomes.get(query)) ?? 'truncated'
-      return outcome === 'truncated' ? askOverTcp(server, query, { clock, limitMs }) : outcome
+      return outcome === 'truncated' ? askOverTcp(server, query, { clock, limitMs, signal }) : outcome
     })
-    return Promise.all(outcomes)
+    const outcomes = await Promise.all(asked)
+    signal?.throwIfAborted()
+    return outcomes
   }
   return {
     server: formatEndpoint(server),
-    async ask(questions, clock) {
-      if (clock) return askAll(questions, clock)
+    async ask(questions, { clock, signal } = {}) {
+      if (clock) return askAll(questions, clock, signal)
       using own = new FairClock()
-      return await askAll(questions, own)
+      return await askAll(questions, own, signal)
     },
   }
 }

@@ -52,12 +52,12 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
     async removeValue(record, guard) {
       await update(() => ({ zone, prerequisites: [], changes: [deletes(record)] }), { guard })
     },
-    async checkAccess() {
+    async checkAccess(signal) {
       // The zone's own name is always in use, so the prerequisite fails. Some servers check permissions by the changes, so the
       // update has one. If a server made the change after all, it would remove a record that does not exist.
       const unusedRecord = { name: `_drawbridge-rehearsal.${zone}`, type: 'TXT', ttl: 0, value: 'rehearsal' } as const
       const request = () => ({ zone, prerequisites: [nameNotInUse(zone)], changes: [deletes(unusedRecord)] })
-      const { made, aheadSeconds } = await update(request, { unmet: ['YXDOMAIN'] })
+      const { made, aheadSeconds } = await update(request, { unmet: ['YXDOMAIN'], signal })
       if (!made) return { aheadSeconds }
       throw new DnsWriteFault(
         'refused',
@@ -73,20 +73,27 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
  */
 type Updater = (
   update: () => Update,
-  options?: { readonly unmet?: readonly string[]; readonly guard?: LeaseGuard | undefined },
+  options?: {
+    readonly unmet?: readonly string[]
+    readonly guard?: LeaseGuard | undefined
+    /** Default: that of the guard. */
+    readonly signal?: AbortSignal | undefined
+  },
 ) => Promise<{ readonly made: boolean; readonly aheadSeconds: number }>
 
 function createUpdater({ zone, primary, key: settings, limitMs = 5_000, now = Date.now }: Rfc2136Options): Updater {
   const key = new TsigKey(settings)
   const server = formatEndpoint(primary)
   const seconds = () => Math.floor(now() / 1000)
-  return async (update, { unmet = [], guard } = {}) => {
+  return async (update, { unmet = [], guard, signal = guard?.signal } = {}) => {
     const id = randomInt(0x10000)
     guard?.assertHeld()
+    signal?.throwIfAborted()
     const fudge = guard && Math.max(1, Math.min(FUDGE, Math.floor(guard.leftMs / 1000)))
     const { wire, mac } = encodeOrRefuse(zone, () => signRequest(encodeUpdate(id, update()), key, seconds(), fudge))
     using clock = new FairClock()
-    const outcome = await exchangeOverTcp(primary, wire, { clock, limitMs })
+    const outcome = await exchangeOverTcp(primary, wire, { clock, limitMs, signal })
+    signal?.throwIfAborted()
     const at = seconds()
     const verdict = judgeUpdate({ id, mac, key, zone, server }, outcome, at)
     if (verdict instanceof DnsWriteFault) throw verdict

@@ -47,6 +47,8 @@ export interface UdpLimits {
   readonly limitMs: number
   /** A query without an answer is sent again, once, after this time. */
   readonly resendAfterMs: number
+  /** When it aborts, the socket is closed as if the time were up. */
+  readonly signal?: AbortSignal | undefined
 }
 
 type UdpOutcome = DnsAnswer | NoAnswer | 'truncated'
@@ -76,7 +78,7 @@ export function askOverUdp(server: Endpoint, queries: readonly Query[], limits: 
     for (const { query } of waiting.values()) socket.send(query.wire, (error) => error && giveUp('unreachable'))
   }
   const resend = setTimeout(send, limits.resendAfterMs)
-  const cancelLimit = limits.clock.limit(limits.limitMs, () => giveUp('timeout'))
+  const cancelLimit = limits.clock.limit(limits.limitMs, () => giveUp('timeout'), limits.signal)
   const stop = () => {
     clearTimeout(resend)
     cancelLimit()
@@ -100,10 +102,7 @@ export type TcpOutcome =
   | { readonly kind: 'message'; readonly bytes: Buffer }
   | { readonly kind: 'no_message'; readonly reason: 'timeout' | 'unreachable'; readonly sent: boolean }
 
-export interface TcpLimit {
-  readonly clock: FairClock
-  readonly limitMs: number
-}
+export type TcpLimit = Omit<UdpLimits, 'resendAfterMs'>
 
 /** One query over one connection. */
 export async function askOverTcp(server: Endpoint, query: Query, limit: TcpLimit): Promise<DnsOutcome> {
@@ -114,10 +113,14 @@ export async function askOverTcp(server: Endpoint, query: Query, limit: TcpLimit
 }
 
 /** Sends one message and reads the first answer. Its two length octets limit it to 64 KiB. */
-export function exchangeOverTcp(server: Endpoint, wire: Buffer, { clock, limitMs }: TcpLimit): Promise<TcpOutcome> {
+export function exchangeOverTcp(
+  server: Endpoint,
+  wire: Buffer,
+  { clock, limitMs, signal }: TcpLimit,
+): Promise<TcpOutcome> {
   const { promise, resolve } = Promise.withResolvers<TcpOutcome>()
   const socket = connect({ port: server.port, host: server.address })
-  const cancelLimit = clock.limit(limitMs, () => fail('timeout'))
+  const cancelLimit = clock.limit(limitMs, () => fail('timeout'), signal)
   let sent = false
   const settle = (outcome: TcpOutcome) => {
     cancelLimit()

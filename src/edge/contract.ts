@@ -118,14 +118,15 @@ export const isFenced = (fault: unknown): boolean =>
 /**
  * One nginx that serves exposures, on this machine or another. All calls may be repeated. An edge does not serialize its
  * callers: a caller must hold the edge's lease during `prepare`, and from `filesFor` or `filesWithout` until `reload` has
- * ended. `hashFiles`, `read` and `ask` may be called at any time.
+ * ended. `hashFiles`, `read` and `ask` may be called at any time. When a `signal` aborts, the call ends its programs and
+ * connections and rejects with the reason of the signal. What it has changed by then stays.
  */
 export interface Edge {
   readonly server: string
   /** Writes the base files, and checks that nginx includes them. If nginx runs, it also checks that nginx serves them. */
-  prepare(): Promise<void>
+  prepare(signal?: AbortSignal): Promise<void>
   /** Rejects with `config_broken` when nginx would not load the configuration on disk. */
-  assertValid(): Promise<void>
+  assertValid(signal?: AbortSignal): Promise<void>
   /** Rejects with `logs_keys` when nginx is configured to log at debug level: it would write private keys into its log. */
   assertNoDebugLog(): Promise<void>
   /** The files to write for a site, and the files of its former certificate to remove. A certificate that another host uses is kept. */
@@ -155,7 +156,7 @@ export interface Edge {
    * configuration on disk would not load even without the change, and with `logs_keys` when the change has a private key and
    * nginx logs at debug level. `begun` is called when only the test of nginx is left to wait for.
    */
-  validate(change: EdgeChange, begun?: () => void): Promise<void>
+  validate(change: EdgeChange, begun?: () => void, signal?: AbortSignal): Promise<void>
   /**
    * Writes and removes the files: atomic rename, fsync of file and folder. Only for a change that passed `validate`. Rejects
    * with `fenced` and writes no file when the edge knows a higher fence of a host; the fences of the change are durable
@@ -166,16 +167,21 @@ export interface Edge {
    * Loads the configuration on disk. Resolves when the old workers are gone and the new workers answer. Rejects with
    * `not_reloaded`, or with `fenced` and without a signal to nginx when the edge knows a higher fence of a host.
    */
-  reload(options?: { readonly fences?: readonly HostFence[] | undefined }): Promise<void>
+  reload(options?: ReloadOptions): Promise<void>
   /** Sends one request to the edge's own address, as a visitor of the host would. */
-  ask(question: EdgeQuestion): Promise<EdgeAnswer>
+  ask(question: EdgeQuestion, signal?: AbortSignal): Promise<EdgeAnswer>
   /**
    * Sends the same request to every other address and port on which the edge listens for the host. Resolves with those, as
    * `address:port`, where a server block answers that is not the plan's own. An address that does not answer is left out.
    */
-  foreignListeners(question: EdgeQuestion): Promise<readonly string[]>
+  foreignListeners(question: EdgeQuestion, signal?: AbortSignal): Promise<readonly string[]>
   /** Reads the certificate by a TLS handshake only, so the state of the backend does not matter. */
-  handshake(host: string): Promise<Handshake>
+  handshake(host: string, signal?: AbortSignal): Promise<Handshake>
+}
+
+interface ReloadOptions {
+  readonly fences?: readonly HostFence[] | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface EdgeVisit extends EdgeQuestion {

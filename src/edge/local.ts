@@ -43,8 +43,8 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
   const { server, folder } = settings
   const fencesOnDisk = new Fences(folder)
 
-  const assertValid = async (): Promise<void> => {
-    const refusal = await testConfiguration(settings, settings.config)
+  const assertValid = async (signal?: AbortSignal): Promise<void> => {
+    const refusal = await testConfiguration(settings, settings.config, signal)
     if (!refusal) return
     throw new EdgeFault(
       'config_broken',
@@ -55,11 +55,12 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
     const [first] = debugLogs(settings)
     if (first) throw logsKeys(server, first)
   }
-  const validate = async ({ files }: EdgeChange, begun?: () => void): Promise<void> => {
+  const validate: Edge['validate'] = async ({ files }, begun, signal) => {
     if (files.some(({ path, content }) => content !== null && isSecret(path))) await assertNoDebugLog()
-    const refusal = await testShadow(settings, await keepUsedCertificates(folder, assertOwnPaths(files)), begun)
+    const kept = await keepUsedCertificates(folder, assertOwnPaths(files))
+    const refusal = await testShadow(settings, kept, { begun, signal })
     if (!refusal) return
-    await assertValid()
+    await assertValid(signal)
     throw new EdgeFault(
       'change_invalid',
       `nginx on edge ${server} rejected the change: ${refusalSentence(refusal)}. Nothing was changed.`,
@@ -83,16 +84,17 @@ export function localEdge(settings: EdgeSettings, loaded?: (since: number) => vo
     assertNoDebugLog,
     validate,
     swap,
-    prepare: () => prepareEdge(settings),
-    async reload({ fences } = {}) {
+    prepare: (signal) => prepareEdge(settings, signal),
+    async reload({ fences, signal } = {}) {
       fencesOnDisk.claim(fences).assertNewest()
       const since = Date.now()
-      await reloadNginx(settings)
+      await reloadNginx(settings, signal)
       loaded?.(since)
     },
-    ask: (question) => askEdge(settings, question),
-    foreignListeners: (question) => foreignListeners(settings, question),
-    handshake: (host) => tlsHandshake({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS),
+    ask: (question, signal) => askEdge(settings, question, undefined, signal),
+    foreignListeners: (question, signal) => foreignListeners(settings, question, signal),
+    handshake: (host, signal) =>
+      tlsHandshake({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS, signal),
     certificateFiles: renderCertificate,
     certificateEntry: renderEntry,
     isCertificateFile,

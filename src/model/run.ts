@@ -70,6 +70,8 @@ export interface LeaseGuard {
   assertHeld(): void
   /** How long the lease is held for certain, in milliseconds. */
   readonly leftMs: number
+  /** Aborts when the run must not wait any longer. Whatever waits under this guard then ends and rejects with its reason. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**

@@ -21,21 +21,25 @@ const MAX_HEAD_BYTES = 64 * 1024
 const MAX_INTERIM_ANSWERS = 16
 
 /** Repeats a failed probe once if this process was delayed meanwhile. */
-export async function probeFairly(target: HealthTarget, limitMs: number): Promise<HealthFact> {
+export async function probeFairly(target: HealthTarget, limitMs: number, signal?: AbortSignal): Promise<HealthFact> {
   using clock = new FairClock()
-  const first = await probeHealth(target, limitMs)
-  return first.kind === 'healthy' || clock.lateMs === 0 ? first : probeHealth(target, limitMs)
+  const first = await probeHealth(target, limitMs, signal)
+  return first.kind === 'healthy' || clock.lateMs === 0 ? first : probeHealth(target, limitMs, signal)
 }
 
-/** Sends one GET to exactly this address. Only 2xx is healthy. Follows no redirect and reads no body. Never rejects. */
-export async function probeHealth(target: HealthTarget, limitMs = 3_000): Promise<HealthFact> {
+/**
+ * Sends one GET to exactly this address. Only 2xx is healthy. Follows no redirect and reads no body. Rejects only when
+ * `signal` aborts, with its reason.
+ */
+export async function probeHealth(target: HealthTarget, limitMs = 3_000, signal?: AbortSignal): Promise<HealthFact> {
   using clock = new FairClock()
   const latencyMs = () => Math.round(clock.elapsedMs)
   try {
-    const httpStatus = await statusOf(target, limitMs, clock)
+    const httpStatus = await statusOf(target, { clock, limitMs, signal })
     if (httpStatus >= 200 && httpStatus < 300) return { kind: 'healthy', httpStatus, latencyMs: latencyMs() }
     return { kind: 'unhealthy', reason: 'status', httpStatus, latencyMs: latencyMs() }
   } catch (error) {
+    signal?.throwIfAborted()
     return { kind: 'unhealthy', reason: reasonOf(error), latencyMs: latencyMs() }
   }
 }
@@ -43,15 +47,18 @@ export async function probeHealth(target: HealthTarget, limitMs = 3_000): Promis
 /** The final status. The connection is closed at once and the body is not read. */
 function statusOf(
   { address, port, path, host, tls = false }: HealthTarget,
-  limitMs: number,
-  clock: FairClock,
+  {
+    clock,
+    limitMs,
+    signal,
+  }: { readonly clock: FairClock; readonly limitMs: number; readonly signal: AbortSignal | undefined },
 ): Promise<number> {
   const headers = { host, 'user-agent': 'drawbridge', accept: '*/*', 'accept-encoding': 'identity' }
   const options = { host: address, port, path, headers, agent: false, maxHeaderSize: MAX_HEAD_BYTES }
   const asking = tls
     ? requestSecurely({ ...options, servername: '', rejectUnauthorized: false })
     : requestPlainly(options)
-  clock.limit(limitMs, () => asking.destroy(new ProbeTimeout()))
+  clock.limit(limitMs, () => asking.destroy(new ProbeTimeout()), signal)
   return new Promise<number>((resolve, reject) => {
     asking.once('response', ({ statusCode = 0 }) => resolve(statusCode))
     asking.once('upgrade', () => reject(new Error('The backend switched to another protocol.')))

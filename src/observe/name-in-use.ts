@@ -16,7 +16,7 @@ export async function nameInUse(reader: DnsReader, zone: string, host: string): 
   for (;;) {
     const judgement = judgeName(query, evidence)
     if (!('ask' in judgement)) return judgement
-    const outcomes = await reader.ask(judgement.ask, clock)
+    const outcomes = await reader.ask(judgement.ask, { clock })
     for (const [i, question] of judgement.ask.entries()) {
       const outcome = outcomes[i] ?? { kind: 'no_answer', reason: 'timeout' }
       evidence.add(question, readOutcome(reader.server, zone, question, outcome))

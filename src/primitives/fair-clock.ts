@@ -63,25 +63,32 @@ export class FairClock implements Disposable {
   }
 
   /**
-   * Calls `end` once when `limitMs` have been counted since the start. Stopping the clock or calling the result cancels
-   * this.
+   * Calls `end` once when `limitMs` have been counted since the start, or when `signal` aborts before. It is never called
+   * before this returns. Stopping the clock or calling the result cancels this.
    */
-  limit(limitMs: number, end: () => void): () => void {
+  limit(limitMs: number, end: () => void, signal?: AbortSignal): () => void {
     let timer: NodeJS.Timeout | undefined
     let isCancelled = false
     const cancel = () => {
       isCancelled = true
       clearTimeout(timer)
+      signal?.removeEventListener('abort', finish)
       this.#limits.delete(cancel)
     }
+    const finish = () => {
+      if (isCancelled) return
+      cancel()
+      end()
+    }
     const check = () => {
-      const leftMs = this.#leftMs(limitMs)
+      const leftMs = signal?.aborted ? 0 : this.#leftMs(limitMs)
       if (leftMs > 0) timer = setTimeout(check, Math.ceil(leftMs))
       // An answer that has arrived and waits to be read is read first.
-      else setImmediate(() => isCancelled || end())
+      else setImmediate(finish)
     }
     if (!this.#isStopped) {
       this.#limits.add(cancel)
+      signal?.addEventListener('abort', finish)
       check()
     }
     return cancel

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { untilAborted } from './abort.ts'
 
 /** The pauses between tries. Each pause is `factor` times as long as the one before, up to `longestMs`. */
 export interface Pauses {
@@ -13,11 +14,13 @@ export interface Pauses {
   readonly spread?: number
 }
 
-/** When to stop. Without a limit the tries never stop. */
+/** When to stop. Without a limit and without a signal the tries never stop. */
 export interface TryLimits extends Pauses {
   /** A pause that would end later than this after the first try does not begin. */
   readonly withinMs?: number
   readonly tries?: number
+  /** When it aborts, the try or the pause that is under way ends the call, which rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The pause after the given number of failed tries. `chance` (0 to 1) chooses the jitter within `spread`. */
@@ -36,14 +39,15 @@ export async function poll<T>(
   enough: (value: T) => boolean,
   limits: TryLimits & { readonly atLeastMs?: (value: T) => number },
 ): Promise<T> {
-  const { withinMs = Number.POSITIVE_INFINITY, tries = Number.POSITIVE_INFINITY, atLeastMs } = limits
+  const { withinMs = Number.POSITIVE_INFINITY, tries = Number.POSITIVE_INFINITY, atLeastMs, signal } = limits
   const deadline = performance.now() + withinMs
   for (let attempt = 1; ; attempt += 1) {
-    const value = await read(attempt)
+    signal?.throwIfAborted()
+    const value = await untilAborted(Promise.resolve(read(attempt)), signal)
     if (enough(value) || attempt >= tries) return value
     const pause = Math.max(pauseAfter(attempt, limits), atLeastMs?.(value) ?? 0)
     if (performance.now() + pause > deadline) return value
-    await sleep(pause)
+    await sleep(pause, undefined, { signal }).catch(() => signal?.throwIfAborted())
   }
 }
 

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import type { DnsProvider, ZoneRecord } from '../../dns/contract.ts'
 import { isInZone } from '../../model/dns-name.ts'
 import { sentenceOf } from '../../model/errors.ts'
+import { untilAborted } from '../../primitives/abort.ts'
 import { type ChallengeResponder, IssueFault } from '../contract.ts'
 import { readIfExists, writePrivateFile } from '../stock/private-file.ts'
 
@@ -16,9 +17,9 @@ interface Proof {
 
 /** The published proofs of one order. Each is recorded in a file before it is published, so that it can be withdrawn after a crash. */
 export interface Proofs {
-  publish(host: string, token: string, keyAuthorization: string): Promise<void>
+  publish(host: string, token: string, keyAuthorization: string, signal: AbortSignal | undefined): Promise<void>
   /** Withdraws all recorded proofs, those of earlier calls included. Returns a sentence for each that could not be withdrawn and stays recorded. */
-  withdrawAll(): Promise<readonly string[]>
+  withdrawAll(signal: AbortSignal | undefined): Promise<readonly string[]>
 }
 
 export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
@@ -26,30 +27,35 @@ export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
   const record = (all: readonly Proof[]): Promise<void> =>
     all.length > 0 ? writePrivateFile(file, JSON.stringify(all)) : rm(file, { force: true })
   return {
-    async publish(host, token, keyAuthorization) {
+    async publish(host, token, keyAuthorization, signal) {
       const proof: Proof = { type: responder.type, host, token, keyAuthorization }
       const others = (await recorded()).filter((other) => JSON.stringify(other) !== JSON.stringify(proof))
       await record([...others, proof])
-      await responder.present(host, token, keyAuthorization).catch((error: unknown) => {
+      const presented = responder.present(host, token, keyAuthorization, signal)
+      await untilAborted(presented, signal).catch((error: unknown) => {
         const sentence = `The ${responder.type} challenge for ${host} could not be published. ${sentenceOf(error)}`
         throw new IssueFault('challenge_failed', sentence)
       })
     },
-    async withdrawAll() {
+    async withdrawAll(signal) {
       const before = await recorded()
       if (before.length === 0) return []
-      const outcomes = await Promise.all(before.map((proof) => withdraw(responder, proof)))
+      const outcomes = await Promise.all(before.map((proof) => withdraw(responder, proof, signal)))
       await record(before.filter((_, index) => outcomes[index] !== undefined))
       return outcomes.filter((outcome) => outcome !== undefined)
     },
   }
 }
 
-async function withdraw(responder: ChallengeResponder, proof: Proof): Promise<string | undefined> {
+async function withdraw(
+  responder: ChallengeResponder,
+  proof: Proof,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
   const { type, host, token, keyAuthorization } = proof
   const failure = `The ${type} challenge for ${host} could not be withdrawn.`
   if (type !== responder.type) return `${failure} acme.challenge is ${responder.type} now.`
-  return responder.withdraw(host, token, keyAuthorization).then(
+  return untilAborted(responder.withdraw(host, token, keyAuthorization, signal), signal).then(
     () => undefined,
     (error: unknown) => `${failure} ${sentenceOf(error)}`,
   )
@@ -63,7 +69,7 @@ export interface DnsResponderOptions {
   readonly zone: string
   readonly ttl: number
   /** Resolves when every name server of the zone serves the record. Rejects with a Fault when that takes too long. */
-  readonly waitUntilServed: (record: ZoneRecord) => Promise<void>
+  readonly waitUntilServed: (record: ZoneRecord, signal?: AbortSignal) => Promise<void>
 }
 
 /** dns-01: a TXT record. Other TXT records of the same name are not changed. */
@@ -75,10 +81,10 @@ export function dnsResponder({ provider, zone, ttl, waitUntilServed }: DnsRespon
   }
   return {
     type: 'dns-01',
-    async present(host, _token, keyAuthorization) {
+    async present(host, _token, keyAuthorization, signal) {
       const record = recordFor(host, keyAuthorization)
       await provider.addValue(record)
-      await waitUntilServed(record)
+      await waitUntilServed(record, signal)
     },
     withdraw: async (host, _token, keyAuthorization) => provider.removeValue(recordFor(host, keyAuthorization)),
   }

@@ -10,6 +10,8 @@ export interface ConnectionOptions {
   readonly requestMs: number
   /** A response body that is longer is an error. */
   readonly maxBytes: number
+  /** Ends a request that is under way. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface HttpResponse {
@@ -27,7 +29,7 @@ export type Send = (method: 'GET' | 'HEAD' | 'POST', url: string, body?: string)
 
 /** Runs `work` with a sender of its own and closes every connection afterwards. Rejects with IssueFault when the roots cannot be read. */
 export async function withConnection<T>(options: ConnectionOptions, work: (send: Send) => Promise<T>): Promise<T> {
-  const { directory, caFile, requestMs, maxBytes } = options
+  const { directory, caFile, requestMs, maxBytes, signal } = options
   const ca = caFile === undefined ? undefined : await readRoots(caFile)
   // Loaded on first use: a service that never contacts an authority does not pay for it.
   const { Agent, request } = await import('undici')
@@ -41,7 +43,7 @@ export async function withConnection<T>(options: ConnectionOptions, work: (send:
       method,
       headers: { ...type, 'user-agent': 'drawbridge' },
       body: content ?? null,
-      signal: AbortSignal.timeout(requestMs),
+      signal: AbortSignal.any([AbortSignal.timeout(requestMs), ...(signal ? [signal] : [])]),
     })
     return { status: statusCode, headers: singleValues(headers), body: await body.text() }
   }

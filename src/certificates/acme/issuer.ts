@@ -54,6 +54,8 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     responder: ChallengeResponder,
     guard: LeaseGuard | undefined,
   ): Promise<InstalledCertificate> => {
+    const signal = guard?.signal
+    signal?.throwIfAborted()
     const names = canonical(request.names)
     const order = { ...request, names }
     // Whether a new order may be placed is checked when it is placed: this call may resume one that is already counted.
@@ -63,18 +65,22 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     const files = await orderFiles(stateDir, directory, names.join(','))
     const recordingFailure = <T>(work: () => Promise<T>): Promise<T> =>
       work().catch(async (error: unknown) => {
+        // An attempt that was ended here says nothing about the authority.
+        signal?.throwIfAborted()
         throw await recordFailure(order, toFault(error, directory))
       })
     const parts = { directory, stateDir, files, proofs, orders, budget, withOrderLock, recordingFailure }
-    const job = { ...order, ...parts, polling, now, report }
+    const job = { ...order, ...parts, polling, now, report, signal }
     try {
       return await recordingFailure(() =>
-        withConnection({ directory, caFile, requestMs, maxBytes: MAX_RESPONSE_BYTES }, (send) =>
+        withConnection({ directory, caFile, requestMs, maxBytes: MAX_RESPONSE_BYTES, signal }, (send) =>
           issueCertificate({ ...job, session: openSession(guardedSend(send, guard)) }, responder.type),
         ),
       )
     } finally {
-      for (const detail of await proofs.withdrawAll()) report({ kind: 'challenge_left', detail })
+      // After an abort the proofs stay recorded, and the next call or `sweepChallenges` withdraws them.
+      if (!signal?.aborted)
+        for (const detail of await proofs.withdrawAll(signal)) report({ kind: 'challenge_left', detail })
     }
   }
   /** Each fault is recorded once, although it passes here both inside and outside of the order lock. */
@@ -85,9 +91,14 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     report({ kind: 'failed', detail: `${failure.message} The next attempt is allowed in ${failure.retryAfter} s.` })
     return failure
   }
-  const withdrawProofs = async (names: readonly string[], responder: ChallengeResponder): Promise<void> => {
+  const withdrawProofs = async (
+    names: readonly string[],
+    responder: ChallengeResponder,
+    signal: AbortSignal | undefined,
+  ): Promise<void> => {
     const proofs = proofsIn(proofsFile(stateDir, directory, canonical(names).join(',')), responder)
-    const left = await proofs.withdrawAll()
+    const left = await proofs.withdrawAll(signal)
+    signal?.throwIfAborted()
     if (left.length > 0) throw new IssueFault('challenge_failed', left.join(' '))
   }
   return {
@@ -99,7 +110,7 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
       running.set(key, current)
       return current
     },
-    sweepChallenges: (names, responder) => withFaults(directory, withdrawProofs(names, responder)),
+    sweepChallenges: (names, responder, signal) => withFaults(directory, withdrawProofs(names, responder, signal)),
   }
 }
 

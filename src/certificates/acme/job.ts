@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { untilAborted } from '../../primitives/abort.ts'
 import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { RESUMABLE_MS } from '../budget/budget.ts'
 import {
@@ -76,13 +77,16 @@ async function resume(job: Job): Promise<Order | undefined> {
 }
 
 async function place(job: Job): Promise<Order> {
-  const { names, replaces, directory, files, orders, budget, withOrderLock, recordingFailure, now, report } = job
-  const order = await withOrderLock(() =>
+  const { names, replaces, directory, files, orders, budget, withOrderLock, recordingFailure, now, report, signal } =
+    job
+  const placing = withOrderLock(() =>
     recordingFailure(async () => {
+      signal?.throwIfAborted()
       await budget.spend({ names, replaces })
       return placeOrder(job)
     }),
   )
+  const order = await untilAborted(placing, signal)
   await orders.putOrder({ names: names.join(','), directory, url: order.url, keyFile: files.key, createdAt: now() })
   report({ kind: 'order_placed', detail: order.url })
   return order

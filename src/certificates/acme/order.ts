@@ -19,6 +19,7 @@ export interface OrderContext {
   readonly proofs: Proofs
   /** Milliseconds: how long the authority may take to decide, and the first pause between two requests for the order. */
   readonly polling: { readonly decisionMs: number; readonly pollMs: number }
+  readonly signal: AbortSignal | undefined
 }
 
 /** Not repeatable: each call places an order. */
@@ -45,12 +46,12 @@ export async function authorizeOrder(
   order: Order,
   type: ChallengeResponder['type'],
 ): Promise<Order> {
-  const { session, names, proofs } = context
+  const { session, names, proofs, signal } = context
   if (order.status !== 'pending') return order
   const open = (await authorizationsOf(session, order)).filter(({ status }) => status === 'pending')
   const challenges = open.map((authorization) => challengeOf(authorization, type, names))
   for (const { host, token } of challenges) {
-    await proofs.publish(host, token, await session.keyAuthorization(token))
+    await proofs.publish(host, token, await session.keyAuthorization(token), signal)
   }
   for (const { url, status } of challenges) {
     if (status === 'pending') await session.post(url, {})
@@ -114,7 +115,7 @@ function challengeOf(
  * Polls while only the authority can change the state of the order. A Retry-After longer than the next pause is obeyed; one
  * that ends after the time limit ends the wait at once, and the next call resumes the order.
  */
-async function waitForDecision({ session, polling }: OrderContext, order: Order): Promise<Order> {
+async function waitForDecision({ session, polling, signal }: OrderContext, order: Order): Promise<Order> {
   const { pollMs, decisionMs } = polling
   const latest = await poll(
     (attempt) => (attempt === 1 ? order : fetchOrder(session, order.url)),
@@ -124,6 +125,7 @@ async function waitForDecision({ session, polling }: OrderContext, order: Order)
       factor: 2,
       longestMs: MAX_POLL_PAUSE_MS,
       withinMs: decisionMs,
+      signal,
       atLeastMs: ({ retryAfter = 0 }) => retryAfter * 1000,
     },
   )

@@ -11,9 +11,9 @@ import { runNginx } from './nginx-program.ts'
  * nginx prefers a server that listens on one address to servers that listen on all addresses. Our servers would take all
  * visitors of that address from an administrator's own server. Rejects with `unavailable` before that can happen.
  */
-export async function assertNoServerShadowed(settings: EdgeSettings): Promise<void> {
+export async function assertNoServerShadowed(settings: EdgeSettings, signal?: AbortSignal): Promise<void> {
   const { folder, server, listen, ports } = settings
-  const { output } = await runNginx(settings, '-T', settings.config)
+  const { output } = await runNginx(settings, '-T', settings.config, signal)
   const families = new Set<string>(listen.filter(isSingle).map((address) => (isIPv6(address) ? '[::]' : '*')))
   const isShadowed = ({ address, port, isDual }: Listening): boolean =>
     (port === ports.http || port === ports.https) &&

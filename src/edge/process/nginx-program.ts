@@ -1,9 +1,10 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { untilAborted } from '../../primitives/abort.ts'
 import { EdgeFault } from '../contract.ts'
 import { type Refusal, refusalIn } from '../reading/refusal.ts'
 import type { EdgeSettings } from '../settings.ts'
-import type { RunRequest, RunResult } from './nginx-thread.ts'
+import type { KillRequest, RunRequest, RunResult } from './nginx-thread.ts'
 
 const TIMEOUT_MS = 60_000
 /** The thread kills nginx after TIMEOUT_MS. This limit is for an nginx or a thread that does not react to the kill. */
@@ -18,14 +19,18 @@ export interface Ended {
   readonly errors: string
 }
 
-/** Runs nginx on a configuration, without a shell. Rejects with `unavailable` when nginx does not exit with a code. */
+/**
+ * Runs nginx on a configuration, without a shell. Rejects with `unavailable` when nginx does not exit with a code. When
+ * `signal` aborts, nginx is killed, and the call rejects with the reason without waiting for its end.
+ */
 export async function runNginx(
   { binary, prefix }: Pick<EdgeSettings, 'binary' | 'prefix'>,
   option: '-t' | '-T',
   config: string,
+  signal?: AbortSignal,
 ): Promise<Ended> {
   const args = [option, '-q', '-e', 'stderr', ...(prefix === undefined ? [] : ['-p', prefix]), '-c', config]
-  const { code, cause = 'killed by a signal or a timeout', output, errors } = await runInThread(binary, args)
+  const { code, cause = 'killed by a signal or a timeout', output, errors } = await runInThread(binary, args, signal)
   if (code !== null) return { code, output, errors }
   throw new EdgeFault(
     'unavailable',
@@ -42,10 +47,16 @@ let idle: NodeJS.Timeout | undefined
 const waiting = new Map<number, (answer: RunResult) => void>()
 let lastId = 0
 
-function runInThread(binary: string, args: readonly string[]): Promise<RunResult> {
+async function runInThread(
+  binary: string,
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<RunResult> {
+  signal?.throwIfAborted()
   clearTimeout(idle)
   thread ??= startThread()
-  thread.ref()
+  const worker = thread
+  worker.ref()
   lastId += 1
   const question: RunRequest = { id: lastId, binary, args, timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES }
   const { promise, resolve } = Promise.withResolvers<RunResult>()
@@ -57,8 +68,10 @@ function runInThread(binary: string, args: readonly string[]): Promise<RunResult
     clearTimeout(overdue)
     resolve(answer)
   })
-  thread.postMessage(question)
-  return promise
+  const kill = () => worker.postMessage({ kill: question.id } satisfies KillRequest)
+  signal?.addEventListener('abort', kill, { once: true })
+  worker.postMessage(question)
+  return untilAborted(promise, signal).finally(() => signal?.removeEventListener('abort', kill))
 }
 
 function settle(answer: RunResult): void {
@@ -93,7 +106,11 @@ function stopThread(): void {
 }
 
 /** Undefined when nginx would load the configuration. Rejects with `unavailable` when nginx cannot be run. */
-export async function testConfiguration(settings: EdgeSettings, config: string): Promise<Refusal | undefined> {
-  const { code, errors } = await runNginx(settings, '-t', config)
+export async function testConfiguration(
+  settings: EdgeSettings,
+  config: string,
+  signal?: AbortSignal,
+): Promise<Refusal | undefined> {
+  const { code, errors } = await runNginx(settings, '-t', config, signal)
   return code === 0 ? undefined : refusalIn(errors)
 }

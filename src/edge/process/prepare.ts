@@ -15,12 +15,12 @@ import { reloadNginx } from './reload.ts'
 import { testShadow } from './shadow.ts'
 
 /** Changes nothing before it has checked that the administrator's configuration includes the folder. */
-export async function prepareEdge(settings: EdgeSettings): Promise<void> {
+export async function prepareEdge(settings: EdgeSettings, signal?: AbortSignal): Promise<void> {
   await readMainFile(settings)
   for (const { path, mode } of FOLDERS) await makeFolder(join(settings.folder, path), mode)
   await removeLeftOvers(settings)
-  await replaceBase(settings)
-  if (isRunning(settings) && !(await defaultServerAnswers(settings))) await reloadNginx(settings)
+  await replaceBase(settings, signal)
+  if (isRunning(settings) && !(await defaultServerAnswers(settings, signal))) await reloadNginx(settings, signal)
 }
 
 async function makeFolder(path: string, mode: number): Promise<void> {
@@ -47,16 +47,18 @@ async function removeLeftOvers({ config, folder }: EdgeSettings): Promise<void> 
   for (const path of leftOvers) await withEdgeFaults(path, () => rm(path, { recursive: true, force: true }))
 }
 
-async function replaceBase(settings: EdgeSettings): Promise<void> {
+async function replaceBase(settings: EdgeSettings, signal: AbortSignal | undefined): Promise<void> {
   const { folder } = settings
   const former = await readEdgeFile(folder, BASE_FILE)
-  const base = await acceptableBase(settings, former)
+  const base = await acceptableBase(settings, former, signal)
   if (former.content === base.content) return
-  await assertNoServerShadowed(settings)
+  await assertNoServerShadowed(settings, signal)
   await replaceFiles(folder, { files: [base], expected: [{ path: BASE_FILE, hash: hashOf(former.content) }] })
   try {
-    if (isRunning(settings)) await reloadNginx(settings)
+    if (isRunning(settings)) await reloadNginx(settings, signal)
   } catch (error) {
+    // The test of the new file has passed, and nginx may load it yet.
+    signal?.throwIfAborted()
     // nginx keeps its running configuration, but it would not start again with the file that it rejected.
     await replaceFiles(folder, { files: [former], expected: [{ path: BASE_FILE, hash: hashOf(base.content) }] })
     throw error
@@ -70,14 +72,15 @@ async function replaceBase(settings: EdgeSettings): Promise<void> {
 async function acceptableBase(
   settings: EdgeSettings,
   former: EdgeFile,
+  signal: AbortSignal | undefined,
   leftOut: readonly string[] = [],
 ): Promise<EdgeFile> {
   const base = { ...former, content: renderBase(settings, new Set(leftOut)) }
-  const refusal = await testShadow(settings, [base])
+  const refusal = await testShadow(settings, [base], { signal })
   if (!refusal) return base
   const { duplicate } = refusal
   if (duplicate !== undefined && ROOM_FOR_NAMES.includes(duplicate) && !leftOut.includes(duplicate)) {
-    return acceptableBase(settings, former, [...leftOut, duplicate])
+    return acceptableBase(settings, former, signal, [...leftOut, duplicate])
   }
   if (former.content === base.content) return former
   const sentence = `nginx on edge ${settings.server} rejected its configuration with Drawbridge's base file: ${refusalSentence(refusal)}. Repair it and run "nginx -t".`

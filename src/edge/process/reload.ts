@@ -13,27 +13,30 @@ const POLLS_PER_LOG_READ = 20
 /**
  * nginx accepts a reload signal before it knows whether the configuration loads. The proof of a reload is that new workers
  * answer and the former workers are gone. An earlier reload must have ended before, because its workers would look the same.
+ * When `signal` aborts, nginx may or may not reload.
  */
-export async function reloadNginx(settings: EdgeSettings): Promise<void> {
+export async function reloadNginx(settings: EdgeSettings, signal?: AbortSignal): Promise<void> {
   const { pidFile, errorLog } = settings
   const master = masterPid(pidFile)
   if (master === undefined) throw notReloaded(`The process in ${pidFile} is not a running nginx. Start nginx.`)
   const giveUpAt = performance.now() + TIMEOUT_MS
   const pause = async (reason: string) => {
+    signal?.throwIfAborted()
     if (performance.now() > giveUpAt) throw notReloaded(reason)
     await sleep(POLL_MS)
   }
   const nginx = { master, errorLog, pause }
   const before = await waitUntilIdle(nginx)
-  signal(master)
+  signal?.throwIfAborted()
+  requestReload(master)
   await waitForNewWorkers(nginx, before)
-  if (!(await defaultServerAnswers(settings))) throw notReloaded('The new workers do not answer.')
+  if (!(await defaultServerAnswers(settings, signal))) throw notReloaded('The new workers do not answer.')
 }
 
 interface Nginx {
   readonly master: number
   readonly errorLog: string
-  /** Rejects with this reason when the time is up. */
+  /** Rejects with this reason when the time is up, and with that of the signal when it has aborted. */
   readonly pause: (reason: string) => Promise<void>
 }
 
@@ -88,7 +91,7 @@ function quitWorkers(former: readonly number[]): void {
   }
 }
 
-function signal(master: number): void {
+function requestReload(master: number): void {
   try {
     process.kill(master, 'SIGHUP')
   } catch {

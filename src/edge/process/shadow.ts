@@ -28,7 +28,7 @@ import { testConfiguration } from './nginx-program.ts'
 export async function testShadow(
   settings: EdgeSettings,
   files: readonly EdgeFile[],
-  begun?: () => void,
+  { begun, signal }: { readonly begun?: (() => void) | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Refusal | undefined> {
   await assertStaging(settings.folder)
   const main = await readMainFile(settings)
@@ -42,7 +42,7 @@ export async function testShadow(
       includesOurs(directive, settings) ? overlay.expand(includePattern(directive, settings) ?? '') : undefined,
     )
     await withEdgeFaults(shadow, () => createFile(shadow, text, 0o600, false))
-    const testing = testConfiguration(settings, shadow)
+    const testing = testConfiguration(settings, shadow, signal)
     begun?.()
     const refusal = await testing
     if (refusal?.file === undefined) return refusal

@@ -15,11 +15,15 @@ const TIMEOUT_MS = 5_000
 
 type Served = Extract<EdgeAnswer, { kind: 'answer' }>['certificate']
 
-/** Sends one GET with the host's name to the edge's own address. Follows no redirect and reads no body. */
+/**
+ * Sends one GET with the host's name to the edge's own address. Follows no redirect and reads no body. Rejects only when
+ * `signal` aborts, with its reason.
+ */
 export function askEdge(
   { address, ports }: Pick<EdgeSettings, 'address' | 'ports'>,
   question: EdgeQuestion,
   limitMs = TIMEOUT_MS,
+  signal?: AbortSignal,
 ): Promise<EdgeAnswer> {
   const { host, path, tls } = question
   const proof = question.proof === undefined ? undefined : entryProof(question.proof, host)
@@ -32,7 +36,7 @@ export function askEdge(
     : requestPlainly({ ...options, port: ports.http })
   return new Promise<EdgeAnswer>((resolve) => {
     const fail = (error?: Error) => resolve({ kind: 'no_answer', reason: reasonOf(error, isHandshaking(asking)) })
-    clock.limit(limitMs, () => asking.destroy(new RequestTimeout()))
+    clock.limit(limitMs, () => asking.destroy(new RequestTimeout()), signal)
     asking.once('response', (response) => {
       if (response.headers[UNKNOWN_HOST.header.toLowerCase()] === UNKNOWN_HOST.value) {
         resolve({ kind: 'no_answer', reason: 'unknown_host' })
@@ -52,23 +56,29 @@ export function askEdge(
     asking.once('close', () => fail())
     asking.on('error', fail)
     asking.end()
-  }).finally(() => {
-    clock.stop()
-    asking.destroy()
   })
+    .then((answer) => {
+      signal?.throwIfAborted()
+      return answer
+    })
+    .finally(() => {
+      clock.stop()
+      asking.destroy()
+    })
 }
 
 /** Asks every place but the one that `askEdge` uses: other addresses and, for a TLS host, the HTTP port. */
 export async function foreignListeners(
   { address, listen, ports }: Pick<EdgeSettings, 'address' | 'listen' | 'ports'>,
   question: EdgeQuestion,
+  signal?: AbortSignal,
 ): Promise<string[]> {
   const addresses = new Set(listen.map((one) => (isUnspecified(one) ? address : one)))
   const places = [...addresses]
     .flatMap((one) => (question.tls ? [true, false] : [false]).map((tls) => ({ one, tls })))
     .filter(({ one, tls }) => one !== address || tls !== question.tls)
   const answers = await Promise.all(
-    places.map(({ one, tls }) => askEdge({ address: one, ports }, { ...question, tls }, TIMEOUT_MS)),
+    places.map(({ one, tls }) => askEdge({ address: one, ports }, { ...question, tls }, TIMEOUT_MS, signal)),
   )
   return places
     .filter((_, index) => isOther(answers[index]))
@@ -81,8 +91,11 @@ const isOther = (answer: EdgeAnswer | undefined): boolean =>
   answer?.kind === 'answer' ? answer.entry === 'other' : answer?.reason === 'unknown_host'
 
 /** Asks for a name that no host has. Only Drawbridge's default server sends the header UNKNOWN_HOST. */
-export async function defaultServerAnswers(settings: Pick<EdgeSettings, 'address' | 'ports'>): Promise<boolean> {
-  const answer = await askEdge(settings, { host: 'nobody.invalid', path: '/', tls: false })
+export async function defaultServerAnswers(
+  settings: Pick<EdgeSettings, 'address' | 'ports'>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const answer = await askEdge(settings, { host: 'nobody.invalid', path: '/', tls: false }, TIMEOUT_MS, signal)
   return answer.kind === 'no_answer' && answer.reason === 'unknown_host'
 }
 

@@ -1,14 +1,21 @@
 import { connect } from 'node:tls'
 import type { Endpoint } from '../../model/address.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
+import { FairClock } from '../../primitives/fair-clock.ts'
 import type { Handshake } from '../contract.ts'
 import { isForHost } from './ask.ts'
 
-/** Does one TLS handshake with the host's name and sends no request. Never rejects. */
-export function tlsHandshake({ address, port }: Endpoint, host: string, limitMs: number): Promise<Handshake> {
+/** Does one TLS handshake with the host's name and sends no request. Rejects only when `signal` aborts, with its reason. */
+export async function tlsHandshake(
+  { address, port }: Endpoint,
+  host: string,
+  limitMs: number,
+  signal?: AbortSignal,
+): Promise<Handshake> {
+  using clock = new FairClock()
   const socket = connect({ host: address, port, servername: host, rejectUnauthorized: false })
-  return new Promise<Handshake>((resolve) => {
-    const timer = setTimeout(() => resolve({ kind: 'unknown' }), limitMs)
+  const shown = await new Promise<Handshake>((resolve) => {
+    clock.limit(limitMs, () => resolve({ kind: 'unknown' }), signal)
     let isConnected = false
     socket.once('connect', () => {
       isConnected = true
@@ -33,9 +40,8 @@ export function tlsHandshake({ address, port }: Endpoint, host: string, limitMs:
     socket.on('error', (error) =>
       resolve({ kind: isConnected && errorCode(error) !== 'ETIMEDOUT' ? 'refused' : 'unknown' }),
     )
-    socket.once('close', () => {
-      clearTimeout(timer)
-      resolve({ kind: 'unknown' })
-    })
+    socket.once('close', () => resolve({ kind: 'unknown' }))
   }).finally(() => socket.destroy())
+  signal?.throwIfAborted()
+  return shown
 }

@@ -29,8 +29,12 @@ export interface StepParts {
   /** Undefined for a zone without a TSIG key: it can be read but not written. */
   readonly providerFor: (zone: string) => DnsProvider | undefined
   /** Whether the zone's primary server serves exactly these records. */
-  readonly readBack: (zone: string, records: readonly ZoneRecord[]) => Promise<Held>
-  readonly readSets: (zone: string, names: readonly string[]) => Promise<readonly ZoneRecord[] | 'unknown'>
+  readonly readBack: (zone: string, records: readonly ZoneRecord[], signal: AbortSignal) => Promise<Held>
+  readonly readSets: (
+    zone: string,
+    names: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<readonly ZoneRecord[] | 'unknown'>
   readonly inventory: CertificateInventory
   readonly issuer: CertificateIssuer
   readonly loadPair: (chosen: CertificateFiles) => Promise<SiteCertificate>
@@ -92,10 +96,12 @@ export interface StepContext extends RunSubject {
   readonly second: () => Promise<SecondaryReport> | undefined
 }
 
-export function contextOf(parts: StepParts, subject: RunSubject): StepContext {
+export function contextOf(given: StepParts, subject: RunSubject): StepContext {
   const { plan, run, receipt, former, guard } = subject
   const { zone, health, tls } = plan.request
-  const { primary, provider: unguarded } = assertEquipped(parts, zone)
+  const { primary: unlimited, provider: unguarded } = assertEquipped(given, zone)
+  const primary = limitedEdge(unlimited, guard)
+  const parts = { ...given, primary, secondary: given.secondary && limitedEdge(given.secondary, guard) }
   const provider = guardedProvider(unguarded, guard)
   const { host, proof } = plan
   const judge =
@@ -112,8 +118,8 @@ export function contextOf(parts: StepParts, subject: RunSubject): StepContext {
     provider,
     dns: {
       provider,
-      readBack: (records) => parts.readBack(zone, records),
-      readSets: (names) => parts.readSets(zone, names),
+      readBack: (records) => parts.readBack(zone, records, guard.signal),
+      readSets: (names) => parts.readSets(zone, names, guard.signal),
       patienceMs: DNS_PATIENCE_MS,
     },
     records: recordsOf(plan, receipt),
@@ -194,6 +200,17 @@ export const siteOf = ({ host, planId, proof, changes }: Plan) => ({
   planId,
   proof,
   target: changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? '',
+})
+
+/** Every wait of the edge ends with the limit of the step that began it. */
+const limitedEdge = (edge: Edge, guard: RunGuard): Edge => ({
+  ...edge,
+  assertValid: () => edge.assertValid(guard.signal),
+  validate: (change, begun) => edge.validate(change, begun, guard.signal),
+  reload: (options) => edge.reload({ fences: guard.fences, signal: guard.signal, ...options }),
+  ask: (question) => edge.ask(question, guard.signal),
+  foreignListeners: (question) => edge.foreignListeners(question, guard.signal),
+  handshake: (host) => edge.handshake(host, guard.signal),
 })
 
 /** Every update carries the lease of the run. */

@@ -203,11 +203,11 @@ describe('the reader', () => {
     const reader = dnsReader(liar, LIMITS)
     using clock = new FairClock()
     await sleep(2 * LIMITS.limitMs)
-    expect(await reader.ask([{ name: 'lab.test', type: 'SOA' }], clock)).toEqual([
+    expect(await reader.ask([{ name: 'lab.test', type: 'SOA' }], { clock })).toEqual([
       { kind: 'no_answer', reason: 'timeout' },
     ])
     const overTcp = { name: 'lab.test', type: 'SOA', over: 'tcp' } as const
-    expect(await reader.ask([overTcp], clock)).toEqual([{ kind: 'no_answer', reason: 'timeout' }])
+    expect(await reader.ask([overTcp], { clock })).toEqual([{ kind: 'no_answer', reason: 'timeout' }])
   })
 
   test('an answer that came while this process was late is heard, and silence is silence', async () => {

@@ -168,6 +168,17 @@ describe('a body costs neither time nor memory', () => {
   })
 })
 
+describe('the probe of a silent backend', () => {
+  test('ends with the abort, and its connection is closed', async () => {
+    const reason = new Error('the run must stop')
+    const controller = new AbortController()
+    await using backend = await startBackend(() => controller.abort(reason))
+    const target = { address: backend.address, port: backend.port, path: '/', host: 'app.lab.test' }
+    await expect(probeFairly(target, 600_000, controller.signal)).rejects.toBe(reason)
+    await vi.waitFor(() => expect(backend.openSockets()).toBe(0))
+  })
+})
+
 describe('when this process is late', () => {
   const LIMIT_MS = 300
   const LATE_MS = 1_000

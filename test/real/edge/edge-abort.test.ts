@@ -1,0 +1,184 @@
+import { once } from 'node:events'
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type Edge, EdgeFault } from '../../../src/edge/contract.ts'
+import { localEdge } from '../../../src/edge/local.ts'
+import { isIdle, servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
+import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { listing } from '../../support/edge/edge-folder.ts'
+import { until } from '../../support/until.ts'
+
+let at: TestEdge
+beforeAll(async () => {
+  at = await startTestEdge()
+})
+afterAll(() => at?.stop())
+afterEach(() => expect(at.leftOvers()).toEqual([]))
+
+const REASON = new Error('the run must stop')
+/** The limit of a reload is 10 s. */
+const SHORTER_THAN_A_RELOAD_MS = 8_000
+const SITE = { host: 'shop.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:9' }
+
+const beside = (name: string) => join(dirname(at.config), name)
+
+/** Aborts when `when` holds. */
+function abortedWhen(when: () => boolean): AbortSignal {
+  const controller = new AbortController()
+  void until('it is time to abort', when).then(() => controller.abort(REASON))
+  return controller.signal
+}
+
+describe('an nginx that hangs while it tests a configuration', () => {
+  let edge: Edge
+  beforeAll(() => {
+    writeFileSync(
+      beside('hanging-nginx'),
+      `#!/bin/sh\necho $$ > ${beside('pid')}.new\nmv ${beside('pid')}.new ${beside('pid')}\nexec sleep 600\n`,
+    )
+    chmodSync(beside('hanging-nginx'), 0o755)
+    edge = localEdge({ ...at, binary: beside('hanging-nginx') })
+  })
+  const begun = () => existsSync(beside('pid'))
+  afterEach(() => rmSync(beside('pid'), { force: true }))
+
+  test.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
+    ['assertValid', (signal) => edge.assertValid(signal)],
+    [
+      'validate',
+      async (signal) => edge.validate({ files: await edge.filesFor(SITE), expected: [] }, undefined, signal),
+    ],
+    ['prepare', (signal) => edge.prepare(signal)],
+  ])('is killed when %s is aborted, and nothing has changed', async (_, wait) => {
+    const before = listing(at.folder)
+    await expect(wait(abortedWhen(begun))).rejects.toBe(REASON)
+    const pid = readFileSync(beside('pid'), 'utf8').trim()
+    await until('it is gone', () => !existsSync(`/proc/${pid}`))
+    expect(listing(at.folder)).toEqual(before)
+  })
+
+  test('is not started after the abort', async () => {
+    await expect(edge.assertValid(AbortSignal.abort(REASON))).rejects.toBe(REASON)
+    expect(begun()).toBe(false)
+  })
+
+  test('does not keep the next test from its answer', async () => {
+    await expect(edge.assertValid(abortedWhen(begun))).rejects.toBe(REASON)
+    await at.edge.assertValid()
+  })
+})
+
+describe('a preparation that has a new base file to write', () => {
+  const base = () => join(at.folder, 'drawbridge.conf')
+  let wanted: string
+  beforeEach(() => {
+    wanted = readFileSync(base(), 'utf8')
+    writeFileSync(base(), `${wanted}# of an older version\n`)
+  })
+  afterEach(() => at.edge.prepare())
+
+  test('does not write it when it is aborted before', async () => {
+    const binary = beside('half-hanging-nginx')
+    writeFileSync(
+      binary,
+      `#!/bin/sh\n[ "$1" = -T ] && touch ${beside('asked')} && exec sleep 600\nexec ${at.binary} "$@"\n`,
+    )
+    chmodSync(binary, 0o755)
+    const signal = abortedWhen(() => existsSync(beside('asked')))
+    await expect(localEdge({ ...at, binary }).prepare(signal)).rejects.toBe(REASON)
+    expect(readFileSync(base(), 'utf8')).toBe(`${wanted}# of an older version\n`)
+  })
+
+  test('leaves it when it is aborted while nginx may load it', { timeout: SHORTER_THAN_A_RELOAD_MS }, async () => {
+    process.kill(at.pid, 'SIGSTOP')
+    const signal = abortedWhen(() => readFileSync(base(), 'utf8') === wanted)
+    await expect(at.edge.prepare(signal)).rejects.toBe(REASON)
+    process.kill(at.pid, 'SIGCONT')
+    expect(readFileSync(base(), 'utf8')).toBe(wanted)
+  })
+})
+
+describe('a reload', () => {
+  test('of an nginx that is stopped ends with the abort', async () => {
+    process.kill(at.pid, 'SIGSTOP')
+    const controller = new AbortController()
+    const reloading = at.edge.reload({ signal: controller.signal })
+    setTimeout(() => controller.abort(REASON), 50)
+    await expect(reloading).rejects.toBe(REASON)
+    process.kill(at.pid, 'SIGCONT')
+    await at.edge.reload()
+  })
+
+  test('is not begun after the abort', async () => {
+    await until('nginx is idle', () => isIdle(at.pid))
+    const before = servingWorkers(at.pid)
+    await expect(at.edge.reload({ signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON)
+    await sleep(500)
+    expect(servingWorkers(at.pid)).toEqual(before)
+  })
+})
+
+describe('an edge that takes connections and says nothing', () => {
+  const QUESTION = { host: 'shop.lab.test', path: '/', tls: false }
+
+  test.each<[string, (edge: Edge, signal: AbortSignal) => Promise<unknown>]>([
+    ['a question', (edge, signal) => edge.ask(QUESTION, signal)],
+    ['a question over TLS', (edge, signal) => edge.ask({ ...QUESTION, tls: true }, signal)],
+    ['a question to its other addresses', (edge, signal) => edge.foreignListeners(QUESTION, signal)],
+    ['a handshake', (edge, signal) => edge.handshake(QUESTION.host, signal)],
+    ['the last question of a reload', (edge, signal) => edge.reload({ signal })],
+  ])('%s ends with the abort, and its connection is closed', async (_, ask) => {
+    // No limit of time comes: only the abort can end the wait.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
+    await using silent = await listenSilently()
+    const edge = localEdge({ ...at, address: '127.0.0.1', listen: ['127.0.0.1', '127.0.0.2'], ports: silent.ports })
+    const controller = new AbortController()
+    silent.connected.then(() => controller.abort(REASON))
+    await expect(ask(edge, controller.signal)).rejects.toBe(REASON)
+    vi.useRealTimers()
+    await expect.poll(silent.open).toBe(0)
+  })
+})
+
+test('a signal that does not abort changes nothing', async () => {
+  const { signal } = new AbortController()
+  const files = await at.edge.filesFor(SITE)
+  const change = { files, expected: await at.edge.hashFiles(files.map(({ path }) => path)) }
+  await at.edge.prepare(signal)
+  await at.edge.validate(change, undefined, signal)
+  await at.edge.swap(change)
+  await at.edge.reload({ signal })
+  const question = { host: SITE.host, path: '/', tls: false }
+  expect(await at.edge.ask(question, signal)).toMatchObject({ kind: 'answer', httpStatus: 502 })
+  expect(await at.edge.foreignListeners(question, signal)).toEqual([])
+  expect(await at.edge.handshake(SITE.host, signal)).toEqual({ kind: 'refused' })
+  writeFileSync(join(at.folder, 'hosts/broken.lab.test.conf'), 'broken')
+  await expect(at.edge.assertValid(signal)).rejects.toBeInstanceOf(EdgeFault)
+  rmSync(join(at.folder, 'hosts/broken.lab.test.conf'))
+})
+
+/** On all addresses of the loopback. */
+async function listenSilently() {
+  const sockets = new Set<Socket>()
+  const { promise: connected, resolve } = Promise.withResolvers<void>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
+    socket.on('data', () => resolve())
+  }).listen(0, '0.0.0.0')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    ports: { http: port, https: port },
+    connected,
+    open: () => sockets.size,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

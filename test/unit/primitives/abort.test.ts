@@ -1,0 +1,125 @@
+import { getEventListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { untilAborted } from '../../../src/primitives/abort.ts'
+import { FairClock } from '../../../src/primitives/fair-clock.ts'
+import { poll, retry } from '../../../src/primitives/retry.ts'
+
+const REASON = new Error('it took too long')
+const FOR_EVER = new Promise<never>(() => undefined)
+const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
+
+/** A signal that aborts in a moment. */
+function soon(): AbortSignal {
+  const controller = new AbortController()
+  setTimeout(() => controller.abort(REASON), 5)
+  return controller.signal
+}
+
+describe('a wait with a signal', () => {
+  test('ends with the reason, and leaves no listener', async () => {
+    const signal = soon()
+    await expect(untilAborted(FOR_EVER, signal)).rejects.toBe(REASON)
+    await expect(untilAborted(FOR_EVER, AbortSignal.abort(REASON))).rejects.toBe(REASON)
+    expect(listeners(signal)).toBe(0)
+  })
+
+  test('settles as the work does, and leaves no listener', async () => {
+    const { signal } = new AbortController()
+    expect(await untilAborted(Promise.resolve(7), signal)).toBe(7)
+    expect(await untilAborted(Promise.resolve(8), undefined)).toBe(8)
+    await expect(untilAborted(Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken')
+    expect(listeners(signal)).toBe(0)
+  })
+})
+
+describe('poll', () => {
+  const never = () => false
+
+  test('ends in a pause', async () => {
+    const signal = soon()
+    await expect(poll(() => 1, never, { firstMs: 600_000, signal })).rejects.toBe(REASON)
+    expect(listeners(signal)).toBe(0)
+  })
+
+  test('ends in a try that does not', async () => {
+    await expect(poll(() => FOR_EVER, never, { firstMs: 1, signal: soon() })).rejects.toBe(REASON)
+  })
+
+  test('makes no try after the abort', async () => {
+    let tries = 0
+    const read = () => {
+      tries += 1
+      return tries
+    }
+    await expect(poll(read, never, { firstMs: 1, signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON)
+    expect(tries).toBe(0)
+  })
+
+  test('finds what it finds with a signal that does not abort', async () => {
+    const { signal } = new AbortController()
+    expect(
+      await poll(
+        (attempt) => attempt,
+        (value) => value === 3,
+        { firstMs: 1, signal },
+      ),
+    ).toBe(3)
+    expect(listeners(signal)).toBe(0)
+  })
+})
+
+test('retry ends with the reason, whatever the error of the work is', async () => {
+  const signal = soon()
+  const work = async () => {
+    await untilAborted(sleep(1), signal)
+    throw new Error('busy')
+  }
+  await expect(retry(work, () => true, { firstMs: 1, signal })).rejects.toBe(REASON)
+})
+
+describe('the limit of a clock', () => {
+  test('comes with the abort, once and not before it is set', async () => {
+    using clock = new FairClock()
+    const ends: string[] = []
+    const controller = new AbortController()
+    clock.limit(600_000, () => ends.push('running'), controller.signal)
+    controller.abort(REASON)
+    expect(ends).toEqual(['running'])
+    clock.limit(600_000, () => ends.push('aborted before'), controller.signal)
+    expect(ends).toEqual(['running'])
+    await expect.poll(() => ends).toEqual(['running', 'aborted before'])
+    expect(listeners(controller.signal)).toBe(0)
+  })
+
+  test('does not come a second time', async () => {
+    using clock = new FairClock()
+    const controller = new AbortController()
+    let ends = 0
+    clock.limit(
+      1,
+      () => {
+        ends += 1
+      },
+      controller.signal,
+    )
+    await expect.poll(() => ends).toBe(1)
+    controller.abort(REASON)
+    expect(ends).toBe(1)
+  })
+
+  test('does not come after it was cancelled or the clock was stopped', () => {
+    const clock = new FairClock()
+    const controller = new AbortController()
+    let ends = 0
+    const count = () => {
+      ends += 1
+    }
+    clock.limit(600_000, count, controller.signal)()
+    clock.limit(600_000, count, controller.signal)
+    clock.stop()
+    expect(listeners(controller.signal)).toBe(0)
+    controller.abort(REASON)
+    expect(ends).toBe(0)
+  })
+})
