@@ -260,7 +260,8 @@ function releaseStep(context: StepContext): ReturnType<typeof proxyStep> {
     ours: async () => undefined,
     wanted: async (edge) => [...(await edge.filesWithout(host)), ...(await edge.releasedFiles(host, await pair()))],
     former: (edge, afters) => (edge === primary ? backedUp(afters) : formerFiles(edge)),
-    isRestored: async () => false,
+    // The released entry answers as the former one did.
+    isRestored: (edge) => serves(edge, plan),
     replacesLinks: true,
   })
   return {
