@@ -224,6 +224,8 @@ export class Exposer {
     const started = await renewals.request(plan, async (session) => {
       const right = await admission.prove('renew', plan, caller, credentials, session, now())
       if (plan.state === 'expired') throw expired(plan)
+      const replacing = await beingReplaced(plan, session)
+      if (replacing) throw replacing
       return { ...who(caller), right }
     })
     const result = started.result.then((done) => {
@@ -356,12 +358,13 @@ const endsSooner = ({ expiresAt }: FormerExposure, { expiresIn }: ExposureReques
 class Prolonged extends Error {}
 
 /** Words the refusal that the conditional statement has decided. */
-async function notProlonged({ planId, host }: Plan, wanted: number, session: StoreSession): Promise<Problem> {
+async function notProlonged(plan: Plan, wanted: number, session: StoreSession): Promise<Problem> {
+  const { planId, host } = plan
   const exposure = await session.findExposure(host)
   if (exposure?.planId !== planId || exposure.state !== 'applied') {
+    const replacing = await beingReplaced(plan, session)
+    if (replacing) return replacing
     const state = (await session.findPlan(planId))?.state ?? 'gone'
-    if (exposure?.planId === planId && state === 'applied')
-      return new Problem('plan_busy', `A plan that replaces this one is ${exposure.state}.`)
     return new Problem('plan_not_applied', `The plan is ${state}; only an applied plan can be prolonged.`)
   }
   if (exposure.expiresAt === undefined) {
@@ -374,6 +377,14 @@ async function notProlonged({ planId, host }: Plan, wanted: number, session: Sto
   return new Problem('lease_not_longer', `${host} ends at ${end}; expiresIn would end it sooner, at ${sooner}.`, {
     expiresAt: end,
   })
+}
+
+/** The refusal while a run replaces the plan: the plan is applied until that run has succeeded, its exposure is not. */
+async function beingReplaced({ planId, host }: Plan, session: StoreSession): Promise<Problem | undefined> {
+  const exposure = await session.findExposure(host)
+  if (exposure?.planId !== planId || exposure.state === 'applied') return undefined
+  if ((await session.findPlan(planId))?.state !== 'applied') return undefined
+  return new Problem('plan_busy', `A plan that replaces this one is ${exposure.state}.`)
 }
 
 const who = (caller: Caller) => ({ actor: caller.address, network: caller.network })

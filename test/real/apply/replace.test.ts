@@ -153,7 +153,7 @@ test('a plan that would end the exposure sooner than an extend since then is sta
   await removed(lab, longer.planId)
 })
 
-test('an extend is refused as busy while the exposure is updated', async () => {
+test('an extend and a renewal are refused as busy while the exposure is updated', async () => {
   let isSlow = false
   const held = Promise.withResolvers<void>()
   const asked = Promise.withResolvers<void>()
@@ -163,14 +163,15 @@ test('an extend is refused as busy while the exposure is updated', async () => {
     await held.promise
   }
   await using slow = await startWebBackend(lab, (_request, response) => response.end(), undefined, 0, answerLate)
-  const former = await applied(lab, { subdomain: 'held', expiresIn: 300 })
-  const plan = await planned(lab, { subdomain: 'held', port: slow.port, replaces: former.planId })
+  const former = await applied(lab, { subdomain: 'held', tls: true, expiresIn: 300 })
+  const plan = await planned(lab, { subdomain: 'held', tls: true, port: slow.port, replaces: former.planId })
   isSlow = true
   const updating = run(lab, plan.planId)
   await asked.promise
-  const { status, body } = await extend(former.planId, 600)
+  const answers = [await extend(former.planId, 600), await run(lab, former.planId, 'renew')]
   held.resolve()
-  expect([status, body.code, body.detail]).toEqual([409, 'plan_busy', 'A plan that replaces this one is applying.'])
+  for (const { status, body } of answers)
+    expect([status, body.code, body.detail]).toEqual([409, 'plan_busy', 'A plan that replaces this one is applying.'])
   expected(await updating, 200)
   await removed(lab, plan.planId)
 })
