@@ -19,7 +19,10 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     name: 'after the resolve of a blocked repair, accept or renewal the plan stays blocked',
     history: [applied, { do: 'take', part: 'entry' }, ...cannotBeUndone, { do: 'repair', by: 'a', plan: 'one' }],
-    isShownBy: ({ detail }) => detail === 'the plan is blocked, not applied',
+    // A plan that stays blocked can be resolved a second time.
+    isShownBy: ({ detail, lines }) =>
+      detail === 'the plan is blocked, not applied' ||
+      (/^(repair|accept|renew) began$/.test(detail) && lines.filter((line) => line.includes(' resolves ')).length > 1),
   },
   {
     name: 'a store that is silent in the step after the verdict turns the run back',
