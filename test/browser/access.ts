@@ -110,7 +110,8 @@ const settled = (page: Page) =>
     return Promise.allSettled(ending.map(({ finished }) => finished)).then(() => undefined)
   })
 
-async function expectAccessible(page: Page): Promise<void> {
+/** No accessibility fault in light or dark, and no control that only its placeholder names. */
+export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     await settled(page)

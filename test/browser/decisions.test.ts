@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { ERRORS } from '../../src/model/errors.ts'
 import type { HostRow } from '../../web/api/hosts.ts'
 import type { Plan, RunEvent } from '../../web/api/plans.ts'
 import type { Policy } from '../../web/api/policy.ts'
+import { nextStep } from '../../web/parts/next-step.ts'
 import { cliCommand, curlCommands, nextAction } from '../../web/plan/commands.ts'
 import { contrastsOf } from '../../web/plan/contrasts.ts'
 import { checkField, type Draft, draftOf, requestOf } from '../../web/plan/draft.ts'
 import { refusedFields } from '../../web/plan/refused.ts'
+import { allowedActs, deedsOfAct, shortHash } from '../../web/repair/acts.ts'
 import { expectedSteps, runView } from '../../web/run/steps.ts'
 import { screenAt } from '../../web/shell/location.ts'
 import { badgeCounts, inOrder, matching, serversOf, WHOLE_VIEW } from '../../web/status/host-list.ts'
@@ -196,6 +199,8 @@ describe('a run', () => {
       ['verify', 'waiting', undefined],
     ])
     expect(expectedSteps('remove', plan)).toEqual(['backup', 'dns', 'proxy'])
+    expect(expectedSteps('accept', plan)).toEqual(['backup', 'proxy', 'dns'])
+    expect(expectedSteps('repair', plan)).toEqual([])
     expect(ended).toBeUndefined()
   })
 
@@ -215,8 +220,41 @@ describe('a run', () => {
       ['proxy', 'failed', 'No.'],
     ])
     expect(view.undos).toEqual([{ name: 'proxy', status: 'undone', ms: 2, detail: undefined }])
-    expect([view.ended, view.ms]).toEqual(['rolled_back', 8])
+    expect([view.ended, view.ms, view.hasFailed]).toEqual(['rolled_back', 8, true])
   })
+})
+
+describe('what can be done about a host that is not as it was applied', () => {
+  const may = (...rights: string[]) => ({ caller: { network: 'internal', may: rights } }) as unknown as Policy
+  const edited = { part: 'entry', field: 'hosts/a.conf', expected: 'x', found: 'y', overwrite: true } as const
+  const gone = { part: 'record', field: 'a.test A', expected: 'x', found: 'missing', overwrite: false } as const
+
+  test('is offered only to callers who may do it', () => {
+    const acts = ['repair', 'overwrite', 'accept', 'renew'] as const
+    expect(allowedActs(acts, may('read', 'repair'))).toEqual(['repair', 'overwrite'])
+    expect(allowedActs(acts, may('read', 'accept', 'renew'))).toEqual(['accept', 'renew'])
+    expect(allowedActs(acts, may('read', 'plan'))).toEqual([])
+  })
+
+  test('is told before it is done', () => {
+    const told = (act: Parameters<typeof deedsOfAct>[0]) => deedsOfAct(act, 'a.test', [edited, gone]).join(' ')
+    expect(told('repair')).toMatch(/^a\.test A is written again.*put back\.$/)
+    expect(told('repair')).not.toContain('hosts/a.conf')
+    expect(told('overwrite')).toMatch(/^hosts\/a\.conf is overwritten\..*lost\. a\.test A is written again/)
+    expect(told('accept')).toMatch(/stays on the air.*owner mark.*nobody renews/)
+    expect(told('renew')).toMatch(/order budget.*without a gap/)
+  })
+
+  test('shows enough of a hash', () => {
+    expect(shortHash(`sha256:${'a'.repeat(64)}`)).toBe('sha256:aaaaaaaaaaaa…')
+    expect(shortHash('192.0.2.1')).toBe('192.0.2.1')
+  })
+})
+
+test('no next step on the page is an HTTP call', () => {
+  const told = Object.entries(ERRORS).map(([code, { nextAction }]) => nextStep({ code, nextAction }))
+  expect(told.filter((sentence) => /\b(?:GET|POST) \//.test(sentence))).toEqual([])
+  expect(nextStep({ code: 'a_newer_code', nextAction: 'Do this.' })).toBe('Do this.')
 })
 
 test('commands to paste get their own capability', () => {

@@ -84,7 +84,7 @@ export function keyboard(site: () => PageSite): void {
 }
 
 /** The accessible name of the focused element. */
-const focused = (page: Page): Promise<string> =>
+export const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement
     if (!element) return ''
@@ -95,7 +95,7 @@ const focused = (page: Page): Promise<string> =>
 
 const MOST_TABS = 60
 
-async function tabTo(page: Page, name: string): Promise<void> {
+export async function tabTo(page: Page, name: string): Promise<void> {
   for (let tabs = 0; tabs < MOST_TABS; tabs += 1) {
     if ((await focused(page)) === name) return
     await page.keyboard.press('Tab')

@@ -7,6 +7,7 @@ import { gallery } from './gallery.ts'
 import { keyboard } from './keyboard.ts'
 import { outside } from './outside.ts'
 import { refusals } from './refusals.ts'
+import { repairs } from './repairs.ts'
 import { story } from './story.ts'
 import { weight } from './weight.ts'
 
@@ -28,6 +29,7 @@ afterAll(() => site?.stop())
 
 weight()
 story(now)
+repairs(now)
 outside(now)
 refusals(now)
 keyboard(now)

@@ -20,6 +20,10 @@ const inFull = async (answer: Promise<PlanBody>): Promise<Plan> => (await answer
 
 export const makePlan = (request: ExposureRequest): Promise<Plan> => inFull(client.plan(request as PlanBody['request']))
 
+/** Whether a run of the plan is in progress. */
+export const isUnderWay = ({ state, runs }: Pick<Plan, 'state' | 'runs'>): boolean =>
+  state === 'applying' || state === 'removing' || runs?.at(-1)?.state === 'running'
+
 const planKey = (planId: string) => ['plan', planId]
 
 /** Without an id nothing is fetched. */
@@ -27,8 +31,7 @@ export const usePlan = (planId: string | undefined) =>
   useQuery({
     queryKey: planKey(planId ?? ''),
     queryFn: planId === undefined ? skipToken : () => inFull(client.getPlan(planId)),
-    refetchInterval: ({ state }) =>
-      state.data?.state === 'applying' || state.data?.state === 'removing' ? 1_000 : 15_000,
+    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? 1_000 : 15_000),
   })
 
 export const usePlans = () =>

@@ -1,12 +1,16 @@
 import { useEffect, useId, useRef } from 'react'
-import { useDiagnosis } from '../api/diagnosis.ts'
+import { type Diagnosis, useDiagnosis } from '../api/diagnosis.ts'
 import { useHosts } from '../api/hosts.ts'
+import { usePlan } from '../api/plans.ts'
+import { usePolicy } from '../api/policy.ts'
 import { Badge } from '../parts/Badge.tsx'
 import { Button } from '../parts/Button.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { timeOfDay, took } from '../parts/time.ts'
+import { allowedActs } from '../repair/acts.ts'
+import { Repairs } from '../repair/Repairs.tsx'
 import { Link } from '../shell/Link.tsx'
 import { Cause } from './Cause.tsx'
 import { Chain } from './Chain.tsx'
@@ -46,6 +50,7 @@ export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
       {diagnosis && (
         <>
           <Cause cause={diagnosis.cause} badge={diagnosis.badge} />
+          <RepairSection diagnosis={diagnosis} />
           <Chain chain={diagnosis.chain} />
           <Facts diagnosis={diagnosis} row={row} />
           <footer className={styles.foot}>
@@ -70,6 +75,26 @@ export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
           </footer>
         </>
       )}
+    </section>
+  )
+}
+
+/**
+ * What can be done about the cause, for callers who may. It stays while the panel is open: after an accept the host has no
+ * plan any more, and the result of the run is still to be read.
+ */
+function RepairSection({ diagnosis: { planId, cause } }: { readonly diagnosis: Diagnosis }) {
+  const { data: policy } = usePolicy()
+  const first = useRef(planId)
+  first.current ??= planId
+  const isOffered = useRef(false)
+  if (policy && allowedActs(cause.acts, policy).length > 0) isOffered.current = true
+  const { data: plan } = usePlan(isOffered.current ? first.current : undefined)
+  if (!plan || !policy) return null
+  return (
+    <section className={styles.repairs} aria-label="What can be done">
+      <h3>What can be done</h3>
+      <Repairs plan={plan} policy={policy} acts={cause.acts} withRun />
     </section>
   )
 }

@@ -1,6 +1,7 @@
 import { Refusal } from '../../src/client/index.ts'
 import { Button } from './Button.tsx'
 import { Notice } from './Notice.tsx'
+import { nextStep } from './next-step.ts'
 import styles from './Trouble.module.css'
 
 interface TroubleProps {
@@ -14,7 +15,7 @@ export function Trouble({ fault, again }: TroubleProps) {
   return (
     <Notice tone="bad" title={problem?.title ?? 'The service cannot be reached'} live>
       <p>{problem ? problem.detail : 'Nothing answered. It is tried again by itself.'}</p>
-      {problem && <p>{problem.nextAction}</p>}
+      {problem && <p>{nextStep(problem)}</p>}
       {typeof problem?.retryAfter === 'number' && <p>Wait {problem.retryAfter} s before the next try.</p>}
       {problem && (
         <p className={styles.code}>

@@ -1,9 +1,11 @@
 import { usePlan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { CopyButton } from '../parts/CopyButton.tsx'
+import { Notice } from '../parts/Notice.tsx'
 import { Panel } from '../parts/Panel.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
+import { RepairPanel } from '../repair/RepairPanel.tsx'
 import { RunPanel } from '../run/RunPanel.tsx'
 import { wordsFor } from '../run/steps.ts'
 import { Link } from '../shell/Link.tsx'
@@ -54,6 +56,12 @@ export function PlanSheet({ planId, policy }: { readonly planId: string; readonl
           <Life plan={plan} />
         </dl>
       </Panel>
+      {plan.state === 'released' && (
+        <Notice tone="calm" title={`${plan.host} is no longer managed by Drawbridge`}>
+          <p>It was accepted as it stood. It stays on the air, and nobody renews its certificate or removes it here.</p>
+        </Notice>
+      )}
+      {plan.state === 'applied' && <RepairPanel plan={plan} policy={policy} />}
       <RunPanel plan={plan} policy={policy} />
       {(plan.state === 'planned' || plan.state === 'rolled_back' || plan.state === 'applied') && (
         <Panel title={isInside ? 'The same from a shell' : 'For someone inside'}>

@@ -1,4 +1,4 @@
-import type { Plan, Run } from '../api/plans.ts'
+import type { Action, Plan, Run } from '../api/plans.ts'
 import type { Tone } from '../parts/Notice.tsx'
 import { inFull, took } from '../parts/time.ts'
 import styles from './Timeline.module.css'
@@ -39,7 +39,7 @@ function momentsOf(plan: Plan): readonly Moment[] {
   return [made, ...runs, ...(isMortal ? [end] : [])]
 }
 
-const ENDED: Record<Run['action'], Record<Run['state'], readonly [string, Tone]>> = {
+const ENDED: Record<Action, Record<Run['state'], readonly [string, Tone]>> = {
   apply: {
     running: ['Applying', 'calm'],
     succeeded: ['Applied', 'good'],
@@ -78,7 +78,7 @@ const ENDED: Record<Run['action'], Record<Run['state'], readonly [string, Tone]>
   },
 }
 
-const BEGUN: Record<Run['action'], string> = {
+const BEGUN: Record<Action, string> = {
   apply: 'Apply begun',
   update: 'Change begun',
   remove: 'Removal begun',

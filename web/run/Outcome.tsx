@@ -1,4 +1,5 @@
 import type { Action, Plan, RunEvent } from '../api/plans.ts'
+import { CopyButton } from '../parts/CopyButton.tsx'
 import { Notice, type Tone } from '../parts/Notice.tsx'
 import { took } from '../parts/time.ts'
 import { Link } from '../shell/Link.tsx'
@@ -14,24 +15,21 @@ interface OutcomeProps {
 
 /** The result of a run in one sentence, and the answer of each edge. */
 export function Outcome({ plan, action, view, ended }: OutcomeProps) {
-  const { tone, title } = verdictOn(plan.host, action, ended)
+  const isPutBack = wasPutBack(action, view, ended)
+  const { tone, title } = verdictOn(plan.host, action, ended, isPutBack)
   const time = view.ms === undefined ? '' : ` It took ${took(view.ms)}.`
   return (
     <div className={styles.outcome}>
       <Notice tone={tone} title={title} live>
-        {ended === 'applied' && action !== 'remove' && (
+        {ended === 'applied' && !isPutBack && (
           <p>
             <a href={plan.url}>{plan.url}</a> answers. <Link to={`/hosts/${plan.host}`}>See how it does</Link>.{time}
           </p>
         )}
         {ended === 'removed' && <p>Name and proxy entry are gone; the backend was not touched.{time}</p>}
-        {isPutBack(action, ended) && <p>The step that failed and each that was put back stand below.{time}</p>}
-        {ended === 'blocked' && (
-          <p>
-            Putting back failed, too. On the server, <code>drawbridge resolve {plan.planId}</code> shows what is left
-            and finishes it.
-          </p>
-        )}
+        {ended === 'released' && <p>It stays on the air, and Drawbridge no longer manages it.{time}</p>}
+        {isPutBack && <p>The step that failed and each that was put back stand below.{time}</p>}
+        {ended === 'blocked' && <Resolving planId={plan.planId} />}
       </Notice>
       {view.verification && (
         <div className={styles.edges}>
@@ -43,16 +41,34 @@ export function Outcome({ plan, action, view, ended }: OutcomeProps) {
   )
 }
 
-const isPutBack = (action: Action, ended: string): boolean =>
-  ended === 'rolled_back' || (action === 'remove' && ended === 'applied')
+/** What an administrator can do about a blocked run. Only a command on the server can do it. */
+function Resolving({ planId }: { readonly planId: string }) {
+  const finish = `drawbridge resolve ${planId} --config FILE`
+  const keep = `${finish} --accept`
+  return (
+    <>
+      <p>Putting back failed, too. No run can change the host until a command on the server resolves it.</p>
+      <p>
+        To finish putting back: <code>{finish}</code> <CopyButton text={finish} what="the command that finishes" />
+      </p>
+      <p>
+        To keep everything as it stands: <code>{keep}</code> <CopyButton text={keep} what="the command that keeps" />
+      </p>
+    </>
+  )
+}
 
-function verdictOn(host: string, action: Action, ended: string): { tone: Tone; title: string } {
+/** After a run that was put back, other than an apply or a change, the plan is applied as before. */
+function wasPutBack(action: Action, { hasFailed }: RunView, ended: string): boolean {
+  if (ended === 'rolled_back') return true
+  if (ended !== 'applied') return false
+  return action === 'remove' || action === 'accept' || ((action === 'repair' || action === 'renew') && hasFailed)
+}
+
+function verdictOn(host: string, action: Action, ended: string, isPutBack: boolean): { tone: Tone; title: string } {
   if (ended === 'blocked') return { tone: 'bad', title: `${host} is frozen` }
-  if (isPutBack(action, ended)) {
-    return { tone: 'warning', title: `The ${NOUNS[action]} of ${host} failed and everything was put back` }
-  }
-  if (ended === 'removed') return { tone: 'good', title: `${host} is off the air` }
-  return { tone: 'good', title: action === 'update' ? `${host} was changed` : `${host} is on the air` }
+  if (isPutBack) return { tone: 'warning', title: `The ${NOUNS[action]} of ${host} failed and everything was put back` }
+  return { tone: 'good', title: `${host} ${DONE[action]}` }
 }
 
 const NOUNS: Record<Action, string> = {
@@ -62,6 +78,15 @@ const NOUNS: Record<Action, string> = {
   repair: 'repair',
   accept: 'accept',
   renew: 'renewal',
+}
+
+const DONE: Record<Action, string> = {
+  apply: 'is on the air',
+  update: 'was changed',
+  remove: 'is off the air',
+  repair: 'was repaired',
+  accept: 'was accepted as it stands',
+  renew: 'has a new certificate',
 }
 
 type Verdict = NonNullable<RunEvent['verification']>['primary']

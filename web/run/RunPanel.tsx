@@ -8,10 +8,10 @@ import { Panel } from '../parts/Panel.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { go } from '../shell/location.ts'
 import { ApplyDialog } from './ApplyDialog.tsx'
-import { useFollowing } from './following.ts'
 import { RemoveDialog } from './RemoveDialog.tsx'
 import styles from './RunPanel.module.css'
 import { RunStory } from './RunStory.tsx'
+import { useRun } from './run.ts'
 
 /** The controls that change something, for callers who may use them, and their results. */
 export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly policy: Policy }) {
@@ -22,12 +22,7 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
     mutationFn: (action: RequestedAction) => client.beginRun(plan.planId, action),
     onSettled: () => queries.invalidateQueries({ queryKey: ['plan', plan.planId] }),
   })
-  const isRunning = plan.state === 'applying' || plan.state === 'removing'
-  const live = useFollowing(plan.planId, isRunning)
-  const last = plan.runs?.at(-1)
-  const isNew = live.length > 0 && live[0]?.id !== last?.events[0]?.id
-  const events = isRunning || isNew ? live : (last?.events ?? [])
-  const action = actionOf(plan, running.isPending ? running.variables : last?.action)
+  const { isRunning, action, events } = useRun(plan, running.isPending ? running.variables : undefined)
   const begin = (wanted: RequestedAction) => {
     setAsked(undefined)
     running.mutate(wanted)
@@ -38,17 +33,17 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   const mayChange = policy.caller.may.includes('apply') && plan.state === 'applied'
   const mayRemove = policy.caller.may.includes('remove') && plan.state === 'applied'
   const mayAct = mayApply || mayChange || mayRemove
-  const isShown = mayAct || isRunning || running.isPending || events.length > 0
+  const isShown = mayAct || isRunning || events.length > 0
   if (!isShown && !running.error) return null
   return (
     <Panel title={events.length > 0 || isRunning ? TITLES[action] : 'Make it real'}>
       <div ref={place} tabIndex={-1} className={styles.story}>
         {running.error && <Trouble fault={running.error} />}
-        {(events.length > 0 || isRunning || running.isPending) && (
-          <RunStory plan={plan} action={action} events={events} isRunning={isRunning || running.isPending} />
+        {(events.length > 0 || isRunning) && (
+          <RunStory plan={plan} action={action} events={events} isRunning={isRunning} />
         )}
       </div>
-      {mayAct && !running.isPending && (
+      {mayAct && !isRunning && (
         <div className={styles.actions}>
           {mayApply && (
             <Button look="main" onClick={() => setAsked('apply')}>
@@ -76,11 +71,4 @@ const TITLES: Record<Action, string> = {
   repair: 'Repair',
   accept: 'Accept',
   renew: 'Renewal',
-}
-
-/** The current run, or else the last result or request. */
-function actionOf({ state, request }: Plan, last: Action = 'apply'): Action {
-  if (state === 'removing') return 'remove'
-  const action = state === 'applying' ? 'apply' : last
-  return action === 'apply' && request.replaces !== undefined ? 'update' : action
 }

@@ -15,16 +15,22 @@ interface RunStoryProps {
 /** The steps of a run, live and afterwards. */
 export function RunStory({ plan, action, events, isRunning }: RunStoryProps) {
   const now = useNow(isRunning ? 100 : 60_000)
-  const view = runView(events, expectedSteps(action, plan), now)
+  const expected = expectedSteps(action, plan)
+  const view = runView(events, expected, now)
   const done = view.steps.filter(({ status }) => status === 'done').length
   const isEnded = view.ended !== undefined
   return (
     <div className={styles.story}>
       {!isEnded && isRunning && (
         <div className={styles.progress}>
-          <progress value={done} max={view.steps.length} aria-label={action === 'remove' ? 'Removing' : 'Applying'} />
+          <progress
+            {...(expected.length > 0 && { value: done, max: view.steps.length })}
+            aria-label={PROGRESS[action]}
+          />
           <p role="status">
-            Step {Math.min(done + 1, view.steps.length)} of {view.steps.length}
+            {expected.length > 0
+              ? `Step ${Math.min(done + 1, view.steps.length)} of ${view.steps.length}`
+              : 'Under way'}
           </p>
         </div>
       )}
@@ -46,6 +52,15 @@ export function RunStory({ plan, action, events, isRunning }: RunStoryProps) {
       )}
     </div>
   )
+}
+
+const PROGRESS: Record<Action, string> = {
+  apply: 'Applying',
+  update: 'Changing',
+  remove: 'Removing',
+  repair: 'Repairing',
+  accept: 'Accepting',
+  renew: 'Renewing',
 }
 
 type Status = StepView['status'] | UndoView['status']

@@ -18,7 +18,8 @@ export function useFollowing(planId: string, isRunning: boolean): readonly RunEv
       setEvents([...seen.values()])
       if (name !== 'end') return
       stop()
-      for (const key of ['plan', 'plans', 'hosts']) void queries.invalidateQueries({ queryKey: [key] })
+      for (const key of ['plan', 'plans', 'hosts', 'drift', 'diagnosis'])
+        void queries.invalidateQueries({ queryKey: [key] })
     }
     const stop = follow({
       path: `/api/deploy/plans/${planId}/events`,

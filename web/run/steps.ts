@@ -1,4 +1,4 @@
-import { STEPS_TO_REMOVE } from '../../src/model/run.ts'
+import { STEPS_TO_ACCEPT, STEPS_TO_REMOVE, STEPS_TO_RENEW } from '../../src/model/run.ts'
 import type { Action, Plan, RunEvent } from '../api/plans.ts'
 
 /** One step of a run, with its undo if there was one. */
@@ -23,6 +23,7 @@ export interface RunView {
   readonly verification: RunEvent['verification']
   /** The plan's state when the run has ended. */
   readonly ended: string | undefined
+  readonly hasFailed: boolean
   readonly ms: number | undefined
 }
 
@@ -34,19 +35,37 @@ const WORDS: Readonly<Record<string, string>> = {
   'proxy-tls': 'Add the certificate to the proxy entry',
   dns: 'Set the DNS record',
   verify: 'Verify on Primary and Secondary',
+  tidy: 'Take unused certificate files away',
 }
 
-const REMOVAL_WORDS: Readonly<Record<string, string>> = {
-  dns: 'Take the name out of DNS',
-  proxy: 'Take the proxy entry away and load',
+/** Steps that do something else in a run of this action. */
+const OTHER_WORDS: Readonly<Partial<Record<Action, Readonly<Record<string, string>>>>> = {
+  remove: { dns: 'Take the name out of DNS', proxy: 'Take the proxy entry away and load' },
+  repair: { dns: 'Set the DNS records again', proxy: 'Write the proxy entry again and load' },
+  accept: { dns: 'Take the owner mark out of DNS', proxy: 'Write the entry to a file of its own and load' },
+  renew: { proxy: 'Put the certificate in place and load' },
 }
 
-export const wordsFor = (step: string, action: Action): string =>
-  (action === 'remove' ? REMOVAL_WORDS[step] : undefined) ?? WORDS[step] ?? step
+export const wordsFor = (step: string, action: Action): string => OTHER_WORDS[action]?.[step] ?? WORDS[step] ?? step
 
-/** The steps of a run, in order. A plan of version 0.1 does not name those of its apply. */
-export const expectedSteps = (action: Action, plan: Pick<Plan, 'steps'>): readonly string[] =>
-  action === 'remove' ? STEPS_TO_REMOVE : plan.steps
+/**
+ * The steps of a run, in order. A plan of version 0.1 does not name those of its apply. Those of a repair depend on what is
+ * damaged, so they are not known before they begin.
+ */
+export function expectedSteps(action: Action, { steps }: Pick<Plan, 'steps'>): readonly string[] {
+  switch (action) {
+    case 'remove':
+      return STEPS_TO_REMOVE
+    case 'accept':
+      return STEPS_TO_ACCEPT
+    case 'renew':
+      return STEPS_TO_RENEW
+    case 'repair':
+      return []
+    default:
+      return steps
+  }
+}
 
 /** `now` gives a running step its duration so far. */
 export function runView(events: readonly RunEvent[], expected: readonly string[], now: number): RunView {
@@ -65,6 +84,7 @@ export function runView(events: readonly RunEvent[], expected: readonly string[]
     undos: [...new Set(undone)].map((name) => undoView(name, told, now)),
     verification: told.find(({ verification }) => verification)?.verification,
     ended: ending?.state,
+    hasFailed: told.some(({ name }) => name === 'failed'),
     ms: first && (ending ? Date.parse(ending.at) : now) - Date.parse(first.at),
   }
 }

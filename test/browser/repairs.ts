@@ -1,0 +1,143 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { startWebBackend } from '../support/backends/web-backend.ts'
+import { updateZone } from '../support/dns/lab-dns.ts'
+import { visit } from '../support/edge/visitor.ts'
+import { applied, planned, removed, run } from '../support/lab/exposure.ts'
+import type { PageSite } from '../support/programs/browser.ts'
+import { drawbridge } from '../support/programs/drawbridge.ts'
+import { expectAccessible } from './access.ts'
+import { focused, tabTo } from './keyboard.ts'
+import { SEEN_WITHIN } from './steps.ts'
+
+/** What the page offers for a host that is not as it was applied, and what it shows of it. */
+export function repairs(site: () => PageSite): void {
+  const entryOf = (host: string) => join(site().lab.description.edges.primary.hosts, `${host}.conf`)
+  const edit = (host: string) => appendFileSync(entryOf(host), '# edited\n')
+  const section = (page: Page) => page.getByRole('region', { name: 'What can be done' })
+  const buttons = async (page: Page) =>
+    (await section(page).getByRole('button').allInnerTexts()).map((text) => text.trim())
+
+  test('an edited entry is compared, and overwritten after a confirmation', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'touched' })
+    edit(host)
+    const page = await open(`/hosts/${host}`)
+    const differences = section(page).getByRole('table', { name: `How ${host} differs from its plan` })
+    await differences.waitFor(SEEN_WITHIN)
+    expect(await differences.getByRole('columnheader').allInnerTexts()).toEqual(['Part', 'Field', 'Expected', 'Found'])
+    expect(await differences.getByRole('row').last().innerText()).toMatch(
+      new RegExp(`Entry\\s+hosts/${host}.conf\\s+sha256:[0-9a-f]{12}…\\s+sha256:[0-9a-f]{12}…\\s+changed outside`),
+    )
+    await page.getByText('Press “Overwrite and repair” to discard the change, or Accept to keep it.').waitFor()
+    expect(await buttons(page)).toEqual(['Overwrite and repair', 'Accept'])
+    await expectAccessible(page)
+    await page.setViewportSize({ width: 320, height: 800 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+    await page.setViewportSize({ width: 1280, height: 800 })
+
+    await section(page).getByRole('button', { name: 'Overwrite and repair' }).click()
+    const dialog = page.getByRole('dialog', { name: `Overwrite and repair ${host}?` })
+    expect(await dialog.innerText()).toMatch(new RegExp(`hosts/${host}.conf is overwritten.*is lost.*put back`, 's'))
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(readFileSync(entryOf(host), 'utf8')).toContain('# edited')
+
+    await section(page).getByRole('button', { name: 'Overwrite and repair' }).click()
+    await dialog.getByRole('button', { name: 'Overwrite and repair' }).click()
+    await page.getByText(`${host} was repaired`).waitFor(SEEN_WITHIN)
+    const steps = await section(page).getByRole('list', { name: 'Steps' }).getByRole('listitem').allInnerTexts()
+    expect(steps.map((step) => step.split('\n')[0])).toEqual([
+      'Back up the configuration',
+      'Write the proxy entry again and load',
+      'Set the DNS records again',
+      'Verify on Primary and Secondary',
+    ])
+    expect(readFileSync(entryOf(host), 'utf8')).not.toContain('# edited')
+    await page.getByText('Nothing needs to be done.').waitFor(SEEN_WITHIN)
+    expect(await buttons(page)).toEqual([])
+    await removed(lab, planId)
+  })
+
+  test('a missing record is repaired on the page of the plan, by keys', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'unnamed' })
+    updateZone(lab, `update delete ${host} A`)
+    const page = await open(`/plans/${planId}`)
+    await section(page).getByRole('table').waitFor(SEEN_WITHIN)
+    expect(await section(page).innerText()).toMatch(/DNS has no address.*Press Repair.*missing/s)
+    await expectAccessible(page)
+    await tabTo(page, 'Repair')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: `Repair ${host}?` }).waitFor()
+    await page.keyboard.press('Escape')
+    expect(await focused(page)).toBe('Repair')
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Repair')
+    await page.keyboard.press('Enter')
+    await page.getByText(`${host} was repaired`).waitFor(SEEN_WITHIN)
+    await section(page).waitFor({ state: 'detached', ...SEEN_WITHIN })
+    const timeline = page.getByRole('region', { name: 'Timeline' })
+    for (const moment of ['Repair begun', 'Repaired']) await timeline.getByText(moment, { exact: true }).waitFor()
+    await removed(lab, planId)
+  })
+
+  test('an accepted host stays on the air, and its plan is released', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'let-go' })
+    edit(host)
+    const page = await open(`/hosts/${host}`)
+    await section(page).getByRole('button', { name: 'Accept' }).click(SEEN_WITHIN)
+    const dialog = page.getByRole('dialog', { name: `Accept ${host} as it stands?` })
+    expect(await dialog.innerText()).toMatch(/stays on the air.*owner mark.*file outside.*nobody renews/s)
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Accept' }).click()
+    await page.getByText(`${host} was accepted as it stands`).waitFor(SEEN_WITHIN)
+    await page.getByRole('code').filter({ hasText: 'not made here' }).waitFor(SEEN_WITHIN)
+    expect((await visit(lab.description.edges.primary, { host, path: '/healthz' })).status).toBe(200)
+    await page.goto(`${lab.description.inside}/plans/${planId}`)
+    await page.getByText(`${host} is no longer managed by Drawbridge`).waitFor()
+    await page.getByText('Released', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: /remove|repair|change/i }).count()).toBe(0)
+    await expectAccessible(page)
+  })
+
+  test('a blocked plan shows the commands that resolve it', async () => {
+    const { lab, open } = site()
+    let isTouched = false
+    await using backend = await startWebBackend(lab, (_request, response) => {
+      if (!isTouched) edit(`stuck.${lab.description.zone}`)
+      isTouched = true
+      response.writeHead(500).end()
+    })
+    const { planId, host } = await planned(lab, { subdomain: 'stuck', port: backend.port })
+    await run(lab, planId)
+    const page = await open(`/plans/${planId}`)
+    await page.getByText(`${host} is frozen`).waitFor()
+    await page.getByText(`drawbridge resolve ${planId} --config FILE`, { exact: true }).waitFor()
+    await page.getByText(`drawbridge resolve ${planId} --config FILE --accept`, { exact: true }).waitFor()
+    await page.getByText('Blocked', { exact: true }).waitFor()
+    await expectAccessible(page)
+    writeFileSync(entryOf(host), readFileSync(entryOf(host), 'utf8').replace('# edited\n', ''))
+    const resolved = await drawbridge(['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml')])
+    expect(resolved.code).toBe(0)
+  })
+
+  test('a public caller sees the cause and nothing that changes anything', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'watched' })
+    edit(host)
+    const page = await open(`/hosts/${host}`, 'outside')
+    await page.getByText('Ask the administrator of this service to repair the exposure.').waitFor(SEEN_WITHIN)
+    expect(await section(page).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /repair|accept|renew/i }).count()).toBe(0)
+    await page.goto(`${lab.description.outside}/plans/${planId}`)
+    await page.getByRole('region', { name: 'What changes' }).waitFor()
+    expect(await section(page).count()).toBe(0)
+    const answer = await run(lab, planId, 'repair', {}, { overwrite: true })
+    expect(answer.status).toBe(200)
+    await removed(lab, planId)
+  })
+}
