@@ -2525,7 +2525,7 @@ export interface operations {
                      *           "ms": 38.5
                      *         }
                      *       ],
-                     *       "file": "/etc/nginx/conf.d/hello.lab.test.conf",
+                     *       "file": "/etc/nginx/drawbridge-released/hello.lab.test.conf",
                      *       "warnings": [
                      *         "Drawbridge no longer renews the certificate of hello.lab.test."
                      *       ],

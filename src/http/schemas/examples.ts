@@ -142,7 +142,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
   acceptExposure: {
     200: {
       ...{ planId, state: 'released', host, steps: [{ name: 'proxy', status: 'done', ms: 38.5 }] },
-      file: '/etc/nginx/conf.d/hello.lab.test.conf',
+      file: '/etc/nginx/drawbridge-released/hello.lab.test.conf',
       warnings: ['Drawbridge no longer renews the certificate of hello.lab.test.'],
       releasedAt: at,
     },

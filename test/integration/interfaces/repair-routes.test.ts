@@ -9,7 +9,7 @@ import type { Exposer } from '../../../src/usecases/exposer.ts'
 
 /** The routes of repair and accept on a stand-in for the use cases. `test/real/interfaces` has the whole way. */
 const PLAN_ID = 'plan_00000000000000000000000001'
-const FILE = '/etc/nginx/conf.d/hello.lab.test.conf'
+const FILE = '/etc/nginx/drawbridge-released/hello.lab.test.conf'
 const AT = Date.UTC(2026, 0, 31, 12)
 const verification: Verification = {
   primary: { server: '23', ok: true, detail: 'HTTP 200' },

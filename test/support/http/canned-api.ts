@@ -146,7 +146,7 @@ const released = () => ({
   state: 'released',
   host: HOST,
   steps: [],
-  file: `/etc/nginx/conf.d/${HOST}.conf`,
+  file: `/etc/nginx/drawbridge-released/${HOST}.conf`,
   warnings: [`Drawbridge no longer renews the certificate of ${HOST}.`],
   releasedAt: from(0),
 })
