@@ -100,7 +100,7 @@ export function repairs(site: () => PageSite): void {
     await page.goto(`${lab.description.inside}/plans/${planId}`)
     await page.getByText(`${host} is no longer managed by Drawbridge`).waitFor()
     await page.getByText('Released', { exact: true }).waitFor()
-    expect(await page.getByRole('button', { name: /remove|repair|change/i }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /^(remove|repair|change|accept)/i }).count()).toBe(0)
     await expectAccessible(page)
   })
 
