@@ -23,8 +23,8 @@ const ROLLED_BACK = { run: 'rolled_back', audit: 'rolled_back' } as const
 const SUCCEEDED = { run: 'succeeded', audit: 'ok' } as const
 /** The plan is applied before and after. */
 const SAME_PLAN = {
-  succeeded: { ...SUCCEEDED, exposure: 'applied' },
-  rolled_back: { ...ROLLED_BACK, exposure: 'applied' },
+  succeeded: { ...SUCCEEDED, plan: 'applied', exposure: 'applied' },
+  rolled_back: { ...ROLLED_BACK, plan: 'applied', exposure: 'applied' },
 } as const
 
 const ENDINGS: Record<RunAction, Record<'succeeded' | 'rolled_back', Ending>> = {

@@ -39,9 +39,10 @@ export class HeldLeases implements LeaseGuard {
     return Math.max(0, Math.min(...this.#heldUntil.values()) - this.#now())
   }
 
-  /** Stops renewing. Does not release the leases. */
+  /** Stops renewing. Does not release the leases, but nothing may be done under them any more. */
   stop(): void {
     clearInterval(this.#beat)
+    for (const { name } of this.#leases) this.#heldUntil.set(name, 0)
   }
 
   /** Retried at the next beat if the store does not answer. The life is counted from before the call, which may have waited. */

@@ -45,6 +45,10 @@ export async function resolve(planId: string, parts: ResolveParts): Promise<RunR
 export async function acceptBlocked(planId: string, parts: ResolveParts): Promise<RunResult> {
   const begun = await parts.store.transaction(async (session) => {
     const { blocked, ...taken } = await takeOver(planId, 'accept', parts, session)
+    if (blocked.action === 'renew' && taken.leases.length > 1)
+      throw new Problem('plan_busy', `The blocked renewal of ${blocked.host} has changed other hosts, too.`, {
+        nextAction: `Finish it with drawbridge resolve ${planId} on the server.`,
+      })
     const { runId, fence, startedAt: at } = taken.run
     const task = { resolves: blocked.runId }
     await session.appendJournal({ runId, at, step: 'run', mark: 'intent', image: task }, fence)
@@ -94,10 +98,14 @@ async function takeOver(
   return { blocked, plan, run, leases }
 }
 
+/** The blocked run of a plan: the one that has claimed its exposure. Runs of earlier versions have no claims. */
 async function blockedRun(store: StoreSession, planId: string): Promise<Run> {
   const plan = await store.findPlan(planId)
+  const claimedBy = plan && (await store.findExposure(plan.host))?.runId
   const runs = await store.runsOf(planId)
-  const run = runs.findLast(({ state }) => state === 'blocked')
-  if (plan?.state === 'blocked' && run && runs.at(-1)?.state !== 'running') return run
+  const isUnderWay = runs.some(({ state }) => state === 'running')
+  const run =
+    claimedBy === undefined ? runs.findLast(({ state }) => state === 'blocked') : await store.findRun(claimedBy)
+  if (plan?.state === 'blocked' && run?.state === 'blocked' && !isUnderWay) return run
   throw new Problem('plan_busy', `Plan ${planId} is not blocked: there is nothing to resolve.`)
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditTrail } from '../../audit/trail.ts'
+import { isFenced } from '../../edge/contract.ts'
 import type { Plan } from '../../model/exposure.ts'
 import { type Afters, coversHost, type FileHash, receiptOf, renewedReceipt } from '../../model/receipt.ts'
 import {
@@ -171,7 +172,7 @@ export class Runs {
     const result = guarded()
       .then((outcome) => this.#finish(carried, recovered, outcome, journal))
       .catch((error: unknown) => {
-        throw error instanceof StaleFence ? new LeaseLost(hostLease(run.host)) : error
+        throw error instanceof StaleFence || isFenced(error) ? new LeaseLost(hostLease(run.host)) : error
       })
       .finally(() => {
         held.stop()

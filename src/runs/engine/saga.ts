@@ -85,6 +85,8 @@ export class Saga {
         reports.push({ name: step.name, status: 'done', ms: since(started) })
       } catch (fault) {
         await this.#stopOrWait(step, 'intent', fault)
+        // After the verdict a run only goes forward: recovery does the rest.
+        if (this.#isDecided()) throw fault
         // An attempt before a crash may have changed something even if this one did not.
         await this.#turnRound(step, isFirst && fault instanceof StepFault && fault.untouched, sentenceOf(fault))
         reports.push({ name: step.name, status: 'failed', ms: since(started), detail: sentenceOf(fault) })
@@ -190,6 +192,10 @@ export class Saga {
   /** On the way back a failed write is tolerated: the intent in the journal is enough for recovery, and undo may be repeated. */
   async #note(step: Step, mark: JournalMark, image?: unknown, detail?: string): Promise<void> {
     await tolerating(() => this.#journal.write(step.name, mark, image, detail))
+  }
+
+  #isDecided(): boolean {
+    return this.#parts.steps.some(({ name }) => this.#journal.last(name, 'verdict') !== undefined)
   }
 
   #mayHaveChanged({ name }: Step): boolean {
