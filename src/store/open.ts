@@ -1,6 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Kysely, type Transaction } from 'kysely'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
+import { GroupCommit } from './group-commit.ts'
 import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
 import { type Store, type StoreSession, StoreUnavailable } from './ports/store.ts'
 import { auditLinesIn } from './queries/audit-lines.ts'
@@ -61,27 +63,67 @@ async function engineOf(setting: StoreSetting): Promise<Engine> {
 }
 
 function storeOn(db: Kysely<Schema>, engine: Engine): Store {
+  const scopes = new AsyncLocalStorage<Scope>()
+  const group = new GroupCommit(db)
+  const execute: GroupCommit['run'] = (work) =>
+    engine.groupsCommits ? group.run(work) : db.transaction().execute(work)
+  const transaction: Store['transaction'] = (work) =>
+    execute(async (running) => {
+      const scope: Scope = { isOpen: true }
+      try {
+        return await scopes.run(scope, () => work(sessionOn(running)))
+      } finally {
+        scope.isOpen = false
+      }
+    })
   const store: Store = {
     ...sessionOn(db),
-    transaction: (work) => db.transaction().execute((transaction) => work(sessionOn(transaction))),
+    // These take more than one statement.
+    appendJournal: (entry, fence) => transaction((session) => session.appendJournal(entry, fence)),
+    appendAudit: (entry) => transaction((session) => session.appendAudit(entry)),
+    appendEvent: (event) => transaction((session) => session.appendEvent(event)),
+    transaction,
     prune: (limits) => prune(db, limits),
     ping: async () => {
       await db.selectFrom('schema_versions').select('version').limit(1).execute()
     },
     close: () => db.destroy(),
   }
-  return mapErrors(store, (error) => (engine.isFailure(error) ? new StoreUnavailable(error) : error))
+  return guarded(store, {
+    before: () => {
+      if (scopes.getStore()?.isOpen)
+        throw new Error('The work of a transaction called the store instead of its session.')
+    },
+    map: (error) => (engine.isFailure(error) ? new StoreUnavailable(error) : error),
+  })
 }
 
-/** The same methods, which reject with the mapped error. */
-function mapErrors(store: Store, map: (error: unknown) => unknown): Store {
+/** What the work of one transaction, and all that it calls, runs in. */
+interface Scope {
+  isOpen: boolean
+}
+
+interface Guard {
+  /** Throws to refuse a call. */
+  readonly before: () => void
+  readonly map: (error: unknown) => unknown
+}
+
+/** The same methods, which refuse what `before` refuses and reject with the mapped error. */
+function guarded(store: Store, { before, map }: Guard): Store {
   type Method = (...args: unknown[]) => Promise<unknown>
-  const rejectMapped = (error: unknown) => {
-    throw map(error)
-  }
+  const guard =
+    (method: Method): Method =>
+    async (...args) => {
+      before()
+      try {
+        return await method(...args)
+      } catch (error) {
+        throw map(error)
+      }
+    }
   const methods = Object.entries(store as unknown as Record<string, Method>)
-  const mapped = methods.map(([name, method]) => [name, (...args: unknown[]) => method(...args).catch(rejectMapped)])
-  return Object.fromEntries(mapped) as Store
+  return Object.fromEntries(methods.map(([name, method]) => [name, guard(method)])) as unknown as Store
 }
 
 const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({

@@ -40,6 +40,7 @@ export function postgresEngine(url: string): Engine {
     lockSchema: async (transaction) => {
       await sql`select pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(transaction)
     },
+    groupsCommits: false,
     isFailure: (error) =>
       error instanceof pg.DatabaseError ? FAILURE_CODES.test(error.code ?? '') : error instanceof LostConnection,
   }

@@ -41,8 +41,10 @@ export interface StoreSession
 /** `Session` is the part of the store that the caller's transactions need. */
 export interface Transactions<Session> {
   /**
-   * Runs `work` in one transaction: it is committed when `work` resolves and rolled back when `work` rejects. Rejects
-   * with the error of `work`. Transactions cannot be nested: `work` calls its session only, never the store.
+   * Runs `work` atomically: it is committed, and durable, when the call resolves, and rolled back when `work` rejects. Rejects
+   * with the error of `work`. Transactions cannot be nested: a call of the store by `work` is refused, it uses its session
+   * only. `work` awaits nothing but its session, because the work of other calls may wait for it: several calls may share
+   * one transaction of the database, where each is still rolled back alone.
    */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
 }

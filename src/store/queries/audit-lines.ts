@@ -4,8 +4,7 @@ import type { AuditStore } from '../ports/audit.ts'
 import type { AuditLineRow, Schema } from '../schema.ts'
 
 export const auditLinesIn = (db: Kysely<Schema>): AuditStore => ({
-  appendAudit: (entry) =>
-    db.isTransaction ? append(db, entry) : db.transaction().execute((transaction) => append(transaction, entry)),
+  appendAudit: (entry) => append(db, entry),
 
   async readAudit(afterSeq, limit) {
     const rows = await db

@@ -6,8 +6,7 @@ import type { EventRow, Schema } from '../schema.ts'
 import { missingHead } from './audit-lines.ts'
 
 export const eventsIn = (db: Kysely<Schema>): EventStore => ({
-  appendEvent: (event) =>
-    db.isTransaction ? append(db, event) : db.transaction().execute((transaction) => append(transaction, event)),
+  appendEvent: (event) => append(db, event),
 
   async readEvents(afterSeq, limit) {
     const rows = await db

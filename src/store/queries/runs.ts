@@ -118,10 +118,7 @@ const toRun = (row: RunRow): Run => ({
 type Journal = Pick<RunStore, 'appendJournal' | 'readJournal'>
 
 export const journalIn = (db: Kysely<Schema>): Journal => ({
-  appendJournal: (entry, fence) =>
-    db.isTransaction
-      ? append(db, entry, fence)
-      : db.transaction().execute((transaction) => append(transaction, entry, fence)),
+  appendJournal: (entry, fence) => append(db, entry, fence),
 
   async readJournal(runId, afterSeq) {
     const rows = await db

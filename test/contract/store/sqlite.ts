@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
+import { type Store, StoreUnavailable } from '../../../src/store/ports/store.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import type { Bench } from '../engines.ts'
-import { sampleEntry, samplePlan } from '../samples.ts'
+import { NOW, sampleCapability, sampleEntry, samplePlan } from '../samples.ts'
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
@@ -84,5 +85,63 @@ export function sqliteSuite(on: Bench): void {
     finishFirst()
     await first
     expect((await second).seq).toBe(2)
+  })
+
+  describe('transactions that wait at the same moment', () => {
+    const leases = async () => (await on.sql('select name from leases')).map((row) => row.name)
+    const takeLease = (store: Store, name: string) =>
+      store.transaction((session) => session.takeLease(name, 'one', NOW, 1_000))
+
+    it('are committed together, in the order of the calls', async () => {
+      const store = await on.open()
+      const order: number[] = []
+      const newest = Array.from({ length: 6 }, async (_, i) => {
+        order.push((await store.appendAudit(sampleEntry({ at: NOW + i }))).seq)
+        return (await on.sql('select max(seq) as seq from audit_lines'))[0]?.seq
+      })
+      expect(await Promise.all(newest)).toStrictEqual([6, 6, 6, 6, 6, 6])
+      expect(order).toStrictEqual([1, 2, 3, 4, 5, 6])
+      expect((await store.readAudit(0, 10)).map(({ at }) => at - NOW)).toStrictEqual([0, 1, 2, 3, 4, 5])
+    })
+
+    it('all reject when the commit fails, and later ones are committed', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan())
+      await on.sql('create table late (plan_id text references plans (plan_id) deferrable initially deferred)')
+      await on.sql("create trigger fail_late after insert on capabilities begin insert into late values ('none'); end")
+      const own = new Error('something went wrong')
+      const outcomes = await Promise.allSettled([
+        takeLease(store, 'before'),
+        store.transaction((session) => session.insertCapability(sampleCapability())),
+        store.transaction(() => Promise.reject(own)),
+        takeLease(store, 'after'),
+      ])
+      expect(outcomes.map(({ status }) => status)).toStrictEqual(['rejected', 'rejected', 'rejected', 'rejected'])
+      expect(outcomes[0]).toMatchObject({ reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } })
+      expect(outcomes[2]).toMatchObject({ reason: own })
+      expect(await leases()).toStrictEqual([])
+      await takeLease(store, 'later')
+      expect(await leases()).toStrictEqual(['later'])
+    })
+
+    it('reject when SQLite rolls all of them back, and those that had not begun are committed', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan())
+      // As a full disk does.
+      await on.sql(
+        "create trigger full before insert on capabilities begin select raise(rollback, 'disk is full'); end",
+      )
+      const outcomes = await Promise.allSettled([
+        takeLease(store, 'before'),
+        store.transaction((session) => session.insertCapability(sampleCapability())),
+        takeLease(store, 'after'),
+      ])
+      expect(outcomes).toMatchObject([
+        { status: 'rejected', reason: expect.any(StoreUnavailable) },
+        { status: 'rejected', reason: { message: 'disk is full' } },
+        { status: 'fulfilled' },
+      ])
+      expect(await leases()).toStrictEqual(['after'])
+    })
   })
 }

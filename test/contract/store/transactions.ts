@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { StaleFence } from '../../../src/store/ports/runs.ts'
 import type { StoreSession } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
-import { NOW, sampleCapability, sampleEntry, sampleExposure, samplePlan } from '../samples.ts'
+import { NOW, sampleCapability, sampleEntry, sampleExposure, samplePlan, sampleRun, sampleStep } from '../samples.ts'
 
 export function transactionSuite(on: Bench): void {
   const everything = async (session: StoreSession) => {
@@ -66,6 +67,88 @@ export function transactionSuite(on: Bench): void {
         expect(await two.findPlan(samplePlan().planId)).toBeUndefined()
       })
       expect(await two.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
+    })
+
+    it('refuses work that calls the store instead of its session, and leaves the store usable', async () => {
+      const store = await on.open()
+      const nested = store.transaction(async (session) => {
+        await session.insertPlan(samplePlan())
+        await store.transaction((inner) => inner.appendAudit(sampleEntry()))
+      })
+      await expect(nested).rejects.toThrow('called the store instead of its session')
+      const reading = store.transaction(() => store.findPlan(samplePlan().planId))
+      await expect(reading).rejects.toThrow('called the store instead of its session')
+      expect(await store.findPlan(samplePlan().planId)).toBeUndefined()
+    })
+
+    it('lets what its work began call the store after its end', async () => {
+      const store = await on.open()
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+      const { later } = await store.transaction(async () => ({
+        later: ended.then(() => store.insertPlan(samplePlan())),
+      }))
+      end()
+      await later
+      expect(await store.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
+    })
+  })
+
+  describe('transactions that begin at the same moment', () => {
+    const hostOf = (i: number) => `host-${i}.lab.test`
+    const taken = async () => (await on.sql('select name from leases order by fence, name')).map((row) => row.name)
+
+    it('fail alone: each gets its own error, and all others are committed', async () => {
+      const store = await on.open()
+      await store.insertPlan(samplePlan())
+      await store.insertRun(sampleRun())
+      await store.adoptRun('run_1', 'two', 2)
+      const own = new Error('something went wrong')
+      const FAULTS: Record<number, (session: StoreSession) => Promise<unknown>> = {
+        0: () => Promise.reject(own),
+        3: (session) => session.insertPlan(samplePlan()),
+        4: (session) => session.appendJournal(sampleStep(), 1),
+        11: () => Promise.reject(own),
+      }
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 12 }, (_, i) =>
+          store.transaction(async (session) => {
+            await session.takeLease(hostOf(i), 'one', NOW, 1_000)
+            await session.appendAudit(sampleEntry())
+            await FAULTS[i]?.(session)
+            return i
+          }),
+        ),
+      )
+      const succeeded = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+      const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+      expect(succeeded).toStrictEqual([1, 2, 5, 6, 7, 8, 9, 10])
+      expect(reasons).toStrictEqual([
+        own,
+        expect.objectContaining({ code: expect.any(String) }),
+        expect.any(StaleFence),
+        own,
+      ])
+      expect(await taken()).toStrictEqual(succeeded.map(hostOf).sort())
+      expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: succeeded.length })
+    })
+
+    it('are each committed when they resolve', async () => {
+      const store = await on.open()
+      const seen = Array.from({ length: 12 }, async (_, i) => {
+        await store.transaction((session) => session.takeLease(hostOf(i), 'one', NOW, 1_000))
+        return (await on.sql(`select holder from leases where name = '${hostOf(i)}'`)).length
+      })
+      expect(await Promise.all(seen)).toStrictEqual(Array.from({ length: 12 }, () => 1))
+    })
+
+    it('see what those before them have written', async () => {
+      const store = await on.open()
+      const fences = await Promise.all(
+        Array.from({ length: 12 }, () =>
+          store.transaction(async (session) => (await session.takeLease('name', 'one', NOW, 1_000))?.fence),
+        ),
+      )
+      expect(fences.toSorted((a, b) => (a ?? 0) - (b ?? 0))).toStrictEqual(Array.from({ length: 12 }, (_, i) => i + 1))
     })
   })
 }
