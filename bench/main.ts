@@ -1,46 +1,58 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Lab, type LabOptions, startLab } from '../lab/lab.ts'
+import { checkout } from '../lab/checkout.ts'
+import { END_SIGNALS } from '../lab/run.ts'
 import { benchApply } from './apply.ts'
-import { benchMonitor, monitorLab } from './monitor.ts'
-import { benchPage } from './page.ts'
-import { BENCH_PLACE } from './place.ts'
+import { type PartName, parseArguments, USAGE } from './arguments.ts'
+import { benchConcurrent } from './concurrent.ts'
+import { benchModel } from './model.ts'
+import { benchMonitor } from './monitor.ts'
 import { benchPlan } from './plan.ts'
-import { benchReader } from './reader.ts'
-import { benchStatus } from './status.ts'
+import { benchReads } from './reads.ts'
+import { resultsPage } from './results-page.ts'
+import { benchScale } from './scale.ts'
+import { benchServe } from './serve.ts'
+import { FULL, SHORT, type Sizes } from './sizes.ts'
+import { meetsTarget, type PartResult, plainTable, type Row } from './table.ts'
+import { versions } from './versions.ts'
 
-type Bench = (lab: Lab) => Promise<void>
-
-const BENCHES: Record<string, Bench> = {
+const BENCHES: Record<PartName, (sizes: Sizes) => Promise<Row[]>> = {
   plan: benchPlan,
   apply: benchApply,
+  concurrent: benchConcurrent,
+  reads: benchReads,
   monitor: benchMonitor,
-  reader: benchReader,
-  page: benchPage,
-  status: benchStatus,
+  scale: benchScale,
+  serve: benchServe,
+  model: benchModel,
 }
 
-/** More options for the lab of a benchmark. */
-const LABS: Record<string, Partial<LabOptions>> = { monitor: monitorLab }
+/** `npm run bench`: runs the parts one after the other, each on its own lab, and prints one table. */
+const order = parseArguments(process.argv.slice(2))
+if (!order) {
+  process.stderr.write(`${USAGE}\n`)
+  process.exit(2)
+}
+// A process that exits ends the programs that it started; one that a signal kills does not.
+for (const signal of END_SIGNALS) process.once(signal, () => process.exit(130))
+const results: PartResult[] = []
+for (const part of order.parts) results.push(await resultOf(part, order.isShort ? SHORT : FULL))
+const found = versions()
+process.stdout.write(`${plainTable(results)}\n\n${found.join('\n')}\n`)
+if (order.isWritten) writeFileSync(join(checkout(), 'docs', 'benchmarks.md'), resultsPage(results, found, new Date()))
+// The figures of a short run mean nothing, so they cannot miss a target.
+const isMissed = !order.isShort && results.some(({ rows }) => rows.some((row) => meetsTarget(row) === false))
+if (isMissed || results.some(({ failure }) => failure !== undefined)) process.exitCode = 1
 
-/** `npm run bench -- NAME`: starts a new lab, runs one benchmark on it, and removes the lab. */
-const [name = ''] = process.argv.slice(2)
-const bench = BENCHES[name]
-if (bench) await onOwnLab(bench, LABS[name])
-else {
-  process.stderr.write(
-    `Name a benchmark: npm run bench -- NAME, where NAME is one of ${Object.keys(BENCHES).join(', ')}.\n`,
+/** The next part runs even if this one fails. */
+async function resultOf(part: PartName, sizes: Sizes): Promise<PartResult> {
+  const started = performance.now()
+  process.stderr.write(`${part} ... `)
+  const { rows, failure } = await BENCHES[part](sizes).then(
+    (measured) => ({ rows: measured, failure: undefined }),
+    (error: Error) => ({ rows: [], failure: error }),
   )
-  process.exitCode = 2
-}
-
-async function onOwnLab(work: Bench, options: Partial<LabOptions> = {}): Promise<void> {
-  const state = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
-  try {
-    const lab = await startLab({ ...options, state, place: BENCH_PLACE })
-    await work(lab).finally(() => lab.stop())
-  } finally {
-    rmSync(state, { recursive: true, force: true })
-  }
+  const seconds = (performance.now() - started) / 1000
+  process.stderr.write(failure ? `failed\n${failure.stack}\n` : `${seconds.toFixed(0)} s\n`)
+  return { part, seconds, rows, ...(failure && { failure: failure.message.split('\n')[0] ?? '' }) }
 }

@@ -1,8 +1,9 @@
 import type { Place } from '../lab/addresses.ts'
+import { freePort } from '../lab/free-port.ts'
 
-/** Not the default place, so that a benchmark does not disturb a running lab. */
+/** A place of this process alone: neither a running lab nor a test nor another benchmark uses it. */
 export const BENCH_PLACE: Place = {
-  network: '127.0.46',
-  dnsPorts: { primary: 5346, secondary: 5374 },
-  relayPorts: { outside: 8047, inside: 8048 },
+  network: `127.250.${1 + (process.pid % 250)}`,
+  dnsPorts: { primary: await freePort(), secondary: await freePort() },
+  relayPorts: { outside: await freePort(), inside: await freePort() },
 }

@@ -1,37 +1,40 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EdgeMap } from '../src/edge/reading/contract.ts'
 import { edgeReader } from '../src/edge/reading/edge-reader.ts'
-import { formatMs, timed } from './measure.ts'
+import { inFolder } from './bench-lab.ts'
+import { timed } from './measure.ts'
+import type { Sizes } from './sizes.ts'
+import { type Row, row } from './table.ts'
 
-const HOSTS = 10_000
-const LOOKUPS = 100_000
 const MOST_MS = { reading: 1000, lookup: 1 }
 
-/** Measures reading an edge of 10,000 hosts, as one large file and as one file per host. */
-export async function benchReader(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
-  try {
-    const { one, many } = writeBoth(folder)
-    const isFast = [await measure('one file', one), await measure('one file per host', many)]
-    process.exitCode = isFast.every(Boolean) ? 0 : 1
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+/** Reading an edge of many hosts, as one large file and as one file per host. */
+export const readerRows = ({ hosts, lookups }: Sizes['reads']): Promise<Row[]> =>
+  inFolder(async (folder) => {
+    const { one, many } = writeBoth(folder, hosts)
+    return [
+      ...(await measure(`nginx's files, ${hosts} hosts in one file`, one, { hosts, lookups })),
+      ...(await measure(`nginx's files, ${hosts} hosts in a file each`, many, { hosts, lookups })),
+    ]
+  })
 
 /** A separate function, so that the texts can be garbage-collected before the measurement. */
-function writeBoth(folder: string): { one: string; many: string } {
-  const texts = Array.from({ length: HOSTS }, (_, index) => siteText(hostName(index), index))
+function writeBoth(folder: string, hosts: number): { one: string; many: string } {
+  const texts = Array.from({ length: hosts }, (_, index) => siteText(hostName(index), index))
   return {
     one: writeSites(join(folder, 'one'), [texts.join('\n')]),
     many: writeSites(join(folder, 'many'), texts),
   }
 }
 
-async function measure(name: string, config: string): Promise<boolean> {
+interface Size {
+  readonly hosts: number
+  readonly lookups: number
+}
+
+async function measure(name: string, config: string, size: Size): Promise<Row[]> {
   const reader = edgeReader({ config, pidFile: '/nowhere' })
   const sites = join(config, '..', 'sites')
   await sleep(200) // The reader reads a younger file again, because it may still change.
@@ -40,14 +43,14 @@ async function measure(name: string, config: string): Promise<boolean> {
   appendFileSync(join(sites, '0.conf'), '# changed\n')
   const changed = await costOf(() => reader.read())
   const map = await reader.read()
-  const lookup = await lookups(map)
-  process.stdout.write(`${map.hosts.length} hosts, ${name}\n`)
-  const figures = { 'first reading': reading, 'nothing has changed': unchanged, 'one file has changed': changed }
-  for (const [what, { ms, workMs }] of Object.entries(figures)) {
-    process.stdout.write(`  ${what.padEnd(24)} ${formatMs(ms).padStart(12)} (${formatMs(workMs)} CPU time)\n`)
-  }
-  process.stdout.write(`  ${'one lookup'.padEnd(24)} ${formatMs(lookup).padStart(12)} (mean of ${LOOKUPS})\n`)
-  return map.hosts.length === HOSTS && reading.ms < MOST_MS.reading && lookup < MOST_MS.lookup
+  if (map.hosts.length !== size.hosts) throw new Error(`The reader found ${map.hosts.length} of ${size.hosts} hosts.`)
+  return [
+    row(`${name}: first reading`, 'ms', reading.ms, { most: MOST_MS.reading }),
+    row(`${name}: first reading, processor time of the thread`, 'ms', reading.workMs),
+    row(`${name}: read again, nothing has changed`, 'ms', unchanged.ms),
+    row(`${name}: read again, one file has changed`, 'ms', changed.ms),
+    row(`${name}: one lookup (mean)`, 'ms', await lookup(map, size), { most: MOST_MS.lookup }),
+  ]
 }
 
 /** Wall-clock time and CPU time of this thread. */
@@ -58,16 +61,16 @@ async function costOf(work: () => Promise<unknown>): Promise<{ ms: number; workM
   return { ms, workMs: (user + system) / 1000 }
 }
 
-async function lookups(map: EdgeMap): Promise<number> {
+async function lookup(map: EdgeMap, { hosts, lookups }: Size): Promise<number> {
   const place = { address: '192.168.45.23', port: 443, tls: true }
   const ms = await timed(async () => {
-    for (let index = 0; index < LOOKUPS; index += 1) {
-      const host = hostName((index * 7919) % HOSTS)
+    for (let index = 0; index < lookups; index += 1) {
+      const host = hostName((index * 7919) % hosts)
       if (map.find(host)?.host !== host || map.answers(host, place)?.how !== 'exact')
         throw new Error(`The map does not have ${host}.`)
     }
   })
-  return ms / LOOKUPS
+  return ms / lookups
 }
 
 function writeSites(folder: string, texts: readonly string[]): string {

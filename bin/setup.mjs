@@ -1,4 +1,4 @@
-// Prepares a fresh clone for `npm start` or `npm test`, and skips what is already done.
+// Prepares a fresh clone for `npm start`, `npm test` or `npm run bench`, and skips what is already done.
 // It runs before anything is installed, on Node 20 or newer, so it is plain JavaScript without dependencies.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -27,14 +27,17 @@ const TEST_PACKAGES = {
   'pdns-backend-sqlite3': 'schema.sqlite3.sql',
   chromium: 'chromium',
 }
-const PACKAGES = { start: LAB_PACKAGES, test: { ...LAB_PACKAGES, ...TEST_PACKAGES } }
+const PACKAGES = { start: LAB_PACKAGES, test: { ...LAB_PACKAGES, ...TEST_PACKAGES }, bench: LAB_PACKAGES }
+/** What a goal can do without: the benchmarks that need these say what is missing. */
+const OPTIONAL_PACKAGES = { bench: { caddy: 'caddy', wrk: 'wrk', chromium: 'chromium' } }
 
 class Failure extends Error {}
 
 async function main(goal) {
-  if (!Object.hasOwn(PACKAGES, goal)) throw new Failure('Usage: node bin/setup.mjs start|test')
+  if (!Object.hasOwn(PACKAGES, goal)) throw new Failure('Usage: node bin/setup.mjs start|test|bench')
   endWithParent()
   await installPackages(missingPackages(PACKAGES[goal]))
+  await tryToInstall(missingPackages(OPTIONAL_PACKAGES[goal] ?? {}))
   if (!areModulesCurrent()) await installModules()
   await build()
 }
@@ -63,6 +66,15 @@ async function installPackages(names) {
   await step('Refreshing the package lists', 'apt-get', ['-q', ...waitForLock, 'update'], environment)
   const install = ['-q', '-y', ...waitForLock, 'install', '--no-install-recommends', ...names]
   await step(`Installing system packages: ${names.join(', ')}`, 'apt-get', install, environment)
+}
+
+async function tryToInstall(names) {
+  try {
+    await installPackages(names)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    process.stderr.write(`${error.message} Going on without.\n`)
+  }
 }
 
 // --- npm packages

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addHosts } from '../../bench/many-hosts.ts'
+import { addOwnHosts } from '../support/edge/foreign-hosts.ts'
 import { makeCertificate } from '../support/edge/openssl.ts'
 import type { Answer } from '../support/http/call.ts'
 import { applied, granted, invariants, planned, planOf, removed, run, runWith, world } from '../support/lab/exposure.ts'
@@ -95,7 +95,10 @@ const AT_ONCE = 16
 test('no apply is refused for load with hundreds of hosts', {
   timeout: 120_000,
 }, async () => {
-  addHosts(lab.description, NEIGHBOURS)
+  const names = Array.from({ length: NEIGHBOURS }, (_, i) => `h${i}.lab.test`)
+  await addOwnHosts(lab, (address) =>
+    names.map((name) => `server { listen ${address}:8080; server_name ${name}; return 204; }`).join('\n'),
+  )
   const plans = await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => planned(lab, { subdomain: `crowd-${i}` })))
   const answers = await Promise.all(plans.map(({ planId }) => run(lab, planId)))
   expect(verdicts(answers)).toEqual(plans.map(() => [200, undefined]))

@@ -42,9 +42,9 @@ function subjectAltName(names: readonly string[]): Buffer {
   return der(SEQUENCE, objectId(SUBJECT_ALT_NAME), der(OCTET_STRING, list))
 }
 
-const objectId = (hex: string): Buffer => der(OBJECT_ID, Buffer.from(hex, 'hex'))
+export const objectId = (hex: string): Buffer => der(OBJECT_ID, Buffer.from(hex, 'hex'))
 
-function der(tag: number, ...contents: readonly Buffer[]): Buffer {
+export function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents)
   return Buffer.concat([Buffer.from([tag, ...lengthOctets(content.length)]), content])
 }

@@ -1,0 +1,57 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Daemon, startDaemon } from '../lab/daemon.ts'
+import { findProgram } from '../lab/program.ts'
+import { BENCH_PLACE } from './place.ts'
+
+const READY_WITHIN_MS = 120_000
+
+/** An nginx that Drawbridge does not know, with one worker. `http`: what stands in its `http {}`. */
+export async function startBareNginx(folder: string, name: string, http: string): Promise<Daemon> {
+  const prefix = join(folder, name)
+  for (const each of ['', 'temp', 'logs']) mkdirSync(join(prefix, each), { recursive: true })
+  const [config, pidFile, errorLog] = ['nginx.conf', 'nginx.pid', 'logs/error.log'].map((file) => join(prefix, file))
+  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path temp/${kind};`)
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
+  writeFileSync(
+    config ?? '',
+    `${user}
+worker_processes 1;
+pid ${pidFile};
+error_log ${errorLog} notice;
+events { worker_connections 1024; }
+http {
+access_log off;
+${temp.join('\n')}
+${http}
+}
+`,
+  )
+  return startDaemon({
+    name: `nginx (${name})`,
+    program: findProgram('nginx', 'nginx'),
+    args: ['-e', errorLog ?? '', '-p', prefix, '-c', config ?? '', '-g', 'daemon off;'],
+    logFile: join(prefix, 'output.log'),
+    readyWithinMs: READY_WITHIN_MS,
+    isReady: async () => textOf(pidFile ?? '') !== '',
+  })
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const BACKEND = `${BENCH_PLACE.network}.82:3000`
+export const BACKEND_URL = `http://${BACKEND}`
+
+/** Answers everything at once, so that what is measured is the proxy before it. */
+export const startBackend = (folder: string): Promise<Daemon> =>
+  startBareNginx(
+    folder,
+    'backend',
+    `keepalive_requests 1000000; server { listen ${BACKEND}; location / { return 200 "hello\\n"; } }`,
+  )

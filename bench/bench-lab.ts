@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Lab, startLab } from '../lab/lab.ts'
+import type { ServiceConfig } from '../lab/service-config.ts'
+import { statePaths } from '../lab/state.ts'
+import { Caller } from './caller.ts'
+import { loopProbe } from './loop-lateness.ts'
+import { BENCH_PLACE } from './place.ts'
+import { type SeedOptions, seedHosts, seedRecords } from './seed.ts'
+import { makeWildcard } from './wildcard.ts'
+
+const CHECKED_WITHIN_MS = 180_000
+
+/** The default of the product, not the shorter interval of the lab. */
+export const EVERY_SECONDS = 30
+
+export interface BenchLab extends SeedOptions {
+  /** How many hosts are there before anything is measured. */
+  readonly hosts: number
+  /** False: start everything except the service. */
+  readonly service?: boolean
+}
+
+/** Starts a lab with many hosts and a wildcard certificate, and removes it afterwards. Nothing in it is due when `work` begins. */
+export async function onLab<T>(options: BenchLab, work: (lab: Lab) => Promise<T>): Promise<T> {
+  return inFolder(async (state) => {
+    const lab = await startLab({ state, place: BENCH_PLACE, service: false, records: seedRecords(options.hosts) })
+    try {
+      await makeWildcard(lab.description.zone, statePaths(state).certificates)
+      await seedHosts(lab, options.hosts, options)
+      if (options.service !== false) await startService(lab, options.hosts)
+      return await work(lab)
+    } finally {
+      await lab.stop()
+    }
+  })
+}
+
+/** Starts or restarts the service. Resolves when it has checked every host once. */
+export async function startService(
+  lab: Lab,
+  hosts: number,
+  change: (config: ServiceConfig) => ServiceConfig = (config) => config,
+): Promise<void> {
+  lab.setNextServiceEnvironment(loopProbe(lab))
+  await lab.restartService((config) => change(benchConfig(config)))
+  await firstChecks(lab, hosts)
+}
+
+/** One address makes all the calls, so its budgets must not end. */
+function benchConfig(config: ServiceConfig): ServiceConfig {
+  const budget = { plan: 1_000_000, diagnose: 1_000_000, read: 1_000_000 }
+  return { ...config, monitor: { everySeconds: EVERY_SECONDS }, rateLimits: { internal: budget } }
+}
+
+async function firstChecks({ description }: Lab, hosts: number): Promise<void> {
+  const caller = new Caller(description)
+  const giveUpAt = Date.now() + CHECKED_WITHIN_MS
+  let counts: Record<string, number> | undefined
+  while (counts?.RUNNING !== hosts && hosts > 0) {
+    if (Date.now() > giveUpAt)
+      throw new Error(`After ${CHECKED_WITHIN_MS / 1000} s the badges of ${hosts} hosts are ${JSON.stringify(counts)}.`)
+    await sleep(100)
+    // During the first checks the service can be too busy to answer.
+    counts = await caller
+      .get<{ counts: Record<string, number> }>('/api/hosts?limit=1')
+      .then((answer) => answer.counts)
+      .catch(() => counts)
+  }
+  caller.close()
+}
+
+/** Removes the folder afterwards, also when the process exits meanwhile. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', remove)
+  try {
+    return await work(folder)
+  } finally {
+    process.off('exit', remove)
+    remove()
+  }
+}

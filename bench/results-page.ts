@@ -1,0 +1,23 @@
+import { markdownTable, type PartResult } from './table.ts'
+
+/** The text of docs/benchmarks.md. */
+export function resultsPage(results: readonly PartResult[], versions: readonly string[], at: Date): string {
+  const seconds = results.reduce((sum, result) => sum + result.seconds, 0)
+  const parts = results.map(({ part, seconds: took }) => `${part} ${took.toFixed(0)} s`)
+  return `# Benchmarks
+
+\`npm run bench\` measures everything on one machine and writes this page. \`npm run bench -- PART\` measures one part and prints
+its table only. Times of different machines cannot be compared; ratios of one run can.
+
+Measured on ${at.toISOString().slice(0, 10)} in ${Math.ceil(seconds / 60)} minutes (${parts.join(', ')}):
+
+${versions.map((version) => `- ${version}`).join('\n')}
+
+The network is the lab on loopback: real BIND, two nginx edges with one worker each, Pebble. All clients run on the same
+processors. Hosts that are only there to be many are written into the store, the zone and both edges in one go, and the monitor
+checks every host every 30 s while the others are measured. "Bare" is nginx without Drawbridge: \`nginx -t\`, then HUP until the
+old workers take no more connections. A target is judged by the p50 of its row.
+
+${markdownTable(results)}
+`
+}

@@ -1,0 +1,58 @@
+/** How much each part measures. */
+export interface Sizes {
+  readonly plan: { readonly rounds: number; readonly warmUp: number }
+  readonly apply: { readonly hosts: number; readonly rounds: number; readonly warmUp: number }
+  readonly concurrent: {
+    readonly hosts: readonly number[]
+    /** Runs at once. */
+    readonly runs: readonly number[]
+    readonly rounds: number
+    readonly mixedMs: number
+    readonly added: { readonly hosts: number; readonly callers: number; readonly mostMs: number }
+  }
+  readonly reads: {
+    readonly hosts: number
+    readonly rounds: number
+    readonly filters: number
+    readonly lookups: number
+  }
+  readonly monitor: { readonly hosts: number; readonly warmUpMs: number; readonly measureMs: number }
+  readonly scale: { readonly hosts: readonly number[]; readonly own: number; readonly rounds: number }
+  readonly serve: { readonly hosts: number; readonly seconds: number; readonly rounds: number }
+  readonly model: { readonly hosts: readonly number[]; readonly rounds: number; readonly measureMs: number }
+}
+
+/** A whole run takes less than 12 minutes on two cores. */
+export const FULL: Sizes = {
+  plan: { rounds: 200, warmUp: 100 },
+  apply: { hosts: 10, rounds: 20, warmUp: 10 },
+  concurrent: {
+    hosts: [10, 1_000],
+    runs: [16, 64],
+    rounds: 3,
+    mixedMs: 15_000,
+    added: { hosts: 990, callers: 16, mostMs: 120_000 },
+  },
+  reads: { hosts: 10_000, rounds: 10, filters: 20, lookups: 100_000 },
+  monitor: { hosts: 10_000, warmUpMs: 30_000, measureMs: 60_000 },
+  scale: { hosts: [10, 1_000, 10_000], own: 10_000, rounds: 12 },
+  serve: { hosts: 10_000, seconds: 4, rounds: 3 },
+  model: { hosts: [100, 1_000, 10_000, 30_000], rounds: 7, measureMs: 60_000 },
+}
+
+export const SHORT: Sizes = {
+  plan: { rounds: 3, warmUp: 1 },
+  apply: { hosts: 2, rounds: 2, warmUp: 1 },
+  concurrent: {
+    hosts: [4],
+    runs: [3],
+    rounds: 1,
+    mixedMs: 1_000,
+    added: { hosts: 6, callers: 2, mostMs: 20_000 },
+  },
+  reads: { hosts: 20, rounds: 1, filters: 2, lookups: 100 },
+  monitor: { hosts: 20, warmUpMs: 100, measureMs: 2_000 },
+  scale: { hosts: [2, 20], own: 20, rounds: 1 },
+  serve: { hosts: 20, seconds: 1, rounds: 1 },
+  model: { hosts: [5, 10, 20], rounds: 1, measureMs: 1_000 },
+}

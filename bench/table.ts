@@ -1,0 +1,93 @@
+import { summarize } from './measure.ts'
+
+export type Unit = 'ms' | 's' | '×' | 'MB' | 'kB' | '/s' | '%' | 'count'
+
+/** One line of the table. One value is a figure; several are samples, shown with their spread. */
+export interface Row {
+  readonly measure: string
+  readonly unit: Unit
+  readonly values: readonly number[]
+  /** The median must be at most or at least this. */
+  readonly target?: Target | undefined
+  /** Stands in place of the figures, such as the reason why there are none. */
+  readonly note?: string
+}
+
+export interface Target {
+  readonly most?: number
+  readonly least?: number
+}
+
+export interface PartResult {
+  readonly part: string
+  readonly seconds: number
+  readonly rows: readonly Row[]
+  /** Why the part ended early. */
+  readonly failure?: string
+}
+
+export const row = (measure: string, unit: Unit, values: number | readonly number[], target?: Target): Row => ({
+  measure,
+  unit,
+  values: typeof values === 'number' ? [values] : values,
+  target,
+})
+
+export const note = (measure: string, text: string): Row => ({ measure, unit: 'count', values: [], note: text })
+
+/** Undefined for a row without a target. A row that has a target and no figure does not meet it. */
+export function meetsTarget({ values, target }: Row): boolean | undefined {
+  if (!target) return undefined
+  const { p50 } = summarize(values)
+  return p50 <= (target.most ?? Number.POSITIVE_INFINITY) && p50 >= (target.least ?? Number.NEGATIVE_INFINITY)
+}
+
+const HEAD = ['measure', 'p50', 'p90', 'min .. max', 'samples', 'target', 'met']
+
+export function plainTable(results: readonly PartResult[]): string {
+  const lines = [
+    ['part', ...HEAD],
+    ...results.flatMap((result) => linesOf(result).map((cells) => [result.part, ...cells])),
+  ]
+  const widths = ['part', ...HEAD].map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)))
+  const padded = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0))
+  return lines.map((cells) => padded(cells).join('  ').trimEnd()).join('\n')
+}
+
+/** The part stands on a line of its own, because the lines of a document are short. */
+export function markdownTable(results: readonly PartResult[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const lines = results.flatMap((result) => [[`**${result.part}**`, ...HEAD.slice(1).fill('')], ...linesOf(result)])
+  return [line(HEAD), line(HEAD.map(() => '---')), ...lines.map(line)].join('\n')
+}
+
+const linesOf = ({ rows, failure }: PartResult): string[][] =>
+  [...rows, ...(failure === undefined ? [] : [note('FAILED', failure.slice(0, MOST_OF_A_FAILURE))])].map((each) => [
+    each.measure,
+    ...figures(each),
+  ])
+
+const MOST_OF_A_FAILURE = 120
+
+function figures({ unit, values, note: text, ...judged }: Row): string[] {
+  const met = meetsTarget({ unit, values, ...judged })
+  const last = [targetText(judged.target, unit), met === undefined ? '' : met ? 'yes' : 'NO']
+  if (values.length === 0) return [text ?? 'no figure', '', '', '', ...last]
+  const { count, p50, p90, min, max } = summarize(values)
+  if (count === 1) return [format(p50, unit), '', '', '', ...last]
+  return [format(p50, unit), format(p90, unit), `${format(min, unit)} .. ${format(max, unit)}`, String(count), ...last]
+}
+
+function targetText(target: Target | undefined, unit: Unit): string {
+  if (!target) return ''
+  const { most, least } = target
+  return most === undefined ? `at least ${format(least ?? 0, unit)}` : `at most ${format(most, unit)}`
+}
+
+/** Three significant digits for small figures, whole numbers for large ones. */
+export function format(value: number, unit: Unit): string {
+  const digits = unit === 'count' || Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
+  const text = value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d)(?<!\.\d*))/g, ',')
+  if (unit === 'count') return text
+  return unit === '/s' ? `${text}/s` : `${text} ${unit}`
+}
