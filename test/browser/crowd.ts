@@ -5,7 +5,7 @@ import { until } from '../support/until.ts'
 
 const MANY = 1_000
 
-/** Many hosts. `npm run bench -- page` measures ten thousand. */
+/** Many hosts. `npm run bench -- reads` measures ten thousand. */
 export function crowd(site: () => PageSite): void {
   test('a thousand hosts are drawn in parts, searched, filtered and scrolled', async () => {
     const { lab, open } = site()

@@ -1,0 +1,42 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fitLine, median, percentile, summarize } from '../../../bench/measure.ts'
+
+test('the spread of a hundred values', () => {
+  const values = Array.from({ length: 100 }, (_, i) => 100 - i)
+  expect(summarize(values)).toEqual({ count: 100, min: 1, p50: 50, p90: 90, p99: 99, max: 100 })
+})
+
+test('every percentile is a value that was measured', () => {
+  const values = fc.array(fc.integer(), { minLength: 1 })
+  fc.assert(
+    fc.property(values, fc.double({ min: 0, max: 1, noNaN: true }), (measured, share) =>
+      measured.includes(
+        percentile(
+          measured.toSorted((a, b) => a - b),
+          share,
+        ),
+      ),
+    ),
+  )
+})
+
+test('without values there is no figure', () => {
+  expect(median([])).toBeNaN()
+})
+
+test('a line is found in points that lie on it', () => {
+  const points = [100, 1_000, 10_000].map((x) => ({ x, y: 50 + 0.25 * x }))
+  const { a, b } = fitLine(points)
+  expect([a, b]).toEqual([expect.closeTo(50, 6), expect.closeTo(0.25, 9)])
+})
+
+test('a small size counts as much as a large one', () => {
+  const points = [
+    { x: 100, y: 10 },
+    { x: 1_000, y: 19 },
+    { x: 10_000, y: 150 },
+  ]
+  const { a, b } = fitLine(points)
+  expect(Math.abs(a + b * 100 - 10) / 10).toBeLessThan(0.1)
+})

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { resultsPage } from '../../../bench/results-page.ts'
+import { format, markdownTable, meetsTarget, note, plainTable, row } from '../../../bench/table.ts'
+
+test.each([
+  [0.034, 'ms', '0.03 ms'],
+  [12.345, 'ms', '12.3 ms'],
+  [1_463.4, 'ms', '1,463 ms'],
+  [1_234_567, 'count', '1,234,567'],
+  [8_279.4, '/s', '8,279/s'],
+  [0.954, '×', '0.95 ×'],
+] as const)('%d %s is written %s', (value, unit, text) => {
+  expect(format(value, unit)).toBe(text)
+})
+
+test('a target is judged by the median', () => {
+  expect(meetsTarget(row('x', 'ms', [1, 2, 90], { most: 2 }))).toBe(true)
+  expect(meetsTarget(row('x', 'ms', [1, 3, 90], { most: 2 }))).toBe(false)
+  expect(meetsTarget(row('x', '×', 0.94, { least: 0.95 }))).toBe(false)
+  expect(meetsTarget(row('x', 'ms', 1))).toBeUndefined()
+})
+
+test('a target without a figure is not met', () => {
+  expect(meetsTarget(row('x', 'ms', [], { most: 2 }))).toBe(false)
+  expect(meetsTarget(row('x', '×', Number.NaN, { most: 2 }))).toBe(false)
+})
+
+const results = [
+  { part: 'apply', seconds: 2, rows: [row('one apply', 'ms', [90, 100, 130]), row('ratio', '×', 1.2, { most: 1 })] },
+  { part: 'serve', seconds: 1, rows: [note('Caddy', 'not measured: caddy is not installed')], failure: 'It ended.' },
+]
+
+test('the table has a line for every row, note and failure', () => {
+  expect(markdownTable(results).split('\n')).toEqual([
+    '| measure | p50 | p90 | min .. max | samples | target | met |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    '| **apply** |  |  |  |  |  |  |',
+    '| one apply | 100 ms | 130 ms | 90.0 ms .. 130 ms | 3 |  |  |',
+    '| ratio | 1.20 × |  |  |  | at most 1.00 × | NO |',
+    '| **serve** |  |  |  |  |  |  |',
+    '| Caddy | not measured: caddy is not installed |  |  |  |  |  |',
+    '| FAILED | It ended. |  |  |  |  |  |',
+  ])
+})
+
+test('the columns of the printed table stand below each other', () => {
+  const [head = '', first = '', second = ''] = plainTable(results).split('\n')
+  expect([first.indexOf('100 ms'), second.indexOf('1.20 ×')]).toEqual([head.indexOf('p50'), head.indexOf('p50')])
+})
+
+test('the page names versions, date and time', () => {
+  const page = resultsPage(results, ['Node 24.0.0', '2 CPUs'], new Date('2026-01-02T03:04:05Z'))
+  expect(page).toContain('Measured on 2026-01-02 in 1 minutes (apply 2 s, serve 1 s):')
+  expect(page).toContain('- Node 24.0.0\n- 2 CPUs\n')
+  expect(page).toContain(markdownTable(results))
+})
