@@ -192,7 +192,8 @@ export interface CertificateIssuer {
    * with what the order book rejects with. Concurrent calls for the same names share one result. `replaces`: the certificate
    * that this one renews, by its name in RFC 9773. `guard`: asked directly before each request to the authority. When its
    * signal aborts, the call rejects with the reason. That is no failure of the authority: the next call resumes the order,
-   * and withdraws the proofs that stay published until then. Concurrent calls go by the guard of the first one.
+   * and withdraws the proofs that stay published until then. Concurrent calls go by the guard of the first one. At most 8
+   * certificates are obtained at the same time. Further calls wait, and are refused when the authority asks for a pause.
    */
   issue(
     names: readonly string[],

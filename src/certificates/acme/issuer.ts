@@ -1,5 +1,6 @@
 import { parseName } from '../../model/dns-name.ts'
 import type { LeaseGuard } from '../../model/run.ts'
+import { Slots } from '../../primitives/slots.ts'
 import { assertAllowed } from '../budget/order-budget.ts'
 import {
   type CertificateIssuer,
@@ -36,6 +37,8 @@ export interface AcmeIssuerOptions extends AccountKeySource {
 
 const DEFAULT_LIMITS = { requestMs: 10_000, decisionMs: 60_000, pollMs: 20 }
 const MAX_RESPONSE_BYTES = 256 * 1024
+/** Certificates that are obtained at the same time. The proofs of all of them stand in the zones. */
+const AT_ONCE = 8
 /** Faults that happen without a request to the authority. */
 const LOCAL_FAULTS: readonly IssueFault['kind'][] = ['local', 'over_budget']
 
@@ -45,7 +48,8 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   const { onProgress: report = () => undefined } = options
   const { requestMs, ...polling } = { ...DEFAULT_LIMITS, ...options.limits }
   const openSession = acmeAccount({ ...options, contact })
-  const withOrderLock = orderLock()
+  const slots = new Slots(AT_ONCE)
+  const withOrderLock = orderLock((fault) => slots.rejectWaiting(fault))
   const recorded = new WeakSet<IssueFault>()
   const running = new Map<string, Promise<InstalledCertificate>>()
 
@@ -56,10 +60,26 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   ): Promise<InstalledCertificate> => {
     const signal = guard?.signal
     signal?.throwIfAborted()
-    const names = canonical(request.names)
-    const order = { ...request, names }
-    // Whether a new order may be placed is checked when it is placed: this call may resume one that is already counted.
+    const order = { ...request, names: canonical(request.names) }
+    await assertNotPaused(order)
+    return slots.run(async () => {
+      // The authority may have asked for a pause while this call waited.
+      await assertNotPaused(order)
+      return obtain(order, responder, guard)
+    }, signal)
+  }
+  /** Whether a new order may be placed is checked when it is placed: a call may resume one that is already counted. */
+  const assertNotPaused = async (order: OrderRequest) =>
     assertAllowed(await budget.check({ ...order, resumes: true }), directory)
+
+  const obtain = async (
+    order: CanonicalOrder,
+    responder: ChallengeResponder,
+    guard: LeaseGuard | undefined,
+  ): Promise<InstalledCertificate> => {
+    const signal = guard?.signal
+    const { names } = order
+    signal?.throwIfAborted()
     await makeProofsFolder(stateDir, directory)
     const proofs = proofsIn(proofsFile(stateDir, directory, names.join(',')), responder)
     const files = await orderFiles(stateDir, directory, names.join(','))
@@ -122,6 +142,8 @@ const guardedSend = (send: Send, guard: LeaseGuard | undefined): Send => {
     return send(...request)
   }
 }
+
+type CanonicalOrder = OrderRequest & { readonly names: ReturnType<typeof canonical> }
 
 /** Throws IssueFault for what is not a DNS name: names are used as names of folders, too. */
 function canonical(names: readonly string[]): readonly [string, ...string[]] {

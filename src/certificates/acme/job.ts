@@ -117,9 +117,9 @@ export type OrderLock = <T>(work: () => Promise<T>) => Promise<T>
 /**
  * Orders at one authority are placed one after the other, so that every waiting caller sees the Retry-After of the first one.
  * When the authority does not answer one of them, every caller that was already waiting gets the same fault at once: each of
- * them would only wait for the same timeout.
+ * them would only wait for the same timeout. `onOutage` passes that fault on to those that wait elsewhere.
  */
-export function orderLock(): OrderLock {
+export function orderLock(onOutage: (fault: IssueFault) => void = () => undefined): OrderLock {
   const queue = new KeyedQueue()
   let outage: { readonly at: number; readonly fault: IssueFault } | undefined
 
@@ -130,8 +130,10 @@ export function orderLock(): OrderLock {
       try {
         return await work()
       } catch (error) {
-        if (error instanceof IssueFault && error.kind === 'unavailable')
+        if (error instanceof IssueFault && error.kind === 'unavailable') {
           outage = { at: performance.now(), fault: error }
+          onOutage(error)
+        }
         throw error
       }
     })
