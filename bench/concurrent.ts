@@ -7,7 +7,7 @@ import { Caller } from './caller.ts'
 import { oneByOne, type Planned, planned, requestFor } from './exposures.ts'
 import { atRest, testAndReload } from './floor.ts'
 import { takeLateness } from './loop-lateness.ts'
-import { median, percentile, summarize, timed } from './measure.ts'
+import { median, percentile, roundsOf, summarize, timed } from './measure.ts'
 import { startNeighbour, type Visits } from './neighbour.ts'
 import type { Sizes } from './sizes.ts'
 import { type Row, row } from './table.ts'
@@ -22,6 +22,8 @@ const MOST_PLAN_RATIO = 20
 const MOST_LATE_MS = 50
 const MOST_NEIGHBOUR_RATIO = 2
 const MOST_ADDING_S = 60
+/** For each number of runs at once. */
+const MOST_BURSTS_MS = 20_000
 
 /** Many runs at once, what they do to plans, to the event loop and to the traffic of a neighbour, at every size. */
 export async function benchConcurrent({ concurrent: size }: Sizes): Promise<Row[]> {
@@ -104,7 +106,7 @@ async function bursts(
   const rows: Row[] = []
   for (const count of size.runs) {
     const found: Awaited<ReturnType<typeof applyAndRemove>>[] = []
-    for (let round = 0; round < size.rounds; round += 1)
+    for (const round of roundsOf({ rounds: size.rounds, warmUp: 0, mostMs: MOST_BURSTS_MS }))
       found.push(await applyAndRemove(callers.slice(0, count), lab, `burst-${count}-${round}`))
     for (const action of ['apply', 'remove'] as const) {
       const ms = found.map((each) => each[action].ms)

@@ -1,7 +1,7 @@
 import type { LabDescription } from '../lab/description.ts'
 import type { Caller } from './caller.ts'
 import { atRest } from './floor.ts'
-import { timed } from './measure.ts'
+import { type Limit, roundsOf, timed } from './measure.ts'
 
 export interface Planned {
   readonly host: string
@@ -44,10 +44,8 @@ export interface OneByOne {
   readonly steps: Map<string, number[]>
 }
 
-export interface Rounds {
+export interface Rounds extends Limit {
   readonly prefix: string
-  readonly rounds: number
-  readonly warmUp: number
   /** Called at rest after each round. */
   readonly between?: (round: number) => Promise<void>
 }
@@ -56,11 +54,11 @@ export interface Rounds {
 export async function oneByOne(
   caller: Caller,
   lab: LabDescription,
-  { prefix, rounds, warmUp, between }: Rounds,
+  { prefix, between, ...limit }: Rounds,
 ): Promise<OneByOne> {
   const times: OneByOne = { apply: [], remove: [], steps: new Map() }
-  for (let round = -warmUp; round < rounds; round += 1) {
-    const exposure = await planned(caller, lab, `${prefix}-${round + warmUp}`)
+  for (const round of roundsOf(limit)) {
+    const exposure = await planned(caller, lab, `${prefix}-${round + limit.warmUp}`)
     await atRest(lab)
     let reports: { name: string; ms: number }[] = []
     const apply = await timed(async () => {

@@ -26,6 +26,24 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started
 }
 
+/** A part that is slow today must not keep the others from being measured. */
+export interface Limit {
+  readonly rounds: number
+  readonly warmUp: number
+  /** No round begins later than this, except the first that counts. Default: a minute. */
+  readonly mostMs?: number
+}
+
+/** The numbers of the rounds. Those below 0 are the warm-up and do not count. */
+export function* roundsOf({ rounds, warmUp, mostMs = 60_000 }: Limit): Generator<number> {
+  const started = performance.now()
+  for (let round = -warmUp; round < rounds; round += 1) {
+    const isLate = performance.now() - started > mostMs
+    if (isLate && round > 0) return
+    if (!isLate || round === 0) yield round
+  }
+}
+
 /** The line `a + b * x` with the least squares of relative errors, so that small sizes count as much as large ones. */
 export function fitLine(points: readonly { readonly x: number; readonly y: number }[]): { a: number; b: number } {
   const sums = { w: 0, x: 0, y: 0, xx: 0, xy: 0 }

@@ -9,7 +9,7 @@ import { Caller } from './caller.ts'
 import { oneByOne } from './exposures.ts'
 import { atRest, testAndReload } from './floor.ts'
 import { type Footprint, footprint } from './footprint.ts'
-import { median, timed } from './measure.ts'
+import { median, roundsOf, timed } from './measure.ts'
 import { programOf } from './programs.ts'
 import { labelOf, type SeedOptions } from './seed.ts'
 import type { Sizes } from './sizes.ts'
@@ -77,7 +77,7 @@ async function addToCaddy({ hosts, tls }: Point, rounds: number): Promise<number
       const caddy = await startCaddy({ program, folder, hosts: names, target: BACKEND_URL, certificates })
       try {
         const times: number[] = []
-        for (let round = -WARM_UP; round < rounds; round += 1) {
+        for (const round of roundsOf({ rounds, warmUp: WARM_UP })) {
           const host = `scale-${round + WARM_UP}.${ZONE}`
           const took = await timed(() => caddy.add(host))
           await caddy.remove(host)

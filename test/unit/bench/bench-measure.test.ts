@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fitLine, median, percentile, summarize } from '../../../bench/measure.ts'
+import { fitLine, median, percentile, roundsOf, summarize } from '../../../bench/measure.ts'
 
 test('the spread of a hundred values', () => {
   const values = Array.from({ length: 100 }, (_, i) => 100 - i)
@@ -23,6 +23,14 @@ test('every percentile is a value that was measured', () => {
 
 test('without values there is no figure', () => {
   expect(median([])).toBeNaN()
+})
+
+test('rounds begin with the warm-up', () => {
+  expect([...roundsOf({ rounds: 2, warmUp: 1 })]).toEqual([-1, 0, 1])
+})
+
+test('when the time is over, one round counts all the same', () => {
+  expect([...roundsOf({ rounds: 5, warmUp: 2, mostMs: -1 })]).toEqual([0])
 })
 
 test('a line is found in points that lie on it', () => {
