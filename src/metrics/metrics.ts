@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { HostStatus } from '../model/host-status.ts'
 import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
+import { LoopDelay } from './loop-delay.ts'
 
 /** Sources of the values that are read at scrape time. */
 export interface MetricSources {
@@ -19,6 +20,8 @@ const STEP_OUTCOMES: Readonly<Partial<Record<JournalMark, string>>> = {
   undone: 'undone',
   undo_failed: 'undo_failed',
 }
+
+const LOOP_DELAY_QUANTILES = [0.5, 0.99, 0.999]
 
 /** Prometheus metrics of this instance. A name never changes its meaning, because dashboards depend on it. */
 export class Metrics {
@@ -111,6 +114,16 @@ export class Metrics {
         for (const { host, fullCheck } of hosts()) {
           if (fullCheck.certificate) this.set({ host }, Math.round((fullCheck.certificate.notAfter - now()) / 1000))
         }
+      },
+    })
+    const loopDelay = new LoopDelay()
+    new Gauge({
+      name: 'drawbridge_event_loop_delay_seconds',
+      help: 'Delay of the event loop in the last one to two minutes, by quantile.',
+      labelNames: ['quantile'],
+      registers,
+      collect() {
+        for (const quantile of LOOP_DELAY_QUANTILES) this.set({ quantile }, loopDelay.quantile(quantile))
       },
     })
     new Gauge({

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { LoopDelay } from '../../../src/metrics/loop-delay.ts'
+import { Metrics } from '../../../src/metrics/metrics.ts'
+
+const BLOCKED_MS = 300
+
+function block(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+/** The first sample is taken some time after the start, and the delay is known with the sample after the block. */
+async function blockOnce(): Promise<void> {
+  await sleep(50)
+  block(BLOCKED_MS)
+  await sleep(50)
+}
+
+test('a blocked event loop shows in the highest quantile, however often it is read', async () => {
+  const delay = new LoopDelay()
+  await blockOnce()
+  const first = delay.quantile(0.999)
+  expect(first).toBeGreaterThan(BLOCKED_MS / 2 / 1000)
+  expect(delay.quantile(0.999)).toBeGreaterThanOrEqual(first)
+})
+
+test('the delay is forgotten after two windows', async () => {
+  const delay = new LoopDelay(200)
+  await blockOnce()
+  expect(delay.quantile(1)).toBeGreaterThan(BLOCKED_MS / 2 / 1000)
+  await expect.poll(() => delay.quantile(1), { timeout: 5_000 }).toBeLessThan(BLOCKED_MS / 2 / 1000)
+})
+
+test('the metrics have three quantiles', async () => {
+  const metrics = new Metrics({ hosts: () => [], queues: {}, findRun: async () => undefined, now: Date.now })
+  const text = await metrics.text()
+  const quantiles = [...text.matchAll(/^drawbridge_event_loop_delay_seconds\{quantile="([\d.]+)"\} [\d.e-]+$/gm)]
+  expect(quantiles.map(([, quantile]) => quantile)).toEqual(['0.5', '0.99', '0.999'])
+})
