@@ -29,7 +29,7 @@ const MOST_BURSTS_MS = 20_000
 export async function benchConcurrent({ concurrent: size }: Sizes): Promise<Row[]> {
   const rows: Row[] = []
   for (const hosts of size.hosts)
-    rows.push(...(await onLab({ hosts, tls: 'wildcard' }, (lab) => atSize(lab, hosts, size))))
+    rows.push(...(await onLab({ hosts, tls: 'wildcard', probesLoop: true }, (lab) => atSize(lab, hosts, size))))
   rows.push(...(await onLab({ hosts: 10, tls: 'wildcard' }, ({ description }) => adding(description, size.added))))
   return rows
 }
@@ -123,13 +123,7 @@ async function bursts(
 }
 
 /** The most runs at once, again and again, while one caller plans without a pause. */
-async function mixed(
-  lab: Lab,
-  callers: readonly Caller[],
-  size: Size,
-  quiet: readonly number[],
-  where: string,
-): Promise<Row[]> {
+async function mixed(lab: Lab, callers: readonly Caller[], size: Size, quiet: Plans, where: string): Promise<Row[]> {
   const planner = new Caller(lab.description)
   const endsAt = performance.now() + size.mixedMs
   const late: number[] = []
@@ -160,12 +154,13 @@ async function mixed(
   return mixedRows(`${where}, ${callers.length} runs at once`, quiet, busy, late)
 }
 
-function mixedRows(where: string, quiet: readonly number[], busy: readonly number[], late: readonly number[]): Row[] {
+function mixedRows(where: string, quiet: Plans, busy: Plans, late: readonly number[]): Row[] {
   const sorted = late.toSorted((a, b) => a - b)
-  const ratio = summarize(busy).p99 / median(quiet)
+  const ratio = summarize(busy.ms).p99 / median(quiet.ms)
   return [
-    row(`${where}: a plan before them`, 'ms', quiet),
-    row(`${where}: a plan meanwhile`, 'ms', busy),
+    row(`${where}: a plan before them`, 'ms', quiet.ms),
+    row(`${where}: a plan meanwhile`, 'ms', busy.ms),
+    row(`${where}: plans refused`, 'count', quiet.refused + busy.refused, { most: 0 }),
     row(`${where}: p99 of a plan meanwhile : p50 before`, '×', ratio, { most: MOST_PLAN_RATIO }),
     row(`${where}: event loop late at p99.9, less the wait for a processor`, 'ms', percentile(sorted, 0.999), {
       most: MOST_LATE_MS,
@@ -174,20 +169,26 @@ function mixedRows(where: string, quiet: readonly number[], busy: readonly numbe
   ]
 }
 
+interface Plans {
+  readonly ms: number[]
+  refused: number
+}
+
 async function plans(
   caller: Caller,
   { zone }: LabDescription,
   prefix: string,
   goesOn: (done: number) => boolean,
   counts = () => true,
-): Promise<number[]> {
-  const ms: number[] = []
-  for (let at = 0; goesOn(ms.length); at += 1) {
+): Promise<Plans> {
+  const found: Plans = { ms: [], refused: 0 }
+  for (let at = 0; goesOn(at); at += 1) {
     const isCounted = counts()
-    const took = await timed(() => caller.post('/api/deploy/plan', requestFor(zone, `${prefix}-${at}`)))
-    if (isCounted) ms.push(took)
+    const { ms, refused } = await burst([() => caller.post('/api/deploy/plan', requestFor(zone, `${prefix}-${at}`))])
+    found.refused += refused
+    if (isCounted) found.ms.push(ms)
   }
-  return ms
+  return found
 }
 
 /** How often nginx has reloaded, from its log. */

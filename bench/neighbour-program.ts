@@ -1,5 +1,5 @@
 // A visitor of one host: RATE requests per second, each on a new TLS connection. Arguments: ADDRESS PORT HOST RATE.
-// Prints one line per request: the time at which it began, its milliseconds, and 1 if it was answered with 200.
+// Prints two lines per request: the time at which it began; and that time, its milliseconds, and 1 if it was answered with 200.
 import { request } from 'node:https'
 
 const TIMEOUT_MS = 10_000
@@ -9,6 +9,7 @@ setInterval(visit, 1000 / Number(rate))
 
 function visit(): void {
   const [at, started] = [Date.now(), performance.now()]
+  process.stdout.write(`${at}\n`)
   const settle = (ok: boolean) => process.stdout.write(`${at} ${performance.now() - started} ${ok ? 1 : 0}\n`)
   const options = {
     address,
