@@ -82,6 +82,7 @@ function storeOn(db: Kysely<Schema>, engine: Engine): Store {
     appendJournal: (entry, fence) => transaction((session) => session.appendJournal(entry, fence)),
     appendAudit: (entry) => transaction((session) => session.appendAudit(entry)),
     appendEvent: (event) => transaction((session) => session.appendEvent(event)),
+    ...(engine.groupsCommits && leasesInGroups(transaction)),
     transaction,
     prune: (limits) => prune(db, limits),
     ping: async () => {
@@ -97,6 +98,15 @@ function storeOn(db: Kysely<Schema>, engine: Engine): Store {
     map: (error) => (engine.isFailure(error) ? new StoreUnavailable(error) : error),
   })
 }
+
+/** Runs that begin together renew their leases at the same moment: one commit serves all of them. */
+const leasesInGroups = (
+  transaction: Store['transaction'],
+): Pick<Store, 'takeLease' | 'renewLeases' | 'releaseLease'> => ({
+  takeLease: (...lease) => transaction((session) => session.takeLease(...lease)),
+  renewLeases: (...leases) => transaction((session) => session.renewLeases(...leases)),
+  releaseLease: (lease) => transaction((session) => session.releaseLease(lease)),
+})
 
 /** What the work of one transaction, and all that it calls, runs in. */
 interface Scope {

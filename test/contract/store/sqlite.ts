@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
+import type { Lease } from '../../../src/store/ports/leases.ts'
 import { type Store, StoreUnavailable } from '../../../src/store/ports/store.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import type { Bench } from '../engines.ts'
@@ -102,6 +103,30 @@ export function sqliteSuite(on: Bench): void {
       expect(await Promise.all(newest)).toStrictEqual([6, 6, 6, 6, 6, 6])
       expect(order).toStrictEqual([1, 2, 3, 4, 5, 6])
       expect((await store.readAudit(0, 10)).map(({ at }) => at - NOW)).toStrictEqual([0, 1, 2, 3, 4, 5])
+    })
+
+    it('include leases that are taken, renewed or released alone', async () => {
+      const store = await on.open()
+      const names = ['a', 'b', 'c', 'd']
+      const countOf = async (where: string) =>
+        (await on.sql(`select count(*) as count from leases where ${where}`))[0]?.count
+      const leases: Lease[] = []
+      const taken = names.map(async (name) => {
+        const lease = await store.takeLease(name, 'one', NOW, 1_000)
+        if (lease) leases.push(lease)
+        return countOf('holder is not null')
+      })
+      expect(await Promise.all(taken)).toStrictEqual([4, 4, 4, 4])
+      const renewed = leases.map(async (lease) => {
+        await store.renewLeases([lease], NOW, 9_000)
+        return countOf(`expires_at = ${NOW + 9_000}`)
+      })
+      expect(await Promise.all(renewed)).toStrictEqual([4, 4, 4, 4])
+      const released = leases.map(async (lease) => {
+        await store.releaseLease(lease)
+        return countOf('holder is null')
+      })
+      expect(await Promise.all(released)).toStrictEqual([4, 4, 4, 4])
     })
 
     it('all reject when the commit fails, and later ones are committed', async () => {
