@@ -27,7 +27,7 @@ export async function testAndReload(edge: EdgeDescription): Promise<void> {
 }
 
 /** Resolves when the old workers take no more connections. */
-export async function reload(edge: EdgeDescription): Promise<void> {
+async function reload(edge: EdgeDescription): Promise<void> {
   const master = masterOf(edge)
   const former = servingWorkers(master)
   process.kill(master, 'SIGHUP')

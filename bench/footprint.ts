@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Lab } from '../lab/lab.ts'
 import { statePaths } from '../lab/state.ts'
 import { residentMb, servicePid, workerMb } from './processes.ts'
@@ -18,7 +18,7 @@ export function footprint(lab: Lab): Footprint {
   return {
     serviceMb: residentMb(servicePid(lab.description)),
     workerMb: workerMb(edges.primary),
-    edgeKb: diskKb(dirname(edges.primary.hosts)),
+    edgeKb: diskKb(edges.primary.folder),
     storeKb: diskKb(statePaths(lab.state).service),
   }
 }

@@ -35,7 +35,7 @@ interface Size {
 }
 
 async function measure(name: string, config: string, size: Size): Promise<Row[]> {
-  const reader = edgeReader({ config, pidFile: '/nowhere' })
+  const reader = edgeReader({ config, pidFile: '/nowhere', folder: '/nowhere' })
   const sites = join(config, '..', 'sites')
   await sleep(200) // The reader reads a younger file again, because it may still change.
   const reading = await costOf(() => reader.read())

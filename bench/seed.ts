@@ -12,7 +12,6 @@ import { openStore } from '../src/store/open.ts'
 import { localAuthority } from './authority.ts'
 import { writeSites } from './edge-files.ts'
 import { requestFor } from './exposures.ts'
-import { reload } from './floor.ts'
 import { BENCH_PLACE } from './place.ts'
 
 const TTL = 60
@@ -50,13 +49,12 @@ export async function seedHosts(lab: Lab, count: number, { tls, target }: SeedOp
     return { plan, chosen, site }
   })
   const sites = hosts.map(({ site }) => site)
-  const files = writeSites(edges.primary, sites)
-  writeSites(edges.secondary, sites)
+  const files = await writeSites(edges.primary, sites)
+  await writeSites(edges.secondary, sites)
   await store(
     lab,
     hosts.map(({ plan, chosen }) => ({ plan, chosen, files: files.get(plan.host) ?? [] })),
   )
-  await Promise.all([reload(edges.primary), reload(edges.secondary)])
 }
 
 type SeededHost = {

@@ -30,7 +30,9 @@ export interface EdgeDescription {
   readonly https: number
   readonly prefix: string
   readonly config: string
-  /** The folder with one file per host and nothing else. */
+  /** The folder of Drawbridge. */
+  readonly folder: string
+  /** The folder with the lines of the hosts, of the present generation. */
   readonly hosts: string
   readonly errorLog: string
   readonly pidFile: string
@@ -67,13 +69,15 @@ export const acmeDirectory = ({ acme }: Addresses): string => `https://${acme.ap
 
 function describeEdge(name: Edge, server: '23' | '73', addresses: Addresses, paths: StatePaths): EdgeDescription {
   const prefix = paths.edge(name)
+  const folder = join(prefix, 'drawbridge')
   return {
     server,
     address: addresses.servers[server],
     ...EDGE_PORTS,
     prefix,
     config: join(prefix, 'nginx.conf'),
-    hosts: join(prefix, 'drawbridge', 'hosts'),
+    folder,
+    hosts: join(folder, 'current', 'backends'),
     errorLog: join(prefix, 'logs', 'error.log'),
     pidFile: join(prefix, 'nginx.pid'),
   }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Edge } from '../src/edge/contract.ts'
 import { localEdge } from '../src/edge/local.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import type { EdgeDescription } from './description.ts'
@@ -31,14 +32,17 @@ export async function startEdge(edge: EdgeDescription): Promise<Daemon> {
 }
 
 /** Does what the service does at its start, so that the edges refuse unknown names in a lab without the service, too. */
-function prepare(edge: EdgeDescription, binary: string): Promise<void> {
+const prepare = (edge: EdgeDescription, binary: string): Promise<void> => labEdge(edge, binary).prepare()
+
+/** The edge as the service has it. */
+export function labEdge(edge: EdgeDescription, binary = findProgram('nginx', 'nginx')): Edge {
   const { server, address, http, https } = edge
-  return localEdge({ server, ...edgeFiles(edge), binary, address, listen: [address], ports: { http, https } }).prepare()
+  return localEdge({ server, ...edgeFiles(edge), binary, address, listen: [address], ports: { http, https } })
 }
 
 /** The paths of an edge, as members of the service's configuration. */
-export function edgeFiles({ config, hosts, prefix, pidFile, errorLog }: EdgeDescription) {
-  return { config, folder: dirname(hosts), prefix, pidFile, errorLog }
+export function edgeFiles({ config, folder, prefix, pidFile, errorLog }: EdgeDescription) {
+  return { config, folder, prefix, pidFile, errorLog }
 }
 
 function workerUser(prefix: string): string | undefined {

@@ -583,7 +583,7 @@ export interface components {
         /** @description The newest run with its steps. */
         LastRun: {
             /** @enum {string} */
-            action: "apply" | "update" | "remove" | "repair" | "accept" | "renew";
+            action: "apply" | "update" | "remove" | "repair" | "accept" | "renew" | "converge";
             /** @enum {string} */
             state: "running" | "succeeded" | "rolled_back" | "blocked";
             /**
@@ -601,7 +601,7 @@ export interface components {
         /** @description One run with its events. */
         Run: {
             /** @enum {string} */
-            action: "apply" | "update" | "remove" | "repair" | "accept" | "renew";
+            action: "apply" | "update" | "remove" | "repair" | "accept" | "renew" | "converge";
             /** @enum {string} */
             state: "running" | "succeeded" | "rolled_back" | "blocked";
             /**
@@ -918,7 +918,7 @@ export interface components {
         /** @description What happened to a step. */
         Progress: {
             /** @enum {string} */
-            action: "apply" | "update" | "remove" | "repair" | "accept" | "renew";
+            action: "apply" | "update" | "remove" | "repair" | "accept" | "renew" | "converge";
             /** @example proxy */
             step: string;
             /**
@@ -1135,7 +1135,7 @@ export interface components {
              * @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0
              */
             planId?: string;
-            /** @description The path of the file with its server block, never its content. A path that is not plain is a quoted JSON string. */
+            /** @description The path of the file with its server block or its entry, never its content. A path that is not plain is a quoted JSON string. */
             configPath: string | null;
             configLine: number | null;
             listen: {
@@ -2808,7 +2808,7 @@ export interface operations {
                      *         "latencyMs": 4,
                      *         "reason": null
                      *       },
-                     *       "configPath": "/etc/nginx/drawbridge/hosts/hello.lab.test.conf"
+                     *       "configPath": "/etc/nginx/drawbridge/current/backends/07.map"
                      *     }
                      */
                     "application/json": components["schemas"]["Health"];
@@ -2982,8 +2982,8 @@ export interface operations {
                      *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
                      *       "server": "25",
                      *       "file": "unchanged",
-                     *       "configPath": "/etc/nginx/drawbridge/hosts/hello.lab.test.conf",
-                     *       "configLine": 3,
+                     *       "configPath": "/etc/nginx/drawbridge/current/backends/07.map",
+                     *       "configLine": 12,
                      *       "listen": [
                      *         {
                      *           "address": "192.168.45.23",

@@ -15,6 +15,7 @@ import { reportWebhooks, type WebhookReport } from '../notify/webhook-report.ts'
 import { type Hook, keyOf, sender } from '../notify/webhook-request.ts'
 import { WebhookSender } from '../notify/webhook-sender.ts'
 import type { Service } from '../operate/serve.ts'
+import type { Converge } from '../runs/converge.ts'
 import { crashAt } from '../runs/engine/crash-points.ts'
 import type { Publish, Runs } from '../runs/engine/runs.ts'
 import { housekeeping } from '../runs/housekeeping.ts'
@@ -28,7 +29,7 @@ import { composeDiagnoser, composeDrift } from './diagnoser.ts'
 import { composeHttp } from './http.ts'
 import { composeMonitor } from './monitor.ts'
 import { composeObserver, planSettings, primaryReaders } from './observe.ts'
-import { composeRenewals, composeRuns, composeStepsToRepair, type RunParts, runParts } from './runs.ts'
+import { composeConverge, composeRenewals, composeRuns, composeStepsToRepair, type RunParts, runParts } from './runs.ts'
 
 /** The service, and the parts that the commands on this machine act with. */
 export type Assembly = Service &
@@ -73,6 +74,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const parts = runParts({ ...shared, config })
   const runs = composeRuns({ ...parts, recheck }, { store, trail, log, instance, leaseMs, crashPoint, publish, now })
   const renewals = composeRenewals(config, parts, { store, runs, instance, log })
+  const converge = composeConverge(parts, { store, runs, instance, log })
   const exposer: Exposer = new Exposer({
     settings,
     planTtlSeconds: config.plan.ttlSeconds,
@@ -91,7 +93,15 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   })
   const hooks = hooksOf(config)
   const webhookReport = () => reportWebhooks(hooks, store)
-  const metrics = composeMetrics({ store, now, board, runs, webhookReport, waitingChecks: () => monitor.waiting })
+  const metrics = composeMetrics({
+    store,
+    now,
+    board,
+    runs,
+    converge,
+    webhookReport,
+    waitingChecks: () => monitor.waiting,
+  })
   const edges = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
   const debugLogs = new DebugLogWatch(edges, log)
   const drift = composeDrift(config, store, parts.inventory)
@@ -117,7 +127,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     app: await composeHttp(config, http),
     trail,
     admission,
-    housekeeping: housekeeping({ ...parts, store, runs, renewals, exposer, debugLogs, instance, log, now }),
+    housekeeping: housekeeping({ ...parts, store, runs, renewals, converge, exposer, debugLogs, instance, log, now }),
     monitor,
     hooks,
     webhookReport,
@@ -184,11 +194,12 @@ function budgetOf({ acme, zones }: Config, ledger: Store, now: () => number): Or
 interface MetricParts extends Pick<Surroundings, 'store' | 'now'> {
   readonly board: Board
   readonly runs: Runs
+  readonly converge: Converge
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
   readonly waitingChecks: () => number
 }
 
-function composeMetrics({ store, now, board, runs, webhookReport, waitingChecks }: MetricParts): Metrics {
+function composeMetrics({ store, now, board, runs, converge, webhookReport, waitingChecks }: MetricParts): Metrics {
   const metrics = new Metrics({
     hosts: () => board.all(),
     queues: {
@@ -197,6 +208,11 @@ function composeMetrics({ store, now, board, runs, webhookReport, waitingChecks 
       deliveries: async () => (await webhookReport()).reduce((sum, { pending }) => sum + pending, 0),
       dead_letters: async () => (await webhookReport()).reduce((sum, { dead }) => sum + dead, 0),
     },
+    edges: () =>
+      converge.standings.map(({ server, behind, orphans, unknown }) => ({
+        server,
+        counts: { behind: behind.length, orphans: orphans.length, unknown: unknown.length },
+      })),
     findRun: (runId) => store.findRun(runId),
     now,
   })

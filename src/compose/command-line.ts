@@ -11,6 +11,7 @@ import {
   addDoctor,
   addResolve,
   addServe,
+  addShow,
   addWebhooks,
 } from '../operate/commands.ts'
 import { VERSION } from '../runtime/version.ts'
@@ -49,7 +50,7 @@ export function commandLine(): Command {
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
-  for (const add of [addServe, addDoctor, addBackups, addResolve, addAcme, addWebhooks]) add(program, machine)
+  for (const add of [addServe, addDoctor, addShow, addBackups, addResolve, addAcme, addWebhooks]) add(program, machine)
   addAuditVerify(audit, machine)
   program.commandsGroup('More:')
   for (const add of [addMcp, addCompletion]) add(program)

@@ -28,6 +28,12 @@ export const machine: Machine = {
     return open(config, false)
   },
 
+  async readEntry({ edges, edge }, server, host) {
+    const { entryText } = await import('../edge/entry-text.ts')
+    const settings = edges[server]
+    return settings && entryText({ ...settings, server, ports: edge }, host)
+  },
+
   async doctorParts(config) {
     const { doctorParts } = await import('./doctor.ts')
     return doctorParts(config)

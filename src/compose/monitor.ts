@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { filesToCompare } from '../diagnose/drift.ts'
-import { hostFile } from '../edge/config/layout.ts'
+import { CURRENT } from '../edge/config/layout.ts'
+import { PresentGeneration } from '../edge/generations/present.ts'
 import type { EdgeReader } from '../edge/reading/contract.ts'
 import { edgeVisitor } from '../edge/visit/visitor.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -33,6 +34,7 @@ interface MonitorSources extends RunParts {
 export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
   const { servers, edge, edges, monitor, instances } = config
   const primary = edges[servers.primary]
+  const present = new PresentGeneration(primary?.folder ?? '')
   return new Monitor({
     ...parts,
     edge: primary &&
@@ -40,7 +42,8 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
         reader: parts.reader,
         environment: {
           addresses: servers.addresses,
-          hostPath: (host) => join(primary.folder, hostFile(host)),
+          hostPath: (host) => present.whereIs(host).path,
+          isOurs: (path) => path.startsWith(join(primary.folder, CURRENT, '/')),
           edge: { address: primary.address, ports: edge },
         },
       },

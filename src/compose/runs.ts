@@ -22,9 +22,17 @@ import type { Edge } from '../edge/contract.ts'
 import { localEdge } from '../edge/local.ts'
 import { Fault } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
-import { type RunAction, STEPS_TO_ACCEPT, STEPS_TO_REMOVE, STEPS_TO_RENEW, type StepName } from '../model/run.ts'
+import {
+  type RunAction,
+  STEPS_TO_ACCEPT,
+  STEPS_TO_CONVERGE,
+  STEPS_TO_REMOVE,
+  STEPS_TO_RENEW,
+  type StepName,
+} from '../model/run.ts'
 import { stepsToApply, stepsToRepair } from '../plan/steps.ts'
 import { backupShelf } from '../runs/backup-shelf.ts'
+import { Converge } from '../runs/converge.ts'
 import type { CrashPoint } from '../runs/engine/crash-points.ts'
 import { EdgeLock } from '../runs/engine/edge-lock.ts'
 import { type Carried, Runs, type RunsParts } from '../runs/engine/runs.ts'
@@ -54,10 +62,11 @@ export function runParts(sources: RunPartsSources): RunParts {
   const { config, store, inventory, instance, crashPoint, markLoaded, now } = sources
   const { servers, zones, acme, stateDir } = config
   const { providers, readers } = zoneClients(config)
+  const edgeLock = new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000)
   return {
-    primary: edgeOf(config, servers.primary, markLoaded),
-    secondary: edgeOf(config, servers.secondary),
-    edgeLock: new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000),
+    primary: edgeOf(config, servers.primary, edgeLock, markLoaded),
+    secondary: edgeOf(config, servers.secondary, edgeLock),
+    edgeLock,
     shelf: backupShelf(
       join(stateDir, 'backups'),
       config.backups.keepRuns,
@@ -85,6 +94,7 @@ export function runParts(sources: RunPartsSources): RunParts {
         ttl: zones.get(zone)?.ttl ?? 60,
         waitUntilServed: (record) => waitUntilServed(readers.get(zone) ?? [], record),
       }),
+    findPlan: (planId) => store.findPlan(planId),
     renewsElsewhere: async (runId) =>
       (await store.unfinishedRuns()).some((run) => run.action === 'renew' && run.runId !== runId),
     crashPoint,
@@ -96,10 +106,12 @@ export function runParts(sources: RunPartsSources): RunParts {
 function edgeOf(
   { edges, edge }: Config,
   server: string | undefined,
-  markLoaded?: (since: number) => void,
+  edgeLock: EdgeLock,
+  loaded?: (since: number) => void,
 ): Edge | undefined {
   const setting = server === undefined ? undefined : edges[server]
-  return server === undefined || !setting ? undefined : localEdge({ ...setting, server, ports: edge }, markLoaded)
+  if (server === undefined || !setting) return undefined
+  return localEdge({ ...setting, server, ports: edge }, { exclusive: (work) => edgeLock.hold(server, work), loaded })
 }
 
 /** By zone: the provider where the zone has a TSIG key, and a reader for each name server, the primary first. */
@@ -198,7 +210,7 @@ async function subjectOf(
   const [exposure, former, members] = await Promise.all([
     store.findExposure(plan.host),
     replaces === undefined ? undefined : store.findPlan(replaces),
-    run.action === 'renew' ? store.exposuresOf(run.runId) : [],
+    run.action === 'renew' || run.action === 'converge' ? store.exposuresOf(run.runId) : [],
   ])
   return {
     plan,
@@ -207,7 +219,7 @@ async function subjectOf(
     names: task.steps ?? FIXED_STEPS[run.action] ?? ofPlan,
     receipt: exposure?.receipt,
     former,
-    members: members.flatMap(({ host, receipt }) => (receipt ? [{ host, receipt }] : [])),
+    members: members.flatMap(({ host, planId, receipt }) => (receipt ? [{ host, planId, receipt }] : [])),
   }
 }
 
@@ -216,6 +228,7 @@ const FIXED_STEPS: Partial<Record<RunAction, readonly StepName[]>> = {
   remove: STEPS_TO_REMOVE,
   accept: STEPS_TO_ACCEPT,
   renew: STEPS_TO_RENEW,
+  converge: STEPS_TO_CONVERGE,
 }
 
 /** The steps of a repair: a certificate is ordered only if that of the host is gone and none in the folders covers it. */
@@ -234,6 +247,11 @@ const renewedFiles: RunsParts['renewedFiles'] = (host, former, placed) => [
   ...former.filter(({ path }) => !isCertificateFile(path)),
   ...placed.filter(({ path }) => path === hostEntry(host) || parsePath(path).kind === 'certificate'),
 ]
+
+export const composeConverge = (
+  parts: RunParts,
+  shared: Pick<RenewalParts, 'store' | 'runs' | 'instance' | 'log'>,
+): Converge => new Converge({ ...parts, ...shared })
 
 /** The renewal of every certificate in use. Undefined when the configuration has no edge for the Primary. */
 export function composeRenewals(

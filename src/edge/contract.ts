@@ -29,8 +29,9 @@ export interface SiteCertificate {
 }
 
 /**
- * `path` is relative to the edge's own folder. A null `content` means that the file must not exist. A `secret` file has mode
- * 0600. `link`: what stands there is a symbolic link with this target, which somebody put there; only an undo writes one.
+ * A file of the edge by name, see config/layout.ts; most of them are gathered in larger ones on disk. A null `content` means that
+ * the file must not exist. A `secret` file has mode 0600. `link`: what stands there is a symbolic link with this target, which
+ * somebody put there; only an undo names one.
  */
 export interface EdgeFile {
   readonly path: string
@@ -43,13 +44,46 @@ export interface EdgeFile {
 export interface EdgeChange {
   readonly files: readonly EdgeFile[]
   readonly expected: readonly FileHash[]
+  /** Also replaces a symbolic link that stands in the place of a file, if it is expected. */
+  readonly replacesLinks?: boolean
+  /** Removes what others wrote into the files that change and that belongs to no host. Otherwise it stays. */
+  readonly mends?: boolean
+}
+
+/**
+ * Moments of a change, for tests that end the process there. `staged`: the generation is written and tested. `before-swap`: before
+ * the lease is asked for the last time and the generation is entered. `swapped`: it is entered and not loaded yet. `reloaded`:
+ * nginx runs it, and nobody has been told.
+ */
+export const EDGE_POINTS = ['staged', 'before-swap', 'swapped', 'reloaded'] as const
+export type EdgePoint = (typeof EDGE_POINTS)[number]
+
+/** An entry as it stands on an edge. */
+export interface StandingEntry {
+  readonly host: string
+  /** Undefined for an entry that was not written by Drawbridge, or that somebody edited so that it cannot be read. */
+  readonly planId: string | undefined
+  /** The id of its pair. */
+  readonly certificate: string | undefined
+}
+
+/** A change that becomes part of the next generation of an edge, with the changes of others. */
+export interface EdgeProposal {
+  /**
+   * Called when the generation begins: what shall stand, by what stands then. A rejection refuses this change alone. Nobody else
+   * changes the edge from this call on, so it must not wait for another change.
+   */
+  propose(): Promise<EdgeChange>
+  /** Throws if the run has lost a lease. Asked directly before the effect. */
+  assertHeld(): void
   /**
    * The fence of the run on every host that the change belongs to. The edge keeps the highest fence of each host and refuses
    * a change with a lower one. A run may make any number of changes with the same fence.
    */
   readonly fences?: readonly HostFence[] | undefined
-  /** Also replaces a symbolic link that stands in the place of a file, if it is expected. */
-  readonly replacesLinks?: boolean
+  /** Called at each of these moments. */
+  reached?(point: EdgePoint): void
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface EdgeQuestion {
@@ -85,7 +119,7 @@ export type EdgeAnswer =
 /**
  * `config_broken`: the configuration was invalid before the change. `change_invalid`: nginx rejects the change; no live file
  * was changed. `changed_meanwhile`: a file differs from what was expected; nothing was written. `write_failed`: a disk or
- * permission error. `not_reloaded`: the new configuration is on disk, but nothing proves that nginx runs it. `unavailable`:
+ * permission error. `not_reloaded`: nothing proves that nginx runs the new configuration; the former one is on disk again. `unavailable`:
  * nginx cannot be used. `logs_keys`: nginx logs at debug level, which writes private keys into a log; nothing was written.
  * `fenced`: a newer run has changed a host of this change; see `isFenced`. The sentence never contains configuration text or a raw log line.
  */
@@ -116,14 +150,13 @@ export const isFenced = (fault: unknown): boolean =>
   fault instanceof Error && ((fault instanceof EdgeFault && fault.kind === 'fenced') || isFenced(fault.cause))
 
 /**
- * One nginx that serves exposures, on this machine or another. All calls may be repeated. An edge does not serialize its
- * callers: a caller must hold the edge's lease during `prepare`, and from `filesFor` or `filesWithout` until `reload` has
- * ended. `hashFiles`, `read` and `ask` may be called at any time. When a `signal` aborts, the call ends its programs and
- * connections and rejects with the reason of the signal. What it has changed by then stays.
+ * One nginx that serves exposures, on this machine or another. All calls may be repeated and may be made at any time. When a
+ * `signal` aborts, the call ends its programs and connections and rejects with the reason of the signal. What it has changed by
+ * then stays.
  */
 export interface Edge {
   readonly server: string
-  /** Writes the base files, and checks that nginx includes them. If nginx runs, it also checks that nginx serves them. */
+  /** Writes the base file, and checks that nginx includes it. If nginx runs, it also checks that nginx serves it. */
   prepare(signal?: AbortSignal): Promise<void>
   /** Rejects with `config_broken` when nginx would not load the configuration on disk. */
   assertValid(signal?: AbortSignal): Promise<void>
@@ -135,6 +168,8 @@ export interface Edge {
   certificateFiles(host: string, certificate: SiteCertificate): readonly EdgeFile[]
   /** The map entry that names a pair for the host. The pair itself is not needed to write it. */
   certificateEntry(host: string, fingerprint: string): EdgeFile
+  /** The id under which the edge has a certificate. */
+  certificateId(fingerprint: string): string
   /** Whether a file is one of `certificateFiles`. The replacement of a certificate changes no other file. */
   isCertificateFile(path: string): boolean
   /** The removal of every pair that no map entry names. */
@@ -148,26 +183,24 @@ export interface Edge {
   releasedFiles(host: string, certificate?: SiteCertificate): Promise<readonly EdgeFile[]>
   /** The absolute path of the configuration file among `releasedFiles`. */
   releasedPath(host: string): string
+  /** Changes with every generation, and when somebody puts another one in its place. */
+  generation(): Promise<string>
+  /** All hosts that have an entry. */
+  list(): Promise<readonly StandingEntry[]>
   hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
   /** For backups and undo. */
   read(paths: readonly string[]): Promise<readonly EdgeFile[]>
   /**
-   * Tests the change in a copy of the configuration; no live file is changed. Rejects with `config_broken` when the
-   * configuration on disk would not load even without the change, and with `logs_keys` when the change has a private key and
-   * nginx logs at debug level. `begun` is called when only the test of nginx is left to wait for.
+   * Makes the change, in one generation with all changes that wait: tested in a copy of the configuration, entered by one rename,
+   * loaded. Resolves when the old workers are gone and the new workers answer. After a rejection the files are as before: with
+   * `config_broken` the configuration would not load even without the change, with `change_invalid` it would not with it, with
+   * `fenced` a newer run has changed a host. With `not_reloaded` nothing proves which generation nginx runs.
    */
-  validate(change: EdgeChange, begun?: () => void, signal?: AbortSignal): Promise<void>
-  /**
-   * Writes and removes the files: atomic rename, fsync of file and folder. Only for a change that passed `validate`. Rejects
-   * with `fenced` and writes no file when the edge knows a higher fence of a host; the fences of the change are durable
-   * before its first file is.
-   */
-  swap(change: EdgeChange): Promise<void>
-  /**
-   * Loads the configuration on disk. Resolves when the old workers are gone and the new workers answer. Rejects with
-   * `not_reloaded`, or with `fenced` and without a signal to nginx when the edge knows a higher fence of a host.
-   */
-  reload(options?: ReloadOptions): Promise<void>
+  change(proposal: EdgeProposal): Promise<void>
+  /** Tests files that will probably be proposed next, so that the change need not. Resolves when the test has begun. Never rejects. */
+  tryOut(files: readonly EdgeFile[], signal?: AbortSignal): Promise<void>
+  /** Ends what `tryOut` began and nobody has proposed. */
+  forgetTried(): Promise<void>
   /** Sends one request to the edge's own address, as a visitor of the host would. */
   ask(question: EdgeQuestion, signal?: AbortSignal): Promise<EdgeAnswer>
   /**
@@ -177,11 +210,6 @@ export interface Edge {
   foreignListeners(question: EdgeQuestion, signal?: AbortSignal): Promise<readonly string[]>
   /** Reads the certificate by a TLS handshake only, so the state of the backend does not matter. */
   handshake(host: string, signal?: AbortSignal): Promise<Handshake>
-}
-
-interface ReloadOptions {
-  readonly fences?: readonly HostFence[] | undefined
-  readonly signal?: AbortSignal | undefined
 }
 
 export interface EdgeVisit extends EdgeQuestion {
@@ -237,8 +265,8 @@ export interface EdgePreflight {
 export interface EdgeView {
   readonly address: string
   readonly ports: { readonly http: number; readonly https: number }
-  /** The absolute path of a host's configuration file. */
-  hostPath(host: string): string
+  /** The absolute path of the file with a host's entry, and the line; null if it has none. */
+  whereIs(host: string): { readonly path: string; readonly line: number | null }
   /** The address of a name in /etc/hosts, which nginx uses, too; undefined when the name is not there. */
   localAddress(name: string): Promise<string | undefined>
   hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>

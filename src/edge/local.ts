@@ -1,22 +1,23 @@
-import { mkdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { escapeText } from '../model/escape-text.ts'
 import {
+  BASE_FILE,
+  blockFile,
   hostEntry,
-  hostFile,
   isCertificateFile,
   isHost,
-  isReleased,
-  isSecret,
+  linesFile,
   parsePath,
   placeOf,
   releasedFile,
   releasedFolder,
 } from './config/layout.ts'
-import { renderCertificate, renderEntry } from './config/render-certificate.ts'
+import { ROOM_FOR_NAMES, renderBase, withoutNumber } from './config/render-base.ts'
+import { certificateId, renderCertificate, renderEntry } from './config/render-certificate.ts'
 import { renderReleased } from './config/render-released.ts'
-import { renderSite } from './config/render-site.ts'
-import { type Edge, type EdgeChange, EdgeFault, type EdgeFile } from './contract.ts'
+import { blocksFromLines, renderSite } from './config/render-site.ts'
+import { type Edge, EdgeFault, type EdgeFile } from './contract.ts'
 import {
   certificateRemovals,
   keepUsedCertificates,
@@ -24,100 +25,165 @@ import {
   unusedCertificates,
 } from './files/certificates-in-use.ts'
 import { Fences } from './files/fences.ts'
-import { hashFile, readEdgeFile } from './files/files.ts'
+import { edgeFileOf, hashOfFound } from './files/files.ts'
 import { replaceFiles } from './files/replace.ts'
-import { type DebugLog, debugLogs } from './process/debug-logs.ts'
+import { type EngineParts, GenerationEngine } from './generations/engine.ts'
+import { PresentGeneration, signatureOf } from './generations/present.ts'
+import { debugLogReader } from './process/debug-logs.ts'
 import { testConfiguration } from './process/nginx-program.ts'
 import { prepareEdge } from './process/prepare.ts'
 import { reloadNginx } from './process/reload.ts'
 import { testShadow } from './process/shadow.ts'
-import { refusalSentence } from './reading/refusal.ts'
+import type { DebugLog } from './reading/contract.ts'
+import { type Refusal, refusalSentence } from './reading/refusal.ts'
 import type { EdgeSettings } from './settings.ts'
 import { askEdge, foreignListeners } from './visit/ask.ts'
 import { tlsHandshake } from './visit/handshake.ts'
 
 const HANDSHAKE_MS = 5_000
+/** The names of about 400 hosts. The default of nginx is made for 512. */
+const MANY_HOSTS_BYTES = 16_000
 
-/** An nginx on this machine. `loaded` is called after every proven reload with the time at which the reload began. */
-export function localEdge(settings: EdgeSettings, loaded?: (since: number) => void): Edge {
+export interface LocalEdgeParts {
+  /** Runs `work` while no other process changes this edge. Default: no other process does. */
+  readonly exclusive?: EngineParts['exclusive']
+  /** Called after every proven reload with the time at which the reload began. */
+  readonly loaded?: ((since: number) => void) | undefined
+}
+
+/** An nginx on this machine. */
+export function localEdge(settings: EdgeSettings, { exclusive = alone, loaded }: LocalEdgeParts = {}): Edge {
   const { server, folder } = settings
-  const fencesOnDisk = new Fences(folder)
-
-  const assertValid = async (signal?: AbortSignal): Promise<void> => {
-    const refusal = await testConfiguration(settings, settings.config, signal)
-    if (!refusal) return
-    throw new EdgeFault(
-      'config_broken',
-      `The nginx configuration of edge ${server} is broken: ${refusalSentence(refusal)}. Repair it and run "nginx -t".`,
-    )
-  }
+  const present = new PresentGeneration(folder)
+  const assertValid = (signal?: AbortSignal) => assertLoads(settings, signal)
+  const debugLogs = debugLogReader(settings)
   const assertNoDebugLog = async (): Promise<void> => {
-    const [first] = debugLogs(settings)
+    const [first] = await debugLogs()
     if (first) throw logsKeys(server, first)
   }
-  const validate: Edge['validate'] = async ({ files }, begun, signal) => {
-    if (files.some(({ path, content }) => content !== null && isSecret(path))) await assertNoDebugLog()
-    const kept = await keepUsedCertificates(folder, assertOwnPaths(files))
-    const refusal = await testShadow(settings, kept, { begun, signal })
-    if (!refusal) return
-    await assertValid(signal)
-    throw new EdgeFault(
-      'change_invalid',
-      `nginx on edge ${server} rejected the change: ${refusalSentence(refusal)}. Nothing was changed.`,
-    )
+  const reload = async (signal?: AbortSignal) => {
+    const since = Date.now()
+    await reloadNginx(settings, signal)
+    loaded?.(since)
   }
-  const swap = async ({ files, fences, ...change }: EdgeChange): Promise<void> => {
-    if (files.some(({ path }) => isReleased(path))) mkdirSync(releasedFolder(folder), { recursive: true, mode: 0o755 })
-    const kept = await keepUsedCertificates(folder, assertOwnPaths(files))
-    await replaceFiles(folder, { ...change, files: kept }, fencesOnDisk.claim(fences))
-  }
-  const releasedFiles: Edge['releasedFiles'] = async (host, certificate) => {
-    // Somebody may have put a link to a file of his own in the place of ours: nginx follows it, and so does this.
-    const text = await readFile(placeOf(folder, hostFile(host)), 'utf8').catch(() => null)
-    if (text === null) return []
-    return renderReleased({ host, text, pair: certificate ?? (await pairInUse(folder, host)) }, settings, folder)
+  const engine = new GenerationEngine({
+    folder,
+    server,
+    present,
+    fences: new Fences(folder),
+    exclusive,
+    assertValid,
+    assertNoDebugLog,
+    reload,
+    test: (staged, released, signal) => testShadow(settings, { folder: staged.folder, released }, signal),
+    installReleased: (files) => {
+      if (files.length > 0) mkdirSync(releasedFolder(folder), { recursive: true, mode: 0o755 })
+      return replaceFiles(folder, files)
+    },
+    ...baseOf(settings),
+  })
+  const look = (path: string) => {
+    parsePath(path)
+    return present.look(path)
   }
 
   return {
     server,
     assertValid,
     assertNoDebugLog,
-    validate,
-    swap,
-    prepare: (signal) => prepareEdge(settings, signal),
-    async reload({ fences, signal } = {}) {
-      fencesOnDisk.claim(fences).assertNewest()
-      const since = Date.now()
-      await reloadNginx(settings, signal)
-      loaded?.(since)
-    },
+    change: (proposal) => engine.change(proposal),
+    tryOut: (files, signal) => engine.tryOut(files, signal),
+    forgetTried: () => engine.forgetAhead(),
+    prepare: (signal) => prepareEdge(settings, { present, engine, reload }, signal),
     ask: (question, signal) => askEdge(settings, question, undefined, signal),
     foreignListeners: (question, signal) => foreignListeners(settings, question, signal),
     handshake: (host, signal) =>
       tlsHandshake({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS, signal),
     certificateFiles: renderCertificate,
     certificateEntry: renderEntry,
+    certificateId,
+    list: async () => present.list(),
+    generation: async () => signatureOf(join(folder, BASE_FILE)),
     isCertificateFile,
-    unusedCertificates: () => unusedCertificates(folder),
-    hashFiles: async (paths) => Promise.all(paths.map((path) => hashFile(folder, ownPath(path)))),
-    read: async (paths) => Promise.all(paths.map((path) => readEdgeFile(folder, ownPath(path)))),
-    releasedFiles,
+    unusedCertificates: async () => unusedCertificates(present),
+    hashFiles: async (paths) => paths.map((path) => hashOfFound(path, look(path))),
+    read: async (paths) => paths.map((path) => edgeFileOf(path, look(path))),
+    releasedFiles: async (host, certificate) => {
+      const text = standingText(present, host, settings)
+      if (text === null) return []
+      return renderReleased({ host, text, pair: certificate ?? pairInUse(present, host) }, settings, folder)
+    },
     releasedPath: (host) => placeOf(folder, releasedFile(host, 'conf')),
     async filesFor(site) {
-      const files = renderSite(site, settings)
+      const files = renderSite(site, settings, settings.layout ?? 'lines')
       const wanted = new Set(files.map(({ path }) => path))
-      const former = [...(await certificateRemovals(folder, site.host)), absent(hostEntry(site.host))]
-      return keepUsedCertificates(folder, [...files, ...former.filter(({ path }) => !wanted.has(path))])
+      const former = [...certificateRemovals(present, site.host), ...absentOf(site.host)]
+      return keepUsedCertificates(present, [...files, ...former.filter(({ path }) => !wanted.has(path))])
     },
     async filesWithout(host) {
       if (!isHost(host)) throw new Error(`${escapeText(host)} is not a valid host name.`)
-      const certificate = await certificateRemovals(folder, host)
-      return keepUsedCertificates(folder, [absent(hostFile(host)), absent(hostEntry(host)), ...certificate])
+      return keepUsedCertificates(present, [...absentOf(host), ...certificateRemovals(present, host)])
     },
   }
 }
 
-const absent = (path: string): EdgeFile => ({ path, content: null, secret: false })
+const alone: EngineParts['exclusive'] = (work) => work({ assertHeld: () => undefined })
+
+/** The server blocks of a host as they stand. Follows a link that somebody put in the place of a file, as nginx does. */
+export function standingText(present: PresentGeneration, host: string, settings: EdgeSettings): string | null {
+  const block = present.followed(blockFile(host))
+  if (block !== null) return block
+  const lines = present.followed(linesFile(host))
+  return lines === null ? null : blocksFromLines(host, lines, settings)
+}
+
+/** A host has one entry, as lines or as a block. */
+const absentOf = (host: string): EdgeFile[] =>
+  [linesFile(host), blockFile(host), hostEntry(host)].map((path) => ({ path, content: null, secret: false }))
+
+/** How the base file is made, and adapted to what the administrator's files have already. */
+function baseOf(settings: EdgeSettings): Pick<EngineParts, 'base' | 'adapt' | 'isSameBase' | 'refused'> {
+  const leftOut = new Set<string>()
+  return {
+    base: ({ number, folder, files }) => {
+      const bytesOf = (kind: string) =>
+        [...files]
+          .filter((file) => file.startsWith(`${kind}/`))
+          .reduce((sum, file) => sum + (statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0), 0)
+      const [http, https] = [bytesOf('names-http'), bytesOf('names-https')]
+      const serves = { http: http > 0, https: https > 0 }
+      return renderBase(settings, { number, folder, serves, hasManyHosts: http + https > MANY_HOSTS_BYTES }, leftOut)
+    },
+    adapt: ({ duplicate }) => {
+      if (duplicate === undefined || !ROOM_FOR_NAMES.includes(duplicate) || leftOut.has(duplicate)) return false
+      leftOut.add(duplicate)
+      return true
+    },
+    isSameBase: (staged) => textOf(join(staged.folder, BASE_FILE)) === textOf(join(settings.folder, BASE_FILE)),
+    refused: (refusal) =>
+      new EdgeFault(
+        'config_broken',
+        `nginx on edge ${settings.server} rejected its configuration with Drawbridge's base file: ${refusalSentence(refusal)}. Repair it and run "nginx -t".`,
+      ),
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return withoutNumber(readFileSync(path, 'utf8'))
+  } catch {
+    return ''
+  }
+}
+
+async function assertLoads(settings: EdgeSettings, signal?: AbortSignal): Promise<void> {
+  const refusal: Refusal | undefined = await testConfiguration(settings, settings.config, signal)
+  if (!refusal) return
+  throw new EdgeFault(
+    'config_broken',
+    `The nginx configuration of edge ${settings.server} is broken: ${refusalSentence(refusal)}. Repair it and run "nginx -t".`,
+  )
+}
 
 const logsKeys = (server: string, { path, line }: DebugLog): EdgeFault =>
   new EdgeFault(
@@ -125,14 +191,3 @@ const logsKeys = (server: string, { path, line }: DebugLog): EdgeFault =>
     `nginx on edge ${server} is configured to log at debug level (${escapeText(path)}${line === null ? '' : `, line ${line}`}), which ` +
       'writes private keys into its log. Set error_log to another level, remove debug_connection, and reload nginx.',
   )
-
-/** A change may come from a journal or a backup. Throws for a path that leads out of the edge's folder. */
-function assertOwnPaths(files: readonly EdgeFile[]): readonly EdgeFile[] {
-  for (const { path } of files) parsePath(path)
-  return files
-}
-
-function ownPath(path: string): string {
-  parsePath(path)
-  return path
-}

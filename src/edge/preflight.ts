@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import type { ProxyFact } from '../model/finding.ts'
-import { hostFile } from './config/layout.ts'
+import { BASE_FILE, CURRENT, GENERATIONS } from './config/layout.ts'
 import type { EdgePreflight } from './contract.ts'
-import { debugLogs } from './process/debug-logs.ts'
+import { PresentGeneration } from './generations/present.ts'
+import { commandLineDebugLogs } from './process/debug-logs.ts'
 import { testConfiguration } from './process/nginx-program.ts'
 import type { EdgeMap, EdgeReader } from './reading/contract.ts'
 import type { Refusal } from './reading/refusal.ts'
@@ -26,12 +28,11 @@ export function edgePreflight(
   test: () => Promise<Refusal | undefined> = () => testConfiguration(settings, settings.config),
 ): LocalPreflight {
   const soundness = new ConfigTestCache(test)
-  const debugging = debugLogOf(settings)
   return {
     async check(host, tls) {
       try {
         const map = await reader.read()
-        const refusal = (await soundness.refusal(map)) ?? (tls ? debugging(map) : undefined)
+        const refusal = (await soundness.refusal(map)) ?? (tls ? debugLogOf(map, settings) : undefined)
         return refusal ? brokenBy(refusal) : (rivalOf(host, map, settings) ?? { kind: 'free' })
       } catch {
         return { kind: 'unknown' }
@@ -48,16 +49,9 @@ const brokenBy = ({ reason, file, line }: Refusal): ProxyFact => ({
   ...(line !== undefined && { line }),
 })
 
-/** Cached by the fingerprint of the configuration files. */
-function debugLogOf(settings: EdgeSettings): (map: EdgeMap) => Refusal | undefined {
-  let known: { readonly fingerprint: string; readonly refusal: Refusal | undefined } | undefined
-  return ({ fingerprint }) => {
-    if (known?.fingerprint !== fingerprint) {
-      const [log] = debugLogs(settings)
-      known = { fingerprint, refusal: log && { reason: LOGS_KEYS, file: log.path, line: log.line ?? undefined } }
-    }
-    return known.refusal
-  }
+function debugLogOf({ debugLogs }: EdgeMap, { pidFile }: EdgeSettings): Refusal | undefined {
+  const [log] = [...debugLogs, ...commandLineDebugLogs(pidFile)]
+  return log && { reason: LOGS_KEYS, file: log.path, line: log.line ?? undefined }
 }
 
 const LOGS_KEYS = 'it is configured to log at debug level, which writes private keys into its log'
@@ -67,8 +61,12 @@ const LOGS_KEYS = 'it is configured to log at debug level, which writes private 
  * TLS only is taken, too. A default server conflicts only on the address that visitors use. On other addresses, such as the
  * loopback, it answers no request for our names.
  */
-function rivalOf(host: string, map: EdgeMap, { folder, address, listen, ports }: EdgeSettings): ProxyFact | undefined {
-  const own = `${folder}/${hostFile(host)}`
+function rivalOf(host: string, map: EdgeMap, settings: EdgeSettings): ProxyFact | undefined {
+  const { folder, address, listen, ports } = settings
+  // A file with blocks has those of many hosts. Without a block of its own there, the host's name is in the block of another host.
+  const blocks = join(folder, CURRENT, 'blocks/')
+  const entry = new PresentGeneration(folder).whereIs(host)
+  const own = (path: string) => isWrittenByUs(folder, path) && (!path.startsWith(blocks) || path === entry.path)
   const places = listen.flatMap((one) => [ports.http, ports.https].map((port) => ({ address: one, port })))
   const visited = canonicalAddress(address)
   const rival = places
@@ -76,6 +74,10 @@ function rivalOf(host: string, map: EdgeMap, { folder, address, listen, ports }:
     .find(({ how, address: at }) => how !== 'default' || at === visited)
   return rival && { kind: 'taken', how: rival.how, file: rival.block.configPath, line: rival.block.line }
 }
+
+/** Somebody may have put a file of his own into our folder. */
+const isWrittenByUs = (folder: string, path: string): boolean =>
+  [BASE_FILE, `${GENERATIONS}/`, `${CURRENT}/`].some((name) => path.startsWith(`${folder}/${name}`))
 
 /** Remembers which files nginx has loaded or tested. A failed test is repeated each time: its cause may be outside these files. */
 class ConfigTestCache {

@@ -1,3 +1,6 @@
+/** How the entries of hosts are written: as lines in shared servers, or as server blocks of their own. */
+export type EntryLayout = 'lines' | 'blocks'
+
 /** One nginx on this machine, as its administrator set it up. All paths are absolute. */
 export interface EdgeSettings {
   /** The id of the server in the registry. */
@@ -15,5 +18,7 @@ export interface EdgeSettings {
   readonly address: string
   /** The addresses on which it listens. */
   readonly listen: readonly string[]
+  /** How the entries of hosts are written. Default: lines. */
+  readonly layout?: EntryLayout
   readonly ports: { readonly http: number; readonly https: number }
 }

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { parseAddress } from '../model/address.ts'
-import { hostFile, parsePath } from './config/layout.ts'
 import type { EdgeView } from './contract.ts'
-import { hashFile } from './files/files.ts'
+import { hashOfFound } from './files/files.ts'
+import { PresentGeneration } from './generations/present.ts'
 import { loadState } from './process/loaded.ts'
 import type { EdgeSettings } from './settings.ts'
 import { askEdge } from './visit/ask.ts'
@@ -12,18 +11,13 @@ import { tlsHandshake } from './visit/handshake.ts'
 /** The read-only view of an edge on this machine. */
 export function edgeView(settings: EdgeSettings): EdgeView {
   const { address, ports, folder } = settings
+  const present = new PresentGeneration(folder)
   return {
     address,
     ports,
-    hostPath: (host) => join(folder, hostFile(host)),
+    whereIs: (host) => present.whereIs(host),
     localAddress,
-    hashFiles: (paths) =>
-      Promise.all(
-        paths.map((path) => {
-          parsePath(path)
-          return hashFile(folder, path)
-        }),
-      ),
+    hashFiles: async (paths) => paths.map((path) => hashOfFound(path, present.look(path))),
     visit: ({ listenAddress: { address, port }, ...question }, limitMs) =>
       askEdge({ address, ports: { http: port, https: port } }, question, limitMs),
     handshake: tlsHandshake,

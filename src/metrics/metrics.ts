@@ -8,6 +8,8 @@ export interface MetricSources {
   readonly hosts: () => Iterable<HostStatus>
   /** The current length of each queue, by name. */
   readonly queues: Readonly<Record<string, () => number | Promise<number>>>
+  /** For each edge the number of hosts that it has not as the store says, by kind of difference. */
+  readonly edges: () => Iterable<{ readonly server: string; readonly counts: Readonly<Record<string, number>> }>
   readonly findRun: (runId: string) => Promise<Run | undefined>
   readonly now: () => number
 }
@@ -93,7 +95,7 @@ export class Metrics {
   }
 
   #addGauges(registers: Registry[]): void {
-    const { hosts, queues, now } = this.#sources
+    const { hosts, queues, edges, now } = this.#sources
     new Gauge({
       name: 'drawbridge_host_badge',
       help: '1 for the current badge of a host.',
@@ -114,6 +116,16 @@ export class Metrics {
         for (const { host, fullCheck } of hosts()) {
           if (fullCheck.certificate) this.set({ host }, Math.round((fullCheck.certificate.notAfter - now()) / 1000))
         }
+      },
+    })
+    new Gauge({
+      name: 'drawbridge_edge_out_of_step_hosts',
+      help: 'Hosts that an edge has not as the store says, by server and kind.',
+      labelNames: ['server', 'kind'],
+      registers,
+      collect() {
+        for (const { server, counts } of edges())
+          for (const [kind, count] of Object.entries(counts)) this.set({ server, kind }, count)
       },
     })
     const loopDelay = new LoopDelay()

@@ -30,6 +30,7 @@ export type AuditAction =
   | 'renew'
   | 'repair'
   | 'accept'
+  | 'converge'
   | 'expire'
   | 'recover'
   | 'resolve'

@@ -76,7 +76,12 @@ export interface StepResults {
   readonly backup: BackupManifest
   readonly certificate: ChosenCertificate
   /** `released`: the absolute path of the file that an accept wrote outside the edge's folder. */
-  readonly proxy: { readonly files: readonly FileHash[]; readonly released?: string }
+  readonly proxy: {
+    readonly files: readonly FileHash[]
+    readonly released?: string
+    /** What a converge of the Primary wrote, by host. */
+    readonly entries?: Readonly<Record<string, readonly FileHash[]>>
+  }
   readonly 'proxy-tls': { readonly files: readonly FileHash[] }
   readonly dns: { readonly records: readonly ZoneRecord[] }
   readonly verify: Verification

@@ -1,14 +1,15 @@
 /**
- * A run is one change of the world: of an exposure (`apply`, `update`, `remove`, `repair`, `accept`) or of a certificate and all
- * hosts that are served with it (`renew`). Recovery after a crash reads its journal.
+ * A run is one change of the world: of an exposure (`apply`, `update`, `remove`, `repair`, `accept`), of a certificate and all
+ * hosts that are served with it (`renew`), or of an edge that is not in step with the store (`converge`). Recovery after a crash
+ * reads its journal.
  */
-export const RUN_ACTIONS = ['apply', 'update', 'remove', 'repair', 'accept', 'renew'] as const
+export const RUN_ACTIONS = ['apply', 'update', 'remove', 'repair', 'accept', 'renew', 'converge'] as const
 export type RunAction = (typeof RUN_ACTIONS)[number]
 export type RunState = 'running' | 'succeeded' | 'rolled_back' | 'blocked'
 
 /**
  * What authorized an action. `network`: the internal network is enough, as for a token or in the legacy flow.
- * `schedule`: an exposure expired, or a certificate is due. `console`: a command on the server.
+ * `schedule`: an exposure expired, a certificate is due, or an edge is not in step. `console`: a command on the server.
  */
 export type Right = 'capability' | 'admin_token' | 'capability_and_admin_token' | 'network' | 'schedule' | 'console'
 
@@ -113,6 +114,8 @@ export interface RunTask {
   readonly orders?: boolean
   /** The RFC 9773 identifier of the certificate that the order replaces. */
   readonly replaces?: string
+  /** The edge that a converge brings into step. */
+  readonly edge?: string
   /** The blocked run whose books an accept closes. */
   readonly resolves?: string
 }
@@ -130,6 +133,9 @@ export const STEPS_TO_ACCEPT: readonly StepName[] = ['backup', 'proxy', 'dns']
 /** The steps of a renewal, in order. What comes after the verdict is never undone. */
 export const STEPS_TO_RENEW: readonly StepName[] = ['backup', 'certificate', 'proxy', 'verify', 'tidy']
 
+/** The steps of a converge. An edge that cannot be brought into step stays as it is. */
+export const STEPS_TO_CONVERGE: readonly StepName[] = ['proxy']
+
 /** The steps that a run of each action may have, in no particular order. */
 export const STEPS_OF: Readonly<Record<RunAction, readonly StepName[]>> = {
   apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],
@@ -138,4 +144,5 @@ export const STEPS_OF: Readonly<Record<RunAction, readonly StepName[]>> = {
   repair: ['backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify', 'tidy'],
   accept: STEPS_TO_ACCEPT,
   renew: STEPS_TO_RENEW,
+  converge: STEPS_TO_CONVERGE,
 }

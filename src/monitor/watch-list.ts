@@ -33,7 +33,7 @@ const LIST_MS = 30_000
 const EXPOSURES_PER_TURN = 50
 const READ_EVENTS_MS = 500
 const LONGEST_BETWEEN_READINGS_MS = 5_000
-/** A Drawbridge file without an exposure is listed after this time. Before, a run may still be creating or removing it. */
+/** An entry without an exposure is listed after this time. Before, a run may still be creating or removing it. */
 const LEFT_BEHIND_MS = 5_000
 
 /** The hosts to check: those of the edge's configuration and the exposures of the store. */
@@ -46,7 +46,7 @@ export class WatchList {
   readonly #order = new ReadOrder()
   /** By host: the number of the first read of the edge that shows the result of the host's last run. */
   readonly #syncedAt = new Map<string, number>()
-  /** Hosts with a Drawbridge file but no exposure, and the time when each was found. */
+  /** Hosts with an entry but no exposure, and the time when each was found. */
   readonly #orphans = new Map<string, number>()
   #map: EdgeMap | undefined
   #eventsReadAt = Number.NEGATIVE_INFINITY
@@ -173,12 +173,10 @@ export class WatchList {
     for (const host of hosts) await this.sync(host)
   }
 
-  /** A file without an exposure may belong to a run of another instance that is still writing or removing it. */
+  /** An entry without an exposure may belong to a run of another instance that is still writing or removing it. */
   async #findOrphans(map: EdgeMap, now: number): Promise<void> {
-    const { hostPath } = this.#parts.environment
-    const unknown = map.hosts.filter(
-      ({ host, configPath }) => !this.#exposures.has(host) && configPath === hostPath(host),
-    )
+    const { isOurs } = this.#parts.environment
+    const unknown = map.hosts.filter(({ host, configPath }) => !this.#exposures.has(host) && isOurs(configPath))
     const since = new Map(this.#orphans)
     this.#orphans.clear()
     for (const { host } of unknown) {

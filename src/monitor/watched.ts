@@ -8,8 +8,10 @@ import type { Exposure } from '../store/ports/exposures.ts'
 /** The settings that decide which hosts are checked and how. */
 export interface EdgeEnvironment {
   readonly addresses: Readonly<Record<string, string>>
-  /** Where an apply writes the server block of a host. */
+  /** The file with the entry of a host. */
   readonly hostPath: (host: string) => string
+  /** Whether a file is one of those with the entries of hosts. */
+  readonly isOurs: (path: string) => boolean
   /** Where checks connect to the Primary's edge. */
   readonly edge: { readonly address: string; readonly ports: { readonly http: number; readonly https: number } }
 }

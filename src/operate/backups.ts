@@ -2,7 +2,6 @@ import type { Edge, EdgeChange } from '../edge/contract.ts'
 import { Fault, Problem } from '../model/errors.ts'
 import type { BackupManifest } from '../model/receipt.ts'
 import type { BackupShelf } from '../runs/backup-shelf.ts'
-import type { EdgeLock } from '../runs/engine/edge-lock.ts'
 import { hashIn, hashOf } from '../runs/file-hash.ts'
 import type { ExposureStore } from '../store/ports/exposures.ts'
 
@@ -19,7 +18,6 @@ export interface RestoreParts {
   readonly shelf: BackupShelf
   readonly primary: Edge | undefined
   readonly store: Pick<ExposureStore, 'findExposure'>
-  readonly edgeLock: EdgeLock
 }
 
 /** The effect of a restore on one file of the edge. */
@@ -41,7 +39,8 @@ interface Restore {
 /** Computes what a restore would do. Changes nothing. */
 export async function previewRestore(runId: string, { shelf, primary, store }: RestoreParts): Promise<Restore> {
   if (!primary) throw new Fault('No edge is configured for the Primary.')
-  const files = await shelf.load(runId)
+  // Backups of earlier versions also hold the base file, which every generation writes anew.
+  const files = (await shelf.load(runId)).filter(({ path }) => path !== 'drawbridge.conf')
   const host = (await shelf.list()).find((manifest) => manifest.runId === runId)?.host ?? ''
   const now = await primary.hashFiles(files.map(({ path }) => path))
   const moved = files.filter((file) => hashOf(file).hash !== hashIn(now, file.path))
@@ -86,14 +85,10 @@ export const offAirSentence = (host: string): string =>
  */
 export async function restoreBackup(
   { server, differences, change }: Restore,
-  { primary, edgeLock }: RestoreParts,
+  { primary }: RestoreParts,
 ): Promise<string> {
   if (!primary) throw new Fault('No edge is configured for the Primary.')
-  return edgeLock.hold(primary, async () => {
-    await primary.validate(change)
-    await primary.swap(change)
-    await primary.reload()
-    const done = differences.map((each) => (each.change === 'vanishes' ? `no ${each.path}` : each.path))
-    return `Restored on ${server}: ${done.join(', ')}.`
-  })
+  await primary.change({ propose: async () => change, assertHeld: () => undefined })
+  const done = differences.map((each) => (each.change === 'vanishes' ? `no ${each.path}` : each.path))
+  return `Restored on ${server}: ${done.join(', ')}.`
 }

@@ -9,6 +9,7 @@ import { type Configured, confirm, onThisMachine, UsageError, withExample, withJ
 import { print, standardOutput } from '../terminal/print.ts'
 import type { RestoreParts } from './backups.ts'
 import type { DoctorParts } from './doctor/doctor.ts'
+import type { EntryOf } from './show.ts'
 
 /**
  * The parts that the commands on this machine use. Every member loads its code when it is called, so `--help` loads nothing.
@@ -20,6 +21,8 @@ export interface Machine {
   withParts<T>(config: Config, work: (parts: MachineParts) => Promise<T>): Promise<T>
   /** Opens only the store. The caller closes it. Never upgrades its schema. */
   openStore(config: Config): Promise<Store>
+  /** The entry of a host on an edge of this machine; undefined when it has none. */
+  readonly readEntry: EntryOf
   /** What `doctor` inspects. */
   doctorParts(config: Config): Promise<DoctorParts>
   /** Writes the key of the ACME account to a new file of mode 0600. */
@@ -59,6 +62,22 @@ export function addDoctor(program: Command, machine: Machine): void {
       print(await doctor(config, fix === true, machine.doctorParts), json)
     })
   withExample(withJson(command), 'drawbridge doctor --config /etc/drawbridge/drawbridge.yaml --fix')
+}
+
+export function addShow(program: Command, machine: Machine): void {
+  const command = onThisMachine(program.command('show <host>'))
+    .description("print a host's nginx configuration as if the host stood alone, and where its entry is")
+    .option('--server <id>', 'the server whose edge is read (default: the Primary)')
+    .action(async (host: string, { config, server, json }: Configured & { server?: string }) => {
+      const { entryLines, showEntry } = await import('./show.ts')
+      const entry = await showEntry(await configIn(config), { host, server }, machine.readEntry)
+      print({ body: entry, lines: () => entryLines(entry) }, json)
+    })
+  withExample(
+    withJson(command),
+    'drawbridge show app.example.com --config /etc/drawbridge/drawbridge.yaml',
+    'drawbridge show app.example.com --server 73 --config /etc/drawbridge/drawbridge.yaml',
+  )
 }
 
 interface RestoreOptions extends Configured {

@@ -30,6 +30,8 @@ interface Housekeeping {
   recover(): Promise<unknown>
   /** Removes expired exposures. */
   expire(): Promise<void>
+  /** Brings edges that missed something into step with the store. */
+  converge(): Promise<void>
   /** Renews certificates that are due, and finishes interrupted renewals. */
   renew(): Promise<unknown>
   /** Checks whether an edge logs at debug level. */
@@ -42,6 +44,7 @@ const FLUSH_MS = 5_000
 const PRUNE_MS = 3_600_000
 const RECOVER_MS = 10_000
 const EXPIRE_MS = 2_000
+const CONVERGE_MS = 20_000
 const LOG_LEVELS_MS = 5_000
 /** How long shutdown waits for running runs. The next start recovers a run that takes longer. */
 const DRAIN_MS = 25_000
@@ -67,6 +70,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
     every(PRUNE_MS, log, () => pruneOld(store, config, Date.now())),
     every(RECOVER_MS, log, () => housekeeping.recover()),
     every(EXPIRE_MS, log, () => housekeeping.expire()),
+    every(CONVERGE_MS, log, () => housekeeping.converge()),
     every(LOG_LEVELS_MS, log, () => housekeeping.checkLogLevels()),
     every(config.renewal.checkEverySeconds * 1000, log, () => housekeeping.renew()),
   ]

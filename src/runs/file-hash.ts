@@ -10,6 +10,3 @@ export function hashOf({ path, content, link }: EdgeFile): FileHash {
 
 export const hashIn = (hashes: readonly FileHash[], path: string): string | null =>
   hashes.find((candidate) => candidate.path === path)?.hash ?? null
-
-export const isSame = (left: readonly FileHash[], right: readonly FileHash[]): boolean =>
-  left.length === right.length && left.every(({ path, hash }) => hashIn(right, path) === hash)

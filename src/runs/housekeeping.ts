@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
+import type { Converge } from './converge.ts'
 import { recover } from './engine/recover.ts'
 import type { Runs } from './engine/runs.ts'
 import { Expiry, type ExpiryParts } from './expiry.ts'
 import type { Renewals } from './renewals.ts'
 import type { StepParts } from './steps/context.ts'
 
-interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'edgeLock'> {
+interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary'> {
   readonly store: Store
   readonly runs: Runs
   /** Undefined where no edge serves. */
   readonly renewals: Renewals | undefined
+  readonly converge: Converge
   readonly exposer: ExpiryParts['exposer']
   /** Warns of edges that log at debug level: their log would hold private keys. */
   readonly debugLogs: { check(): Promise<void> }
@@ -25,11 +27,11 @@ const JUST_BEGUN_MS = 5_000
 
 /** Periodic work of the service: prepares edges, recovers interrupted runs, removes expired exposures, renews certificates. */
 export function housekeeping(parts: HousekeepingParts) {
-  const { primary, secondary, edgeLock, store, runs, renewals, exposer, log, now } = parts
+  const { primary, secondary, store, runs, renewals, converge, exposer, log, now } = parts
   const prepare = async () => {
     for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
-      await edgeLock
-        .hold(edge, () => edge.prepare())
+      await edge
+        .prepare()
         .catch((error: unknown) =>
           log.error({ event: 'edge_not_ready', err: error, server: edge.server }, 'Edge is not ready'),
         )
@@ -42,6 +44,7 @@ export function housekeeping(parts: HousekeepingParts) {
         .check()
         .then(prepare)
         .then(() => recover(parts))
+        .then(() => converge.look())
         .then(() => renewals?.look())
         .catch((error: unknown) =>
           log.error({ event: 'start_incomplete', err: error }, 'Recovery at start failed; retrying'),
@@ -53,6 +56,7 @@ export function housekeeping(parts: HousekeepingParts) {
     recover: () => recover(parts, now() - JUST_BEGUN_MS),
     expire: () => expiry.removeDue(),
     renew: async () => renewals?.look(),
+    converge: () => converge.look(),
     checkLogLevels: () => parts.debugLogs.check(),
     async drain(limitMs: number): Promise<void> {
       await Promise.all([runs.drain(limitMs), renewals?.drain(limitMs)])

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { updateZone } from '../support/dns/lab-dns.ts'
 import { visit } from '../support/edge/visitor.ts'
+import { entryFile } from '../support/lab/entry-file.ts'
 import { applied, planned, removed, run } from '../support/lab/exposure.ts'
 import type { PageSite } from '../support/programs/browser.ts'
 import { drawbridge } from '../support/programs/drawbridge.ts'
@@ -14,7 +15,7 @@ import { SEEN_WITHIN } from './steps.ts'
 
 /** What the page offers for a host that is not as it was applied, and what it shows of it. */
 export function repairs(site: () => PageSite): void {
-  const entryOf = (host: string) => join(site().lab.description.edges.primary.hosts, `${host}.conf`)
+  const entryOf = (host: string) => entryFile(site().lab.description.edges.primary, host)
   const edit = (host: string) => appendFileSync(entryOf(host), '# edited\n')
   const section = (page: Page) => page.getByRole('region', { name: 'What can be done' })
   const buttons = async (page: Page) =>
@@ -29,7 +30,7 @@ export function repairs(site: () => PageSite): void {
     await differences.waitFor(SEEN_WITHIN)
     expect(await differences.getByRole('columnheader').allInnerTexts()).toEqual(['Part', 'Field', 'Expected', 'Found'])
     expect(await differences.getByRole('row').last().innerText()).toMatch(
-      new RegExp(`Entry\\s+hosts/${host}.conf\\s+sha256:[0-9a-f]{12}…\\s+sha256:[0-9a-f]{12}…\\s+changed outside`),
+      new RegExp(`Entry\\s+entries/${host}\\s+sha256:[0-9a-f]{12}…\\s+sha256:[0-9a-f]{12}…\\s+changed outside`),
     )
     await page.getByText('Press “Overwrite and repair” to discard the change, or Accept to keep it.').waitFor()
     expect(await buttons(page)).toEqual(['Overwrite and repair', 'Accept'])
@@ -40,7 +41,7 @@ export function repairs(site: () => PageSite): void {
 
     await section(page).getByRole('button', { name: 'Overwrite and repair' }).click()
     const dialog = page.getByRole('dialog', { name: `Overwrite and repair ${host}?` })
-    expect(await dialog.innerText()).toMatch(new RegExp(`hosts/${host}.conf is overwritten.*is lost.*put back`, 's'))
+    expect(await dialog.innerText()).toMatch(new RegExp(`entries/${host} is overwritten.*is lost.*put back`, 's'))
     await expectAccessible(page)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect(readFileSync(entryOf(host), 'utf8')).toContain('# edited')

@@ -51,7 +51,7 @@ export function story(site: () => PageSite): void {
       /Backend: connection/,
     )
     expect(await diagnosis.innerText()).toMatch(
-      new RegExp(`${host}\\.conf.*listen.*proxy_pass.*:${backend.port}.*25`, 's'),
+      new RegExp(`backends/\\d\\d\\.map.*listen.*proxy_pass.*:${backend.port}.*25`, 's'),
     )
 
     await backend.start()

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { zoneRecords } from '../support/dns/zone-transfer.ts'
+import { entryFile, hasEntry } from '../support/lab/entry-file.ts'
 import { applied, invariants, planned, planOf, removed, run } from '../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 
@@ -15,7 +16,7 @@ let file: string
 const EDIT = '# somebody was here\n'
 beforeAll(async () => {
   lab = await startTestLab()
-  file = join(lab.description.edges.primary.hosts, 'edited.lab.test.conf')
+  file = entryFile(lab.description.edges.primary, 'edited.lab.test')
 })
 afterAll(() => lab?.stop())
 
@@ -112,10 +113,11 @@ test('a change in place that is blocked freezes the host under both plans, and r
     expect(answer.body.nextAction).toContain(`drawbridge resolve ${planId}`)
   }
   const { stdout } = await resolve('--accept')
-  const released = join(lab.description.edges.primary.hosts, '../../drawbridge-released/edited.lab.test.conf')
+  const released = join(`${lab.description.edges.primary.folder}-released`, 'edited.lab.test.conf')
   expect(stdout).toContain('edited.lab.test stays as it is and is not managed any more.')
-  expect(readFileSync(released, 'utf8')).toContain(EDIT)
-  expect(existsSync(file)).toBe(false)
+  expect(readFileSync(released, 'utf8')).toContain(`:${backend.port};`)
+  expect(hasEntry(lab.description.edges.primary, 'edited.lab.test')).toBe(false)
+  expect(readFileSync(file, 'utf8')).toContain(EDIT)
   expect([(await planOf(lab, planId)).state, (await planOf(lab, former)).state]).toEqual(['released', 'released'])
   await expect(resolve()).rejects.toThrow('is not blocked')
   const names = (await zoneRecords(lab)).map(({ name }) => name)

@@ -6,6 +6,7 @@ import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
 import { startWebBackend, type WebBackend } from '../support/backends/web-backend.ts'
 import { updateZone } from '../support/dns/lab-dns.ts'
 import { makeCertificate } from '../support/edge/openssl.ts'
+import { entryFile, hasEntry } from '../support/lab/entry-file.ts'
 import { applied, expected, granted, invariants, planOf, run, runWith } from '../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { rowsOf } from '../support/lab/lab-store.ts'
@@ -45,7 +46,7 @@ afterAll(async () => {
   await lab?.stop()
 })
 
-const entry = (host: string) => join(lab.description.edges.primary.hosts, `${host}.conf`)
+const entry = (host: string) => entryFile(lab.description.edges.primary, host)
 const drift = async (planId: string) =>
   expected(await lab.call({ path: `/api/deploy/plans/${planId}/drift` }), 200).differences as { part: string }[]
 
@@ -85,11 +86,9 @@ test.each(POINTS)('killed at "%s"', async (point) => {
   const { state } = await planOf(lab, planId)
   if (action === 'accept') {
     expect(state).toBe(goesBack(point) ? 'applied' : 'released')
-    expect(existsSync(entry(host))).toBe(goesBack(point))
+    expect(hasEntry(lab.description.edges.primary, host)).toBe(goesBack(point))
     const { primary, secondary } = lab.description.edges
-    const [released, ...more] = [primary, secondary].map(({ hosts }) =>
-      join(hosts, '../../drawbridge-released', `${host}.conf`),
-    )
+    const [released, ...more] = [primary, secondary].map(({ folder }) => join(`${folder}-released`, `${host}.conf`))
     expect(existsSync(released ?? '')).toBe(!goesBack(point))
     // The host is not ours any more: whoever has it takes it away before the invariants of the next case.
     for (const path of [released ?? '', ...more]) rmSync(path, { force: true })

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
@@ -48,7 +48,7 @@ describe('a folder', () => {
     async (name, reason, hinder) => {
       const neighbour = await applied(lab, { subdomain: 'neighbour', tls: true })
       const { planId } = await planned(lab, { subdomain: `edge-${name}` })
-      const answer = await hindered(dirname(lab.description.edges.primary.hosts), hinder, planId)
+      const answer = await hindered(lab.description.edges.primary.folder, hinder, planId)
       expectFailure(answer, 502, 'apply_failed', 'proxy')
       expect(answer.body.detail).toContain(reason)
       await expectApplicable(lab, planId)

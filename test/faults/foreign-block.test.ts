@@ -6,6 +6,7 @@ import type { EdgeDescription } from '../../lab/description.ts'
 import { masterPid } from '../../src/edge/process/nginx-workers.ts'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { visit } from '../support/edge/visitor.ts'
+import { entryFile } from '../support/lab/entry-file.ts'
 import { applied, planned, planOf, planRequest, removed, run, world } from '../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
@@ -30,7 +31,7 @@ const FILES = { before: 'aa-somebody-else.conf', after: 'zz-somebody-else.conf' 
 
 /** Writes a foreign server block. nginx loads it at its next reload. */
 function place(edge: EdgeDescription, where: keyof typeof FILES, text: string): string {
-  const path = join(dirname(edge.hosts), FILES[where])
+  const path = join(edge.folder, FILES[where])
   writeFileSync(path, text)
   placed.add(path)
   return path
@@ -162,7 +163,7 @@ test('the proof value of an entry reaches no caller, visitor or backend', async 
     response.end()
   })
   const { planId, host } = await applied(lab, { subdomain: 'quiet', port: backend.port })
-  const text = readFileSync(join(primary().hosts, `${host}.conf`), 'utf8')
+  const text = readFileSync(entryFile(primary(), host).replace('/backends/', '/answers/'), 'utf8')
   const secrets = [...text.matchAll(/\b[0-9a-f]{32}\b/g)].map(([secret]) => secret)
   expect(new Set(secrets).size).toBe(2)
   const told = [JSON.stringify(await planOf(lab, planId)), ...seen].join('\n')

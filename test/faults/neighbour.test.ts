@@ -46,10 +46,10 @@ test(
 )
 
 test('the folder that nginx loads never has an incomplete or untested file', async () => {
-  const { hosts } = lab.description.edges.primary
+  const folder = lab.description.edges.primary.folder
   const seen: string[] = []
-  const watcher = watch(hosts, (_event, name) => {
-    const text = name ? readIfThere(join(hosts, name)) : undefined
+  const watcher = watch(folder, (_event, name) => {
+    const text = name?.endsWith('.conf') ? readIfThere(join(folder, name)) : undefined
     if (text !== undefined) seen.push(`${name} ${isWhole(text) ? 'whole' : 'torn'}`)
   })
   const { planId } = await applied(lab, { subdomain: 'watched' })
@@ -58,12 +58,16 @@ test('the folder that nginx loads never has an incomplete or untested file', asy
   await run(lab, failing.planId)
   await removed(lab, planId)
   watcher.close()
-  expect(new Set(seen)).toEqual(new Set(['watched.lab.test.conf whole', 'fallen.lab.test.conf whole']))
-  expect(readdirSync(hosts)).toEqual(['busy.lab.test.conf'])
+  expect(new Set(seen)).toEqual(new Set(['drawbridge.conf whole']))
+  expect(seen.length).toBeGreaterThan(2)
 })
 
-/** Whether a file of Drawbridge is complete. */
-const isWhole = (text: string) => /^# \S+: made by Drawbridge for plan_/.test(text) && text.endsWith('}\n')
+/** Whether a base file is complete, and the generation that it includes is there with all its lines. */
+const isWhole = (text: string) => {
+  const generation = /include (\S+generations\/\d+)\/backends/.exec(text)?.[1] ?? ''
+  const lines = readdirSync(join(generation, 'backends')).map((name) => readIfThere(join(generation, 'backends', name)))
+  return text.endsWith('/*.conf;\n') && lines.length > 0 && lines.every((all) => all?.endsWith(';\n'))
+}
 
 function readIfThere(path: string): string | undefined {
   try {

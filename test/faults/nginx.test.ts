@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { doctorParts } from '../../src/compose/doctor.ts'
 import { doctor } from '../../src/operate/doctor/command.ts'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { configurationFault } from '../support/edge/edge-folder.ts'
 import { visit } from '../support/edge/visitor.ts'
+import { entryFile } from '../support/lab/entry-file.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
@@ -17,7 +18,7 @@ let lab: TestLab
 let foreignFile: string
 beforeAll(async () => {
   lab = await startTestLab()
-  foreignFile = join(dirname(lab.description.edges.primary.hosts), 'zz-somebody-else.conf')
+  foreignFile = join(lab.description.edges.primary.folder, 'zz-somebody-else.conf')
 })
 afterAll(() => lab?.stop())
 afterEach(() => rmSync(foreignFile, { force: true }))
@@ -45,14 +46,14 @@ test.each([false, true])('an apply changes nothing when the configuration is alr
   await removed(lab, neighbour.planId)
 })
 
-/** A file that is valid only while Drawbridge's file is not in the folder that nginx loads. */
+/** A file that is valid only while the host's line is not in the generation that nginx loads. */
 const rightUntilOursStands = (host: string) =>
-  `server { listen ${primary().address}:${primary().http}; server_name zz.test; include ${primary().hosts}/${host}*; }\n`
+  `server { listen ${primary().address}:${primary().http}; server_name zz.test; include ${entryFile(primary(), host)}*; }\n`
 
 test('when the configuration breaks between test and reload, nginx keeps the old one and ours is removed', async () => {
   const neighbour = await applied(lab, { subdomain: 'neighbour' })
   const { planId } = await planned(lab, { subdomain: 'between' })
-  foreign(rightUntilOursStands('between'))
+  foreign(rightUntilOursStands('between.lab.test'))
   expect(await configurationFault(primary())).toBe('')
   const before = await world(lab)
   const answer = await run(lab, planId)

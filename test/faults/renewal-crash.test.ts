@@ -15,9 +15,12 @@ import { until } from '../support/until.ts'
 // Every case needs three starts of the service and a whole renewal, on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
+/** The verdict fails only if nginx shows another certificate after a proven reload, which no test can bring about. Its undo does nothing. */
+const isUndoOfVerdict = (point: string) => /^renew verify .*undo/.test(point)
+
 /** `npm run campaign -- renewal-crash` tests all points. */
 const POINTS = process.env.CAMPAIGN
-  ? CRASH_POINTS.filter((point) => point.startsWith('renew '))
+  ? CRASH_POINTS.filter((point) => point.startsWith('renew ') && !isUndoOfVerdict(point))
   : ['renew certificate challenge-set', 'renew proxy swapped', 'renew run before-finish']
 
 let lab: TestLab

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,6 +11,8 @@ import { serviceConfig } from '../../lab/service-config.ts'
 import { statePaths } from '../../lab/state.ts'
 import { httpStatus } from '../../lab/web-question.ts'
 import { dnsReader } from '../../src/dns/reader.ts'
+import { hostEntry, linesFile } from '../../src/edge/config/layout.ts'
+import { PresentGeneration } from '../../src/edge/generations/present.ts'
 import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/ports/store.ts'
@@ -162,11 +164,10 @@ async function seen(host: string): Promise<unknown> {
   const ca = readFileSync(lab.description.acme.ca, 'utf8')
   return {
     names: names.map((name, i) => [name, answers[i]?.kind === 'answer' ? answers[i].rcode : answers[i]?.kind]),
-    files: edges.flatMap((edge) =>
-      [join(edge.hosts, `${host}.conf`), join(edge.hosts, '../tls/hosts', `${host}.map`)].map((path) =>
-        existsSync(path) ? readFileSync(path, 'utf8') : null,
-      ),
-    ),
+    files: edges.flatMap((edge) => {
+      const present = new PresentGeneration(edge.folder)
+      return [present.content(linesFile(host)), present.content(hostEntry(host))]
+    }),
     served: await Promise.all(edges.map((edge) => serves(edge, host))),
     shown: await Promise.all(
       edges.map((edge) =>

@@ -49,7 +49,7 @@ test.for(REPAIRED_FAULTS)('stays repaired: $name', async ({ history }) => {
 })
 
 /** The points inside the real steps, which the stand-ins of the model do not have, and steps that the model leaves out. */
-const NOT_IN_MODEL = / (before-swap|swapped|challenge-set)$| (backup|certificate|proxy-tls) /
+const NOT_IN_MODEL = /^converge | (staged|before-swap|swapped|reloaded|challenge-set)$| (backup|certificate|proxy-tls) /
 
 test('the enumeration crashes and pauses at every crash point of its steps', () => {
   for (const family of ['crash', 'pause'] as const) {

@@ -37,6 +37,7 @@ const DONE: Readonly<Record<RunAction, string>> = {
   repair: 'applied',
   accept: 'released',
   renew: 'applied',
+  converge: 'applied',
 }
 const UNDONE: Readonly<Record<RunAction, string>> = {
   apply: 'rolled_back',
@@ -45,6 +46,7 @@ const UNDONE: Readonly<Record<RunAction, string>> = {
   repair: 'applied',
   accept: 'applied',
   renew: 'applied',
+  converge: 'applied',
 }
 
 const EMPTY: HostSpec = { holder: null, blocked: [], released: null, plans: new Map() }

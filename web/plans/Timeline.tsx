@@ -76,6 +76,12 @@ const ENDED: Record<Action, Record<Run['state'], readonly [string, Tone]>> = {
     rolled_back: ['Renewal failed, put back', 'warning'],
     blocked: ['Renewal failed, blocked', 'bad'],
   },
+  converge: {
+    running: ['Updating an edge', 'calm'],
+    succeeded: ['The same on all edges', 'good'],
+    rolled_back: ['Update of an edge failed', 'warning'],
+    blocked: ['Update of an edge failed, blocked', 'bad'],
+  },
 }
 
 const BEGUN: Record<Action, string> = {
@@ -85,6 +91,7 @@ const BEGUN: Record<Action, string> = {
   repair: 'Repair begun',
   accept: 'Accept begun',
   renew: 'Renewal begun',
+  converge: 'Update of an edge begun',
 }
 
 function momentsOfRun({ action, state, startedAt, finishedAt, actor, events }: Run): readonly Moment[] {

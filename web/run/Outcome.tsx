@@ -78,6 +78,7 @@ const NOUNS: Record<Action, string> = {
   repair: 'repair',
   accept: 'accept',
   renew: 'renewal',
+  converge: 'update of an edge',
 }
 
 const DONE: Record<Action, string> = {
@@ -87,6 +88,7 @@ const DONE: Record<Action, string> = {
   repair: 'was repaired',
   accept: 'was accepted as it stands',
   renew: 'has a new certificate',
+  converge: 'is the same on all edges',
 }
 
 type Verdict = NonNullable<RunEvent['verification']>['primary']

@@ -71,4 +71,5 @@ const TITLES: Record<Action, string> = {
   repair: 'Repair',
   accept: 'Accept',
   renew: 'Renewal',
+  converge: 'Update of an edge',
 }

@@ -61,6 +61,7 @@ const PROGRESS: Record<Action, string> = {
   repair: 'Repairing',
   accept: 'Accepting',
   renew: 'Renewing',
+  converge: 'Updating an edge',
 }
 
 type Status = StepView['status'] | UndoView['status']

@@ -13,15 +13,15 @@ export const FENCES = '.fences'
 /** The test copy of the administrator's main file has this name and a random suffix, in the same folder. */
 export const SHADOW_PREFIX = '.drawbridge-shadow-'
 
+/** The generations, each a folder with its number as the name. */
+export const GENERATIONS = 'generations'
+/** A link to the folder of the present generation, for people. */
+export const CURRENT = 'current'
+
 /** Parents before their subfolders, each with its mode. */
 export const FOLDERS: readonly { readonly path: string; readonly mode: number }[] = [
   { path: '', mode: 0o755 },
-  { path: 'hosts', mode: 0o755 },
-  { path: 'tls', mode: 0o700 },
-  { path: 'tls/hosts', mode: 0o700 },
-  { path: 'tls/certificates', mode: 0o700 },
-  { path: 'tls/keys', mode: 0o700 },
-  { path: 'tls/more', mode: 0o700 },
+  { path: GENERATIONS, mode: 0o755 },
   { path: STAGING, mode: 0o700 },
 ]
 
@@ -33,7 +33,10 @@ export const MAX_PARTS: Readonly<Record<PemKind, number>> = { certificate: 4, ke
 /** A file name has at most 255 bytes, the ending included. */
 const MAX_HOST_LENGTH = 250
 
-export const hostFile = (host: string): string => `hosts/${host}.conf`
+// Every host has files by name: one with its entry, and one that names its certificate. They are not files on disk: a generation
+// gathers them, see gathered.ts. An entry is written as lines or as server blocks of its own; the first layout had a file for each.
+export const linesFile = (host: string): string => `entries/${host}`
+export const blockFile = (host: string): string => `hosts/${host}.conf`
 /** Files of hosts that are not managed any more. They lie beside the edge's folder and are not ours to change. */
 const RELEASED = 'released/'
 export const releasedFile = (host: string, ending: 'conf' | 'crt' | 'key'): string => `${RELEASED}${host}.${ending}`
@@ -48,31 +51,27 @@ export const placeOf = (folder: string, path: string): string =>
 
 export const hostEntry = (host: string): string => `tls/hosts/${host}.map`
 
-/** Nearly every PEM text fits into one part. Further parts have their own folder, so that nginx lists few files for them. */
+/** Nearly every PEM text fits into one part. */
 export const pemFile = (kind: PemKind, id: string, part: number): string =>
   part === 1 ? `tls/${kind}s/${id}.map` : `tls/more/${id}.${kind}-${part}.map`
 
-/** The files that nginx includes for one part. */
-export const pemGlob = (kind: PemKind, part: number): string => pemFile(kind, '*', part)
-
 export const isHost = (host: string): boolean => parseName(host) === host && host.length <= MAX_HOST_LENGTH
-
-/** Files are written in this order and removed in the reverse order, so that a file never exists without the files it needs. */
-const ORDER = ['released', 'certificate', 'host entry', 'host', 'base'] as const
 
 export type Path =
   | { readonly kind: 'base' }
-  | { readonly kind: 'host' | 'host entry'; readonly host: string }
+  | { readonly kind: 'lines' | 'block' | 'certificate entry'; readonly host: string }
   | { readonly kind: 'certificate'; readonly id: string; readonly secret: boolean }
   | { readonly kind: 'released'; readonly host: string; readonly secret: boolean }
 
 /** Throws for a path that is not in this layout: it may come from a journal or a backup. */
 export function parsePath(path: string): Path {
   if (path === BASE_FILE) return { kind: 'base' }
-  const host = /^hosts\/(.+)\.conf$/.exec(path)?.[1]
-  if (host !== undefined && isHost(host)) return { kind: 'host', host }
+  const lines = /^entries\/(.+)$/.exec(path)?.[1]
+  if (lines !== undefined && isHost(lines)) return { kind: 'lines', host: lines }
+  const block = /^hosts\/(.+)\.conf$/.exec(path)?.[1]
+  if (block !== undefined && isHost(block)) return { kind: 'block', host: block }
   const entry = /^tls\/hosts\/(.+)\.map$/.exec(path)?.[1]
-  if (entry !== undefined && isHost(entry)) return { kind: 'host entry', host: entry }
+  if (entry !== undefined && isHost(entry)) return { kind: 'certificate entry', host: entry }
   const [, released, ending] = /^released\/(.+)\.(conf|crt|key)$/.exec(path) ?? []
   if (released !== undefined && isHost(released)) return { kind: 'released', host: released, secret: ending === 'key' }
   const pem = /^tls\/(?:(certificate|key)s\/|more\/)([0-9a-f]{32})(?:\.(certificate|key)-[2-4])?\.map$/.exec(path)
@@ -84,14 +83,10 @@ export function parsePath(path: string): Path {
 }
 
 /** Whether a file belongs to a pair, or is the map entry that names a pair. */
-export const isCertificateFile = (path: string): boolean => ['certificate', 'host entry'].includes(parsePath(path).kind)
+export const isCertificateFile = (path: string): boolean =>
+  ['certificate', 'certificate entry'].includes(parsePath(path).kind)
 
 export const isSecret = (path: string): boolean => {
   const parsed = parsePath(path)
   return (parsed.kind === 'certificate' || parsed.kind === 'released') && parsed.secret
 }
-
-/** Compares two paths by the order in which their files are written. */
-export const byOrder = (a: string, b: string): number => rank(a) - rank(b)
-
-const rank = (path: string): number => ORDER.indexOf(parsePath(path).kind)

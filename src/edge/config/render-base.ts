@@ -1,6 +1,8 @@
 import { formatEndpoint } from '../../model/address.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { hostEntry, hostFile, MAX_PARTS, type PemKind, pemGlob, releasedFolder } from './layout.ts'
+import { CERTIFICATE_KINDS, gatheredGlob, pemFolder } from './gathered.ts'
+import { MAX_PARTS, type PemKind, releasedFolder } from './layout.ts'
+import { ANSWER, QUESTION } from './proof.ts'
 
 /** The header of the default server's response. It distinguishes an unknown host from a 404 of a backend. */
 export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host' }
@@ -8,13 +10,33 @@ export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host'
 export type Listening = Pick<EdgeSettings, 'listen' | 'ports'>
 
 /** Directives that may occur only once in the configuration. They are left out when the administrator's files have them. */
-export const ROOM_FOR_NAMES = ['server_names_hash_bucket_size', 'map_hash_bucket_size']
+const ROOM_FOR_LONG_NAMES = { server_names_hash_bucket_size: 512, map_hash_bucket_size: 512 }
+/** Without these, nginx builds its tables of 10,000 names in twice the time. Few hosts do not need them. */
+const ROOM_FOR_MANY_NAMES = { server_names_hash_max_size: 65_536, map_hash_max_size: 65_536 }
+export const ROOM_FOR_NAMES: readonly string[] = Object.keys({ ...ROOM_FOR_LONG_NAMES, ...ROOM_FOR_MANY_NAMES })
 
-/** The file that nginx includes: the default servers, the certificate maps, and the includes of the hosts. */
-export function renderBase(settings: Listening & Pick<EdgeSettings, 'folder'>, leftOut: ReadonlySet<string>): string {
-  const { folder, ports } = settings
-  const room = ROOM_FOR_NAMES.filter((directive) => !leftOut.has(directive)).map((directive) => `${directive} 512;`)
-  return `# Made by Drawbridge, which writes it anew when it starts. Do not edit.
+/** One state of everything that nginx serves for us. */
+interface Generation {
+  readonly number: number
+  /** The absolute path of its files. */
+  readonly folder: string
+  /** Whether there are hosts of each kind as lines. */
+  readonly serves: { readonly http: boolean; readonly https: boolean }
+  readonly hasManyHosts: boolean
+}
+
+/** The file that nginx includes: the default servers, the servers of all hosts, and the includes of a generation. */
+export function renderBase(
+  settings: Listening & Pick<EdgeSettings, 'folder'>,
+  { number, folder, serves, hasManyHosts }: Generation,
+  leftOut: ReadonlySet<string>,
+): string {
+  const { ports } = settings
+  const room = Object.entries({ ...ROOM_FOR_LONG_NAMES, ...(hasManyHosts && ROOM_FOR_MANY_NAMES) })
+    .filter(([directive]) => !leftOut.has(directive))
+    .map(([directive, size]) => `${directive} ${size};`)
+  const include = (kind: string) => `include ${folder}/${gatheredGlob(kind)};`
+  return `${headerOf(number)}
 
 ${room.join('\n')}
 
@@ -22,10 +44,14 @@ ${room.join('\n')}
 map $http_upgrade $drawbridge_upgrade { default ""; websocket websocket; }
 map $drawbridge_upgrade $drawbridge_connection { default ""; websocket upgrade; }
 
+# Hosts as lines: where each is proxied to, its answer to the question of its plan, and its ACME challenges.
+map $host $drawbridge_backend { default ""; ${include('backends')} }
+map "$host ${variableOf(QUESTION)}" $drawbridge_answer { default ""; ${include('answers')} }
+map "$host $uri" $drawbridge_challenge { default ""; ${include('challenges')} }
+
 # The certificate of a host, by the name that the visitor asks for: host -> id, then id -> PEM, in parts where it is long.
-map $ssl_server_name $drawbridge_certificate { default ""; include ${folder}/${hostEntry('*')}; }
-${pemMaps(folder, 'certificate')}
-${pemMaps(folder, 'key')}
+map $ssl_server_name $drawbridge_certificate { default ""; ${include('tls/hosts')} }
+${pemMaps(include)}
 
 # Names that nobody serves are refused.
 server {
@@ -49,12 +75,105 @@ ${listenLines(settings, ports.https, ' ssl http2 default_server')}
   ssl_session_tickets off;
   return 421;
 }
-
-include ${folder}/${hostFile('*')};
+${serves.http ? plainServer(settings, include('names-http')) : ''}${serves.https ? secureServers(settings, include('names-https')) : ''}
+${include('blocks')}
 # Hosts that are not managed here any more.
-include ${releasedFolder(folder)}/*.conf;
+include ${releasedFolder(settings.folder)}/*.conf;
 `
 }
+
+/** The first line names the generation. */
+const headerOf = (number: number): string =>
+  `# Made by Drawbridge: generation ${number}. It is written anew with every change. Do not edit.`
+
+/** Whether a base file is of the first layout, which had no generations. */
+export const isOfFirstLayout = (base: string): boolean => base.startsWith('# Made by Drawbridge, which writes it anew')
+
+/** The number of the generation that a base file includes. Undefined for a file of the first layout. */
+export function generationIn(base: string): number | undefined {
+  const number = /^# Made by Drawbridge: generation (\d+)\. /.exec(base)?.[1]
+  return number === undefined ? undefined : Number(number)
+}
+
+/** The text of a base file, the same for every generation with the same settings. */
+export const withoutNumber = (base: string): string =>
+  base
+    .replace(/^# Made by Drawbridge: generation \d+/, '# Made by Drawbridge')
+    .replaceAll(/(?<=\/generations\/)\d+(?=\/)/g, 'N')
+
+/** All hosts without TLS. */
+const plainServer = (settings: Listening, names: string): string => `
+server {
+${listenLines(settings, settings.ports.http)}
+  ${names}
+${proxied('http', settings.ports.http)}
+  location / { proxy_pass $drawbridge_backend; }
+  location ^~ /.well-known/acme-challenge/ {
+${CHALLENGE}    proxy_pass $drawbridge_backend;
+  }
+}
+`
+
+/** All hosts with TLS, and their redirects from HTTP. */
+const secureServers = (settings: Listening, names: string): string => `
+server {
+${listenLines(settings, settings.ports.http)}
+  ${names}
+  add_header ${ANSWER} $drawbridge_answer always;
+  location / { ${redirect(settings)} }
+  location ^~ /.well-known/acme-challenge/ {
+${CHALLENGE}    ${redirect(settings)}
+  }
+}
+server {
+${listenLines(settings, settings.ports.https)}
+  ${names}
+${proxied('https', settings.ports.https)}
+  location / { proxy_pass $drawbridge_backend; }
+}
+`
+
+const redirect = ({ ports: { https } }: Listening): string =>
+  `return 308 https://$host${https === 443 ? '' : `:${https}`}$request_uri;`
+
+const CHALLENGE = `    default_type text/plain;
+    if ($drawbridge_challenge != "") { return 200 $drawbridge_challenge; }
+`
+
+const proxied = (scheme: 'http' | 'https', port: number): string =>
+  `  add_header ${ANSWER} $drawbridge_answer always;
+  ${MAX_BODY}
+${proxySettings('$host', port === (scheme === 'https' ? 443 : 80) ? '$host' : `$host:${port}`, scheme, '  ')}
+  proxy_set_header ${QUESTION} "";
+  proxy_hide_header ${ANSWER};
+  # What nginx does by itself where proxy_pass has no variable.
+  proxy_redirect $drawbridge_backend/ /;`
+
+export const MAX_BODY = 'client_max_body_size 64m;'
+
+/** This edge is the first hop that a backend may trust, so the forwarding headers of visitors are replaced. */
+export const proxySettings = (host: string, authority: string, scheme: 'http' | 'https', indent: string): string =>
+  [
+    'proxy_http_version 1.1;',
+    'proxy_connect_timeout 5s;',
+    'proxy_send_timeout 60s;',
+    'proxy_read_timeout 300s;',
+    `proxy_set_header Host ${host};`,
+    'proxy_set_header Upgrade $drawbridge_upgrade;',
+    'proxy_set_header Connection $drawbridge_connection;',
+    'proxy_set_header X-Real-IP $remote_addr;',
+    'proxy_set_header X-Forwarded-For $remote_addr;',
+    `proxy_set_header X-Forwarded-Host ${authority};`,
+    `proxy_set_header X-Forwarded-Proto ${scheme};`,
+    'proxy_set_header Forwarded "";',
+    'proxy_set_header Proxy "";',
+    `proxy_hide_header ${UNKNOWN_HOST.header};`,
+  ]
+    .map((line) => indent + line)
+    .join('\n')
+
+/** The variable in which nginx keeps a header of the request. */
+export const variableOf = (header: string): string => `$http_${header.toLowerCase().replaceAll('-', '_')}`
 
 /** One `listen` line per address. */
 export const listenLines = ({ listen }: Listening, port: number, options = ''): string =>
@@ -79,10 +198,10 @@ const pemVariables = (kind: PemKind): string =>
     .map((part) => pemVariable(kind, part))
     .join('')
 
-const pemMaps = (folder: string, kind: PemKind): string =>
-  parts(kind)
-    .map(
+const pemMaps = (include: (kind: string) => string): string =>
+  CERTIFICATE_KINDS.flatMap((kind) =>
+    parts(kind).map(
       (part) =>
-        `map $drawbridge_certificate ${pemVariable(kind, part)} { default ""; include ${folder}/${pemGlob(kind, part)}; }`,
-    )
-    .join('\n')
+        `map $drawbridge_certificate ${pemVariable(kind, part)} { default ""; ${include(pemFolder(kind, part))} }`,
+    ),
+  ).join('\n')

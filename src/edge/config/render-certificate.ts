@@ -7,7 +7,7 @@ const PEM_LINE = /^(?:-----(?:BEGIN|END) (?:CERTIFICATE|(?:EC |RSA )?PRIVATE KEY
 const FINGERPRINT = /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/
 
 /** Half of the fingerprint: still unique, and short enough for nginx's default hash tables. */
-function certificateId(fingerprint: string): string {
+export function certificateId(fingerprint: string): string {
   if (!FINGERPRINT.test(fingerprint))
     throw new Error('The fingerprint of a certificate must be a SHA-256 hash in upper-case hex with colons.')
   return fingerprint.replaceAll(':', '').slice(0, 32).toLowerCase()
@@ -30,11 +30,11 @@ export const renderEntry = (host: string, fingerprint: string): EdgeFile => ({
   secret: false,
 })
 
-/** The certificate id in a host's map entry. */
-export const idInEntry = (entry: string): string | undefined => /^\S+ ([0-9a-f]{32});\n$/.exec(entry)?.[1]
+/** The certificate id in a host's map entry, also where somebody wrote something beside it. */
+export const idInEntry = (entry: string): string | undefined => /^\s*\S+\s+([0-9a-f]{32})\s*;/.exec(entry)?.[1]
 
 /** The PEM text in one part, empty when there is none. */
-export const pemInPart = (part: string): string => /^[0-9a-f]{32} "([^"]*)";\n$/.exec(part)?.[1] ?? ''
+export const pemInPart = (part: string): string => /^[0-9a-f]{32} "([^"]*)";\n/.exec(part)?.[1] ?? ''
 
 function renderPem(kind: PemKind, id: string, pem: string): EdgeFile[] {
   const lines = pem.split(/\r?\n/).filter((line) => line !== '')

@@ -18,8 +18,9 @@ interface Standing {
 export function renderReleased({ host, text, pair }: Standing, { ports }: Listening, folder: string): EdgeFile[] {
   const path = (ending: 'crt' | 'key' | 'conf') => releasedFile(host, ending)
   const tls = `  ssl_certificate ${releasedPlace(folder, path('crt'))};\n  ssl_certificate_key ${releasedPlace(folder, path('key'))};\n`
-  const blocks = text.split(/^(?=server\b)/m).map((block) => (pair ? withTls(block, ports.https, tls) : block))
-  const files: EdgeFile[] = [{ path: path('conf'), content: independent(host, blocks.join('')), secret: false }]
+  const header = `# ${host}: was made by Drawbridge and is not managed by it any more. Drawbridge does not change this file.`
+  const content = `${header}\n${renderAlone(host, text, ports.https, pair && tls)}`
+  const files: EdgeFile[] = [{ path: path('conf'), content, secret: false }]
   if (!pair) return files
   return [
     { path: path('crt'), content: pair.certificatePem, secret: false },
@@ -35,14 +36,21 @@ function withTls(block: string, port: number, tls: string): string {
   return block.replace(listen, '$1 ssl$2').replace(/^server\s*\{\n/, (start) => `${start}${tls}`)
 }
 
-function independent(host: string, text: string): string {
+/**
+ * The server blocks of a host, without the need for anything of the edge: they can be included in the http block of any nginx.
+ * `tls`: the directives that name its certificate and key. Undefined without TLS.
+ */
+export function renderAlone(host: string, text: string, httpsPort: number, tls: string | undefined): string {
   const own = `$released_${createHash('sha256').update(host).digest('hex').slice(0, 12)}`
-  const body = text
+  const blocks = text
+    .split(/^(?=server\b)/m)
+    .map((block) => (tls === undefined ? block : withTls(block, httpsPort, tls)))
+  const body = blocks
+    .join('')
     .replace(/^# [^\n]*made by Drawbridge[^\n]*\n(?:# [^\n]*\n)*/, '')
     .replaceAll('$drawbridge_upgrade', `${own}_upgrade`)
     .replaceAll('$drawbridge_connection', `${own}_connection`)
-  return `# ${host}: was made by Drawbridge and is not managed by it any more. Drawbridge does not change this file.
-map $http_upgrade ${own}_upgrade { default ""; websocket websocket; }
+  return `map $http_upgrade ${own}_upgrade { default ""; websocket websocket; }
 map ${own}_upgrade ${own}_connection { default ""; websocket upgrade; }
 ${body.startsWith('\n') ? '' : '\n'}${body}`
 }

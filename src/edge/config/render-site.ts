@@ -1,39 +1,74 @@
 import { formatEndpoint, parseEndpoint } from '../../model/address.ts'
 import { isPlanId } from '../../model/exposure.ts'
 import type { EdgeFile, Site } from '../contract.ts'
-import { hostFile, isHost } from './layout.ts'
-import { ANSWER, entryProof, QUESTION } from './proof.ts'
-import { type Listening, listenLines, UNKNOWN_HOST } from './render-base.ts'
+import type { EntryLayout } from '../settings.ts'
+import { blockFile, isHost, linesFile } from './layout.ts'
+import { ANSWER, type EntryProof, entryProof, QUESTION } from './proof.ts'
+import { type Listening, listenLines, MAX_BODY, proxySettings, variableOf } from './render-base.ts'
 import { renderCertificate } from './render-certificate.ts'
+import { renderLines } from './render-lines.ts'
 
 const TOKEN = /^[A-Za-z0-9_-]{1,256}$/
 const KEY_AUTHORIZATION = /^[A-Za-z0-9_-]{1,256}\.[A-Za-z0-9_-]{1,256}$/
 
 /** The files of one site. Throws when a value does not match its pattern: values are never escaped into the configuration. */
-export function renderSite(site: Site, listening: Listening): EdgeFile[] {
+export function renderSite(site: Site, listening: Listening, layout: EntryLayout): EdgeFile[] {
   assertValid(site)
+  const { host } = site
   return [
-    ...(site.certificate ? renderCertificate(site.host, site.certificate) : []),
-    { path: hostFile(site.host), content: renderHost(site, listening), secret: false },
+    ...(site.certificate ? renderCertificate(host, site.certificate) : []),
+    layout === 'lines'
+      ? { path: linesFile(host), content: renderLines(site), secret: false }
+      : { path: blockFile(host), content: renderHost(site, listening), secret: false },
   ]
 }
 
-function renderHost(site: Site, listening: Listening): string {
-  const { host, planId, certificate } = site
+/** What the server blocks of a host are made of. */
+interface Blocks extends Pick<Site, 'host' | 'target' | 'challenges'> {
+  readonly tls: boolean
+  readonly identity: EntryProof | undefined
+}
+
+const blocksOf = ({ host, target, challenges, certificate, proof }: Site): Blocks => ({
+  host,
+  target,
+  challenges,
+  tls: certificate !== undefined,
+  identity: proof === undefined ? undefined : entryProof(proof, host),
+})
+
+/** The server blocks of a host, as if it stood alone. */
+function renderBlocks(site: Blocks, listening: Listening): string {
+  const { host, tls } = site
   const { http, https } = listening.ports
-  const servers = certificate
+  const servers = tls
     ? [
         renderServer(site, listening, http, redirect(host, https)),
         renderServer(site, listening, https, proxy(site, 'https', https === 443 ? host : `${host}:${https}`)),
       ]
     : [renderServer(site, listening, http, proxy(site, 'http', http === 80 ? host : `${host}:${http}`))]
+  return servers.join('\n')
+}
+
+function renderHost(site: Site, listening: Listening): string {
+  const { host, planId, certificate } = site
   const source = certificate ? '\n# Its certificate is chosen by name in drawbridge.conf.' : ''
   return `# ${host}: made by Drawbridge for ${planId}. Do not edit: what was changed by hand is not overwritten, but reported.${source}
 
-${servers.join('\n')}`
+${renderBlocks(blocksOf(site), listening)}`
 }
 
-const renderServer = (site: Site, listening: Listening, port: number, answer: string): string => {
+/** What a host's lines stand for, as server blocks of its own. Null if nginx does not serve the host by them. */
+export function blocksFromLines(host: string, lines: string, listening: Listening): string | null {
+  const [, word] = /^(https?) server_name /m.exec(lines) ?? []
+  const [, target] = /^backend \S+ ([^\s;{}"']+);$/m.exec(lines) ?? []
+  if (word === undefined || target === undefined) return null
+  const [, question, answer] = /^answer "\S+ ([0-9a-f]+)" ([0-9a-f]+);$/m.exec(lines) ?? []
+  const identity = question === undefined || answer === undefined ? undefined : { question, answer }
+  return renderBlocks({ host, target, tls: word === 'https', identity }, listening)
+}
+
+const renderServer = (site: Blocks, listening: Listening, port: number, answer: string): string => {
   const { host, challenges = {} } = site
   const proofs = port === listening.ports.http ? Object.entries(challenges).map(challenge).join('') : ''
   return `server {
@@ -45,17 +80,15 @@ ${answer}}
 }
 
 /** See proof.ts. nginx sends no header with an empty value, so a request without the right QUESTION gets no ANSWER. */
-function identity({ host, proof }: Site): string {
-  if (proof === undefined) return ''
-  const { question, answer } = entryProof(proof, host)
+function identity({ identity: proof }: Blocks): string {
+  if (!proof) return ''
+  const { question, answer } = proof
   return `
   set $drawbridge_entry "";
   if (${variableOf(QUESTION)} = ${question}) { set $drawbridge_entry ${answer}; }
   add_header ${ANSWER} $drawbridge_entry always;
 `
 }
-
-const variableOf = (header: string): string => `$http_${header.toLowerCase().replaceAll('-', '_')}`
 
 const challenge = ([token, keyAuthorization]: [string, string]): string => `
   location = /.well-known/acme-challenge/${token} {
@@ -74,30 +107,16 @@ const PROOF_KEPT = `    proxy_set_header ${QUESTION} "";
     proxy_hide_header ${ANSWER};
 `
 
-/** This edge is the first hop that a backend may trust, so the forwarding headers of visitors are replaced. */
 const proxy = (
-  { host, target, proof }: Site,
+  { host, target, identity }: Blocks,
   scheme: 'http' | 'https',
   authority: string,
-): string => `  client_max_body_size 64m;
+): string => `  ${MAX_BODY}
 
   location / {
     proxy_pass ${target};
-    proxy_http_version 1.1;
-    proxy_connect_timeout 5s;
-    proxy_send_timeout 60s;
-    proxy_read_timeout 300s;
-    proxy_set_header Host ${host};
-    proxy_set_header Upgrade $drawbridge_upgrade;
-    proxy_set_header Connection $drawbridge_connection;
-    proxy_set_header X-Real-IP $remote_addr;
-    proxy_set_header X-Forwarded-For $remote_addr;
-    proxy_set_header X-Forwarded-Host ${authority};
-    proxy_set_header X-Forwarded-Proto ${scheme};
-    proxy_set_header Forwarded "";
-    proxy_set_header Proxy "";
-    proxy_hide_header ${UNKNOWN_HOST.header};
-${proof === undefined ? '' : PROOF_KEPT}  }
+${proxySettings(host, authority, scheme, '    ')}
+${identity ? PROOF_KEPT : ''}  }
 `
 
 function assertValid({ host, planId, target, challenges = {} }: Site): void {

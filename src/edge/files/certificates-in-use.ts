@@ -1,82 +1,78 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { CERTIFICATE_KINDS } from '../config/gathered.ts'
 import { hostEntry, isSecret, MAX_PARTS, type PemKind, parsePath, pemFile } from '../config/layout.ts'
 import { idInEntry, pemInPart } from '../config/render-certificate.ts'
 import type { EdgeFile } from '../contract.ts'
-import { withEdgeFaults } from './files.ts'
 
-/** The removal of all files of the host's current certificate; empty when the host has none. */
-export async function certificateRemovals(folder: string, host: string): Promise<EdgeFile[]> {
-  const id = idInEntry(await readFile(join(folder, hostEntry(host)), 'utf8').catch(() => ''))
-  if (id === undefined) return []
-  const further = new Set(await withEdgeFaults('tls/more', () => readdir(join(folder, 'tls/more'))))
-  const kinds: readonly PemKind[] = ['certificate', 'key']
-  return kinds.flatMap((kind) =>
-    Array.from({ length: MAX_PARTS[kind] }, (_, index) => pemFile(kind, id, index + 1))
-      .filter((path, index) => index === 0 || further.has(path.slice('tls/more/'.length)))
-      .map((path) => ({ path, content: null, secret: kind === 'key' })),
-  )
+/** What stands on an edge, as far as certificates are concerned. */
+interface Standing {
+  /** The content of a file; null if it is not there. */
+  content(path: string): string | null
+  /** All hosts that have a certificate. */
+  secureHosts(): Iterable<string>
+  /** The ids of all pairs. */
+  pairIds(): Iterable<string>
 }
 
+/** The removal of all files of the host's current certificate; empty when the host has none. */
+export function certificateRemovals(standing: Standing, host: string): EdgeFile[] {
+  const id = idInEntry(standing.content(hostEntry(host)) ?? '')
+  return id === undefined ? [] : removalsOf(standing, id)
+}
+
+const removalsOf = (standing: Standing, id: string): EdgeFile[] =>
+  filesOfPair(id)
+    .filter((path) => standing.content(path) !== null)
+    .map((path) => ({ path, content: null, secret: isSecret(path) }))
+
+const filesOfPair = (id: string): string[] => CERTIFICATE_KINDS.flatMap((kind) => partsOf(kind, id))
+
+const partsOf = (kind: PemKind, id: string): string[] =>
+  Array.from({ length: MAX_PARTS[kind] }, (_, index) => pemFile(kind, id, index + 1))
+
 /** The pair that a host's entry names, read from the edge's own copy. Undefined when the host has none. */
-export async function pairInUse(
-  folder: string,
+export function pairInUse(
+  standing: Standing,
   host: string,
-): Promise<{ readonly certificatePem: string; readonly keyPem: string } | undefined> {
-  const id = idInEntry(await readFile(join(folder, hostEntry(host)), 'utf8').catch(() => ''))
+): { readonly certificatePem: string; readonly keyPem: string } | undefined {
+  const id = idInEntry(standing.content(hostEntry(host)) ?? '')
   if (id === undefined) return undefined
-  const pem = async (kind: PemKind) => {
-    const parts = Array.from({ length: MAX_PARTS[kind] }, (_, index) => join(folder, pemFile(kind, id, index + 1)))
-    const texts = await Promise.all(parts.map((path) => readFile(path, 'utf8').catch(() => '')))
-    return texts.map(pemInPart).join('')
-  }
-  const [certificatePem, keyPem] = [await pem('certificate'), await pem('key')]
+  const pem = (kind: PemKind) =>
+    partsOf(kind, id)
+      .map((path) => pemInPart(standing.content(path) ?? ''))
+      .join('')
+  const [certificatePem, keyPem] = [pem('certificate'), pem('key')]
   return certificatePem === '' || keyPem === '' ? undefined : { certificatePem, keyPem }
 }
 
 /** Leaves out the removal of every certificate that a host still uses after the change. */
-export async function keepUsedCertificates(folder: string, files: readonly EdgeFile[]): Promise<EdgeFile[]> {
+export function keepUsedCertificates(standing: Standing, files: readonly EdgeFile[]): EdgeFile[] {
   const going = files.filter(({ path, content }) => content === null && parsePath(path).kind === 'certificate')
   if (going.length === 0) return [...files]
-  const used = await idsInUse(folder, files)
+  const used = usedOf(standing, files, new Set(going.map(idOf)))
   return files.filter((file) => !going.includes(file) || !used.has(idOf(file)))
 }
 
 /** The removal of every pair that no host uses. */
-export async function unusedCertificates(folder: string): Promise<EdgeFile[]> {
-  const lists = await Promise.all(
-    ['tls/certificates', 'tls/keys', 'tls/more'].map(async (path) =>
-      (await withEdgeFaults(path, () => readdir(join(folder, path)))).map((name) => join(path, name)),
-    ),
-  )
-  const pairs = lists.flat().filter(isPemFile)
-  return keepUsedCertificates(
-    folder,
-    pairs.map((path) => ({ path, content: null, secret: isSecret(path) })),
-  )
+export function unusedCertificates(standing: Standing): EdgeFile[] {
+  const removals = [...new Set(standing.pairIds())].flatMap((id) => removalsOf(standing, id))
+  return keepUsedCertificates(standing, removals)
 }
 
-/** Other files in these folders were not written by Drawbridge and are never removed. */
-function isPemFile(path: string): boolean {
-  try {
-    return parsePath(path).kind === 'certificate'
-  } catch {
-    return false
-  }
-}
-
-async function idsInUse(folder: string, files: readonly EdgeFile[]): Promise<Set<string>> {
-  const entries = dirname(hostEntry('*'))
-  const names = await withEdgeFaults(entries, () => readdir(join(folder, entries)))
-  const changed = new Map(files.map(({ path, content }) => [path, content]))
-  const ids = new Set<string>()
-  for (const path of new Set([...names.map((name) => join(entries, name)), ...changed.keys()])) {
-    if (dirname(path) !== entries) continue
-    const entry = changed.has(path) ? changed.get(path) : await readFile(join(folder, path), 'utf8').catch(() => '')
+/** Those of the ids that a host uses after the change. */
+function usedOf(standing: Standing, files: readonly EdgeFile[], ids: ReadonlySet<string>): Set<string> {
+  const used = new Set<string>()
+  const note = (entry: string | null) => {
     const id = idInEntry(entry ?? '')
-    if (id) ids.add(id)
+    if (id !== undefined && ids.has(id)) used.add(id)
   }
-  return ids
+  const changed = new Map(files.map(({ path, content }) => [path, content]))
+  for (const [path, content] of changed) if (parsePath(path).kind === 'certificate entry') note(content)
+  for (const host of standing.secureHosts()) {
+    if (used.size === ids.size) break
+    const path = hostEntry(host)
+    if (!changed.has(path)) note(standing.content(path))
+  }
+  return used
 }
 
 function idOf({ path }: EdgeFile): string {

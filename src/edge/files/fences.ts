@@ -36,7 +36,7 @@ export interface Claim {
   record(): Promise<void>
 }
 
-export const UNFENCED: Claim = { assertNewest: () => undefined, record: async () => undefined }
+const UNFENCED: Claim = { assertNewest: () => undefined, record: async () => undefined }
 
 /**
  * The highest fence of every host that was ever changed on an edge, removed hosts included. Claims are appended to one file,

@@ -14,16 +14,15 @@ export const NO_FILE = 'not a regular file'
 export const hashOf = (content: string | Buffer | null): string | null =>
   content === null ? null : createHash('sha256').update(content).digest('hex')
 
-export async function hashFile(folder: string, path: string): Promise<FileHash> {
-  const found = lookAt(folder, path)
+/** What stands for the hash of something in a comparison. */
+export function hashOfFound(path: string, found: Found): FileHash {
   if (found.kind === 'link') return { path, hash: hashOfLink(found.target) }
   if (found.kind !== 'file') return { path, hash: found.kind === 'none' ? null : NO_FILE }
   const { content, owner } = found
   return { path, hash: hashOf(content), ...(owner !== process.getuid?.() && { owner }) }
 }
 
-export async function readEdgeFile(folder: string, path: string): Promise<EdgeFile> {
-  const found = lookAt(folder, path)
+export function edgeFileOf(path: string, found: Found): EdgeFile {
   const secret = isSecret(path)
   if (found.kind === 'other') throw notRegularFile(path)
   if (found.kind === 'link') return { path, content: null, secret, link: found.target }
@@ -33,7 +32,8 @@ export async function readEdgeFile(folder: string, path: string): Promise<EdgeFi
 export const notRegularFile = (path: string): EdgeFault =>
   new EdgeFault('changed_meanwhile', `${path} is not a regular file. Move it away.`)
 
-type Found =
+/** What stands at a path. */
+export type Found =
   | { readonly kind: 'file'; readonly content: Buffer; readonly owner: number }
   | { readonly kind: 'link'; readonly target: string }
   | { readonly kind: 'none' | 'other' }
@@ -41,7 +41,7 @@ type Found =
 /**
  * Follows no link and does not wait for a pipe. It reads synchronously: for small files that is faster than the thread pool.
  */
-function lookAt(folder: string, path: string): Found {
+export function lookAt(folder: string, path: string): Found {
   const place = placeOf(folder, path)
   try {
     if (!lstatSync(dirname(place)).isDirectory()) return { kind: 'other' }

@@ -1,4 +1,6 @@
 import { lstat, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CURRENT, GENERATIONS } from '../config/layout.ts'
 import type { LoadState } from '../contract.ts'
 import { type LoggedRefusal, lastRefusal } from '../reading/error-log.ts'
 import { refusalSentence } from '../reading/refusal.ts'
@@ -22,21 +24,25 @@ export async function loadState(settings: EdgeSettings, paths: readonly string[]
   const starts = (await Promise.all(workers.map(startOf))).filter((at) => at !== undefined)
   const loadedAt = starts.length === 0 ? null : Math.max(...starts)
   const [changes, refusal] = await Promise.all([
-    Promise.all(paths.map(async (path) => ({ path, at: await changedAt(path) }))),
+    Promise.all(paths.map(async (path) => ({ path, at: await changedAt(settings, path) }))),
     lastRefusal(settings.errorLog, master),
   ])
   return {
     changedSinceLoad:
       loadedAt === null ? null : changes.filter(({ at }) => at > loadedAt + SLACK_MS).map(({ path }) => path),
-    refusal: refusal && (await isCurrent(refusal, loadedAt)) ? refusalSentence(refusal) : null,
+    refusal: refusal && (await isCurrent(settings, refusal, loadedAt)) ? refusalSentence(refusal) : null,
   }
 }
 
 /** False when nginx has loaded a configuration since, or when the file at fault has changed since. */
-async function isCurrent({ at, file }: LoggedRefusal, loadedAt: number | null): Promise<boolean> {
+async function isCurrent(
+  settings: EdgeSettings,
+  { at, file }: LoggedRefusal,
+  loadedAt: number | null,
+): Promise<boolean> {
   if (at + SECOND_MS <= (loadedAt ?? 0)) return false
   if (file === undefined) return at > (loadedAt ?? 0)
-  const changed = await changedAt(file)
+  const changed = await changedAt(settings, file)
   return changed > (loadedAt ?? 0) && changed < at + SECOND_MS
 }
 
@@ -51,8 +57,12 @@ async function startOf(pid: number): Promise<number | undefined> {
   return Number.isFinite(start) ? start : undefined
 }
 
-/** The time of the last change of content or location (ctime): a moved or copied file may keep an older mtime. 0 when the file does not exist. */
-async function changedAt(path: string): Promise<number> {
+/**
+ * The time of the last change of content or location (ctime): a moved or copied file may keep an older mtime. In a generation it is the
+ * time of the content (mtime): each further generation that has the same file changes its ctime. 0 when the file does not exist.
+ */
+async function changedAt({ folder }: EdgeSettings, path: string): Promise<number> {
+  const isGathered = [CURRENT, GENERATIONS].some((name) => path.startsWith(join(folder, name, '/')))
   const found = await Promise.all([lstat, stat].map((read) => read(path).catch(() => undefined)))
-  return Math.max(0, ...found.flatMap((file) => (file ? [file.ctimeMs] : [])))
+  return Math.max(0, ...found.flatMap((file) => (file ? [isGathered ? file.mtimeMs : file.ctimeMs] : [])))
 }

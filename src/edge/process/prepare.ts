@@ -1,26 +1,98 @@
-import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
+import { chmod, lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { BASE_FILE, FOLDERS, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
-import { ROOM_FOR_NAMES, renderBase } from '../config/render-base.ts'
+import { BASE_FILE, FOLDERS, isSecret, parsePath, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
+import { generationIn, isOfFirstLayout } from '../config/render-base.ts'
 import { EdgeFault, type EdgeFile } from '../contract.ts'
-import { hashOf, readEdgeFile, withEdgeFaults } from '../files/files.ts'
-import { replaceFiles } from '../files/replace.ts'
+import { withEdgeFaults } from '../files/files.ts'
+import type { FirstLayout, GenerationEngine } from '../generations/engine.ts'
+import type { PresentGeneration } from '../generations/present.ts'
+import { isLiveMarker, pointTo, removeLeft } from '../generations/stage.ts'
 import { readMainFile } from '../reading/main-file.ts'
-import { refusalSentence } from '../reading/refusal.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { defaultServerAnswers } from '../visit/ask.ts'
 import { assertNoServerShadowed } from './neighbours.ts'
 import { masterPid } from './nginx-workers.ts'
-import { reloadNginx } from './reload.ts'
-import { testShadow } from './shadow.ts'
+
+interface Prepared {
+  readonly present: PresentGeneration
+  readonly engine: GenerationEngine
+  readonly reload: (signal?: AbortSignal) => Promise<void>
+}
 
 /** Changes nothing before it has checked that the administrator's configuration includes the folder. */
-export async function prepareEdge(settings: EdgeSettings, signal?: AbortSignal): Promise<void> {
+export async function prepareEdge(
+  settings: EdgeSettings,
+  { present, engine, reload }: Prepared,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { folder } = settings
   await readMainFile(settings)
-  for (const { path, mode } of FOLDERS) await makeFolder(join(settings.folder, path), mode)
-  await removeLeftOvers(settings)
-  await replaceBase(settings, signal)
-  if (isRunning(settings) && !(await defaultServerAnswers(settings, signal))) await reloadNginx(settings, signal)
+  for (const { path, mode } of FOLDERS) await makeFolder(join(folder, path), mode)
+  await removeLeftOvers(settings, present.number)
+  const base = textAt(join(folder, BASE_FILE)) ?? ''
+  if (!isOfFirstLayout(base) && generationIn(base) === undefined) await assertNoServerShadowed(settings, signal)
+  const first = present.number === undefined ? firstLayout(folder) : NOTHING
+  const hasChanged = await engine.refresh(first, isRunning(settings), signal)
+  await removeFirstLayout(folder, first)
+  if (present.number !== undefined) pointTo(folder, present.number)
+  if (!hasChanged && isRunning(settings) && !(await defaultServerAnswers(settings, signal))) await reload(signal)
+}
+
+const NOTHING: FirstLayout = { files: [], others: new Map(), isUpToDate: () => true }
+
+/** What nginx includes in the first layout, in which every host and every certificate had files of its own. */
+function firstLayout(folder: string): FirstLayout {
+  const files: EdgeFile[] = []
+  const others = new Map<string, string>()
+  for (const path of firstPaths(folder)) {
+    const content = textAt(join(folder, path))
+    if (content === null) continue
+    if (isOurs(path)) files.push({ path, content, secret: isSecret(path) })
+    else if (/^hosts\/[^.].*\.conf$/.test(path)) others.set(`blocks/kept-${path.slice('hosts/'.length)}`, content)
+  }
+  const isUpToDate = () => {
+    const now = firstLayout(folder)
+    return JSON.stringify([now.files, [...now.others]]) === JSON.stringify([files, [...others]])
+  }
+  return { files, others, isUpToDate }
+}
+
+const FIRST_FOLDERS = ['hosts', 'tls/hosts', 'tls/certificates', 'tls/keys', 'tls/more']
+
+const firstPaths = (folder: string): string[] =>
+  FIRST_FOLDERS.flatMap((path) => namesIn(join(folder, path)).map((name) => `${path}/${name}`))
+
+const isOurs = (path: string): boolean => {
+  try {
+    return parsePath(path) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** Also what an earlier start did not get to. What is not of the first layout stays, and so do the folders of it. */
+async function removeFirstLayout(folder: string, { others }: FirstLayout): Promise<void> {
+  const isCarried = (path: string) => isOurs(path) || others.has(`blocks/kept-${path.slice('hosts/'.length)}`)
+  for (const path of firstPaths(folder).filter(isCarried)) await rm(join(folder, path), { force: true })
+  for (const path of [...FIRST_FOLDERS, 'tls']) await rmdir(join(folder, path)).catch(() => undefined)
+}
+
+const namesIn = (folder: string): string[] => {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** Follows links, as nginx does. */
+const textAt = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
 }
 
 async function makeFolder(path: string, mode: number): Promise<void> {
@@ -37,54 +109,15 @@ async function makeFolder(path: string, mode: number): Promise<void> {
 }
 
 /** Removes what a crash during a test or a swap left behind. */
-async function removeLeftOvers({ config, folder }: EdgeSettings): Promise<void> {
+async function removeLeftOvers({ config, folder }: EdgeSettings, present: number | undefined): Promise<void> {
+  await removeLeft(folder, present)
   const drafts = await withEdgeFaults(STAGING, () => readdir(join(folder, STAGING)))
   const beside = await withEdgeFaults(dirname(config), () => readdir(dirname(config)))
   const leftOvers = [
-    ...drafts.map((name) => join(folder, STAGING, name)),
+    ...drafts.filter((name) => !isLiveMarker(name)).map((name) => join(folder, STAGING, name)),
     ...beside.filter((name) => name.startsWith(SHADOW_PREFIX)).map((name) => join(dirname(config), name)),
   ]
   for (const path of leftOvers) await withEdgeFaults(path, () => rm(path, { recursive: true, force: true }))
-}
-
-async function replaceBase(settings: EdgeSettings, signal: AbortSignal | undefined): Promise<void> {
-  const { folder } = settings
-  const former = await readEdgeFile(folder, BASE_FILE)
-  const base = await acceptableBase(settings, former, signal)
-  if (former.content === base.content) return
-  await assertNoServerShadowed(settings, signal)
-  await replaceFiles(folder, { files: [base], expected: [{ path: BASE_FILE, hash: hashOf(former.content) }] })
-  try {
-    if (isRunning(settings)) await reloadNginx(settings, signal)
-  } catch (error) {
-    // The test of the new file has passed, and nginx may load it yet.
-    signal?.throwIfAborted()
-    // nginx keeps its running configuration, but it would not start again with the file that it rejected.
-    await replaceFiles(folder, { files: [former], expected: [{ path: BASE_FILE, hash: hashOf(base.content) }] })
-    throw error
-  }
-}
-
-/**
- * Leaves out the hash sizes that the administrator's configuration already sets. If an error outside Drawbridge hides the
- * result of the test, a base file that is already on disk is kept.
- */
-async function acceptableBase(
-  settings: EdgeSettings,
-  former: EdgeFile,
-  signal: AbortSignal | undefined,
-  leftOut: readonly string[] = [],
-): Promise<EdgeFile> {
-  const base = { ...former, content: renderBase(settings, new Set(leftOut)) }
-  const refusal = await testShadow(settings, [base], { signal })
-  if (!refusal) return base
-  const { duplicate } = refusal
-  if (duplicate !== undefined && ROOM_FOR_NAMES.includes(duplicate) && !leftOut.includes(duplicate)) {
-    return acceptableBase(settings, former, signal, [...leftOut, duplicate])
-  }
-  if (former.content === base.content) return former
-  const sentence = `nginx on edge ${settings.server} rejected its configuration with Drawbridge's base file: ${refusalSentence(refusal)}. Repair it and run "nginx -t".`
-  throw new EdgeFault('config_broken', sentence)
 }
 
 const isRunning = ({ pidFile }: EdgeSettings): boolean => masterPid(pidFile) !== undefined

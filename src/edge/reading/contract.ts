@@ -27,7 +27,10 @@ export interface Proxying {
 }
 
 export interface ServerBlock extends Proxying {
-  /** The path with which nginx opens the file, and the line of `server`. */
+  /**
+   * The path with which nginx opens the file, and the line of `server`. For a host of the edge's generation the line of its own
+   * entry, with a path that is the same in every generation.
+   */
   readonly configPath: string
   readonly line: number
   /** In lower case; empty for a block without `server_name`. */
@@ -55,6 +58,12 @@ export interface BrokenPlace {
   readonly sentence: string
 }
 
+/** A directive that makes nginx log at debug level. `line` is null for the command line. */
+export interface DebugLog {
+  readonly path: string
+  readonly line: number | null
+}
+
 /** An edge's configuration on disk. Lookups do not read files. */
 export interface EdgeMap {
   /** Sorted by name. Each name occurs once. */
@@ -66,12 +75,18 @@ export interface EdgeMap {
     place: { readonly address: string; readonly port: number; readonly tls: boolean },
   ): ServerMatch | undefined
   /**
-   * The blocks outside the file `own` that would answer requests for the host at this place instead of a new block for the
+   * The blocks outside the files that `own` accepts that would answer requests for the host at this place instead of a new block for the
    * host. nginx uses the first of two equal names, and prefers a socket for one address to a socket for all addresses.
    */
-  rivals(host: string, own: string, place: { readonly address: string; readonly port: number }): readonly Rival[]
+  rivals(
+    host: string,
+    own: (path: string) => boolean,
+    place: { readonly address: string; readonly port: number },
+  ): readonly Rival[]
   readonly broken: readonly BrokenPlace[]
-  /** A hash of the times, sizes and inodes of all files and folders that were read. */
+  /** Those of the files that are read: in the main, events and http contexts. */
+  readonly debugLogs: readonly DebugLog[]
+  /** Differs when a file or folder that was read has changed. Only valid for the same reader. */
   readonly fingerprint: string
   /** The time of the latest change of these files in milliseconds; infinite when one of them is missing. */
   readonly changedAt: number

@@ -1,24 +1,67 @@
 import { readFileSync, statSync } from 'node:fs'
+import { Slices } from '../../primitives/slices.ts'
 import type { EdgeSettings } from '../settings.ts'
+import { BaseFile } from './base-file.ts'
 import type { EdgeMap, EdgeReader } from './contract.ts'
 import { edgeMap } from './edge-map.ts'
-import { readHttpBlock } from './servers/http-block.ts'
-import { ConfigFiles } from './text/config-files.ts'
-import { Included } from './text/included.ts'
+import { GatheredHostsReader } from './gathered-hosts.ts'
+import type { Parsed } from './parsed.ts'
+import { ParsedConfiguration } from './parsed-configuration.ts'
+import { NO_HOSTS, type ServedList, withChanges } from './served-list.ts'
+import { ServerIndex } from './servers/server-index.ts'
 
-/** Reads the configuration of an nginx, starting at its main file. It only opens files for reading. */
-export function edgeReader({ config, pidFile }: Pick<EdgeSettings, 'config' | 'pidFile'>): EdgeReader {
-  const files = new ConfigFiles()
-  let latest: EdgeMap | undefined
+const SLICE_MS = 4
+
+interface Reading {
+  readonly parsed: Parsed
+  readonly index: ServerIndex
+  readonly list: ServedList
+  readonly fingerprint: string
+  readonly map: EdgeMap
+}
+
+/**
+ * Reads the configuration of an nginx, starting at its main file. It only opens files for reading. What others wrote is parsed on a
+ * thread. The hosts of the edge's own generation are known from its lines.
+ */
+export function edgeReader(settings: Pick<EdgeSettings, 'config' | 'pidFile' | 'folder'>): EdgeReader {
+  const base = new BaseFile(settings.folder)
+  const gathered = new GatheredHostsReader(settings.folder)
+  const configuration = new ParsedConfiguration(settings, 'servers')
+  let latest: Reading | undefined
+  /** Kept over a reading that fails. */
+  const unlisted = new Set<string>()
   const readAgain = async (): Promise<EdgeMap> => {
-    if (latest && (await files.isUnchanged())) return latest
-    files.begin()
-    const included = new Included(files, config)
-    latest = edgeMap(await readHttpBlock(included), included, isRunByRoot(pidFile), files.trace())
-    files.end()
-    return latest
+    const slices = new Slices(SLICE_MS)
+    const present = base.read()
+    const { gathering, changed } = await gathered.read(present.generation, slices)
+    for (const host of changed) unlisted.add(host)
+    const parsed = await configuration.read(present, gathering.odd, slices)
+    const fingerprint = `${present.generation} ${gathering.version} ${parsed.trace.fingerprint}`
+    if (latest?.parsed === parsed && latest.fingerprint === fingerprint) return latest.map
+    const isKnown = latest?.parsed === parsed
+    const index =
+      latest && isKnown ? latest.index : await ServerIndex.build(parsed, isRunByRoot(settings.pidFile), slices)
+    const { hosts } = gathering
+    const list = await withChanges(
+      latest && isKnown ? latest.list : NO_HOSTS,
+      isKnown ? unlisted : both(index.names(), hosts.keys()),
+      (host) => index.served(host, hosts),
+      slices,
+    )
+    const changedAt = Math.max(present.changedAt, gathering.changedAt, parsed.trace.changedAt)
+    const { broken, debugLogs } = parsed
+    const map = edgeMap(index, hosts, list, { broken, debugLogs, fingerprint, changedAt })
+    unlisted.clear()
+    latest = { parsed, index, list, fingerprint, map }
+    return map
   }
   return { read: shareNextRun(readAgain) }
+}
+
+function* both(some: Iterable<string>, others: Iterable<string>): Generator<string> {
+  yield* some
+  yield* others
 }
 
 /** Callers during a run share the next run: the current run may have read a file before it changed. */

@@ -35,10 +35,8 @@ export const includesOurs = (directive: Directive, settings: Pick<EdgeSettings, 
   directive.context.join() === 'http' && includePattern(directive, settings) === ourGlob(settings)
 
 /** The absolute pattern of an include. Relative patterns start at the folder of the main file. */
-export const includePattern = (
-  { name, args }: Directive,
-  { config }: Pick<EdgeSettings, 'config'>,
-): string | undefined => (name === 'include' ? resolve(dirname(config), args[0] ?? '') : undefined)
+const includePattern = ({ name, args }: Directive, { config }: Pick<EdgeSettings, 'config'>): string | undefined =>
+  name === 'include' ? resolve(dirname(config), args[0] ?? '') : undefined
 
 const ourGlob = ({ folder }: Pick<EdgeSettings, 'folder'>): string => join(folder, '*.conf')
 

@@ -56,7 +56,7 @@ export const DiagnosisBody = Type.Object(
     ),
     configPath: nullable('string', {
       description:
-        'The path of the file with its server block, never its content. A path that is not plain is a quoted JSON string.',
+        'The path of the file with its server block or its entry, never its content. A path that is not plain is a quoted JSON string.',
     }),
     configLine: nullable('integer'),
     listen: Type.Array(ListenBody),

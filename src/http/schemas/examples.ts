@@ -184,14 +184,14 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
     200: {
       ...row,
       lastCheck: { at, ok: true, httpStatus: 200, latencyMs: 4, reason: null },
-      configPath: '/etc/nginx/drawbridge/hosts/hello.lab.test.conf',
+      configPath: '/etc/nginx/drawbridge/current/backends/07.map',
     },
   },
   diagnoseHost: {
     200: {
       ...{ host, badge: 'DOWN', managed: true, planId, server: '25', file: 'unchanged' },
-      configPath: '/etc/nginx/drawbridge/hosts/hello.lab.test.conf',
-      configLine: 3,
+      configPath: '/etc/nginx/drawbridge/current/backends/07.map',
+      configLine: 12,
       listen: [{ address: '192.168.45.23', port: 443, tls: true, defaultServer: false }],
       proxyPass: 'http://192.168.45.25:3000',
       chain: [

@@ -58,7 +58,7 @@ export const HealthBody = Type.Object(
     configPath: nullable(
       Type.String({
         description:
-          'The path of the file with its server block, never its content. A path that is not plain is a quoted JSON string.',
+          'The path of the file with its server block or its entry, never its content. A path that is not plain is a quoted JSON string.',
       }),
     ),
   },

@@ -95,7 +95,7 @@ function blockOf(subject: Subject, view: EdgeView, place: Endpoint & { readonly 
   if (!map) return { kind: 'unknown' }
   const match = map.answers(host, place)
   if (!match) return { kind: 'none' }
-  const ownPath = managed ? view.hostPath(host) : served?.configPath
+  const ownPath = managed ? view.whereIs(host).path : served?.configPath
   if (match.how === 'exact' && match.block.configPath === ownPath) return { kind: 'own' }
   return { kind: 'other', how: match.how, answering: placeOf(match) }
 }
@@ -114,7 +114,7 @@ export async function fileState(view: Pick<EdgeView, 'hashFiles'>, applied: read
 
 async function configurationOf(view: EdgeView, subject: Subject, file: FileState): Promise<ConfigurationEvidence> {
   const { host, map, served, managed } = subject
-  const ownPath = served?.configPath ?? (managed && file !== 'missing' ? view.hostPath(host) : undefined)
+  const ownPath = served?.configPath ?? (managed && file !== 'missing' ? view.whereIs(host).path : undefined)
   const suspects = map?.broken ?? []
   const load = await view.loadState([...(ownPath === undefined ? [] : [ownPath]), ...suspects.map(({ path }) => path)])
   const hasChanged = (path: string) => load.changedSinceLoad?.includes(path) ?? false

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../model/errors.ts'
-import type { Plan, PlanState } from '../../model/exposure.ts'
+import { PLAN_STATES, type Plan, type PlanState } from '../../model/exposure.ts'
 import { hostLease, type Origin, type Run, type RunAction, type RunTask, runHolder } from '../../model/run.ts'
 import type { Exposure, ExposureStore } from '../../store/ports/exposures.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
@@ -18,8 +18,10 @@ export interface Beginning {
   readonly action: RunAction
   readonly plan: Plan
   readonly task?: RunTask
-  /** Further exposures that a renewal changes. Those that another run changes at this moment are left out. */
+  /** Further exposures that a renewal or a converge changes. Those that another run changes at this moment are left out. */
   readonly members?: readonly Pick<Exposure, 'host' | 'planId'>[]
+  /** Hosts without an exposure that a converge takes off an edge. Those of another run are left out. */
+  readonly orphans?: readonly string[]
   readonly origin: Origin
   readonly instance: string
   readonly leaseMs: number
@@ -33,6 +35,7 @@ const FROM: Record<RunAction, readonly PlanState[]> = {
   repair: ['applied'],
   accept: ['applied'],
   renew: ['applied'],
+  converge: PLAN_STATES,
 }
 /** The state of the plan during the run, where it differs from the state before. */
 const UNDER_WAY: Partial<Record<RunAction, PlanState>> = { apply: 'applying', update: 'applying', remove: 'removing' }
@@ -62,6 +65,10 @@ export async function begin(beginning: Beginning, session: BeginSession): Promis
     if (await session.claimExposure(member.host, member.planId, runId, further.fence)) leases.push(further)
     else await session.releaseLease(further)
   }
+  for (const orphan of beginning.orphans ?? []) {
+    const further = orphan === host ? undefined : await take(orphan)
+    if (further) leases.push(further)
+  }
   await session.insertRun(run)
   await session.appendJournal({ runId, at, step: 'run', mark: 'intent', image: task }, fence)
   return { run, leases, task }
@@ -84,6 +91,7 @@ async function claimHost(plan: Plan, run: Run, session: BeginSession, at: number
     if (await session.insertExposure({ host, planId, state: 'applying', fence, since: at, runId })) return
     throw new Problem('dns_name_taken', `${host} is exposed by another plan.`, { types: [] })
   }
+  if (action === 'converge' && !(await session.findExposure(host))) return
   const holder = action === 'update' ? (plan.request.replaces ?? '') : planId
   const exposure = await session.findExposure(host)
   if (exposure?.planId === holder && exposure.state === 'blocked') throw await claimed(host, session)

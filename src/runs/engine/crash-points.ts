@@ -1,3 +1,4 @@
+import { EDGE_POINTS } from '../../edge/contract.ts'
 import { STEPS_OF, type StepName } from '../../model/run.ts'
 
 /**
@@ -11,7 +12,7 @@ const EDGES = ['begun', 'before-finish', 'after-finish'] as const
 
 /** Points inside effects that have several parts. */
 const INSIDE: Partial<Record<StepName, readonly string[]>> = {
-  proxy: ['before-swap', 'swapped'],
+  proxy: EDGE_POINTS,
   certificate: ['challenge-set'],
 }
 

@@ -43,6 +43,11 @@ const ENDINGS: Record<RunAction, Record<'succeeded' | 'rolled_back', Ending>> = 
   repair: SAME_PLAN,
   accept: { ...SAME_PLAN, succeeded: { ...SUCCEEDED, plan: 'released', exposure: null } },
   renew: SAME_PLAN,
+  // Its plan may also be one that was removed.
+  converge: {
+    succeeded: { ...SUCCEEDED, exposure: 'applied' },
+    rolled_back: { ...ROLLED_BACK, exposure: 'applied' },
+  },
 }
 
 const BLOCKED: Ending = { run: 'blocked', plan: 'blocked', exposure: 'blocked', audit: 'blocked' }
@@ -72,6 +77,7 @@ export function factsOf({ run, task, afters, members, recovered }: Ended): Audit
     ...(right !== undefined && { right }),
     ...(recovered && { recovered }),
     ...(task.overwrite && { overwrite: true }),
+    ...(task.edge !== undefined && { edge: task.edge, hosts: members.length }),
     ...(certificate && { ...certificateFacts(certificate), hosts: members.length }),
   }
   return Object.keys(facts).length === 0 ? undefined : facts
@@ -97,6 +103,7 @@ export function eventOf(ended: Ended): NewEvent | undefined {
   const { url, request } = plan
   const { planId, host, action, actor } = run
   const about = { at, host, planId }
+  if (action === 'converge') return undefined
   if (outcome.kind === 'blocked' || (outcome.kind === 'rolled_back' && action !== 'renew')) {
     const { code, message: reason } = problemOf(action, host, outcome)
     const facts = { action, state: endingOf(action, outcome).plan ?? plan.state, code, reason, actor }
@@ -173,4 +180,6 @@ const FAILED: Record<RunAction, ErrorCode> = {
   repair: 'repair_failed',
   accept: 'accept_failed',
   renew: 'renew_failed',
+  // Nobody is told but the log.
+  converge: 'internal_error',
 }

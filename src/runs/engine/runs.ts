@@ -280,6 +280,14 @@ async function bookExposures(
         await session.setExposureReceipt(member, holds, renewedReceipt(receipt, files, afters), under)
       }
       return
+    case 'converge':
+      for (const { host: member, planId: holds, receipt } of members) {
+        const under = leases.find(({ name }) => name === hostLease(member))?.fence
+        const files = afters.proxy?.entries?.[member]
+        if (receipt && files && under !== undefined)
+          await session.setExposureReceipt(member, holds, { ...receipt, files }, under)
+      }
+      return
     case 'remove':
     case 'accept':
       await session.deleteExposure(host, holder, fence)

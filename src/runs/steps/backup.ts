@@ -27,7 +27,7 @@ export interface BackupStep extends Step<'backup', null> {
  */
 export function backupStep({ runId, host, edge, assertSound, shelf, touched, applied }: BackupParts): BackupStep {
   const keep = async () => {
-    const files = await edge.read(['drawbridge.conf', ...(await touched())])
+    const files = await edge.read(await touched())
     return shelf.keep({ runId, host, server: edge.server }, files)
   }
   const assertUnedited = async () => {

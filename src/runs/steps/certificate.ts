@@ -4,7 +4,7 @@ import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { LeaseGuard } from '../../model/run.ts'
 import type { Note, Step } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
-import type { GuardedTurn } from './proxy.ts'
+import type { ProxyParts } from './proxy.ts'
 
 export interface CertificateParts {
   /** The installed certificate to use, if there is one. */
@@ -93,7 +93,7 @@ function noting(
 
 interface ResponderParts {
   readonly edge: Edge
-  readonly hold: <T>(edge: Edge, work: (turn: GuardedTurn) => Promise<T>) => Promise<T>
+  readonly guard: ProxyParts['guard']
   /** The files with the challenge or, for undefined, without one. */
   readonly rendered: (challenges: Site['challenges']) => Promise<readonly EdgeFile[]>
   /** Hashes that an earlier version may have written for the files without a challenge. */
@@ -104,26 +104,22 @@ interface ResponderParts {
  * http-01: the edge answers the authority beside its service of the host. A file is replaced only if Drawbridge wrote it,
  * with the challenge or without. A missing file holds no challenge.
  */
-export function edgeResponder({ edge, hold, rendered, written = [] }: ResponderParts): ChallengeResponder {
-  const publish = async (turn: GuardedTurn, wanted: Site['challenges'], shown: Site['challenges']): Promise<void> => {
-    const files = await rendered(wanted)
-    const ours = await Promise.all([rendered(undefined), rendered(shown)])
-    await edge.validate({ files, expected: [] })
-    turn.assertHeld()
-    await edge.swap({ files, expected: [...written, ...ours.flat().map(hashOf)], fences: turn.fences })
-    turn.assertHeld()
-    await edge.reload()
-  }
+export function edgeResponder({ edge, guard, rendered, written = [] }: ResponderParts): ChallengeResponder {
+  const publish = (wanted: Site['challenges'], shown: Site['challenges']): Promise<void> =>
+    edge.change({
+      ...guard,
+      propose: async () => {
+        const ours = await Promise.all([rendered(undefined), rendered(shown)])
+        return { files: await rendered(wanted), expected: [...written, ...ours.flat().map(hashOf)] }
+      },
+    })
   return {
     type: 'http-01',
-    present: (_host, token, keyAuthorization) =>
-      hold(edge, (turn) => publish(turn, { [token]: keyAuthorization }, undefined)),
-    withdraw: (_host, token, keyAuthorization) =>
-      hold(edge, async (turn) => {
-        const files = (await rendered(undefined)).filter(({ content }) => content !== null)
-        const now = await edge.hashFiles(files.map(({ path }) => path))
-        if (files.some(({ path }) => hashIn(now, path) !== null))
-          await publish(turn, undefined, { [token]: keyAuthorization })
-      }),
+    present: (_host, token, keyAuthorization) => publish({ [token]: keyAuthorization }, undefined),
+    withdraw: async (_host, token, keyAuthorization) => {
+      const files = (await rendered(undefined)).filter(({ content }) => content !== null)
+      const now = await edge.hashFiles(files.map(({ path }) => path))
+      if (files.some(({ path }) => hashIn(now, path) !== null)) await publish(undefined, { [token]: keyAuthorization })
+    },
   }
 }

@@ -12,11 +12,10 @@ import { type Afters, type ChosenCertificate, type EdgeVerdict, type Receipt, re
 import type { LeaseGuard, Run, RunAction, RunGuard, RunTask, StepName } from '../../model/run.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
-import type { EdgeLock, LockTurn } from '../engine/edge-lock.ts'
+import type { EdgeLock } from '../engine/edge-lock.ts'
 import { type BackupStep, backupStep } from './backup.ts'
 import type { DnsParts, Held } from './dns.ts'
-import { EarlyValidation } from './early-validation.ts'
-import type { GuardedTurn, ProxyParts, SecondaryReport } from './proxy.ts'
+import type { ProxyParts, SecondaryReport } from './proxy.ts'
 import { certificateJudge, type Member } from './renew.ts'
 import { type EdgeJudge, edgeJudge } from './verify.ts'
 
@@ -43,6 +42,7 @@ export interface StepParts {
   readonly certificateNames: (zone: string, host: string) => readonly string[]
   readonly dnsResponder: (zone: string, provider: DnsProvider) => ChallengeResponder
   readonly recheck: (plan: Plan) => Promise<unknown>
+  readonly findPlan: (planId: string) => Promise<Plan | undefined>
   /** Whether a renewal other than this run is unfinished. */
   readonly renewsElsewhere: (runId: string) => Promise<boolean>
   readonly crashPoint: CrashPoint
@@ -77,7 +77,6 @@ export interface StepContext extends RunSubject {
   readonly dns: DnsParts
   readonly records: readonly ZoneRecord[]
   readonly proxy: ProxyParts
-  readonly earlyValidation: EarlyValidation
   readonly judge: EdgeJudge
   readonly backup: BackupStep
   /** The files of the host without a certificate. */
@@ -106,9 +105,8 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
   const { host, proof } = plan
   const judge =
     run.action === 'renew' ? certificateJudge(subject.members, primary) : edgeJudge({ host, health, tls, proof })
-  const earlyValidation = new EarlyValidation(parts.edgeLock)
   const pairOf = pairCache(parts.loadPair)
-  const { proxy, second } = proxyOf(parts, subject, primary, judge, earlyValidation)
+  const { proxy, second } = proxyOf(parts, subject, primary, judge)
   const filesOf = async (edge: Edge, of: Plan, certificate: ChosenCertificate | undefined) =>
     edge.filesFor({ ...siteOf(of), certificate: certificate && (await pairOf(certificate)) })
   return {
@@ -124,7 +122,6 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
     },
     records: recordsOf(plan, receipt),
     proxy,
-    earlyValidation,
     judge,
     // The proxy step validates the edge before it writes. Steps before it must not act on an edge that is broken.
     backup: backupStep({
@@ -170,21 +167,18 @@ async function pathsTouched({ plan, run, members, receipt }: RunSubject, edge: E
 
 /** How the proxy steps of one run work on both edges, and what became of the Secondary. */
 function proxyOf(
-  { secondary, edgeLock, crashPoint }: StepParts,
+  { secondary, crashPoint }: StepParts,
   { run, guard }: RunSubject,
   primary: Edge,
   judge: EdgeJudge,
-  earlyValidation: EarlyValidation,
 ): Pick<StepContext, 'proxy' | 'second'> {
   let second: Promise<SecondaryReport> | undefined
   let secondEnded: Promise<unknown> | undefined
   const proxy: ProxyParts = {
     primary,
     secondary,
-    hold: (edge, work) => edgeLock.hold(edge, (turn) => work(guardedTurn(turn, guard))),
-    beforeSwap: () => crashPoint(`${run.action} proxy before-swap`),
-    earlyValidation,
-    swapped: () => crashPoint(`${run.action} proxy swapped`),
+    guard,
+    reached: (point) => crashPoint(`${run.action} proxy ${point}`),
     alsoOnSecondary: (edge, work, afters) => {
       secondEnded = work
       second = SERVES.includes(run.action) ? work.then((report) => (report.ok ? judge(edge, afters) : report)) : work
@@ -206,8 +200,7 @@ export const siteOf = ({ host, planId, proof, changes }: Plan) => ({
 const limitedEdge = (edge: Edge, guard: RunGuard): Edge => ({
   ...edge,
   assertValid: () => edge.assertValid(guard.signal),
-  validate: (change, begun) => edge.validate(change, begun, guard.signal),
-  reload: (options) => edge.reload({ fences: guard.fences, signal: guard.signal, ...options }),
+  tryOut: (files) => edge.tryOut(files, guard.signal),
   ask: (question) => edge.ask(question, guard.signal),
   foreignListeners: (question) => edge.foreignListeners(question, guard.signal),
   handshake: (host) => edge.handshake(host, guard.signal),
@@ -221,16 +214,6 @@ const guardedProvider = (provider: DnsProvider, guard: LeaseGuard): DnsProvider 
   addValue: (record) => provider.addValue(record, guard),
   removeValue: (record) => provider.removeValue(record, guard),
   checkAccess: () => provider.checkAccess(),
-})
-
-/** An effect on an edge needs both leases, that of the run and that of the edge, and carries the fences of the run. */
-const guardedTurn = (turn: LockTurn, guard: RunGuard): GuardedTurn => ({
-  ...turn,
-  fences: guard.fences,
-  assertHeld: () => {
-    guard.assertHeld()
-    turn.assertHeld()
-  },
 })
 
 /** Whether the plan orders a certificate. */

@@ -1,29 +1,25 @@
-import { type Edge, EdgeFault, type EdgeFile, type FileHash } from '../../edge/contract.ts'
+import {
+  type Edge,
+  EdgeFault,
+  type EdgeFile,
+  type EdgePoint,
+  type EdgeProposal,
+  type FileHash,
+} from '../../edge/contract.ts'
 import { type Fault, sentenceOf } from '../../model/errors.ts'
 import type { Afters } from '../../model/receipt.ts'
-import type { HostFence } from '../../model/run.ts'
-import type { LockTurn } from '../engine/edge-lock.ts'
+import type { RunGuard } from '../../model/run.ts'
 import { type Step, StepFault } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
-import type { EarlyValidation } from './early-validation.ts'
-
-/** A turn at an edge for one run. */
-export interface GuardedTurn extends LockTurn {
-  readonly fences: readonly HostFence[]
-}
 
 /** How the edges are worked on: the Primary decides, the Secondary gets the same as well as it can. */
 export interface ProxyParts {
   readonly primary: Edge
   readonly secondary: Edge | undefined
-  /** Runs `work` while nobody else changes that edge. */
-  readonly hold: <T>(edge: Edge, work: (turn: GuardedTurn) => Promise<T>) => Promise<T>
-  /** What was tested ahead. */
-  readonly earlyValidation: EarlyValidation
-  /** Called before the lease is checked for the last time and the new files are written. */
-  readonly beforeSwap: () => void
-  /** Called when the new files are written and not loaded yet. */
-  readonly swapped: () => void
+  /** What every change of the run shows to an edge. */
+  readonly guard: RunGuard
+  /** Called at each moment of a change of the Primary. */
+  readonly reached: (point: EdgePoint) => void
   /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
   readonly alsoOnSecondary: (secondary: Edge, work: Promise<SecondaryReport>, afters: Afters) => void
   /** Resolves when that work, if there is any, has ended. */
@@ -41,6 +37,8 @@ export interface ProxyTarget {
   readonly isRestored: (edge: Edge) => Promise<boolean>
   /** Replaces a symbolic link that somebody put in the place of a file, and puts it back when the run fails. */
   readonly replacesLinks?: boolean
+  /** Removes what somebody wrote beside the entries of hosts into the same files. */
+  readonly mends?: boolean
   /** The error code where somebody else's change would be overwritten. */
   readonly refusal?: Fault['code']
 }
@@ -57,69 +55,63 @@ export interface SecondaryReport {
   readonly detail: string
 }
 
-/** What happens around the placing of files on an edge. */
-interface Placing {
-  /** Before anything is tested: what stands, and what shall. */
-  readonly note?: (seen: ProxyImage) => Promise<void>
-  readonly placing?: () => void
-  readonly placed?: () => void
-}
-
 /**
  * Changes a host's files on both edges, each validated before it stands and proven to run after. What is to stand is only
- * known once it is our turn at the edge: others may share a certificate with this host and come or go until then.
+ * known when the edge begins its next generation: others may share a certificate with this host and come or go until then.
  */
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTarget['name'], ProxyImage | null> {
-  const { primary, secondary, hold, earlyValidation, beforeSwap, swapped, alsoOnSecondary, secondaryEnded } = parts
-  const { replacesLinks = false } = target
+  const { primary, secondary, guard, reached, alsoOnSecondary, secondaryEnded } = parts
+  const { replacesLinks = false, mends = false } = target
 
-  const place = (edge: Edge, afters: Afters, { note, placing, placed }: Placing) =>
-    hold(edge, async (turn) => {
-      const files = await target.wanted(edge, afters)
-      const expected = await edge.hashFiles(files.map(({ path }) => path))
-      const after = files.map(hashOf)
-      const ours = await target.ours(edge, afters)
-      // A missing file is not an edit.
-      if (ours)
-        refuseForeign(
-          expected.filter(({ hash }) => hash !== null),
-          ours,
-          after,
-          { untouched: true, code: target.refusal },
-        )
-      await note?.({ before: expected, after })
-      if (!(await earlyValidation.covers(edge, after, turn))) await edge.validate({ files, expected })
-      placing?.()
-      turn.assertHeld()
-      await edge.swap({ files, expected, replacesLinks, fences: turn.fences })
-      placed?.()
-      turn.assertHeld()
-      await edge.reload()
-      return after
+  /** Puts the wanted files on an edge. `note` is called before anything is tested with what stands and what shall. */
+  const place = async (
+    edge: Edge,
+    afters: Afters,
+    note: (seen: ProxyImage) => Promise<void>,
+    points: Pick<EdgeProposal, 'reached'>,
+  ): Promise<readonly FileHash[]> => {
+    let after: readonly FileHash[] = []
+    await edge.change({
+      ...guard,
+      ...points,
+      propose: async () => {
+        const files = await target.wanted(edge, afters)
+        const expected = await edge.hashFiles(files.map(({ path }) => path))
+        after = files.map(hashOf)
+        const ours = await target.ours(edge, afters)
+        // A missing file is not an edit.
+        if (ours)
+          refuseForeign(
+            expected.filter(({ hash }) => hash !== null),
+            ours,
+            after,
+            { untouched: true, code: target.refusal },
+          )
+        await note({ before: expected, after })
+        return { files, expected, replacesLinks, mends }
+      },
     })
+    return after
+  }
 
-  const putBack = (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) =>
-    hold(edge, async (turn) => {
+  const putBack = async (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) => {
+    const moved = async () => {
       const { before, after } = await image()
       const now = await edge.hashFiles(before.map(({ path }) => path))
       refuseForeign(now, before, after)
-      const moved = before.filter(({ path, hash }) => hash !== hashIn(now, path))
-      const files = await filesAt(target, moved, edge, afters)
-      turn.assertHeld()
-      if (files.length > 0)
-        await edge.swap({
-          files,
-          expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })),
-          replacesLinks,
-          fences: turn.fences,
-        })
-      if (files.length === 0 && (await target.isRestored(edge))) return
+      return { now, files: before.filter(({ path, hash }) => hash !== hashIn(now, path)) }
+    }
+    if ((await moved()).files.length === 0 && (await target.isRestored(edge))) return
+    const propose = async () => {
+      const { now, files: changed } = await moved()
+      const files = await filesAt(target, changed, edge, afters)
+      return { files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })), replacesLinks }
+    }
+    await edge.change({ ...guard, propose }).catch(async (error: unknown) => {
       // nginx may never have loaded the files that were removed. Then a reload that a foreign file prevents is not needed.
-      turn.assertHeld()
-      await edge.reload().catch(async (error: unknown) => {
-        if (!(await target.isRestored(edge))) throw error
-      })
+      if ((await moved()).files.length > 0 || !(await target.isRestored(edge))) throw error
     })
+  }
 
   return {
     name: target.name,
@@ -129,22 +121,31 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
         if (earlier) refuseForeign(sharedWith(earlier.before, seen.before), earlier.before, earlier.after)
         await note(earlier ? { ...seen, before: firstSeen(earlier.before, seen.before) } : seen)
       }
-      const placed = () => {
-        swapped()
-        if (secondary) void earlyValidation.begin(secondary, () => target.wanted(secondary, afters))
-      }
-      const files = await place(primary, afters, { note: noting, placing: beforeSwap, placed }).catch(tellUntouched)
-      if (secondary) alsoOnSecondary(secondary, reported(place(secondary, afters, {})), afters)
+      const files = await place(primary, afters, noting, {
+        reached: (point) => {
+          reached(point)
+          // Meanwhile the Primary reloads.
+          if (point === 'swapped' && secondary) void testAhead(secondary, target, afters)
+        },
+      }).catch(tellUntouched)
+      if (secondary) alsoOnSecondary(secondary, reported(place(secondary, afters, async () => undefined, {})), afters)
       return { files }
     },
     async undo(image, afters) {
       if (image === null) return
       await putBack(primary, afters, async () => image)
-      await Promise.all([earlyValidation.ended(), secondaryEnded()])
+      await Promise.all([secondary?.forgetTried(), secondaryEnded()])
       if (secondary) await reported(putBack(secondary, afters, () => imageOn(target, secondary, afters)))
     },
   }
 }
+
+const testAhead = (edge: Edge, target: ProxyTarget, afters: Afters): Promise<void> =>
+  target.wanted(edge, afters).then(
+    (files) => edge.tryOut(files),
+    // The change itself will tell.
+    () => undefined,
+  )
 
 /** The files as they were. Only content with the same hash counts: an undo that restores something else has failed. */
 async function filesAt(

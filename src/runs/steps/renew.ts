@@ -2,14 +2,14 @@ import type { ChallengeType, InstalledCertificate } from '../../certificates/con
 import type { Edge, EdgeFile, Handshake, SiteCertificate } from '../../edge/contract.ts'
 import { type Afters, type ChosenCertificate, coversHost, type Receipt } from '../../model/receipt.ts'
 import { poll } from '../../primitives/retry.ts'
-import type { EdgeLock } from '../engine/edge-lock.ts'
 import type { Step } from '../engine/step.ts'
-import type { ProxyTarget } from './proxy.ts'
+import type { ProxyParts, ProxyTarget } from './proxy.ts'
 import type { EdgeJudge } from './verify.ts'
 
 /** A host whose certificate is replaced. */
 export interface Member {
   readonly host: string
+  readonly planId: string
   readonly receipt: Receipt
 }
 
@@ -129,7 +129,6 @@ async function unlike(
 interface TidyParts {
   readonly primary: Edge | undefined
   readonly secondary: Edge | undefined
-  readonly edgeLock: EdgeLock
   /** Whether another renewal is unfinished. It may have to put back a pair that no host uses at this moment. */
   readonly renewsElsewhere: (runId: string) => Promise<boolean>
 }
@@ -137,16 +136,18 @@ interface TidyParts {
 /** Takes the pairs that no host uses any more off the edges. What cannot be removed now is removed by the next renewal. */
 export function tidyStep(
   runId: string,
-  { primary, secondary, edgeLock, renewsElsewhere }: TidyParts,
+  { primary, secondary, renewsElsewhere }: TidyParts,
+  guard: ProxyParts['guard'],
 ): Step<'tidy', null> {
-  const tidy = (edge: Edge) =>
-    edgeLock.hold(edge, async (turn) => {
-      if (await renewsElsewhere(runId)) return
-      const files = await edge.unusedCertificates()
-      const expected = await edge.hashFiles(files.map(({ path }) => path))
-      turn.assertHeld()
-      if (files.length > 0) await edge.swap({ files, expected })
-    })
+  const unused = async (edge: Edge) => ((await renewsElsewhere(runId)) ? [] : edge.unusedCertificates())
+  const tidy = async (edge: Edge) => {
+    if ((await unused(edge)).length === 0) return
+    const propose = async () => {
+      const files = await unused(edge)
+      return { files, expected: await edge.hashFiles(files.map(({ path }) => path)) }
+    }
+    await edge.change({ ...guard, propose })
+  }
   return {
     name: 'tidy',
     before: async () => null,

@@ -9,6 +9,7 @@ import { type Step, StepFault } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
 import { certificateStep, chosen, edgeResponder } from './certificate.ts'
 import { contextOf, issues, type RunSubject, type StepContext, type StepParts, siteOf } from './context.ts'
+import { convergeStep } from './converge.ts'
 import { claimNameStep, releaseMarkStep, releaseNameStep, repairNameStep } from './dns.ts'
 import { absent, proxyStep } from './proxy.ts'
 import { isBetter, namesToRenew, renewalTarget, tidyStep } from './renew.ts'
@@ -54,7 +55,7 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
     dns: ({ plan, records, dns, task }) => repairNameStep(plan.host, records, task.overwrite ?? false, dns),
     'proxy-tls': secureStep,
     verify: verdictStep,
-    tidy: ({ parts, run }) => tidyStep(run.runId, parts),
+    tidy: ({ parts, run, proxy }) => tidyStep(run.runId, parts, proxy.guard),
   },
   accept: {
     backup: ({ backup }) => backup,
@@ -66,8 +67,15 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
     certificate: chooseCertificate,
     proxy: ({ proxy, ...context }) => proxyStep(proxy, renewalTarget(context)),
     verify: verdictStep,
-    tidy: ({ parts, run }) => tidyStep(run.runId, parts),
+    tidy: ({ parts, run, proxy }) => tidyStep(run.runId, parts, proxy.guard),
   },
+  converge: { proxy: intoStep },
+}
+
+function intoStep({ parts, primary, task, members, guard, pairOf, proxy }: StepContext): Step {
+  const edge = [primary, parts.secondary].find((one) => one?.server === task.edge)
+  if (!edge) throw new Problem('unavailable', `Edge ${task.edge} is not configured any more.`)
+  return convergeStep({ edge, members, guard, pairOf, reached: proxy.reached, findPlan: parts.findPlan })
 }
 
 /** Whether the entry is written without TLS first, because the certificate is ordered through it. */
@@ -98,7 +106,7 @@ function chooseCertificate(context: StepContext): Step {
   const challengesOnPrimary = () =>
     edgeResponder({
       edge: primary,
-      hold: proxy.hold,
+      guard: proxy.guard,
       rendered: async (challenges) => {
         const served = siteOf(context.former ?? plan)
         const inUse = servesPlainFirst(context) ? undefined : receipt?.certificate
@@ -148,7 +156,7 @@ async function installedFor({
 }
 
 /** Repeats the checks of the plan. Starts what does not depend on them: the backup and an early `nginx -t`. */
-function checkStep({ parts, plan, primary, earlyValidation, backup, secureFiles }: StepContext): Step {
+function checkStep({ parts, plan, primary, backup, secureFiles }: StepContext): Step {
   const { tls } = plan.request
   /** The files that the proxy step will write, as far as they are known before the certificate step. */
   const expectedFiles = async () => {
@@ -160,13 +168,13 @@ function checkStep({ parts, plan, primary, earlyValidation, backup, secureFiles 
     before: async () => null,
     do: async () => {
       if (tls) await primary.assertNoDebugLog()
-      if (!issues(plan)) await earlyValidation.begin(primary, expectedFiles)
+      if (!issues(plan)) await primary.tryOut(await expectedFiles())
       backup.begin()
       await parts.recheck(plan)
       return null
     },
     undo: async () => {
-      await Promise.all([earlyValidation.ended(), backup.abandon()])
+      await Promise.all([primary.forgetTried(), backup.abandon()])
     },
   }
 }
@@ -246,6 +254,7 @@ function repairStep(context: StepContext): Step {
       ),
     refusal: 'changed_elsewhere',
     replacesLinks: true,
+    mends: true,
   })
 }
 

@@ -13,11 +13,11 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { EdgeFault, type EdgeFile, isFenced } from '../../../src/edge/contract.ts'
-import { type Claim, Fences } from '../../../src/edge/files/fences.ts'
-import { hashFile } from '../../../src/edge/files/files.ts'
-import { replaceFiles } from '../../../src/edge/files/replace.ts'
+import { EdgeFault, type EdgeProposal, isFenced } from '../../../src/edge/contract.ts'
+import { Fences } from '../../../src/edge/files/fences.ts'
 import type { HostFence } from '../../../src/model/run.ts'
+import { whenAt } from '../../support/edge/edge.ts'
+import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 let folder: ReturnType<typeof tempFolder>
@@ -161,84 +161,47 @@ describe('the fences of an edge', () => {
   })
 })
 
-describe('a swap with fences', () => {
-  const files: readonly EdgeFile[] = ['a', 'b'].map((name) => ({
-    path: `hosts/${name}.lab.test.conf`,
-    content: `# ${name}, new\n`,
-    secret: false,
-  }))
-  const swap = async (claim: Claim, wanted = files) => {
-    const expected = await Promise.all(wanted.map((file) => hashFile(folder.path, file.path)))
-    await replaceFiles(folder.path, { files: wanted, expected }, claim)
-  }
-  const contents = () => files.map((file) => readFileSync(path(file.path), 'utf8'))
-  /** `work` happens directly before the nth check of this claim. */
-  const checkedAfter = (work: (nth: number) => void): Claim => {
-    const claim = new Fences(folder.path).claim([fence(1)])
-    let checks = 0
-    return {
-      record: () => claim.record(),
-      assertNewest: () => {
-        checks += 1
-        work(checks)
-        claim.assertNewest()
-      },
-    }
-  }
-  const overtake = () => appendFileSync(fencesFile(), `\n1 2 ${HOST};\n`)
-  const overtakenAt = (nth: number) => checkedAfter((check) => check === nth && overtake())
-
-  beforeEach(() => {
-    for (const file of files) writeFileSync(path(file.path), '# old\n')
+describe('a change with fences', () => {
+  let at: TestEngine
+  beforeEach(async () => {
+    at = await startEngine()
   })
-  afterEach(() => expect(readdirSync(path('.staging'))).toEqual([]))
+  afterEach(() => at[Symbol.dispose]())
+  const file = entryOf(HOST)
+  const under = (number: number, more: Partial<EdgeProposal> = {}) =>
+    at.change([file], { fences: [fence(number)], ...more })
+  const overtake = () => appendFileSync(join(at.folder, '.fences'), `\n1 2 ${HOST};\n`)
 
-  test('writes nothing when a newer run has the host, or gets it while the drafts are written', async () => {
-    await claimed(new Fences(folder.path), fence(2))
-    await expect(swap(new Fences(folder.path).claim([fence(1)]))).rejects.toMatchObject(FENCED)
-    rmSync(fencesFile())
-    await expect(swap(overtakenAt(2))).rejects.toMatchObject(FENCED)
-    expect(contents()).toEqual(['# old\n', '# old\n'])
+  test('writes nothing when a newer run has the host, or gets it while its generation is tested', async () => {
+    await claimed(new Fences(at.folder), fence(2))
+    await expect(under(1)).rejects.toMatchObject(FENCED)
+    rmSync(join(at.folder, '.fences'))
+    await expect(under(1, whenAt('before-swap', overtake))).rejects.toMatchObject(FENCED)
+    expect(at.present.content(file.path)).toBeNull()
+    await expect.poll(at.generations).toEqual([1])
+    expect(at.counts.reloads).toBe(0)
   })
 
-  test('stops between two files and undoes nothing when a newer run gets the host there', async () => {
-    await expect(swap(overtakenAt(3))).rejects.toMatchObject(FENCED)
-    expect(contents()).toEqual(['# a, new\n', '# old\n'])
-    const removals = files.map((file) => ({ ...file, content: null }))
-    rmSync(fencesFile())
-    await expect(swap(overtakenAt(3), removals)).rejects.toMatchObject(FENCED)
-    expect(readdirSync(path('hosts'))).toEqual(['b.lab.test.conf'])
+  test('is left out alone: the others of its generation go on', async () => {
+    const others = ['a', 'b', 'c'].map((name) => at.change([entryOf(`${name}.lab.test`)]))
+    await expect(under(1, whenAt('before-swap', overtake))).rejects.toMatchObject(FENCED)
+    await Promise.all(others)
+    expect([...at.present.keysOf('backends')].toSorted()).toEqual(['a.lab.test', 'b.lab.test', 'c.lab.test'])
   })
 
-  test('is told that a newer run has the host, not that the files of that run are in the way', async () => {
-    const [first] = files
-    rmSync(path(first?.path ?? ''))
-    const claim = checkedAfter((check) => {
-      if (check === 2) writeFileSync(path(first?.path ?? ''), '# of the newer run\n')
-      if (check === 3) overtake()
-    })
-    await expect(swap(claim)).rejects.toMatchObject(FENCED)
-    expect(contents()).toEqual(['# of the newer run\n', '# old\n'])
-  })
-
-  test('records its fence before the first file changes, also when no file changes', async () => {
-    const recorded: string[][] = []
-    const claim = new Fences(folder.path).claim([fence(7)])
-    await swap({
-      record: async () => {
-        await claim.record()
-        recorded.push(contents())
-      },
-      assertNewest: () => claim.assertNewest(),
-    })
-    expect(recorded).toEqual([['# old\n', '# old\n']])
-    await swap(new Fences(folder.path).claim([fence(8)]))
-    expect(linesWritten().at(-1)).toBe(`1 8 ${HOST};`)
+  test('records its fence before the generation is entered, also when no file changes', async () => {
+    const recorded: unknown[] = []
+    const beforeSwap = () =>
+      recorded.push(readFileSync(join(at.folder, '.fences'), 'utf8').includes(`1 7 ${HOST};`), at.present.number)
+    await under(7, whenAt('before-swap', beforeSwap))
+    expect(recorded).toEqual([true, 1])
+    await under(8)
+    expect(readFileSync(join(at.folder, '.fences'), 'utf8')).toContain(`1 8 ${HOST};`)
   })
 
   test('without fences leaves none', async () => {
-    await swap(new Fences(folder.path).claim())
-    expect(readdirSync(folder.path).toSorted()).toEqual(['.staging', 'hosts'])
+    await at.change([file])
+    expect(readdirSync(at.folder)).not.toContain('.fences')
   })
 
   test('is recognized as fenced through the faults of a step, and nothing else is', () => {

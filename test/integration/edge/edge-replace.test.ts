@@ -1,36 +1,59 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { FileHash } from '../../../src/edge/contract.ts'
-import { hashFile } from '../../../src/edge/files/files.ts'
 import { replaceFiles } from '../../../src/edge/files/replace.ts'
+import { whenAt } from '../../support/edge/edge.ts'
+import { entryOf, startEngine } from '../../support/edge/engine.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
-const PATH = 'hosts/shop.lab.test.conf'
-let folder: ReturnType<typeof tempFolder>
-const place = () => join(folder.path, PATH)
+const [OLD, NEW] = ['released/old.lab.test.conf', 'released/new.lab.test.key']
+let temp: ReturnType<typeof tempFolder>
+let folder: string
+const place = (path: string) => join(`${folder}-released`, path.slice('released/'.length))
+const drafts = () => readdirSync(join(folder, '.staging'))
 
 beforeEach(() => {
-  folder = tempFolder()
-  for (const name of ['hosts', '.staging']) mkdirSync(join(folder.path, name))
-  writeFileSync(place(), 'as applied')
+  temp = tempFolder()
+  folder = join(temp.path, 'edge')
+  for (const name of [join(folder, '.staging'), `${folder}-released`]) mkdirSync(name, { recursive: true })
+  writeFileSync(place(OLD), 'as applied')
 })
-afterEach(() => folder[Symbol.dispose]())
+afterEach(() => temp[Symbol.dispose]())
 
-/** What was seen, with `edit` coming in after the last look that is taken before anything is touched. */
-const followedBy = (seen: FileHash, edit: () => void): FileHash[] =>
-  Object.assign([seen], {
-    some: (holds: (file: FileHash) => boolean) => {
-      edit()
-      return holds(seen)
-    },
-  })
+const CHANGES = [
+  { path: OLD, content: null, secret: false },
+  { path: NEW, content: 'a key', secret: true },
+]
 
-test('a file that is edited while it is taken away is put back, and none stays aside', async () => {
-  const seen = await hashFile(folder.path, PATH)
-  const expected = followedBy(seen, () => writeFileSync(place(), 'by hand'))
-  const change = { files: [{ path: PATH, content: null, secret: false }], expected }
-  await expect(replaceFiles(folder.path, change)).rejects.toMatchObject({ kind: 'changed_meanwhile' })
-  expect(readFileSync(place(), 'utf8')).toBe('by hand')
-  expect(readdirSync(join(folder.path, '.staging'))).toEqual([])
+test('files outside the generations are written and removed, and nothing stays aside', async () => {
+  const replaced = await replaceFiles(folder, CHANGES)
+  expect([existsSync(place(OLD)), readFileSync(place(NEW), 'utf8')]).toEqual([false, 'a key'])
+  replaced.keep()
+  expect(drafts()).toEqual([])
+})
+
+test('they are taken back as they were', async () => {
+  const replaced = await replaceFiles(folder, CHANGES)
+  replaced.takeBack()
+  expect([readFileSync(place(OLD), 'utf8'), existsSync(place(NEW))]).toEqual(['as applied', false])
+  expect(drafts()).toEqual([])
+})
+
+test('what cannot be written leaves the others as they were', async () => {
+  mkdirSync(place(NEW))
+  await expect(replaceFiles(folder, CHANGES)).rejects.toMatchObject({ kind: 'write_failed' })
+  expect(readFileSync(place(OLD), 'utf8')).toBe('as applied')
+  expect(drafts()).toEqual([])
+})
+
+test('a gathered file that is edited while its host is taken away stays as it was edited', async () => {
+  using at = await startEngine()
+  const file = entryOf('shop.lab.test')
+  await at.change([file])
+  const { path } = at.present.whereIs('shop.lab.test')
+  const removal = { ...file, content: null }
+  const edit = () => writeFileSync(path, readFileSync(path, 'utf8').replace(':9;', ':10;'))
+  await expect(at.change([removal], whenAt('before-swap', edit))).rejects.toMatchObject({ kind: 'changed_meanwhile' })
+  expect(readFileSync(at.present.whereIs('shop.lab.test').path, 'utf8')).toContain(':10;')
+  expect(at.generations()).toHaveLength(2)
 })

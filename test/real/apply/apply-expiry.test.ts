@@ -2,6 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { statePaths } from '../../../lab/state.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, invariants, planned, planOf, removed, run, world } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { rowsOf, withStore } from '../../support/lab/lab-store.ts'
@@ -152,7 +153,7 @@ test('an answered extend holds, however many exposures end in the same moment', 
 test('an exposure that cannot remove itself keeps no backup of any try', async () => {
   const { planId, host } = await applied(lab, { subdomain: 'edited', expiresIn: 300 })
   const shelf = join(statePaths(lab.state).service, 'backups')
-  const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
+  const file = entryFile(lab.description.edges.primary, host)
   const text = readFileSync(file, 'utf8')
   const runs = () =>
     rowsOf<{ run_id: string; state: string }>(lab, `select run_id, state from runs where plan_id = '${planId}'`)

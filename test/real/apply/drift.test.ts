@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { updateZone } from '../../support/dns/lab-dns.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, expected, planned } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
@@ -22,7 +22,7 @@ const drift = async () => {
     ({ part, found, overwrite }) => `${part} ${found.replace(/^sha256:.*/, 'edited')}${overwrite ? ' overwrite' : ''}`,
   )
 }
-const entry = () => join(lab.description.edges.primary.hosts, `${HOST}.conf`)
+const entry = () => entryFile(lab.description.edges.primary, HOST)
 const MARK = `_drawbridge.${HOST}`
 
 test('an exposure as it was applied has no difference, and diff says so', async () => {

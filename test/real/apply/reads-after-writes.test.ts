@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, planned, planOf, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { type SecondInstance, startSecondInstance } from '../../support/lab/second-instance.ts'
@@ -79,7 +80,7 @@ describe.each([
     for (let round = 0; round < ROUNDS; round += 1) {
       const { planId, host } = await applied(instance(), { subdomain: `round-${round}`, tls: round === 0 })
       seen.push(await told(instance(), host, planId))
-      expected.push(live(planId, `${lab.description.edges.primary.hosts}/${host}.conf`))
+      expected.push(live(planId, entryFile(lab.description.edges.primary, host)))
       await removed(instance(), planId)
       seen.push(await told(instance(), host, planId))
       expected.push(GONE)
@@ -110,7 +111,7 @@ describe.each([
   test('right after a repair and an accept every read tells the new state', async () => {
     const subdomain = `mended-${kind.length}`
     const { planId, host } = await applied(instance(), { subdomain })
-    const file = `${lab.description.edges.primary.hosts}/${host}.conf`
+    const file = entryFile(lab.description.edges.primary, host)
     const badge = async () => (await instance().call({ path: `/api/health?host=${host}` })).body.badge
     appendFileSync(file, '# edited\n')
     await until('the edit is noticed', async () => (await badge()) === 'DRIFT', 60_000)

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statePaths } from '../../../lab/state.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { handshake } from '../../support/edge/tls-visitor.ts'
+import { certificateEntryFile, certificateFile, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, expected, invariants, planOf, planRequest, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { change } from '../../support/lab/lab-store.ts'
@@ -34,13 +35,10 @@ interface Damage {
   readonly foreign?: boolean
 }
 
-const edgeFolder = () => dirname(lab.description.edges.primary.hosts)
-const entry = (host: string) => join(edgeFolder(), 'hosts', `${host}.conf`)
-const mapEntry = (host: string) => join(edgeFolder(), 'tls/hosts', `${host}.map`)
-const pairFile = (host: string) => {
-  const id = readFileSync(mapEntry(host), 'utf8').split(/[ ;]/)[1]
-  return join(edgeFolder(), 'tls/certificates', `${id}.map`)
-}
+const primary = () => lab.description.edges.primary
+const entry = (host: string) => entryFile(primary(), host)
+const mapEntry = (host: string) => certificateEntryFile(primary(), host)
+const pairFile = (host: string) => certificateFile(primary(), host)
 const stock = (host: string) => {
   const folder = join(statePaths(lab.state).service, 'certificates')
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -48,7 +46,7 @@ const stock = (host: string) => {
     .map((name) => join(folder, name))
 }
 const linkAway = (host: string) => {
-  const elsewhere = join(edgeFolder(), '..', `${host}.copy`)
+  const elsewhere = join(dirname(primary().config), `${host}.copy`)
   writeFileSync(elsewhere, readFileSync(entry(host)))
   rmSync(entry(host))
   symlinkSync(elsewhere, entry(host))
@@ -151,7 +149,7 @@ describe.each(DAMAGES.filter(({ name }) => !['entry broken', 'everything gone'].
         )
       make(host)
       const before = await visit()
-      const stood = existsSync(entry(host))
+      const stood = hasEntry(primary(), host)
       const released = expected(await run(lab, planId, 'accept'), 200)
       expect(released).toMatchObject({ planId, state: 'released', host })
       expect(released.file === null).toBe(!stood)
@@ -159,7 +157,7 @@ describe.each(DAMAGES.filter(({ name }) => !['entry broken', 'everything gone'].
       if (stood) expect(await visit()).toBe(before)
       expect((await planOf(lab, planId)).state).toBe('released')
       expect(await run(lab, planId, 'remove')).toMatchObject({ status: 409, body: { code: 'plan_not_applied' } })
-      expect(existsSync(entry(host))).toBe(false)
+      expect(hasEntry(primary(), host)).toBe(false)
     })
   },
 )

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { zoneRecords } from '../../support/dns/zone-transfer.ts'
 import { visit } from '../../support/edge/visitor.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
 import {
   applied,
   expected,
@@ -79,7 +79,7 @@ test('a removal that fails after an update leaves the new entry on both edges', 
   const before = await world(lab)
   const { primary, secondary } = lab.description.edges
   // The undo writes what the Secondary lacks: the entry of the applied plan, and not that of the plan before it.
-  rmSync(join(secondary.hosts, 'kept.lab.test.conf'))
+  rmSync(entryFile(secondary, 'kept.lab.test'))
   const { pidFile } = primary
   const pid = readFileSync(pidFile)
   writeFileSync(pidFile, '')

@@ -7,6 +7,7 @@ import { tlsHandshake } from '../../../src/edge/visit/handshake.ts'
 import { STEADY_PEBBLE } from '../../support/acme/pebble-again.ts'
 import { callForRenewal, EAGER, ordersAt, serials, untilReplaced } from '../../support/acme/renewal.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, invariants, planned, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { change, rowsOf } from '../../support/lab/lab-store.ts'
@@ -213,7 +214,7 @@ describe('a renewal', () => {
 
   test('leaves a file alone that somebody edited, and replaces the certificate all the same', async () => {
     const former = await serial()
-    const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
+    const file = entryFile(lab.description.edges.primary, host)
     const ours = readFileSync(file, 'utf8')
     const edited = `${ours}# a note of the administrator\n`
     writeFileSync(file, edited)

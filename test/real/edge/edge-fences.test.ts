@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { linesFile } from '../../../src/edge/config/layout.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
 import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
@@ -22,12 +22,9 @@ const FENCED = { kind: 'fenced' }
 
 /** Places or removes the host under a fence, in this process. */
 async function change(number: number, target: string | null, epoch = 1): Promise<void> {
-  const files =
-    target === null ? await at.edge.filesWithout(HOST) : await at.edge.filesFor({ host: HOST, planId: PLAN_ID, target })
-  const expected = await at.edge.hashFiles(files.map(({ path }) => path))
-  await at.edge.validate({ files, expected })
-  await at.edge.swap({ files, expected, fences: fences(number, epoch) })
-  await at.edge.reload({ fences: fences(number, epoch) })
+  const under = { fences: fences(number, epoch) }
+  if (target === null) await at.remove(HOST, under)
+  else await at.place({ host: HOST, planId: PLAN_ID, target }, under)
 }
 
 /** The same in another process, which is gone afterwards. Resolves with the kind of its fault, if there is one. */
@@ -46,12 +43,11 @@ test('a change of an older run writes no file and reloads nothing, whichever pro
   expect(await changeElsewhere(3, 'http://127.0.0.1:10')).toBe('')
   const [before, workers] = [ours(), servingWorkers(at.pid)]
   await expect(change(2, 'http://127.0.0.1:11')).rejects.toMatchObject(FENCED)
-  await expect(at.edge.reload({ fences: fences(2) })).rejects.toMatchObject(FENCED)
   expect(await changeElsewhere(2, null)).toBe('fenced')
   expect(ours()).toEqual(before)
   expect(servingWorkers(at.pid)).toEqual(workers)
   await change(3, 'http://127.0.0.1:12')
-  expect(readFileSync(join(at.folder, `hosts/${HOST}.conf`), 'utf8')).toContain('127.0.0.1:12')
+  expect(readFileSync(at.fileOf(linesFile(HOST)), 'utf8')).toContain(`${HOST} http://127.0.0.1:12;`)
 })
 
 test('the fence of a removed host stays, also over a start of the service', async () => {
@@ -77,10 +73,10 @@ test('nginx does not read the fences, and no change, backup or hash can name the
     '-c',
     at.config,
   ])
-  expect(dump.stdout).toContain(`hosts/${HOST}.conf`)
+  expect(dump.stdout).toContain(`server_name ${HOST};`)
   expect(dump.stdout).not.toContain('.fences')
   const files = [{ path: '.fences', content: '', secret: false }]
-  await expect(at.edge.swap({ files, expected: [] })).rejects.toThrow('not a path')
+  await expect(at.change(files)).rejects.toThrow('not a path')
   await expect(at.edge.read(['.fences'])).rejects.toThrow('not a path')
   await expect(at.edge.hashFiles(['.fences'])).rejects.toThrow('not a path')
 })

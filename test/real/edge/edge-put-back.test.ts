@@ -1,23 +1,14 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EdgeFile } from '../../../src/edge/contract.ts'
-import { EdgeLock } from '../../../src/runs/engine/edge-lock.ts'
-import { EarlyValidation } from '../../../src/runs/steps/early-validation.ts'
 import { type ProxyTarget, proxyStep } from '../../../src/runs/steps/proxy.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
 
 /** A real nginx whose host is taken away and put back, from what was kept of its files. */
 let at: TestEdge
-const folder = tempFolder()
 beforeAll(async () => {
   at = await startTestEdge()
 })
-afterAll(async () => {
-  await at?.stop()
-  folder[Symbol.dispose]()
-})
+afterAll(() => at?.stop())
 
 const site = { host: 'app.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:9' }
 const isServed = async () => (await at.edge.ask({ host: site.host, path: '/', tls: false })).kind === 'answer'
@@ -27,7 +18,6 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
   await at.place(site)
   const wanted = await at.edge.filesWithout(site.host)
   const stood = await at.edge.read(wanted.map(({ path }) => path))
-  const store = await openStore({ kind: 'sqlite', file: join(folder.path, 'store.db') })
   const target: ProxyTarget = {
     name: 'proxy',
     ours: async () => undefined,
@@ -39,25 +29,19 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
     {
       primary: at.edge,
       secondary: undefined,
-      hold: (_edge, work) => work({ isNextAfter: () => false, assertHeld: () => undefined, fences: [] }),
-      earlyValidation: new EarlyValidation(new EdgeLock(store, 'one', 30_000)),
-      beforeSwap: () => undefined,
-      swapped: () => undefined,
+      guard: { assertHeld: () => undefined, fences: [], signal: new AbortController().signal, leftMs: 60_000 },
+      reached: () => undefined,
       alsoOnSecondary: () => undefined,
       secondaryEnded: async () => undefined,
     },
     target,
   )
   let image: Parameters<typeof step.undo>[0] = null
-  try {
-    await step.do(null, {}, async (noted) => {
-      image = noted
-    })
-    expect(await isServed()).toBe(false)
-    await step.undo(image, {})
-  } finally {
-    await store.close()
-  }
+  await step.do(null, {}, async (noted) => {
+    image = noted
+  })
+  expect(await isServed()).toBe(false)
+  await step.undo(image, {})
 }
 
 test('what was kept as it stood is put back and served', async () => {
@@ -72,8 +56,6 @@ test.each([
     ([file]: readonly EdgeFile[]) => (file ? [{ ...file, content: '# another text\n' }] : []),
   ],
 ])('an undo says that it failed when %s', async (_, kept) => {
-  await expect(takenAwayAndBack(kept)).rejects.toThrow(
-    'No backup holds hosts/app.lab.test.conf as it was before the run',
-  )
+  await expect(takenAwayAndBack(kept)).rejects.toThrow('No backup holds entries/app.lab.test as it was before the run')
   expect(await isServed()).toBe(false)
 })

@@ -5,9 +5,11 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { EdgeProposal } from '../../../src/edge/contract.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { isIdle, servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
-import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { reloadNginx } from '../../../src/edge/process/reload.ts'
+import { PLAN_ID, startTestEdge, type TestEdge, whenAt } from '../../support/edge/edge.ts'
 import { until } from '../../support/until.ts'
 
 let at: TestEdge
@@ -37,37 +39,36 @@ const statusOf = async (host: string) => {
   const answer = await at.edge.ask({ host, path: '/', tls: false })
   return answer.kind === 'answer' ? answer.httpStatus : answer.reason
 }
-const newHost = async (host: string) => {
-  const files = await at.edge.filesFor({ host, planId: PLAN_ID, target })
-  return { files, expected: await at.edge.hashFiles(files.map(({ path }) => path)) }
-}
+const place = (host: string, more: Partial<EdgeProposal> = {}) => at.place({ host, planId: PLAN_ID, target }, more)
 
 describe('a reload', () => {
   test('is done when the former workers are gone and new ones answer', async () => {
     const former = servingWorkers(at.pid)
     expect(former.length).toBeGreaterThan(0)
-    await at.edge.reload()
+    await at.reload()
     const now = servingWorkers(at.pid)
     expect(now.length).toBeGreaterThan(0)
     expect(now.filter((pid) => former.includes(pid))).toEqual([])
   })
 
-  test("is refused by somebody else's file that broke between test and reload; the former workers go on", async () => {
-    const change = await newHost('late.lab.test')
-    await at.edge.validate(change)
-    await at.edge.swap(change)
-    writeFileSync(foreign(), 'secret_canary on;\n')
-    const former = servingWorkers(at.pid)
-    const reload = at.edge.reload()
-    await expect(reload).rejects.toMatchObject({
+  test("is refused by somebody else's file that broke between test and reload; the former generation goes on", async () => {
+    const [former, generation] = [servingWorkers(at.pid), at.generation()]
+    const placed = place(
+      'late.lab.test',
+      whenAt('swapped', () => writeFileSync(foreign(), 'secret_canary on;\n')),
+    )
+    await expect(placed).rejects.toMatchObject({
       kind: 'not_reloaded',
       message: expect.stringContaining(`a directive is unknown (${foreign()}, line 1)`),
     })
-    await expect(reload).rejects.not.toThrow('canary')
+    await expect(placed).rejects.not.toThrow('canary')
     expect(servingWorkers(at.pid)).toEqual(former)
+    expect(at.generation()).toBe(generation)
     expect(await statusOf('late.lab.test')).toBe('unknown_host')
     rmSync(foreign())
-    await at.edge.reload()
+    await at.reload()
+    expect(await statusOf('late.lab.test')).toBe('unknown_host')
+    await place('late.lab.test')
     expect(await statusOf('late.lab.test')).toBe(200)
   })
 
@@ -77,13 +78,13 @@ describe('a reload', () => {
     const { port } = squatter.address() as AddressInfo
     writeFileSync(foreign(), `server { listen ${at.address}:${port}; }\n`)
     await at.edge.assertValid()
-    await expect(at.edge.reload()).rejects.toMatchObject({
+    await expect(at.reload()).rejects.toMatchObject({
       kind: 'not_reloaded',
       message: expect.stringContaining('another program uses an address and port'),
     })
     squatter.close()
     rmSync(foreign())
-    await at.edge.reload()
+    await at.reload()
   })
 
   test.each([
@@ -92,29 +93,28 @@ describe('a reload', () => {
   ])('is not proven by the replacement of a worker that died, with nginx at $state', async ({ state, delays }) => {
     for (const ms of delays) {
       if (state === 'rest') await isAtRest()
-      else await at.edge.reload()
+      else await at.reload()
       writeFileSync(foreign(), 'no_such_directive on;\n')
-      const reload = at.edge.reload()
+      const reload = at.reload()
       reload.catch(() => undefined)
       await sleep(ms)
       for (const pid of servingWorkers(at.pid)) process.kill(pid, 'SIGKILL')
       await expect(reload, `after ${ms} ms`).rejects.toMatchObject({ message: expect.stringContaining(foreign()) })
       rmSync(foreign())
     }
-    await at.edge.reload()
+    await at.reload()
   })
 
   test("is not proven by somebody else's, which may have read what stood before", async () => {
     const lengthy = Array.from({ length: 5_000 }, (_, i) => `~^(a|b)${i}(c+|d+)$ 1;`)
     writeFileSync(foreign(), `map $host $lengthy { ${lengthy.join('\n')} }\n`)
     for (const ms of [5, 10, 20, 30, 40]) {
-      const change = await newHost(`after-${ms}.lab.test`)
-      await at.edge.validate(change)
       await isAtRest()
-      process.kill(at.pid, 'SIGHUP')
-      await sleep(ms)
-      await at.edge.swap(change)
-      await at.edge.reload()
+      const beforeSwap = () => {
+        process.kill(at.pid, 'SIGHUP')
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+      }
+      await place(`after-${ms}.lab.test`, whenAt('before-swap', beforeSwap))
       expect(await statusOf(`after-${ms}.lab.test`)).toBe(200)
     }
   })
@@ -124,12 +124,12 @@ describe('a reload', () => {
     const told = readFileSync(config, 'utf8')
     writeFileSync(config, told.replace('worker_processes 1;', 'worker_processes 4;'))
     const logEnd = readFileSync(errorLog).length
-    await at.edge.reload()
+    await at.reload()
     for (let round = 0; round < 10; round += 1) {
       await isAtRest()
       const former = servingWorkers(pid)
       expect(former).toHaveLength(4)
-      await at.edge.reload()
+      await at.reload()
       const first = servingWorkers(pid)
       await isAtRest()
       const now = servingWorkers(pid)
@@ -141,23 +141,23 @@ describe('a reload', () => {
     expect(log).toContain(`signal 3 (SIGQUIT) received from ${process.pid}`)
     expect(log).not.toContain('[alert]')
     writeFileSync(config, told)
-    await at.edge.reload()
+    await at.reload()
   })
 
   test('without an nginx, or with a stranger under its number, signals nobody', async () => {
     const pidFile = join(at.folder, '..', 'other.pid')
-    const stranded = localEdge({ ...at, pidFile })
+    const stranded = { ...at, pidFile }
     for (const pid of ['', '0', '-1', String(process.pid), '99999999']) {
       writeFileSync(pidFile, pid)
-      await expect(stranded.reload()).rejects.toMatchObject({ kind: 'not_reloaded' })
+      await expect(reloadNginx(stranded)).rejects.toMatchObject({ kind: 'not_reloaded' })
     }
     rmSync(pidFile)
-    await expect(stranded.reload()).rejects.toMatchObject({ kind: 'not_reloaded' })
+    await expect(reloadNginx(stranded)).rejects.toMatchObject({ kind: 'not_reloaded' })
   })
 
   test('that no answer follows is not proven', async () => {
-    const elsewhere = localEdge({ ...at, ports: { ...at.ports, http: 9 } })
-    await expect(elsewhere.reload()).rejects.toMatchObject({
+    const elsewhere = { ...at, ports: { ...at.ports, http: 9 } }
+    await expect(reloadNginx(elsewhere)).rejects.toMatchObject({
       kind: 'not_reloaded',
       message: expect.stringContaining('do not answer'),
     })

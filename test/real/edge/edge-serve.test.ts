@@ -1,11 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import { get as getSecurely } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
@@ -66,10 +64,10 @@ describe('over http', () => {
       kind: 'answer',
       httpStatus: 200,
     })
-    expect(readdirSync(join(at.folder, 'hosts'))).toEqual(['plain.lab.test.conf'])
+    expect(at.keysOf('backends')).toEqual(['plain.lab.test'])
     await at.remove('plain.lab.test')
     expect(await visit('plain.lab.test')).toMatchObject({ status: 404 })
-    expect(readdirSync(join(at.folder, 'hosts'))).toEqual([])
+    expect(at.keysOf('backends')).toEqual([])
     expect(at.leftOvers()).toEqual([])
   })
 
@@ -189,10 +187,10 @@ describe('over https', () => {
 
   test('two hosts share a wildcard that is stored once, and one stays when the other goes', async () => {
     const certificate = await at.certificate('*.wild.test')
-    const before = readdirSync(join(at.folder, 'tls/keys')).length
+    const before = at.keysOf('tls/keys-1').length
     await at.place(site('one.wild.test', { certificate }))
     await at.place(site('two.wild.test', { certificate }))
-    expect(readdirSync(join(at.folder, 'tls/keys'))).toHaveLength(before + 1)
+    expect(at.keysOf('tls/keys-1')).toHaveLength(before + 1)
     await at.remove('one.wild.test')
     expect(await at.edge.ask({ host: 'one.wild.test', path: '/', tls: true })).toMatchObject({
       reason: 'handshake_refused',
@@ -202,22 +200,22 @@ describe('over https', () => {
       certificate: { fingerprint: certificate.fingerprint },
     })
     await at.remove('two.wild.test')
-    expect(readdirSync(join(at.folder, 'tls/keys'))).toHaveLength(before)
+    expect(at.keysOf('tls/keys-1')).toHaveLength(before)
   })
 
   test('a new certificate takes the place of the old one, whose key goes', async () => {
     const host = 'renewed.lab.test'
     await at.place(site(host, { certificate: await at.certificate(host) }))
-    const keys = readdirSync(join(at.folder, 'tls/keys'))
+    const keys = at.keysOf('tls/keys-1')
     const certificate = await at.certificate(host)
     await at.place(site(host, { certificate }))
     expect(await at.edge.ask({ host, path: '/', tls: true })).toMatchObject({
       certificate: { fingerprint: certificate.fingerprint },
     })
-    expect(readdirSync(join(at.folder, 'tls/keys'))).toHaveLength(keys.length)
+    expect(at.keysOf('tls/keys-1')).toHaveLength(keys.length)
     await at.place(site(host))
     expect(await at.edge.ask({ host, path: '/', tls: true })).toMatchObject({ reason: 'handshake_refused' })
-    expect(readdirSync(join(at.folder, 'tls/keys'))).toHaveLength(keys.length - 1)
+    expect(at.keysOf('tls/keys-1')).toHaveLength(keys.length - 1)
   })
 
   test('a chain longer than one value of nginx is served whole', async () => {
@@ -228,8 +226,9 @@ describe('over https', () => {
     expect(certificatePem.length).toBeGreaterThan(4096)
     await at.place(site(host, { certificate: { ...leaf, certificatePem } }))
     expect(chainLength(host)).toBe(9)
+    expect(at.keysOf('tls/certificates-2')).toHaveLength(1)
     await at.remove(host)
-    expect(readdirSync(join(at.folder, 'tls/more'))).toEqual([])
+    expect(at.keysOf('tls/certificates-2')).toEqual([])
   })
 })
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../lab/free-port.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
 import { type Agent, errorOf, startAgent, structured } from '../../support/http/agent.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { startSwitchedBackend } from '../../support/lab/switched-backend.ts'
 
@@ -106,7 +107,7 @@ describe("the SDK's client accepts every answer by its schema", () => {
     const { planId } = structured(await inside.use('plan_exposure', request('changing', { port: backend.port })))
     await inside.use('apply_plan', { planId })
     await badgeBecomes('changing', 'RUNNING')
-    appendFileSync(join(lab.description.edges.primary.hosts, `${hostOf('changing')}.conf`), '# edited\n')
+    appendFileSync(entryFile(lab.description.edges.primary, hostOf('changing')), '# edited\n')
     await badgeBecomes('changing', 'DRIFT')
     expect(await lookedAt('changing')).toEqual(['file_edited'])
     await backend.stop()

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { doctorParts } from '../../../src/compose/doctor.ts'
@@ -93,7 +93,7 @@ describe('an edge', () => {
       expect(JSON.stringify(broken)).not.toContain('canary_directive')
       writeFileSync(config, good.replace(/include .*drawbridge\/\*\.conf;/, ''))
       const without = await examined(undefined, '--fix')
-      const line = `include ${dirname(lab.description.edges.primary.hosts)}/*.conf;`
+      const line = `include ${lab.description.edges.primary.folder}/*.conf;`
       expect(faults(without)).toMatchObject([{ subject: 'edge 23', fix: expect.stringContaining(line) }])
       expect(readFileSync(config, 'utf8')).not.toContain(line)
     } finally {
@@ -102,22 +102,22 @@ describe('an edge', () => {
   })
 
   test('whose folders are gone or open to others: --fix makes and closes them', async () => {
-    const folder = dirname(lab.description.edges.primary.hosts)
-    rmSync(join(folder, 'tls', 'more'), { recursive: true })
-    chmodSync(join(folder, 'tls', 'keys'), 0o755)
+    const folder = lab.description.edges.primary.folder
+    rmSync(join(folder, '.staging'), { recursive: true })
+    chmodSync(join(folder, 'generations'), 0o777)
     chmodSync(join(lab.state, 'service'), 0o750)
     const found = await examined()
     expect(faults(found).map(({ fix }) => fix)).toEqual([
       `chmod 0700 ${join(lab.state, 'service')}`,
-      `chmod 0700 ${join(folder, 'tls/keys')}`,
-      `mkdir -p -m 0700 ${join(folder, 'tls/more')}`,
+      `chmod 0755 ${join(folder, 'generations')}`,
+      `mkdir -p -m 0700 ${join(folder, '.staging')}`,
     ])
-    expect(existsSync(join(folder, 'tls', 'more'))).toBe(false)
+    expect(existsSync(join(folder, '.staging'))).toBe(false)
     const fixed = await examined(undefined, '--fix')
     expect(fixed).toMatchObject({ ok: true, code: 0 })
     expect(fixed.done).toHaveLength(3)
-    expect(statSync(join(folder, 'tls', 'more')).mode & 0o777).toBe(0o700)
-    expect(statSync(join(folder, 'tls', 'keys')).mode & 0o777).toBe(0o700)
+    expect(statSync(join(folder, '.staging')).mode & 0o777).toBe(0o700)
+    expect(statSync(join(folder, 'generations')).mode & 0o777).toBe(0o755)
   })
 
   test('on a port that another program has', async () => {

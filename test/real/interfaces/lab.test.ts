@@ -39,7 +39,7 @@ describe('a running lab', () => {
       'acme adminTokenFile api backends callers dns edges inside log outside pids zone'.split(' '),
     )
     expect(Object.keys(told.edges.primary).sort()).toEqual(
-      'address config errorLog hosts http https pidFile prefix server'.split(' '),
+      'address config errorLog folder hosts http https pidFile prefix server'.split(' '),
     )
     for (const pid of Object.values<number>(told.pids)) expect(isAlive(pid)).toBe(true)
     expect(readFileSync(told.edges.primary.pidFile, 'utf8').trim()).toBe(String(told.pids.edgePrimary))
@@ -72,11 +72,11 @@ describe('a running lab', () => {
     expect(await handshakeError(address, https)).toMatch(/unrecognized name/)
   })
 
-  test('a file in the hosts folder is served after a reload', async () => {
-    const { address, http, hosts, pidFile } = lab.description.edges.primary
+  test("a file beside the edge's own is served after a reload", async () => {
+    const { address, http, folder, hosts, pidFile } = lab.description.edges.primary
     expect(readdirSync(hosts)).toEqual([])
     writeFileSync(
-      join(hosts, 'x.lab.test.conf'),
+      join(folder, 'x.lab.test.conf'),
       `server { listen ${address}:${http}; server_name x.lab.test; location / { return 200 "here"; } }\n`,
     )
     process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGHUP')

@@ -9,6 +9,7 @@ import { sqliteEngine } from '../../../src/store/dialects/sqlite.ts'
 import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Schema } from '../../../src/store/schema.ts'
+import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, planned, removed, world } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -27,7 +28,7 @@ const configured = () => ['--config', join(lab.state, 'drawbridge.yaml')]
 
 test('backups are listed, and one restores the files', async () => {
   const { planId, host } = await applied(lab, { subdomain: 'kept' })
-  const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
+  const file = entryFile(lab.description.edges.primary, host)
   const before = readFileSync(file, 'utf8')
   await removed(lab, planId)
   const { stdout } = await drawbridge('backups', 'list', ...configured())
@@ -35,9 +36,9 @@ test('backups are listed, and one restores the files', async () => {
   expect(newest).toContain(`${host} on 23`)
   const runId = newest.split(' ')[0] ?? ''
   const shown = await drawbridge('backups', 'restore', runId, '--show', ...configured())
-  expect(shown.stdout).toBe(`would be created on 23: hosts/${host}.conf\n`)
+  expect(shown.stdout).toBe(`would be created on 23: entries/${host}\n`)
   await expect(drawbridge('backups', 'restore', runId, ...configured())).rejects.toMatchObject({ code: 2 })
-  expect(existsSync(file)).toBe(false)
+  expect(hasEntry(lab.description.edges.primary, host)).toBe(false)
   await drawbridge('backups', 'restore', runId, '--yes', ...configured())
   expect(readFileSync(file, 'utf8')).toBe(before)
   const again = await drawbridge('backups', 'restore', runId, ...configured())
@@ -57,12 +58,11 @@ test('a restore that would take a live host off the air shows it, and needs the 
   expect(JSON.parse(shown.stdout)).toMatchObject({
     offAir: host,
     restored: false,
-    differences: expect.arrayContaining([{ path: `hosts/${host}.conf`, change: 'vanishes' }]),
+    differences: expect.arrayContaining([{ path: `entries/${host}`, change: 'vanishes' }]),
   })
   expect(await world(lab)).toEqual(before)
-  const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
   await drawbridge('backups', 'restore', runId, '--yes', '--off-air', host, ...configured())
-  expect(existsSync(file)).toBe(false)
+  expect(hasEntry(lab.description.edges.primary, host)).toBe(false)
 })
 
 test('an exposure is prolonged through the API, from inside only', async () => {

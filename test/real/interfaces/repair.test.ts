@@ -1,10 +1,10 @@
 import { appendFileSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import { type Agent, errorOf, startAgent, structured } from '../../support/http/agent.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, expected, granted, planOf, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => lab?.stop())
 
 const command = (...args: string[]) => drawbridge([...args, '--url', lab.description.inside])
-const entryOf = (host: string) => join(lab.description.edges.primary.hosts, `${host}.conf`)
+const entryOf = (host: string) => entryFile(lab.description.edges.primary, host)
 const edit = (host: string) => appendFileSync(entryOf(host), '# edited\n')
 const isEdited = (host: string) => readFileSync(entryOf(host), 'utf8').includes('# edited')
 const diagnosed = async (host: string) => expected(await lab.call({ path: `/api/diagnose?host=${host}` }), 200)
@@ -51,7 +51,7 @@ describe('by the command', () => {
     const diff = await command('diff', host)
     expect(diff).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining(`entry hosts/${host}.conf (changed outside`),
+      stdout: expect.stringContaining(`entry entries/${host} (changed outside`),
     })
     const advice = `Discard it with drawbridge repair ${host} --overwrite, or keep it with drawbridge accept ${host}.`
     expect((await command('diagnose', host)).stdout).toContain(advice)
@@ -109,7 +109,7 @@ describe('by the command', () => {
     expect(code).toBe(0)
     expect(stdout).toContain(`Released: ${host} is no longer managed by Drawbridge.`)
     const [, file = ''] = /Its entry is now in (\S+)/.exec(stdout) ?? []
-    expect(readFileSync(file, 'utf8')).toContain('# edited')
+    expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`server_name ${host};[\\s\\S]*proxy_pass http://`))
     await expectReleased(host, planId)
     expect((await command('plans')).stdout).toMatch(new RegExp(`${host} +released`))
     expect(await command('repair', planId)).toMatchObject({

@@ -14,7 +14,8 @@ import { updateZone } from '../../support/dns/lab-dns.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
 import { makeAgedCertificate, makeCertificate, makeExpiredCertificate } from '../../support/edge/openssl.ts'
-import { applied, world } from '../../support/lab/exposure.ts'
+import { certificateEntryFile, entryFile } from '../../support/lab/entry-file.ts'
+import { applied, removed, world } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { until } from '../../support/until.ts'
 
@@ -128,7 +129,7 @@ describe('a host that was made here', () => {
       badge: 'RUNNING',
       managed: true,
       server: '25',
-      configPath: join(lab.description.edges.primary.hosts, `${host}.conf`),
+      configPath: entryFile(lab.description.edges.primary, host),
       configLine: expect.any(Number),
       listen: [{ address: lab.description.edges.primary.address, port: 8080, tls: false, defaultServer: false }],
       proxyPass: `http://${shop.address}:${shop.port}`,
@@ -213,9 +214,30 @@ describe('a host that was made here', () => {
     expect(await told(host)).toEqual(['healthy', 'RUNNING'])
   })
 
+  test('is told with the place of its own entry; outside without the line', async () => {
+    await using _ = await listenWeb(shop, ok)
+    const { primary } = lab.description.edges
+    const configPath = entryFile(primary, host)
+    const inside = await diagnosis(host)
+    const proxyPass = `http://${shop.address}:${shop.port}`
+    expect(inside).toMatchObject({
+      configPath,
+      proxyPass,
+      listen: [expect.objectContaining({ address: primary.address, port: primary.http, tls: false })],
+    })
+    expect(readFileSync(configPath, 'utf8').split('\n')[inside.configLine - 1]).toBe(`${host} ${proxyPass};`)
+    expect(await diagnosis(host, 'public')).toMatchObject({ configPath, configLine: null })
+    const { body } = await lab.call({ path: `/api/health?host=${host}` })
+    expect(body).toMatchObject({ configPath })
+    // The next generation has the same files for this host, with a younger ctime.
+    const { planId } = await applied(lab, { subdomain: 'beside' })
+    expect(await diagnosis(host)).toMatchObject({ configPath, cause: { code: 'healthy' }, badge: 'RUNNING' })
+    await removed(lab, planId)
+  })
+
   test('file_edited and file_missing: DRIFT', async () => {
     await using _ = await listenWeb(shop, ok)
-    const file = join(lab.description.edges.primary.hosts, `${host}.conf`)
+    const file = entryFile(lab.description.edges.primary, host)
     const before = readFileSync(file, 'utf8')
     appendFileSync(file, '# by hand\n')
     expect(await told(host)).toEqual(['file_edited', 'DRIFT'])
@@ -225,8 +247,15 @@ describe('a host that was made here', () => {
     expect(await told(host)).toEqual(['file_edited', 'HTTP 502'])
     rmSync(file)
     await reloadEdge()
+    // nginx knows the name, and has no backend for it.
+    expect(await told(host)).toEqual(['file_missing', 'HTTP 500'])
+    const namesFile = file.replace('/backends/', '/names-http/').replace(/map$/, 'conf')
+    const names = readFileSync(namesFile, 'utf8')
+    rmSync(namesFile)
+    await reloadEdge()
     expect(await told(host)).toEqual(['file_missing', 'DOWN'])
     writeFileSync(file, before)
+    writeFileSync(namesFile, names)
     // It stands again as applied, and nobody told nginx.
     expect(await told(host)).toEqual(['not_loaded', 'DOWN'])
     await reloadEdge()
@@ -237,7 +266,7 @@ describe('a host that was made here', () => {
     const { host: secure } = await applied(lab, { subdomain: 'secure', tls: true })
     const body = await diagnosis(secure)
     expect([body.cause.code, body.badge, linkOf(body, 'tls')]).toEqual(['healthy', 'RUNNING', true])
-    const entry = join(dirname(lab.description.edges.primary.hosts), 'tls', 'hosts', `${secure}.map`)
+    const entry = certificateEntryFile(lab.description.edges.primary, secure)
     const before = readFileSync(entry)
     rmSync(entry)
     await reloadEdge()

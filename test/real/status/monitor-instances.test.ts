@@ -15,6 +15,8 @@ import { samplePlan } from '../../contract/samples.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
+const ENTRY = '/etc/nginx/drawbridge/current/backends/07.map'
+
 /** Several instances on one real store; the edge and its hosts are made up. */
 let folder: ReturnType<typeof tempFolder>
 let instances: Instance[]
@@ -65,7 +67,8 @@ async function start(instance: string, leaseMs = 30_000): Promise<Instance> {
       reader: { read: async () => mapOf(served) },
       environment: {
         addresses: { 25: '127.0.45.25' },
-        hostPath: (host) => `/etc/nginx/drawbridge/hosts/${host}.conf`,
+        hostPath: () => ENTRY,
+        isOurs: (path) => path === ENTRY,
         edge: { address: '127.0.45.23', ports: { http: 80, https: 443 } },
       },
     },
@@ -104,6 +107,7 @@ function mapOf(hosts: readonly string[]): EdgeMap {
     answers: () => undefined,
     rivals: () => [],
     broken: [],
+    debugLogs: [],
     fingerprint: '',
     changedAt: 0,
   }
@@ -195,7 +199,7 @@ test('an instance that reads along tells of exposures that others made and remov
   await until('the apply is told', () => badges(second).includes(`${young.host} RUNNING`))
   expect(second.board.find(young.host)).toMatchObject({
     planId: young.planId,
-    configPath: `/etc/nginx/drawbridge/hosts/${young.host}.conf`,
+    configPath: ENTRY,
     lastCheck: { ok: true, httpStatus: 200, latencyMs: 4 },
   })
   await unbook(first.store, old)

@@ -6,6 +6,7 @@ import { startWebBackend, type WebBackend } from '../../support/backends/web-bac
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
 import { makeExpiredCertificate } from '../../support/edge/openssl.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, removed } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { until } from '../../support/until.ts'
@@ -62,7 +63,7 @@ describe('a host that was made here', () => {
       badge: 'RUNNING',
       lastCheck: { ok: true, httpStatus: 200, reason: null },
       server: '25',
-      configPath: join(lab.description.edges.primary.hosts, `${host}.conf`),
+      configPath: entryFile(lab.description.edges.primary, host),
       managed: true,
       tls: false,
       planId,
@@ -86,8 +87,8 @@ describe('a host that was made here', () => {
     const { host: edited } = await applied(lab, { subdomain: 'edited' })
     const both = (first: string, second: string) => Promise.all([turns(nameless, first), turns(edited, second)])
     await both('RUNNING', 'RUNNING')
-    const { address, hosts } = lab.description.edges.primary
-    const file = join(hosts, `${edited}.conf`)
+    const { address } = lab.description.edges.primary
+    const file = entryFile(lab.description.edges.primary, edited)
     const before = readFileSync(file, 'utf8')
     updateZone(lab, `update delete ${nameless} A`)
     appendFileSync(file, `# ${CANARY}\n`)

@@ -15,7 +15,7 @@ describe('an edge that logs at debug level', () => {
   afterEach(async () => {
     writeFileSync(at.config, good)
     rmSync(foreignFile(), { force: true })
-    await at.edge.reload()
+    await at.reload()
   })
   afterAll(() => at?.stop())
 
@@ -37,7 +37,7 @@ describe('an edge that logs at debug level', () => {
     await at.edge.handshake('before.lab.test')
     expect(isKeyLogged(certificate)).toBe(false)
     writeFileSync(at.config, good.replace(' notice;', ' debug;'))
-    await at.edge.reload()
+    await at.reload()
     expect(await at.edge.handshake('before.lab.test')).toMatchObject({ kind: 'certificate' })
     await expect.poll(() => isKeyLogged(certificate)).toBe(true)
     await expect(at.edge.assertNoDebugLog()).rejects.toMatchObject({ kind: 'logs_keys' })
@@ -60,7 +60,7 @@ describe('an edge that logs at debug level', () => {
   ])('is given no key, whatever asks for it: %s', async (_, change) => {
     writeFileSync(join(dirname(at.config), 'more-logs.conf'), 'error_log \'logs/more.log\' "debug";\n')
     writeFileSync(at.config, change(good))
-    await at.edge.reload()
+    await at.reload()
     const certificate = await at.certificate('after.lab.test')
     const placed = at.place(site('after.lab.test', certificate))
     await expect(placed).rejects.toMatchObject({
@@ -70,7 +70,7 @@ describe('an edge that logs at debug level', () => {
     })
     await at.edge.handshake('after.lab.test')
     expect(isKeyLogged(certificate)).toBe(false)
-    expect(readdirSync(join(at.folder, 'tls', 'keys'))).toEqual([])
+    expect(at.keysOf('tls/keys-1')).toEqual([])
     expect(at.leftOvers()).toEqual([])
   })
 

@@ -1,5 +1,5 @@
 import { chmodSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { applied, invariants, removed } from '../../support/lab/exposure.ts'
@@ -24,13 +24,13 @@ test('keys, their folders, the store and the backups are for the service alone, 
   const { planId } = await applied(lab, { subdomain: 'secret', tls: true })
   const { primary, secondary } = lab.description.edges
   expect(openToOthers(join(lab.state, 'service'))).toEqual([])
-  for (const { hosts } of [primary, secondary]) {
-    const tls = join(dirname(hosts), 'tls')
+  for (const { folder } of [primary, secondary]) {
+    const tls = join(folder, 'current/tls')
     const files = listing(tls)
-    expect(files.filter((line) => /^keys\/[0-9a-f]+\.map 600 /.test(line))).toHaveLength(1)
+    expect(files.filter((line) => /^keys-1\/\d\d\.map 600 /.test(line))).toHaveLength(1)
     expect(files.filter((line) => line.includes('/ ') && !line.endsWith(' 700'))).toEqual([])
     // Anybody may read what is served, nobody else may write it.
-    expect(listing(dirname(hosts)).filter((line) => isWritableByOthers(line))).toEqual([])
+    expect(listing(folder).filter((line) => isWritableByOthers(line))).toEqual([])
   }
   await invariants(lab)
   await removed(lab, planId)

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { certificateEntryFile, entryFile } from '../../support/lab/entry-file.ts'
 import { applied, invariants, planned, planOf, planRequest, removed, run, world } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 
@@ -15,18 +16,18 @@ beforeAll(async () => {
 afterAll(() => lab?.stop())
 afterEach(() => invariants(lab))
 
-const edgeFolder = () => dirname(lab.description.edges.primary.hosts)
+const edgeFolder = () => lab.description.edges.primary.folder
 
 describe.each([
   ['a file that is there', () => writeFileSync(target, CANARY)],
   ['a file that would be made', () => rmSync(target, { force: true })],
 ])('a link to %s', (_what, prepare) => {
   test.each([
-    ['hosts/planted.lab.test.conf', false],
-    ['tls/hosts/planted.lab.test.map', true],
-  ])('at %s stays what it is, and nothing is written through it', async (path, tls) => {
+    ['of its lines', entryFile, false],
+    ['of its certificate', certificateEntryFile, true],
+  ])('at the file %s stays what it is, and nothing is written through it', async (_file, fileOf, tls) => {
     prepare()
-    const link = join(edgeFolder(), path)
+    const link = fileOf(lab.description.edges.primary, 'planted.lab.test')
     const { planId } = await planned(lab, { subdomain: 'planted', tls })
     symlinkSync(target, link)
     const before = await world(lab)

@@ -6,66 +6,77 @@ import type { EdgeDescription } from '../../../lab/description.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { askEdge } from '../../../src/edge/visit/ask.ts'
 
-/** An edge of the lab: its files and the state of its nginx. */
+/** An edge of the lab: its present generation and the state of its nginx. */
 export interface EdgeView {
   readonly server: string
   /** The folder of Drawbridge. */
   readonly folder: string
-  /** Host -> the plan that the header of its file names; `undefined` for a file that Drawbridge did not write. */
+  /** The folder of the generation that nginx includes. */
+  readonly present: string
+  /** Host -> the plan of its entry; `undefined` for an entry that Drawbridge did not write. */
   readonly hosts: ReadonlyMap<string, string | undefined>
   /** Host -> certificate id. */
   readonly entries: ReadonlyMap<string, string>
   readonly certificates: readonly string[]
   readonly keys: readonly string[]
-  /** Files that a validation or a swap failed to remove. */
+  /** Files and generations that a validation or a swap failed to remove. */
   readonly leftOvers: readonly string[]
 }
 
 export function viewOf(edge: EdgeDescription): EdgeView {
-  const folder = dirname(edge.hosts)
-  const maps = (kind: string) => namesIn(join(folder, 'tls', kind), '.map')
-  const text = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8')
+  const folder = edge.folder
+  const number = presentNumber(folder)
+  const present = join(folder, 'generations', String(number))
+  const all = (kind: string, pattern: RegExp) => [...gathered(present, kind).matchAll(pattern)]
+  const idsIn = (kind: string) => all(kind, /^([0-9a-f]{32}) "/gm).map(([, id = '']) => id)
   return {
     server: edge.server,
     folder,
-    hosts: new Map(namesIn(edge.hosts, '.conf').map((host) => [host, planIn(text('hosts', `${host}.conf`))])),
-    entries: new Map(
-      maps('hosts').map((host) => [host, / ([0-9a-f]+);/.exec(text('tls/hosts', `${host}.map`))?.[1] ?? '']),
-    ),
-    certificates: maps('certificates'),
-    keys: maps('keys'),
+    present,
+    hosts: new Map([
+      ...all('backends', /^([a-z0-9.-]+) /gm).map(([, host = '']): [string, undefined] => [host, undefined]),
+      ...all('entries', /^\{"host":"([^"]+)","planId":"([^"]+)"/gm).map(
+        ([, host = '', planId]): [string, string | undefined] => [host, planId],
+      ),
+      ...gathered(present, 'blocks')
+        .split(/^#: /m)
+        .slice(1)
+        .map((block): [string, string | undefined] => [block.slice(0, block.indexOf('\n')), planIn(block)]),
+    ]),
+    entries: new Map(all('tls/hosts', /^(\S+) ([0-9a-f]+);$/gm).map(([, host = '', id = '']) => [host, id])),
+    certificates: idsIn('tls/certificates-1'),
+    keys: idsIn('tls/keys-1'),
     leftOvers: [
-      ...namesIn(join(folder, '.staging'), '').map((name) => join('.staging', name)),
-      ...readdirSync(dirname(edge.config)).filter((name) => name.startsWith('.')),
-      ...strayNames(folder),
+      ...namesIn(join(folder, '.staging')).map((name) => join('.staging', name)),
+      ...namesIn(dirname(edge.config)).filter((name) => name.startsWith('.')),
+      ...namesIn(join(folder, 'generations'))
+        .filter((name) => !(Number(name) <= number))
+        .map((name) => join('generations', name)),
+      ...(readlinkSync(join(folder, 'current')) === `generations/${number}` ? [] : ['current']),
     ],
   }
 }
 
-const namesIn = (folder: string, end: string): string[] =>
-  existsSync(folder)
-    ? readdirSync(folder)
-        .filter((name) => name.endsWith(end))
-        .map((name) => name.slice(0, name.length - end.length))
-    : []
+/** The number of the generation that nginx includes. */
+const presentNumber = (folder: string): number =>
+  Number(/generation (\d+)/.exec(readFileSync(join(folder, 'drawbridge.conf'), 'utf8'))?.[1])
 
-/** Files whose extension does not belong in their folder. */
-const strayNames = (folder: string): string[] =>
-  (['hosts', 'tls/hosts', 'tls/certificates', 'tls/keys', 'tls/more'] as const).flatMap((path) =>
-    namesIn(join(folder, path), '')
-      .filter((name) => !name.endsWith(path === 'hosts' ? '.conf' : '.map'))
-      .map((name) => join(path, name)),
-  )
+/** The texts of all files of one kind. */
+const gathered = (present: string, kind: string): string =>
+  namesIn(join(present, kind))
+    .map((name) => readFileSync(join(present, kind, name), 'utf8'))
+    .join('')
 
-const planIn = (text: string): string | undefined => /^# \S+: made by Drawbridge for (plan_\w+)\./.exec(text)?.[1]
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
+
+const planIn = (text: string): string | undefined => /^# \S+: made by Drawbridge for (plan_\w+)\./m.exec(text)?.[1]
 
 /** Whether the certificate and the key of this id match. */
-export function isPair({ folder }: EdgeView, id: string): boolean {
-  const pem = (kind: 'certificate' | 'key') => {
-    const more = namesIn(join(folder, 'tls/more'), '.map').filter((name) => name.startsWith(`${id}.${kind}-`))
-    const files = [`tls/${kind}s/${id}.map`, ...more.toSorted().map((name) => `tls/more/${name}.map`)]
-    return files.map((file) => /"([^"]+)"/.exec(readFileSync(join(folder, file), 'utf8'))?.[1] ?? '').join('')
-  }
+export function isPair({ present }: EdgeView, id: string): boolean {
+  const pem = (kind: 'certificate' | 'key') =>
+    [1, 2, 3, 4]
+      .map((part) => new RegExp(`^${id} "([^"]+)"`, 'm').exec(gathered(present, `tls/${kind}s-${part}`))?.[1] ?? '')
+      .join('')
   return new X509Certificate(pem('certificate')).checkPrivateKey(createPrivateKey(pem('key')))
 }
 
@@ -86,9 +97,18 @@ export function configurationFault({ prefix, config }: EdgeDescription): Promise
   })
 }
 
-/** What changes and undos leave in the folder of an edge, as `listing` has it. Fences outlive the undo of their run. */
-export const configurationListing = (folder: string): string[] =>
-  listing(folder).filter((line) => !line.startsWith('.fences '))
+/** The present generation byte by byte, without its number: what changes and undos leave in the folder of an edge. */
+export function configurationListing(folder: string): string[] {
+  const number = presentNumber(folder)
+  const base = readFileSync(join(folder, 'drawbridge.conf'), 'utf8').replaceAll(
+    new RegExp(`(?<=generations?[ /])${number}\\b`, 'g'),
+    'N',
+  )
+  return [
+    base,
+    ...listing(join(folder, 'generations', String(number))).filter((line) => !line.startsWith('drawbridge.conf ')),
+  ]
+}
 
 /** Every file and folder below `folder`, with mode and content, for a comparison byte by byte. */
 export function listing(folder: string, path = ''): string[] {

@@ -4,8 +4,12 @@ import { dirname, join } from 'node:path'
 import { isPortFree } from '../../../lab/free-port.ts'
 import { edgeFiles, startEdge } from '../../../lab/nginx.ts'
 import { findProgram } from '../../../lab/program.ts'
-import type { Edge, EdgeFile, Site, SiteCertificate } from '../../../src/edge/contract.ts'
+import { mainPlaceOf } from '../../../src/edge/config/gathered.ts'
+import { CURRENT } from '../../../src/edge/config/layout.ts'
+import type { Edge, EdgeFile, EdgePoint, EdgeProposal, Site, SiteCertificate } from '../../../src/edge/contract.ts'
+import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { localEdge } from '../../../src/edge/local.ts'
+import { reloadNginx } from '../../../src/edge/process/reload.ts'
 import type { EdgeSettings } from '../../../src/edge/settings.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
@@ -17,9 +21,18 @@ export interface TestEdge extends EdgeSettings {
   readonly https: string
   /** The master of its nginx. */
   readonly pid: number
-  /** Does what an apply does: read, validate, swap, reload. */
-  place(site: Site): Promise<void>
-  remove(host: string): Promise<void>
+  /** Does what an apply does. */
+  place(site: Site, more?: Partial<EdgeProposal>): Promise<void>
+  remove(host: string, more?: Partial<EdgeProposal>): Promise<void>
+  change(files: readonly EdgeFile[], more?: Partial<EdgeProposal>): Promise<void>
+  /** Of what stands, without a change. */
+  reload(signal?: AbortSignal): Promise<void>
+  /** The number of the present generation. */
+  generation(): number
+  /** The hosts, or the ids of certificates, in a folder of the present generation. */
+  keysOf(kind: string): string[]
+  /** The absolute path of the gathered file in which a file of the edge stands. */
+  fileOf(path: string): string
   /** Files that a validation or a swap failed to remove. */
   leftOvers(): string[]
   /** A self-signed certificate for these names. */
@@ -27,29 +40,56 @@ export interface TestEdge extends EdgeSettings {
   stop(): Promise<void>
 }
 
+/** A change of these files, by what stands when its generation begins. */
+export const proposalOf = (
+  edge: Edge,
+  propose: () => Promise<readonly EdgeFile[]>,
+  more: Partial<EdgeProposal> = {},
+): EdgeProposal => ({
+  propose: async () => {
+    const files = await propose()
+    return { files, expected: await edge.hashFiles(files.map(({ path }) => path)) }
+  },
+  assertHeld: () => undefined,
+  ...more,
+})
+
+/** Does something when the change is at this point. */
+export const whenAt = (point: EdgePoint, work: () => unknown): Partial<EdgeProposal> => ({
+  reached: (reached) => {
+    if (reached === point) work()
+  },
+})
+
 export const PLAN_ID = `plan_${'0'.repeat(26)}`
 
 /** A real, prepared nginx for one test. Visitors connect from 127.0.0.1. */
 export async function startTestEdge(): Promise<TestEdge> {
   const folder = tempFolder()
   const settings = await freeEdge(join(folder.path, 'edge'))
-  const description = { ...settings, ...settings.ports, prefix: settings.prefix, hosts: join(settings.folder, 'hosts') }
+  const description = {
+    ...settings,
+    ...settings.ports,
+    prefix: settings.prefix,
+    hosts: join(settings.folder, 'current/backends'),
+  }
   const daemon = await startEdge(description)
   const edge = localEdge(settings)
-  const change = async (files: readonly EdgeFile[]) => {
-    const expected = await edge.hashFiles(files.map(({ path }) => path))
-    await edge.validate({ files, expected })
-    await edge.swap({ files, expected })
-    await edge.reload()
-  }
+  const change = async (propose: () => Promise<readonly EdgeFile[]>, more: Partial<EdgeProposal> = {}) =>
+    edge.change(proposalOf(edge, propose, more))
   return {
     ...settings,
     edge,
     http: `http://${settings.address}:${settings.ports.http}`,
     https: `https://${settings.address}:${settings.ports.https}`,
     pid: daemon.pid,
-    place: async (site) => change(await edge.filesFor(site)),
-    remove: async (host) => change(await edge.filesWithout(host)),
+    place: (site, more) => change(() => edge.filesFor(site), more),
+    remove: (host, more) => change(() => edge.filesWithout(host), more),
+    change: (files, more) => change(async () => files, more),
+    reload: (signal) => reloadNginx(settings, signal),
+    generation: () => new PresentGeneration(settings.folder).number ?? 0,
+    keysOf: (kind) => [...new PresentGeneration(settings.folder).keysOf(kind)].toSorted(),
+    fileOf: (path) => join(settings.folder, CURRENT, mainPlaceOf(path).file),
     leftOvers: () => [
       ...readdirSync(join(settings.folder, '.staging')),
       ...readdirSync(dirname(settings.config)).filter((name) => name.startsWith('.')),
@@ -66,8 +106,16 @@ async function freeEdge(prefix: string): Promise<EdgeSettings & { prefix: string
   const address = `${randomNetwork()}.23`
   if (!(await isPortFree(address, 8080))) return freeEdge(prefix)
   const at = (...parts: string[]) => join(prefix, ...parts)
-  const hosts = at('drawbridge', 'hosts')
-  const paths = { prefix, config: at('nginx.conf'), hosts, errorLog: at('logs', 'error.log'), pidFile: at('nginx.pid') }
+  const folder = at('drawbridge')
+  const hosts = join(folder, 'current/backends')
+  const paths = {
+    prefix,
+    config: at('nginx.conf'),
+    folder,
+    hosts,
+    errorLog: at('logs', 'error.log'),
+    pidFile: at('nginx.pid'),
+  }
   return {
     server: '23',
     ...edgeFiles({ server: '23', address, http: 8080, https: 8443, ...paths }),

@@ -29,7 +29,7 @@ export function nginxFiles(files: Readonly<Record<string, string>>): NginxFiles 
   return {
     folder: folder.path,
     config,
-    reader: edgeReader({ config, pidFile: path('nginx.pid') }),
+    reader: edgeReader({ config, pidFile: path('nginx.pid'), folder: path('drawbridge') }),
     path,
     write,
     remove: (name) => rmSync(path(name), { recursive: true }),

@@ -63,7 +63,7 @@ export const isOfIssuing = (point: string): boolean =>
   point === 'apply certificate challenge-set' || point === 'update certificate challenge-set'
 
 /** Points of renewals, repairs and accepts. Other tests cover them. */
-export const isOfRenewal = (point: string): boolean => /^(?:renew|repair|accept) /.test(point)
+export const isOfRenewal = (point: string): boolean => /^(?:renew|repair|accept|converge) /.test(point)
 
 /** All other points: with an existing certificate and dns-01 challenges. */
 export const usualPoints = (): string[] =>

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { zoneRecords } from '../dns/zone-transfer.ts'
 import { configurationListing } from '../edge/edge-folder.ts'
 import type { Answer } from '../http/call.ts'
@@ -77,9 +76,9 @@ export function expected(answer: Answer, status: number): Answer['body'] {
 /** Everything that a run changes and its undo restores exactly: the zone and the configuration of both edges. */
 export async function world(lab: TestLab): Promise<readonly unknown[]> {
   const { primary, secondary } = lab.description.edges
-  const files = [primary, secondary].flatMap(({ config, hosts }) => [
+  const files = [primary, secondary].flatMap(({ config, folder }) => [
     readFileSync(config, 'utf8'),
-    ...configurationListing(dirname(hosts)),
+    ...configurationListing(folder),
   ])
   return [...(await zoneRecords(lab)), ...files]
 }

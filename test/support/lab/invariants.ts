@@ -143,7 +143,7 @@ async function brokenEdge(
     ...[...new Set([...ids, ...view.certificates, ...view.keys])]
       .filter((id) => !(ids.has(id) && view.certificates.includes(id) && view.keys.includes(id) && isPair(view, id)))
       .map((id) => `certificate ${id} is unused, incomplete or not of its key`),
-    ...tooOpen(join(view.folder, 'tls')),
+    ...tooOpen(join(view.present, 'tls')),
     ...view.leftOvers.map((name) => `${name} was left behind`),
   ].map((sentence) => `${edge.server}: ${sentence}`)
 }

@@ -4,17 +4,15 @@
  */
 import { EdgeFault } from '../../../src/edge/contract.ts'
 import { localEdge } from '../../../src/edge/local.ts'
+import { proposalOf } from '../edge/edge.ts'
 
 const [settings = '', change = ''] = process.argv.slice(2)
 const edge = localEdge(JSON.parse(settings))
 const { host, planId, target, fences } = JSON.parse(change)
 
 try {
-  const files = target === null ? await edge.filesWithout(host) : await edge.filesFor({ host, planId, target })
-  const expected = await edge.hashFiles(files.map(({ path }) => path))
-  await edge.validate({ files, expected })
-  await edge.swap({ files, expected, fences })
-  await edge.reload({ fences })
+  const propose = () => (target === null ? edge.filesWithout(host) : edge.filesFor({ host, planId, target }))
+  await edge.change(proposalOf(edge, propose, { fences }))
 } catch (error) {
   process.stdout.write(error instanceof EdgeFault ? error.kind : String(error))
 }

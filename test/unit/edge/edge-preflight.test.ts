@@ -1,7 +1,10 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { edgePreflight } from '../../../src/edge/preflight.ts'
 import type { Refusal } from '../../../src/edge/reading/refusal.ts'
 import type { EdgeSettings } from '../../../src/edge/settings.ts'
+import { enterGeneration } from '../../support/edge/generation.ts'
 import { type NginxFiles, nginxFiles } from '../../support/edge/nginx-files.ts'
 import { until } from '../../support/until.ts'
 
@@ -21,8 +24,8 @@ const settingsOf = ({ folder, config }: NginxFiles, listen: readonly string[]): 
 })
 
 /** What a plan for the host would see, with an nginx that finds nothing wrong. */
-async function seen(blocks: string, listen: readonly string[] = ['192.168.45.23'], more: Record<string, string> = {}) {
-  using files = nginxFiles({ 'nginx.conf': `http { include drawbridge/hosts/*.conf; ${blocks} }`, ...more })
+async function seen(blocks: string, listen: readonly string[] = ['192.168.45.23']) {
+  using files = nginxFiles({ 'nginx.conf': `http { include drawbridge/*.conf; ${blocks} }` })
   return await edgePreflight(settingsOf(files, listen), files.reader, async () => undefined).check(HOST, false)
 }
 
@@ -72,12 +75,25 @@ describe('a block of somebody else', () => {
     expect(await seen(served('80', HOST), ['::'])).toEqual(FREE)
   })
 
-  test("the host's own file is not somebody else's; that of another host with the name is", async () => {
-    const own = { [`drawbridge/hosts/${HOST}.conf`]: served(AT, HOST) }
-    expect(await seen('', undefined, own)).toEqual(FREE)
-    expect(await seen('', undefined, { 'drawbridge/hosts/b.lab.test.conf': served(AT, HOST) })).toMatchObject({
-      kind: 'taken',
-    })
+  test.each(['lines', 'blocks'] as const)("the host's own entry as %s is not somebody else's", async (layout) => {
+    using files = nginxFiles({ 'nginx.conf': 'http { include drawbridge/*.conf; }' })
+    await enterGeneration(files.path('drawbridge'), [{ host: HOST, layout }])
+    const preflight = edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, async () => undefined)
+    expect(await preflight.check(HOST, false)).toEqual(FREE)
+  })
+
+  test('the block of another host of ours that got the name is', async () => {
+    using files = nginxFiles({ 'nginx.conf': 'http { include drawbridge/*.conf; }' })
+    const folder = files.path('drawbridge')
+    await enterGeneration(folder, [{ host: 'b.lab.test', layout: 'blocks' }])
+    const { path } = new PresentGeneration(folder).whereIs('b.lab.test')
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replace('server_name b.lab.test;', `server_name b.lab.test ${HOST};`),
+    )
+    const preflight = edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, async () => undefined)
+    expect(await preflight.check(HOST, false)).toMatchObject({ kind: 'taken', how: 'exact', file: path })
+    expect(await preflight.check('b.lab.test', false)).toEqual(FREE)
   })
 })
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { byOrder, isSecret, parsePath } from '../../../src/edge/config/layout.ts'
+import { isSecret, parsePath } from '../../../src/edge/config/layout.ts'
 import { entryProof } from '../../../src/edge/config/proof.ts'
 import { idInEntry } from '../../../src/edge/config/render-certificate.ts'
 import { renderSite } from '../../../src/edge/config/render-site.ts'
@@ -22,7 +22,7 @@ const pem = (label: string, lines: number) =>
 const CERTIFICATE = { fingerprint: FINGERPRINT, certificatePem: pem('CERTIFICATE', 9), keyPem: pem('PRIVATE KEY', 3) }
 
 const contentOf = (site: Site, path: string, listening = USUAL) =>
-  renderSite(site, listening).find((file) => file.path === path)?.content ?? ''
+  renderSite(site, listening, 'blocks').find((file) => file.path === path)?.content ?? ''
 
 describe('a site', () => {
   test('says who made it, for which plan, and not to edit', () => {
@@ -31,7 +31,7 @@ describe('a site', () => {
   })
 
   test('without TLS is one file with one server that proxies', () => {
-    const [file, ...more] = renderSite(SITE, LAB)
+    const [file, ...more] = renderSite(SITE, LAB, 'blocks')
     expect(more).toEqual([])
     const directives = directivesIn(file?.content ?? '')
     const args = (name: string) =>
@@ -53,7 +53,7 @@ describe('a site', () => {
 
   test('a long chain is spread over parts that nginx can take, and nothing of it is lost', () => {
     const certificatePem = pem('CERTIFICATE', 70)
-    const files = renderSite({ ...SITE, certificate: { ...CERTIFICATE, certificatePem } }, USUAL)
+    const files = renderSite({ ...SITE, certificate: { ...CERTIFICATE, certificatePem } }, USUAL, 'blocks')
     const parts = files.filter(({ path }) => path.includes('certificate'))
     expect(parts.map(({ path }) => path)).toEqual([`tls/certificates/${ID}.map`, `tls/more/${ID}.certificate-2.map`])
     for (const { content } of parts) expect(content?.length).toBeLessThan(4096)
@@ -83,7 +83,7 @@ describe('a site', () => {
   })
 
   test('keys alone are secret', () => {
-    const files = renderSite({ ...SITE, certificate: CERTIFICATE }, USUAL)
+    const files = renderSite({ ...SITE, certificate: CERTIFICATE }, USUAL, 'lines')
     expect(files.filter(({ secret }) => secret).map(({ path }) => path)).toEqual([`tls/keys/${ID}.map`])
     for (const { path, secret } of files) expect(isSecret(path)).toBe(secret)
   })
@@ -125,7 +125,8 @@ describe('what is not of its grammar is never written', () => {
     certificate({ keyPem: pem('ENCRYPTED PRIVATE KEY', 3) }),
     certificate({ keyPem: '$drawbridge_certificate_1' }),
   ])('%j', (change) => {
-    expect(() => renderSite({ ...SITE, ...change }, USUAL)).toThrow(/^(?:"[\s\S]*" is not |The )/)
+    for (const layout of ['lines', 'blocks'] as const)
+      expect(() => renderSite({ ...SITE, ...change }, USUAL, layout)).toThrow(/^(?:"[\s\S]*" is not |The )/)
   })
 })
 
@@ -141,12 +142,20 @@ describe('paths', () => {
     `tls/more/${ID}.map`,
     `tls/more/${ID}.key-9.map`,
     'tls/hosts/a.b.map\n',
+    'entries/a b',
+    'entries/../nginx.conf',
+    'generations/1/backends/00.map',
   ])('%j is none of ours', (path) => {
     expect(() => parsePath(path)).toThrow()
   })
 
-  test('come in the order in which one relies on another', () => {
-    const paths = ['hosts/a.b.conf', 'tls/hosts/a.b.map', `tls/keys/${ID}.map`]
-    expect(paths.toSorted(byOrder)).toEqual(paths.toReversed())
+  test.each([
+    ['entries/a.b', 'lines'],
+    ['hosts/a.b.conf', 'block'],
+    ['tls/hosts/a.b.map', 'certificate entry'],
+    [`tls/keys/${ID}.map`, 'certificate'],
+    [`tls/more/${ID}.certificate-4.map`, 'certificate'],
+  ])('%j is %s', (path, kind) => {
+    expect(parsePath(path).kind).toBe(kind)
   })
 })

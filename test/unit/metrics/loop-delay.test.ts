@@ -33,7 +33,13 @@ test('the delay is forgotten after two windows', async () => {
 })
 
 test('the metrics have three quantiles', async () => {
-  const metrics = new Metrics({ hosts: () => [], queues: {}, findRun: async () => undefined, now: Date.now })
+  const metrics = new Metrics({
+    hosts: () => [],
+    queues: {},
+    edges: () => [],
+    findRun: async () => undefined,
+    now: Date.now,
+  })
   const text = await metrics.text()
   const quantiles = [...text.matchAll(/^drawbridge_event_loop_delay_seconds\{quantile="([\d.]+)"\} [\d.e-]+$/gm)]
   expect(quantiles.map(([, quantile]) => quantile)).toEqual(['0.5', '0.99', '0.999'])

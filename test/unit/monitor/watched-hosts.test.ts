@@ -5,7 +5,8 @@ import { type WatchedExposure, watchedHosts } from '../../../src/monitor/watched
 
 const environment = {
   addresses: { '23': '192.168.45.23', '25': '192.168.45.25' },
-  hostPath: (host: string) => `/etc/nginx/drawbridge/hosts/${host}.conf`,
+  hostPath: () => '/etc/nginx/drawbridge/current/backends/07.map',
+  isOurs: (path: string) => path.startsWith('/etc/nginx/drawbridge/current/'),
   edge: { address: '192.168.45.23', ports: { http: 80, https: 443 } },
 }
 const served = (host: string, target: string | null, tls = false): ServedHost => ({

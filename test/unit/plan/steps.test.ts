@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../../src/model/exposure.ts'
-import { RUN_ACTIONS, STEPS_OF, STEPS_TO_ACCEPT, STEPS_TO_REMOVE, STEPS_TO_RENEW } from '../../../src/model/run.ts'
+import {
+  RUN_ACTIONS,
+  STEPS_OF,
+  STEPS_TO_ACCEPT,
+  STEPS_TO_CONVERGE,
+  STEPS_TO_REMOVE,
+  STEPS_TO_RENEW,
+} from '../../../src/model/run.ts'
 import { stepsToApply, stepsToRepair, stepsToUpdate } from '../../../src/plan/steps.ts'
 
 const issue: Change = { kind: 'certificate', action: 'issue', names: ['hello.lab.test'], directory: 'https://ca.test' }
@@ -41,7 +48,9 @@ test('each action has exactly the steps that its plans can name', () => {
     remove: STEPS_TO_REMOVE,
     repair: [...stepsToRepair(true, true, 'http-01'), ...stepsToRepair(false, false, 'dns-01')],
     accept: STEPS_TO_ACCEPT,
+    STEPS_TO_CONVERGE,
     renew: STEPS_TO_RENEW,
+    converge: STEPS_TO_CONVERGE,
   }
   for (const action of RUN_ACTIONS) expect([...new Set(named[action])].sort()).toEqual([...STEPS_OF[action]].sort())
 })

@@ -1,35 +1,36 @@
 import type { Included, Located } from '../text/included.ts'
 import { draftServer, variableName } from '../text/server-draft.ts'
 import type { ServerDraft } from '../text/statements.ts'
-import type { HttpContext } from './proxying.ts'
-import { ValueMap } from './value-map.ts'
+import { isSupportedName } from './sockets.ts'
+import { isSupportedKey, type MapText, variablesIn } from './value-map.ts'
 
-/** The servers, upstreams and maps of the http block. */
-export interface HttpBlock extends HttpContext {
+/** The servers, upstreams and maps of the http block, as plain data. */
+export interface HttpBlock {
   readonly servers: readonly ServerDraft[]
+  /** The addresses of each upstream's servers, by name in lower case. */
+  readonly upstreams: ReadonlyMap<string, readonly string[]>
+  /** By the variable that the map defines. Only those on which a `proxy_pass` depends. */
+  readonly maps: ReadonlyMap<string, MapText>
 }
 
-/** Reading a large configuration yields to the event loop after this time. */
-const SLICE_MS = 10
-
-export async function readHttpBlock(included: Included): Promise<HttpBlock> {
+export function readHttpBlock(included: Included): HttpBlock {
   const servers: ServerDraft[] = []
   const upstreams = new Map<string, readonly string[]>()
-  const maps = new Map<string, ValueMap>()
-  let sliceEndsAt = performance.now() + SLICE_MS
+  const maps = new Map<string, Located>()
   for (const block of included.main()) {
     if (block.name !== 'http') continue
     for (const statement of included.in(block)) {
       const { name, args } = statement
       if (name === 'server') servers.push(...serverOf(statement, included))
       else if (name === 'upstream') upstreams.set((args[0] ?? '').toLowerCase(), upstreamServers(statement, included))
-      else if (name === 'map') maps.set(variableName(args[1]), new ValueMap(statement, included))
-      if (performance.now() < sliceEndsAt) continue
-      await new Promise(setImmediate)
-      sliceEndsAt = performance.now() + SLICE_MS
+      else if (name === 'map') maps.set(variableName(args[1]), statement)
     }
   }
-  return { servers, upstreams, maps, resolved: new Map() }
+  for (const { names, path, line } of servers) {
+    if (!names.every(isSupportedName))
+      included.report(path, line, 'a regular expression in server_name is not supported by Drawbridge')
+  }
+  return { servers, upstreams, maps: usedMaps(servers, maps, included) }
 }
 
 function serverOf(statement: Located, included: Included): ServerDraft[] {
@@ -43,4 +44,41 @@ function upstreamServers(upstream: Located, included: Included): string[] {
   const servers = [...included.in(upstream)].filter(({ name, args }) => name === 'server' && !args.includes('down'))
   const first = servers.filter(({ args }) => !args.includes('backup'))
   return (first.length > 0 ? first : servers).map(({ args }) => args[0] ?? '')
+}
+
+/** Other maps are not read, because maps may contain secrets such as private keys. */
+function usedMaps(
+  servers: readonly ServerDraft[],
+  maps: ReadonlyMap<string, Located>,
+  included: Included,
+): Map<string, MapText> {
+  const used = new Map<string, MapText>()
+  const use = (texts: readonly string[]): void => {
+    for (const variable of texts.flatMap(variablesIn)) {
+      const map = maps.get(variable)
+      if (!map || used.has(variable)) continue
+      const text = mapText(map, included)
+      used.set(variable, text)
+      use([text.source, text.default, ...text.entries.flatMap(([, value]) => (value.includes('$') ? [value] : []))])
+    }
+  }
+  for (const { proxyPass } of servers)
+    if (proxyPass?.to.includes('$')) use([proxyPass.to, ...proxyPass.assignments.map(({ value }) => value)])
+  return used
+}
+
+function mapText(map: Located, included: Included): MapText {
+  const entries: [string, string][] = []
+  const gathered: string[] = []
+  let byDefault = ''
+  let hasWildcards = false
+  for (const { name, args, path, line } of included.in(map)) {
+    const [value] = args
+    if (value === undefined) hasWildcards ||= name === 'hostnames'
+    else if (name === 'include') gathered.push(value)
+    else if (name === 'default') byDefault = value
+    else if (isSupportedKey(name)) entries.push([name, value])
+    else included.report(path, line, 'a regular expression in a map is not supported by Drawbridge')
+  }
+  return { source: map.args[0] ?? '', default: byDefault, hasWildcards, entries, gathered }
 }

@@ -39,6 +39,10 @@ export class NameIndex<T> {
     this.#patterns.push({ pattern, value })
   }
 
+  exact(name: string): T | undefined {
+    return this.#exact.get(name)
+  }
+
   find(name: string): NameMatch<T> | undefined {
     const exact = this.#exact.get(name)
     if (exact !== undefined) return { how: 'exact', value: exact }

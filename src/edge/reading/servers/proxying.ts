@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { parseAddress } from '../../../model/address.ts'
 import type { Proxying, ProxyTarget } from '../contract.ts'
 import type { ProxyPass } from '../text/statements.ts'
-import { filledIn, known, type Lookup, UNKNOWN, type ValueMap } from './value-map.ts'
+import { filledIn, type GatheredValue, known, type Lookup, UNKNOWN, type ValueMap } from './value-map.ts'
 
 /** The definitions of the http block that apply to all its servers. */
 export interface HttpContext {
@@ -10,8 +10,9 @@ export interface HttpContext {
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** By the variable that the map defines. */
   readonly maps: ReadonlyMap<string, ValueMap>
-  /** A cache for URLs without variables: thousands of servers proxy to the same few addresses. */
+  /** A cache by URL: thousands of servers proxy to the same few addresses. */
   readonly resolved: Map<string, Proxying>
+  readonly gathered: GatheredValue
 }
 
 const MAX_RESOLVED = 1000
@@ -27,16 +28,14 @@ export interface RequestFacts {
 const NOWHERE: Proxying = { proxyPass: null, unresolved: false, target: null, furtherTargets: 0 }
 const UNRESOLVED: Proxying = { ...NOWHERE, unresolved: true }
 
-export const dependsOnRequest = (directive: ProxyPass | undefined): boolean => directive?.to.includes('$') ?? false
-
 /** Where a server proxies such a request. */
 export function proxying(directive: ProxyPass | undefined, request: RequestFacts, context: HttpContext): Proxying {
   if (!directive) return NOWHERE
-  if (dependsOnRequest(directive))
-    return proxyingTo(filledIn(directive.to, lookupFor(directive, request, context)), context)
+  const { to } = directive
+  const url = to.includes('$') ? filledIn(to, lookupFor(directive, request, context)) : to
   const { resolved } = context
-  const known = resolved.get(directive.to) ?? proxyingTo(directive.to, context)
-  if (resolved.size < MAX_RESOLVED) resolved.set(directive.to, known)
+  const known = resolved.get(url) ?? proxyingTo(url, context)
+  if (resolved.size < MAX_RESOLVED) resolved.set(url, known)
   return known
 }
 
@@ -55,13 +54,13 @@ function proxyingTo(url: string, { upstreams }: HttpContext): Proxying {
 }
 
 /** Assignments apply in order, those of the server before those of the location. Each may use earlier variables. */
-function lookupFor({ assignments }: ProxyPass, request: RequestFacts, { maps }: HttpContext): Lookup {
+function lookupFor({ assignments }: ProxyPass, request: RequestFacts, { maps, gathered }: HttpContext): Lookup {
   const values = new Map<string, string | undefined>()
   const lookup: Lookup = (name) => {
     const given = values.has(name) ? values.get(name) : ofRequest(name, request)
     if (given !== undefined || values.has(name)) return given
     values.set(name, undefined) // Ends a map that refers to its own variable.
-    const value = maps.get(name)?.value(lookup)
+    const value = maps.get(name)?.value(lookup, gathered)
     values.set(name, value)
     return value
   }

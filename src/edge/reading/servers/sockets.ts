@@ -1,11 +1,16 @@
 import type { ListenPlace } from '../contract.ts'
 import { canonicalAddress, type Listening } from '../text/listen.ts'
 import type { ServerDraft } from '../text/statements.ts'
-import { NameIndex } from './name-index.ts'
+import { NameIndex, type NameMatch } from './name-index.ts'
 import { type Pattern, translatePattern } from './name-pattern.ts'
+
+/** Whether a host is one of the names in the gathered files of a kind. */
+export type IsGathered = (kind: string, host: string) => boolean
 
 /** One address and port, and the servers that listen there. */
 export interface Socket {
+  /** Sockets are numbered in the order of the configuration. */
+  readonly number: number
   readonly address: string
   readonly port: number | null
   isTls: boolean
@@ -13,6 +18,8 @@ export interface Socket {
   defaultServer: ServerDraft
   hasChosenDefault: boolean
   readonly names: NameIndex<ServerDraft>
+  /** The servers with gathered names. */
+  readonly gathered: ServerDraft[]
   /** The two possible places of a server on this socket. */
   readonly places: { default?: ListenPlace; other?: ListenPlace }
 }
@@ -20,20 +27,40 @@ export interface Socket {
 /** All sockets of an nginx. A connection reaches one socket, and only its servers can answer. */
 export class Sockets {
   readonly #sockets = new Map<string, Socket>()
+  readonly #order = new Map<ServerDraft, number>()
 
-  /** Must be called in the order of the configuration. False when a pattern of the server cannot be translated and is ignored. */
-  add(server: ServerDraft, listen: readonly Listening[]): boolean {
+  /** Must be called in the order of the configuration. A pattern that cannot be translated is ignored. */
+  add(server: ServerDraft, listen: readonly Listening[]): void {
+    this.#order.set(server, this.#order.size)
     const patterns = server.names.filter(isPattern).map(patternOf)
     for (const place of listen) {
-      const { names } = this.#socketOf(place, server)
+      const { names, gathered } = this.#socketOf(place, server)
       for (const name of server.names) if (!isPattern(name)) names.add(name, server)
       for (const pattern of patterns) if (pattern) names.addPattern(pattern, server)
+      if (server.gathered.length > 0) gathered.push(server)
     }
-    return !patterns.includes(undefined)
   }
 
   all(): IterableIterator<Socket> {
     return this.#sockets.values()
+  }
+
+  /** The server that nginx chooses by the name. Undefined: the default server answers. */
+  match(socket: Socket, name: string, isGathered: IsGathered): NameMatch<ServerDraft> | undefined {
+    const exact = this.exact(socket, name, isGathered)
+    return exact ? { how: 'exact', value: exact } : socket.names.find(name)
+  }
+
+  /** The server that has the very name. */
+  exact({ names, gathered }: Socket, name: string, isGathered: IsGathered): ServerDraft | undefined {
+    const listed = names.exact(name)
+    const own = gathered.find((server) => server.gathered.some((kind) => isGathered(kind, name)))
+    if (!own || !listed) return own ?? listed
+    return this.#numberOf(own) < this.#numberOf(listed) ? own : listed
+  }
+
+  #numberOf(server: ServerDraft): number {
+    return this.#order.get(server) ?? 0
   }
 
   /** A socket for one address has priority over a socket for all addresses, whatever names they serve. */
@@ -65,7 +92,7 @@ export class Sockets {
 
   #socketOf({ address, port, isTls, isDual, isDefault }: Listening, server: ServerDraft): Socket {
     const key = `${address}:${port}`
-    const socket = this.#sockets.get(key) ?? newSocket(address, port, server)
+    const socket = this.#sockets.get(key) ?? newSocket(this.#sockets.size, address, port, server)
     this.#sockets.set(key, socket)
     socket.isTls ||= isTls
     socket.isDual ||= isDual
@@ -78,7 +105,8 @@ export class Sockets {
 }
 
 /** The first server is the default unless another one is marked as default. */
-const newSocket = (address: string, port: number | null, server: ServerDraft): Socket => ({
+const newSocket = (number: number, address: string, port: number | null, server: ServerDraft): Socket => ({
+  number,
   address,
   port,
   isTls: false,
@@ -86,6 +114,7 @@ const newSocket = (address: string, port: number | null, server: ServerDraft): S
   defaultServer: server,
   hasChosenDefault: false,
   names: new NameIndex(),
+  gathered: [],
   places: {},
 })
 
@@ -99,6 +128,9 @@ export function placeOf({ address, port, isTls, defaultServer, places }: Socket,
 }
 
 const isPattern = (name: string): boolean => name.startsWith('~')
+
+/** False for a regular expression that is ignored, because it cannot be translated. */
+export const isSupportedName = (name: string): boolean => !isPattern(name) || patternOf(name) !== undefined
 
 /** nginx ignores case for a pattern that contains a capital letter. */
 const patternOf = (name: string): Pattern | undefined => translatePattern(name.slice(1), /[A-Z]/.test(name))

@@ -1,50 +1,59 @@
-import type { Included, Located } from '../text/included.ts'
 import { NameIndex } from './name-index.ts'
 import { translatePattern } from './name-pattern.ts'
 
-/**
- * `map $source $variable { … }`. Its includes are read only when the variable is used, because maps may contain secrets such
- * as private keys.
- */
+/** `map $source $variable { … }` as plain data. */
+export interface MapText {
+  readonly source: string
+  readonly default: string
+  readonly hasWildcards: boolean
+  /** Keys and values in the order of the configuration. */
+  readonly entries: readonly (readonly [key: string, value: string])[]
+  /** The kinds of included files whose entries it has, too. See `KnownIncludes`. */
+  readonly gathered: readonly string[]
+}
+
+/** The value of a key in the gathered files of a kind. */
+export type GatheredValue = (kind: string, key: string) => string | undefined
+
 export class ValueMap {
-  readonly #map: Located
-  readonly #included: Included
-  #index: NameIndex<string> | undefined
-  #default = ''
+  readonly #text: Omit<MapText, 'entries'>
+  readonly #index = new NameIndex<string>()
 
-  constructor(map: Located, included: Included) {
-    this.#map = map
-    this.#included = included
-  }
-
-  value(lookup: Lookup): string | undefined {
-    this.#index ??= this.#read()
-    const source = known(this.#map.args[0] ?? '', lookup)
-    if (source === undefined) return undefined
-    return known(this.#index.find(source.toLowerCase())?.value ?? this.#default, lookup)
-  }
-
-  #read(): NameIndex<string> {
-    const index = new NameIndex<string>()
-    const entries = [...this.#included.in(this.#map)]
-    const hasWildcards = entries.some(({ name, args }) => name === 'hostnames' && args.length === 0)
-    for (const { name, args, path, line } of entries) {
-      const [value] = args
-      if (value === undefined) continue
-      if (name === 'default') this.#default = value
-      else if (!name.startsWith('~')) {
-        const key = name.replace(/^\\/, '').toLowerCase()
-        if (hasWildcards) index.add(key, value)
-        else index.addExact(key, value)
-      } else {
-        const pattern = translatePattern(name.replace(/^~\*?/, ''), name.startsWith('~*'))
-        if (pattern) index.addPattern(pattern, value)
-        else this.#included.report(path, line, 'a regular expression in a map is not supported by Drawbridge')
-      }
+  constructor({ entries, ...text }: MapText) {
+    this.#text = text
+    for (const [name, value] of entries) {
+      const pattern = isPattern(name) ? patternOf(name) : undefined
+      if (pattern) this.#index.addPattern(pattern, value)
+      else if (!isPattern(name)) this.#add(name.replace(/^\\/, '').toLowerCase(), value)
     }
-    return index
+  }
+
+  value(lookup: Lookup, gathered: GatheredValue): string | undefined {
+    const source = known(this.#text.source, lookup)
+    if (source === undefined) return undefined
+    return known(this.#find(source.toLowerCase(), gathered) ?? this.#text.default, lookup)
+  }
+
+  #find(key: string, gathered: GatheredValue): string | undefined {
+    for (const kind of this.#text.gathered) {
+      const value = gathered(kind, key)
+      if (value !== undefined) return value
+    }
+    return this.#index.find(key)?.value
+  }
+
+  #add(key: string, value: string): void {
+    if (this.#text.hasWildcards) this.#index.add(key, value)
+    else this.#index.addExact(key, value)
   }
 }
+
+const isPattern = (name: string): boolean => name.startsWith('~')
+
+const patternOf = (name: string) => translatePattern(name.replace(/^~\*?/, ''), name.startsWith('~*'))
+
+/** False for a regular expression that is ignored, because it cannot be translated. */
+export const isSupportedKey = (name: string): boolean => !isPattern(name) || patternOf(name) !== undefined
 
 /** The value of a variable; undefined when it depends on the request. */
 export type Lookup = (name: string) => string | undefined
@@ -55,12 +64,21 @@ export const UNKNOWN = '\0'
 /** The limit of nginx. It also ends a text that doubles itself. */
 const MAX_LENGTH = 4096
 
+const VARIABLE = /\$(?:\{(\w+)\}|(\w+))/g
+
+const ONE_VARIABLE = /^\$\w+$/
+
+/** The names of the variables in a text, without the dollar sign. */
+export const variablesIn = (text: string): string[] =>
+  [...text.matchAll(VARIABLE)].map(([, braced, bare]) => (braced ?? bare ?? '').toLowerCase())
+
 /** Replaces `$name` and `${name}`. */
 export function filledIn(text: string, lookup: Lookup): string {
   if (!text.includes('$')) return text
   if (text.length > MAX_LENGTH) return UNKNOWN
+  if (ONE_VARIABLE.test(text)) return lookup(text.slice(1).toLowerCase()) ?? UNKNOWN
   return text.replaceAll(
-    /\$(?:\{(\w+)\}|(\w+))/g,
+    VARIABLE,
     (_, braced?: string, bare?: string) => lookup((braced ?? bare ?? '').toLowerCase()) ?? UNKNOWN,
   )
 }

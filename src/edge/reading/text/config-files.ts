@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { errorCode } from '../../../primitives/durable-file.ts'
 import type { Folders } from './glob.ts'
@@ -8,10 +7,9 @@ import { type Content, type ParsedText, parse, type Statement } from './statemen
 const MAX_BYTES = 64 * 1024 * 1024
 /** Two changes within one tick of the file system's clock have the same times. A file that changed more recently is read again. */
 const SETTLED_AFTER_MS = 100
-const STATS_PER_TURN = 500
 
 /** Equal stamps mean that a path has not changed. */
-interface Stamp {
+export interface Stamp {
   readonly dev: number
   readonly ino: number
   readonly size: number
@@ -35,29 +33,11 @@ interface KnownFile {
 export class ConfigFiles implements Folders {
   readonly #files = { directives: new Map<string, KnownFile>(), entries: new Map<string, KnownFile>() }
   readonly #folders = new Map<string, { readonly stamp: Stamp; readonly names: readonly string[] }>()
-  /** Every path that the current reading has used. */
   #seen = new Map<string, Stamp>()
 
-  /** Whether no path of the last reading has changed. False before the first reading. */
-  async isUnchanged(): Promise<boolean> {
-    if (this.#seen.size === 0) return false
-    let count = 0
-    for (const [path, stamp] of this.#seen) {
-      if (!isSame(stamp, stampOf(path).stamp)) return false
-      count += 1
-      if (count % STATS_PER_TURN === 0) await new Promise(setImmediate)
-    }
-    return true
-  }
-
-  /** Identifies this reading. Computed on first use. */
-  trace(): () => Trace {
-    const seen = this.#seen
-    let known: Trace | undefined
-    return () => {
-      known ??= traceOf(seen)
-      return known
-    }
+  /** Every path that the current reading has used. */
+  get seen(): ReadonlyMap<string, Stamp> {
+    return this.#seen
   }
 
   begin(): void {
@@ -75,7 +55,7 @@ export class ConfigFiles implements Folders {
     const known = this.#files[content].get(path)
     if (known && this.#seen.has(path)) return known.loaded
     const { stamp, stats } = this.#stat(path)
-    if (known && isSame(known.stamp, stamp)) return known.loaded
+    if (known && isSameStamp(known.stamp, stamp)) return known.loaded
     const loaded = stats
       ? read(path, content, stats)
       : { unreadable: `the file cannot be found or read (${stamp.fault})` }
@@ -87,10 +67,14 @@ export class ConfigFiles implements Folders {
     const known = this.#folders.get(folder)
     if (known && this.#seen.has(folder)) return known.names
     const { stamp } = this.#stat(folder)
-    if (known && isSame(known.stamp, stamp)) return known.names
+    if (known && isSameStamp(known.stamp, stamp)) return known.names
     const names = namesIn(folder)
     this.#folders.set(folder, { stamp, names })
     return names
+  }
+
+  isListed(path: string): boolean {
+    return this.#folders.has(path)
   }
 
   exists(path: string): boolean {
@@ -104,24 +88,7 @@ export class ConfigFiles implements Folders {
   }
 }
 
-/** A summary of all paths of a reading. */
-export interface Trace {
-  readonly fingerprint: string
-  /** The latest change in whole milliseconds; infinite when a path is missing, because the time of its removal is unknown. */
-  readonly changedAt: number
-}
-
-function traceOf(seen: ReadonlyMap<string, Stamp>): Trace {
-  const hash = createHash('sha256')
-  let changedAt = 0
-  for (const [path, { dev, ino, size, mtimeMs, ctimeMs, fault }] of seen) {
-    hash.update(`${path}\0${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs} ${fault}\n`)
-    changedAt = Math.max(changedAt, fault === undefined ? Math.floor(ctimeMs) : Number.POSITIVE_INFINITY)
-  }
-  return { fingerprint: hash.digest('base64'), changedAt }
-}
-
-const isSame = (before: Stamp, now: Stamp): boolean =>
+export const isSameStamp = (before: Stamp, now: Stamp): boolean =>
   before.isSettled &&
   before.ino === now.ino &&
   before.size === now.size &&
@@ -130,13 +97,15 @@ const isSame = (before: Stamp, now: Stamp): boolean =>
   before.dev === now.dev &&
   before.fault === now.fault
 
-function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
+export const isSettled = (changedAt: number): boolean => Date.now() - changedAt > SETTLED_AFTER_MS
+
+export function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
   try {
     const stats = statSync(path, { throwIfNoEntry: false })
     if (!stats) return { stamp: { ...NO_STATS, fault: 'ENOENT' }, stats }
     const { dev, ino, size, mtimeMs, ctimeMs } = stats
-    const isSettled = Date.now() - ctimeMs > SETTLED_AFTER_MS
-    return { stamp: { dev, ino, size, mtimeMs, ctimeMs, fault: undefined, isSettled }, stats }
+    const stamp = { dev, ino, size, mtimeMs, ctimeMs, fault: undefined, isSettled: isSettled(ctimeMs) }
+    return { stamp, stats }
   } catch (error) {
     return { stamp: { ...NO_STATS, fault: errorCode(error) ?? 'unknown' }, stats: undefined }
   }

@@ -10,20 +10,35 @@ export interface Located extends Statement {
   readonly trail: readonly string[]
 }
 
+/** Which includes are known without reading their files. */
+export interface KnownIncludes {
+  /** The kind of files that the pattern includes; undefined for files that must be read. */
+  kindOf(pattern: string): string | undefined
+  /** The files of that kind that must be read all the same. */
+  filesToRead(kind: string): readonly string[]
+}
+
+const READ_ALL: KnownIncludes = { kindOf: () => undefined, filesToRead: () => [] }
+
 const MAX_DEPTH = 32
 /** Files that include each other twice would take exponential time. */
 const MAX_INCLUSIONS = 200_000
 
-/** The configuration with every `include` replaced by the content of its files. One object per reading. */
+/**
+ * The configuration with every `include` replaced by the content of its files. An include that is known without reading stays: its
+ * argument is the kind. One object per reading.
+ */
 export class Included {
   readonly #files: ConfigFiles
   readonly #main: string
   readonly #broken = new Map<string, BrokenPlace>()
+  readonly #known: KnownIncludes
   #inclusions = 0
 
-  constructor(files: ConfigFiles, main: string) {
+  constructor(files: ConfigFiles, main: string, known: KnownIncludes = READ_ALL) {
     this.#files = files
     this.#main = main
+    this.#known = known
   }
 
   broken(): BrokenPlace[] {
@@ -51,8 +66,14 @@ export class Included {
   ): Generator<Located> {
     for (const { name, args, line, block, draft } of statements) {
       const located = { name, args, line, block, draft, path, trail }
-      if (name !== 'include') yield located
-      else for (const file of this.#named(located)) yield* this.#include(file, content, located)
+      if (name !== 'include') {
+        yield located
+        continue
+      }
+      const kind = this.#known.kindOf(args[0] ?? '')
+      if (kind !== undefined) yield { ...located, args: [kind] }
+      const files = kind === undefined ? this.#named(located) : this.#known.filesToRead(kind)
+      for (const file of files) yield* this.#include(file, content, located)
     }
   }
 

@@ -19,12 +19,14 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
   const listens: (readonly string[])[] = []
   const assignments: Assignment[] = []
   const proxyPasses: RankedProxyPass[] = []
+  const gathered: string[] = []
   let isTls = false
   let isAnswered = false
   for (const statement of inside(server)) {
     const { name, args } = statement
     if (name === 'server_name') names.push(args)
     else if (name === 'listen') listens.push(args)
+    else if (name === 'include') gathered.push(...args)
     else if (name === 'ssl') isTls = args[0] === 'on'
     else if (name === 'return') isAnswered = true
     else if (name === 'location') proxyPasses.push(...locationProxyPasses(statement, inside))
@@ -36,9 +38,12 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
     // flat() returns an array of the exact size. That saves memory for thousands of servers.
     names: names.flat().map(canonicalName),
     listen: parseListens(listens, isTls),
+    gathered: gathered.length === 0 ? NO_KINDS : gathered,
     proxyPass: isAnswered ? undefined : nearest(proxyPasses, assignments),
   }
 }
+
+const NO_KINDS: readonly string[] = []
 
 /** Names are compared in lower case. A pattern has its own rules for case. */
 const canonicalName = (name: string): string => {

@@ -118,6 +118,8 @@ export interface ServerDraft {
   readonly line: number
   readonly names: readonly string[]
   readonly listen: readonly Listening[]
+  /** The kinds of included files whose names it has, too. See `KnownIncludes`. */
+  readonly gathered: readonly string[]
   /** Undefined when the server does not proxy. */
   readonly proxyPass: ProxyPass | undefined
 }

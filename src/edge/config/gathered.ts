@@ -1,0 +1,306 @@
+import { MAX_PARTS, parsePath } from './layout.ts'
+
+/**
+ * The files of a generation. nginx needs far longer to open a thousand small files than to read a few large ones, so the texts of
+ * all hosts are gathered: one folder for each kind of text, and in it at most SHARDS files. A host is always in the same one.
+ */
+const SHARDS = 64
+
+interface Kind {
+  /** Of the file name. */
+  readonly ending: 'conf' | 'map' | 'json'
+  readonly secret?: boolean
+  readonly split: (text: string) => Segment[]
+}
+
+/** A piece of a gathered file as it stands there. Together the pieces are the whole text. */
+interface Segment {
+  /** The host or the id of the certificate that it belongs to. Undefined: somebody else wrote it. */
+  readonly key: string | undefined
+  readonly raw: string
+}
+
+const HEADER = '# Made by Drawbridge. What is changed here by hand is not overwritten, but reported.\n'
+const BLOCK = '#: '
+
+const byLine =
+  (pattern: RegExp): Kind['split'] =>
+  (text) =>
+    linesOf(text).map((raw) => ({ key: pattern.exec(raw)?.[1], raw }))
+
+/** A block begins at a line with its host and ends before the next such line. */
+const byBlock: Kind['split'] = (text) => {
+  const segments: { key: string | undefined; raw: string }[] = []
+  for (const line of linesOf(text)) {
+    const key = /^#: ([a-z0-9._-]+)\n$/.exec(line)?.[1]
+    const last = segments.at(-1)
+    if (key !== undefined || !last) segments.push({ key, raw: line })
+    else last.raw += line
+  }
+  return segments
+}
+
+const byCertificate: Kind['split'] = (text) => {
+  const segments: Segment[] = []
+  let end = 0
+  const passOver = (to: number) => {
+    if (to > end) segments.push({ key: undefined, raw: text.slice(end, to) })
+  }
+  for (const { 0: raw, 1: key, index } of text.matchAll(/(?<=^|\n)([0-9a-f]{32}) "[^"]*";\n/g)) {
+    passOver(index)
+    segments.push({ key, raw })
+    end = index + raw.length
+  }
+  passOver(text.length)
+  return segments
+}
+
+/** With their line breaks. */
+const linesOf = (text: string): string[] => text.match(/[^\n]*\n/g) ?? []
+
+const NAMES: Kind = { ending: 'conf', split: byLine(/^\s*server_name\s+([a-z0-9_-]+(?:\.[a-z0-9_-]+)+)\s*;/) }
+const BY_HOST: Kind = { ending: 'map', split: byLine(/^\s*([a-z0-9_-]+(?:\.[a-z0-9_-]+)+)\s/) }
+const BY_QUESTION: Kind = { ending: 'map', split: byLine(/^\s*"([a-z0-9_-]+(?:\.[a-z0-9_-]+)+) /) }
+
+export const CERTIFICATE_KINDS = ['certificate', 'key'] as const
+const pemKinds = CERTIFICATE_KINDS.flatMap((kind) =>
+  Array.from({ length: MAX_PARTS[kind] }, (_, at): [string, Kind] => [
+    pemFolder(kind, at + 1),
+    { ending: 'map', secret: true, split: byCertificate },
+  ]),
+)
+
+/** By folder. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  // Not for nginx: what each entry is about.
+  entries: { ending: 'json', split: byLine(/^\{"host":"([a-z0-9._-]+)"/) },
+  'names-http': NAMES,
+  'names-https': NAMES,
+  backends: BY_HOST,
+  answers: BY_QUESTION,
+  challenges: BY_QUESTION,
+  blocks: { ending: 'conf', split: byBlock },
+  'tls/hosts': { ...BY_HOST, secret: true },
+  ...Object.fromEntries(pemKinds),
+}
+
+export const GATHERED_FOLDERS: readonly string[] = Object.keys(KINDS)
+
+/** An entry as lines: each line begins with one of these words, which says where it stands in the generation. */
+const LINES = {
+  entry: 'entries',
+  http: 'names-http',
+  https: 'names-https',
+  backend: 'backends',
+  answer: 'answers',
+  challenge: 'challenges',
+}
+/** Marks a line that somebody else wrote into a file of the host. */
+const FOREIGN = '?'
+/** Comes before what somebody else wrote, in a content that has no words. */
+const FOREIGN_BELOW = '#? Somebody else wrote into the same file:\n'
+
+export function pemFolder(kind: (typeof CERTIFICATE_KINDS)[number], part: number): string {
+  return `tls/${kind}s-${part}`
+}
+
+/** Whether a file of this name belongs to a folder of the generation. Editors leave others there. */
+export const isIncluded = (folder: string, name: string): boolean =>
+  !name.startsWith('.') && name.endsWith(`.${KINDS[folder]?.ending}`)
+
+/** What nginx includes of one kind. */
+export const gatheredGlob = (folder: string): string => `${folder}/*.${KINDS[folder]?.ending}`
+
+/** The kind of a gathered file, by its path in the generation. */
+const kindOf = (file: string): Kind => {
+  const kind = KINDS[file.slice(0, file.lastIndexOf('/'))]
+  if (!kind) throw new Error(`${file} is not a file of a generation.`)
+  return kind
+}
+
+export const isSecretFile = (file: string): boolean => kindOf(file).secret ?? false
+
+export interface Place {
+  /** The path in the generation. */
+  readonly file: string
+  readonly key: string
+  /** The first word of its lines in the entry; undefined where the part is the whole text. */
+  readonly word?: string
+}
+
+/** Where the parts of a file stand. Throws for a path that is not gathered. */
+export function placesOf(path: string): readonly Place[] {
+  const parsed = parsePath(path)
+  switch (parsed.kind) {
+    case 'lines':
+      return Object.entries(LINES).map(([word, folder]) => ({ ...placeIn(folder, parsed.host), word }))
+    case 'block':
+      return [placeIn('blocks', parsed.host)]
+    case 'certificate entry':
+      return [placeIn('tls/hosts', parsed.host)]
+    case 'certificate': {
+      const kind = parsed.secret ? 'key' : 'certificate'
+      const part = Number(/-(\d)\.map$/.exec(path)?.[1] ?? 1)
+      return [placeIn(pemFolder(kind, part), parsed.id)]
+    }
+    default:
+      throw new Error(`${path} is not gathered.`)
+  }
+}
+
+/** The place of an entry that says where its host is proxied to. */
+export function mainPlaceOf(path: string): Place {
+  const [first, ...others] = placesOf(path)
+  const main = others.find(({ word }) => word === 'backend') ?? first
+  if (!main) throw new Error(`${path} has no place.`)
+  return main
+}
+
+const placeIn = (folder: string, key: string): Place => ({
+  file: `${folder}/${shardOf(key)}.${KINDS[folder]?.ending}`,
+  key,
+})
+
+/** By FNV-1a: it is asked for thousands of hosts at once, and need not withstand anybody. */
+function shardOf(key: string): string {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
+  return String((hash >>> 0) % SHARDS).padStart(2, '0')
+}
+
+/** Whether a text of this key may stand in the file. What others wrote there looks like one of ours at times. */
+function belongsIn(file: string, key: string): boolean {
+  const shard = /\/(\d\d)\.(?:conf|map|json)$/.exec(file)?.[1]
+  return shard === undefined || shard === shardOf(key)
+}
+
+/** The text of one gathered file. What is not changed keeps its place, byte for byte. */
+export class Gathered {
+  readonly #isBlocks: boolean
+  readonly #header: string
+  #segments: Segment[]
+  #known: ReadonlyMap<string | undefined, string> | undefined
+
+  constructor(file: string, text = '') {
+    this.#isBlocks = file.startsWith('blocks/')
+    this.#header = text === '' || text.startsWith(HEADER) ? HEADER : ''
+    const body = text.startsWith(HEADER) ? text.slice(HEADER.length) : text
+    const segments = kindOf(file).split(body === '' || body.endsWith('\n') ? body : `${body}\n`)
+    this.#segments = segments.map(({ key, raw }) => ({
+      key: key !== undefined && belongsIn(file, key) ? key : undefined,
+      raw,
+    }))
+  }
+
+  get keys(): Iterable<string> {
+    return [...this.#parts().keys()].filter((key) => key !== undefined)
+  }
+
+  /** What somebody else wrote into the file. It concerns every host in it. */
+  get foreign(): string {
+    return this.#parts().get(undefined) ?? ''
+  }
+
+  /** The part of one host. Undefined without one. */
+  part(key: string): string | undefined {
+    return this.#parts().get(key)
+  }
+
+  /** By host; what belongs to none under undefined. */
+  #parts(): ReadonlyMap<string | undefined, string> {
+    if (this.#known) return this.#known
+    const known = new Map<string | undefined, string>()
+    for (const { key, raw } of this.#segments)
+      known.set(key, (known.get(key) ?? '') + (key === undefined ? raw : this.#textIn(raw)))
+    this.#known = known
+    return known
+  }
+
+  /** The line at which the part of a host begins. */
+  lineOf(key: string): number | undefined {
+    const at = this.#segments.findIndex((segment) => segment.key === key)
+    if (at < 0) return undefined
+    return (
+      1 +
+      [this.#header, ...this.#segments.slice(0, at).map(({ raw }) => raw)].reduce((sum, raw) => sum + linesIn(raw), 0)
+    )
+  }
+
+  /** A part that is not there yet comes before the first part with a greater key, or behind the last part. */
+  put(key: string, text: string | null): void {
+    this.#known = undefined
+    const found = this.#segments.findIndex((segment) => segment.key === key)
+    const next = this.#segments.findIndex((segment) => segment.key !== undefined && segment.key > key)
+    const last = this.#segments.findLastIndex((segment) => segment.key !== undefined)
+    const at = found >= 0 ? found : next >= 0 ? next : last + 1
+    const isOther = (segment: Segment) => segment.key !== key
+    const own = text === null || text === '' ? [] : [{ key, raw: this.#written(key, text) }]
+    this.#segments = [
+      ...this.#segments.slice(0, at).filter(isOther),
+      ...own,
+      ...this.#segments.slice(at).filter(isOther),
+    ]
+  }
+
+  dropForeign(): void {
+    this.#known = undefined
+    this.#segments = this.#segments.filter(({ key }) => key !== undefined)
+  }
+
+  /** Puts back what somebody else had written, unless there is something of theirs. */
+  restoreForeign(text: string): void {
+    if (this.foreign === '') this.#segments = [{ key: undefined, raw: text }, ...this.#segments]
+    this.#known = undefined
+  }
+
+  #textIn(raw: string): string {
+    return this.#isBlocks ? raw.slice(raw.indexOf('\n') + 1, -1) : raw
+  }
+
+  #written(key: string, text: string): string {
+    return this.#isBlocks ? `${BLOCK}${key}\n${text}\n` : text
+  }
+
+  /** Null when nothing is left. */
+  get text(): string | null {
+    return this.#segments.length === 0 ? null : this.#header + this.#segments.map(({ raw }) => raw).join('')
+  }
+}
+
+const linesIn = (text: string): number => text.split('\n').length - 1
+
+/** The content of a file, from its parts. Null when none of them is there. `gathered`: undefined for a file that is missing. */
+export function contentOf(path: string, gathered: (file: string) => Gathered | undefined): string | null {
+  const found = placesOf(path).flatMap(({ file, key, word }) => {
+    const all = gathered(file)
+    const text = all?.part(key)
+    return all === undefined || text === undefined ? [] : [{ text, foreign: all.foreign, word }]
+  })
+  if (found.length === 0) return null
+  return found
+    .map(({ text, foreign, word }) => {
+      if (word !== undefined) return marked(`${word} `, text) + marked(`${word}${FOREIGN} `, foreign)
+      return foreign === '' ? text : text + FOREIGN_BELOW + foreign
+    })
+    .join('')
+}
+
+/** What of the content stands at a place: the part of the host, and what somebody else had written beside it. */
+export function partOf(content: string | null, { word }: Pick<Place, 'word'>): { own: string | null; foreign: string } {
+  if (content === null) return { own: null, foreign: '' }
+  if (word === undefined) {
+    const at = content.lastIndexOf(FOREIGN_BELOW)
+    if (at < 0) return { own: content, foreign: '' }
+    return { own: content.slice(0, at), foreign: content.slice(at + FOREIGN_BELOW.length) }
+  }
+  const behind = (mark: string) =>
+    linesOf(content)
+      .flatMap((line) => (line.startsWith(mark) ? [line.slice(mark.length)] : []))
+      .join('')
+  return { own: behind(`${word} `) || null, foreign: behind(`${word}${FOREIGN} `) }
+}
+
+const marked = (mark: string, text: string): string =>
+  linesOf(text)
+    .map((line) => mark + line)
+    .join('')

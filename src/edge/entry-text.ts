@@ -1,0 +1,28 @@
+import { blockFile, placeOf } from './config/layout.ts'
+import { renderAlone } from './config/render-released.ts'
+import { PresentGeneration } from './generations/present.ts'
+import { standingText } from './local.ts'
+import type { EdgeSettings } from './settings.ts'
+
+export interface EntryText {
+  /** Where the entry stands on the edge. `line` is null when it is a file of its own. */
+  readonly path: string
+  readonly line: number | null
+  /** Server blocks that do the same in any nginx. They name the files of a certificate and a key, and contain neither. */
+  readonly text: string
+}
+
+/** What nginx does for a host, as if the host stood alone. Undefined when the edge does not serve it. */
+export function entryText(settings: EdgeSettings, host: string): EntryText | undefined {
+  const { folder, ports } = settings
+  const present = new PresentGeneration(folder)
+  const text = standingText(present, host, settings)
+  if (text === null) return undefined
+  const pair = `  # The edge chooses the certificate by the name of the host.
+  ssl_certificate ${host}.crt;
+  ssl_certificate_key ${host}.key;
+`
+  const place =
+    present.number === undefined ? { path: placeOf(folder, blockFile(host)), line: null } : present.whereIs(host)
+  return { ...place, text: renderAlone(host, text, ports.https, pair) }
+}

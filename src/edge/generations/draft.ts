@@ -1,0 +1,67 @@
+import { Gathered, partOf, placesOf } from '../config/gathered.ts'
+import { type EdgeChange, EdgeFault, type EdgeFile } from '../contract.ts'
+import type { PresentGeneration, StoodAt } from './present.ts'
+
+/** The text of a gathered file: null if it goes, or the target of a symbolic link that an undo puts back. */
+export type GatheredText = string | null | { readonly link: string }
+
+/** Whether what somebody else wrote beside a file goes, and whether a symbolic link in its place becomes a file. */
+export type Manner = Pick<EdgeChange, 'mends' | 'replacesLinks'>
+
+/** The gathered files of the next generation that differ from those of the present one. */
+export class Draft {
+  readonly #present: PresentGeneration
+  readonly #changed = new Map<string, Gathered>()
+  readonly #links = new Map<string, string>()
+
+  constructor(present: PresentGeneration) {
+    this.#present = present
+  }
+
+  put({ path, content, link }: EdgeFile, manner: Manner): void {
+    if (link !== undefined) {
+      this.#putBack(path, link)
+      return
+    }
+    const isLink = this.#present.look(path).kind === 'link'
+    for (const place of placesOf(path)) {
+      const { own, foreign } = partOf(content, place)
+      if (own === null && !this.#present.has(place) && !isLink) continue
+      const gathered = this.#at(place.file, manner)
+      gathered.put(place.key, own)
+      if (foreign !== '') gathered.restoreForeign(foreign)
+    }
+  }
+
+  get texts(): Map<string, GatheredText> {
+    const texts = new Map<string, GatheredText>([...this.#changed].map(([file, gathered]) => [file, gathered.text]))
+    for (const [file, link] of this.#links) texts.set(file, { link })
+    return texts
+  }
+
+  #at(file: string, { mends, replacesLinks }: Manner): Gathered {
+    const gathered = this.#changed.get(file) ?? this.#present.copy(file, replacesLinks)
+    if (!gathered) throw new EdgeFault('changed_meanwhile', `${file} is not a regular file. Move it away.`)
+    if (mends) gathered.dropForeign()
+    this.#changed.set(file, gathered)
+    return gathered
+  }
+
+  /** A link is put back only if the other hosts in its file are the same behind it. */
+  #putBack(path: string, link: string): void {
+    const stood = this.#present.whenLinked(path, link)
+    if (!stood?.every((place) => place.link === undefined || this.#isSameBehind(place)))
+      throw new EdgeFault('changed_meanwhile', `${path} was a symbolic link. It cannot be put back.`)
+    for (const { file, key, link: target, part } of stood) {
+      if (target !== undefined) this.#links.set(file, target)
+      else if (part !== null || this.#present.has({ file, key })) this.#at(file, {}).put(key, part)
+    }
+  }
+
+  #isSameBehind({ file, key, behind }: StoodAt): boolean {
+    const now = this.#present.copy(file, true) ?? new Gathered(file)
+    const others = new Set([...now.keys, ...(behind?.keys ?? [])])
+    others.delete(key)
+    return [...others].every((other) => now.part(other) === behind?.part(other))
+  }
+}

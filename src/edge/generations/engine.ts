@@ -1,0 +1,440 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { placesOf } from '../config/gathered.ts'
+import { BASE_FILE, CURRENT, isReleased, isSecret, STAGING } from '../config/layout.ts'
+import { type EdgeChange, EdgeFault, type EdgeFile, type EdgePoint, type EdgeProposal } from '../contract.ts'
+import { keepUsedCertificates } from '../files/certificates-in-use.ts'
+import type { Fences } from '../files/fences.ts'
+import { assertStaging, faultOf, hashOfFound } from '../files/files.ts'
+import { assertExpected, type Replaced } from '../files/replace.ts'
+import type { Refusal } from '../reading/refusal.ts'
+import { refusalSentence } from '../reading/refusal.ts'
+import { Draft, type GatheredText, type Manner } from './draft.ts'
+import { findFailing, GroupCommit, type Member } from './group-commit.ts'
+import type { PresentGeneration } from './present.ts'
+import { discard, enter, forgetOld, isUpToDate, type NewGeneration, pointTo, type Staged, stage } from './stage.ts'
+
+export interface EngineParts {
+  readonly folder: string
+  readonly server: string
+  readonly present: PresentGeneration
+  readonly fences: Fences
+  /** Runs `work` while no other process changes this edge. */
+  readonly exclusive: <T>(work: (turn: { assertHeld(): void }) => Promise<T>) => Promise<T>
+  readonly base: NewGeneration['base']
+  /** Changes the base file to what the administrator's files allow. False if it has nothing to do with the refusal. */
+  readonly adapt: (refusal: Refusal) => boolean
+  /** Whether the base file of the staged generation differs from the present one in its number alone. */
+  readonly isSameBase: (staged: Staged) => boolean
+  /** The fault where nginx rejects the base file. */
+  readonly refused: (refusal: Refusal) => EdgeFault
+  /** Whether nginx would load the configuration with the staged generation. `released`: files that come with it, outside the folder. */
+  readonly test: (staged: Staged, released: readonly EdgeFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
+  /** Rejects with `config_broken` if nginx would not load the configuration as it is. */
+  readonly assertValid: () => Promise<void>
+  readonly assertNoDebugLog: () => Promise<void>
+  readonly installReleased: (released: readonly EdgeFile[]) => Promise<Replaced>
+  /** Loads the configuration on disk, and resolves when that is proven. */
+  readonly reload: (signal?: AbortSignal) => Promise<void>
+}
+
+interface Proposed {
+  readonly member: Member<EdgeProposal>
+  readonly change: EdgeChange
+}
+
+/** A generation that was tested before its change was proposed. */
+interface Ahead {
+  readonly from: number
+  readonly key: string
+  readonly tested: Promise<Staged | undefined>
+}
+
+/** How often a batch is begun again because somebody edited a file in the middle. */
+const ATTEMPTS = 3
+
+/** Makes generations out of changes: all that wait go into one, which is tested, entered, reloaded and proven once. */
+export class GenerationEngine {
+  readonly #parts: EngineParts
+  readonly #commits: GroupCommit<EdgeProposal>
+  /** Changes that are made alone: together they failed. */
+  readonly #lone = new WeakSet<Member<EdgeProposal>>()
+  readonly #served: Member<EdgeProposal>[] = []
+  #ahead: Ahead | undefined
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts
+    this.#commits = new GroupCommit((members) => this.#commit(members))
+  }
+
+  /** Resolves when nginx runs a generation with the change. */
+  change(proposal: EdgeProposal): Promise<void> {
+    return this.#commits.run(proposal, proposal.signal)
+  }
+
+  /** Tests a change that will probably be proposed next. Does nothing while others change the edge. Resolves when the test has begun. */
+  async tryOut(files: readonly EdgeFile[], signal?: AbortSignal): Promise<void> {
+    const from = this.#parts.present.number
+    if (!this.#commits.isIdle || this.#ahead || from === undefined) return
+    const begun = Promise.withResolvers<void>()
+    const tested = this.#stageTested([{ files }], signal, begun.resolve).then(
+      (tried) => ('refusal' in tried ? undefined : tried.staged),
+      () => undefined,
+    )
+    this.#ahead = { from, key: keyOf(files), tested }
+    void tested.finally(begun.resolve)
+    await begun.promise
+  }
+
+  /** Removes what was tested ahead and never proposed. */
+  async forgetAhead(): Promise<void> {
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    const staged = await ahead?.tested
+    if (staged) await discard(staged)
+  }
+
+  /** Newcomers together, then one of those that have to go alone. */
+  async #commit(members: readonly Member<EdgeProposal>[]): Promise<void> {
+    const [lone] = members.filter((member) => this.#lone.has(member))
+    const batches = [members.filter((member) => !this.#lone.has(member)), lone ? [lone] : []]
+    for (const batch of batches.filter(({ length }) => length > 0)) {
+      await this.#parts
+        .exclusive(async (turn) => {
+          if (this.#parts.present.number === undefined) throw notPrepared(this.#parts.server)
+          await this.#generation(await this.#proposals(batch), turn)
+        })
+        .catch((error: unknown) => {
+          for (const member of batch) member.reject(error)
+        })
+      // Told only now: a command on the server ends with the answer, and must not take the lock with it.
+      for (const member of this.#served.splice(0)) member.resolve()
+    }
+  }
+
+  async #proposals(members: readonly Member<EdgeProposal>[]): Promise<Proposed[]> {
+    const all = members.map(async (member) => {
+      try {
+        const change = await member.work.propose()
+        if (change.files.some(({ path, content }) => content !== null && isSecret(path)))
+          await this.#parts.assertNoDebugLog()
+        return [{ member, change }]
+      } catch (error) {
+        member.reject(error)
+        return []
+      }
+    })
+    return (await Promise.all(all)).flat()
+  }
+
+  /**
+   * Carries out the changes, without those that turn out to be impossible. Those that it leaves unsettled are committed again. Only
+   * one bad change is looked for: with more of them the others go one by one, behind newcomers.
+   */
+  async #generation(proposed: readonly Proposed[], turn: { assertHeld(): void }): Promise<void> {
+    let left: readonly Proposed[] = onlyOneWithLinks(this.#possible(proposed))
+    let hasFailed = false
+    for (let attempt = 1; left.length > 0; ) {
+      const tried = await this.#try(left)
+      if ('refusal' in tried) {
+        if (hasFailed) {
+          for (const { member } of left) this.#lone.add(member)
+          return
+        }
+        hasFailed = true
+        await this.#parts.assertValid()
+        left = await this.#withoutFailing(left, tried.refusal)
+        continue
+      }
+      const ready = await this.#enter(left, tried.staged, turn)
+      if (ready === 'entered') return
+      await discard(tried.staged)
+      if (ready.length === left.length && attempt === ATTEMPTS) throw EDITED
+      if (ready.length === left.length) attempt += 1
+      left = this.#possible(ready)
+    }
+  }
+
+  /** Leaves out the changes that would overwrite what somebody else wrote. */
+  #possible(proposed: readonly Proposed[]): Proposed[] {
+    const { present } = this.#parts
+    return proposed.filter(({ member, change }) => {
+      if (member.isSettled) return false
+      try {
+        for (const { path } of change.files) if (!isReleased(path)) placesOf(path)
+        assertExpected(change, (path) => hashOfFound(path, present.look(path)))
+        return true
+      } catch (error) {
+        member.reject(error)
+        return false
+      }
+    })
+  }
+
+  /** Leaves out the changes of runs that have lost a lease. */
+  #ready(proposed: readonly Proposed[], turn: { assertHeld(): void }): Proposed[] {
+    turn.assertHeld()
+    return proposed.filter(({ member }) => {
+      if (member.isSettled) return false
+      try {
+        member.work.reached?.('before-swap')
+        member.work.assertHeld()
+        this.#parts.fences.claim(member.work.fences).assertNewest()
+        return true
+      } catch (error) {
+        member.reject(error)
+        return false
+      }
+    })
+  }
+
+  /** One bad change is found by halving and refused; the others go on without it. */
+  async #withoutFailing(proposed: readonly Proposed[], first: Refusal): Promise<Proposed[]> {
+    let last = first
+    const passes = async (some: readonly Proposed[]): Promise<boolean> => {
+      const tried = await this.#try(some)
+      if ('refusal' in tried) last = tried.refusal
+      else await discard(tried.staged)
+      return !('refusal' in tried)
+    }
+    const failing = proposed.length === 1 ? proposed[0] : await findFailing(proposed, passes)
+    if (!failing) {
+      // They only fail together.
+      for (const { member } of proposed) this.#lone.add(member)
+      return []
+    }
+    failing.member.reject(
+      new EdgeFault(
+        'change_invalid',
+        `nginx on edge ${this.#parts.server} rejected the change: ${refusalSentence(last)}. Nothing was changed.`,
+      ),
+    )
+    return proposed.filter((one) => one !== failing)
+  }
+
+  async #try(proposed: readonly Proposed[]): Promise<Tried> {
+    const changes = proposed.map(({ change }) => change)
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    const isTried =
+      ahead?.from === this.#parts.present.number &&
+      !changes.some(({ mends, replacesLinks }) => mends || replacesLinks) &&
+      ahead?.key === keyOf(changes.flatMap(({ files }) => files))
+    const staged = isTried && (await ahead.tested)
+    if (staged) return { staged }
+    if (!isTried) void ahead?.tested.then((tried) => tried && discard(tried))
+    const [only] = proposed
+    return this.#stageTested(changes, proposed.length === 1 ? only?.member.work.signal : undefined)
+  }
+
+  async #stageTested(changes: readonly Change[], signal?: AbortSignal, begun?: () => void): Promise<Tried> {
+    await assertStaging(this.#parts.folder)
+    const staged = this.#staged(this.#textsWith(changes))
+    const refusal = await this.#refusalOf(staged, changes, signal, begun)
+    if (!refusal) return { staged }
+    return this.#parts.adapt(refusal) ? this.#stageTested(changes, signal) : { refusal }
+  }
+
+  /** Why nginx would not load the staged generation, which is then gone. */
+  async #refusalOf(
+    staged: Staged,
+    changes: readonly Change[],
+    signal?: AbortSignal,
+    begun?: () => void,
+  ): Promise<Refusal | undefined> {
+    const released = changes.flatMap(({ files }) => files).filter(({ path }) => isReleased(path))
+    try {
+      const testing = this.#parts.test(staged, released, signal)
+      begun?.()
+      const [refusal] = await Promise.all([testing, staged.durable])
+      if (refusal) await discard(staged)
+      return refusal
+    } catch (error) {
+      await discard(staged)
+      throw error
+    }
+  }
+
+  #staged(texts: ReadonlyMap<string, GatheredText>): Staged {
+    const { folder, base, present } = this.#parts
+    try {
+      return stage(folder, { from: present.number, texts, base })
+    } catch (error) {
+      throw faultOf(folder, error)
+    }
+  }
+
+  /** The texts of the gathered files that change. */
+  #textsWith(changes: readonly Change[]): Map<string, GatheredText> {
+    const { present } = this.#parts
+    const kept = new Set(
+      keepUsedCertificates(
+        present,
+        changes.flatMap(({ files }) => files),
+      ),
+    )
+    const draft = new Draft(present)
+    for (const change of changes)
+      for (const file of change.files) if (kept.has(file) && !isReleased(file.path)) draft.put(file, change)
+    return draft.texts
+  }
+
+  /**
+   * Enters the generation and reloads nginx. If the reload is not proven, the former generation is entered again. Resolves with the
+   * members that are left if one of them may not go on, or if somebody has edited a file meanwhile: then nothing has changed.
+   */
+  async #enter(
+    proposed: readonly Proposed[],
+    staged: Staged,
+    turn: { assertHeld(): void },
+  ): Promise<'entered' | readonly Proposed[]> {
+    const { folder, fences, present, reload, installReleased } = this.#parts
+    reach(proposed, 'staged')
+    const former = present.number
+    const fenced = this.#unfenced(proposed)
+    if (fenced.length < proposed.length) return fenced
+    await fences.claim(proposed.flatMap(({ member }) => member.work.fences ?? [])).record()
+    const released = await installReleased(
+      proposed.flatMap(({ change }) => change.files).filter(({ path }) => isReleased(path)),
+    )
+    // From here to the rename nothing waits.
+    const ready = this.#ready(proposed, turn)
+    if (ready.length < proposed.length || !isUpToDate(staged)) {
+      released.takeBack()
+      return ready
+    }
+    try {
+      await enter(folder, staged)
+      reach(proposed, 'swapped')
+      turn.assertHeld()
+      await reload()
+      reach(proposed, 'reloaded')
+    } catch (error) {
+      turn.assertHeld()
+      released.takeBack()
+      if (former !== undefined) await enter(folder, generationAt(folder, former))
+      await discard(staged)
+      await reload().catch(() => undefined)
+      throw faultOf(folder, error)
+    }
+    released.keep()
+    this.#served.push(...proposed.map(({ member }) => member))
+    forgetOld(folder, staged.number, former).catch(() => undefined)
+    return 'entered'
+  }
+
+  #unfenced(proposed: readonly Proposed[]): Proposed[] {
+    return proposed.filter(({ member }) => {
+      try {
+        this.#parts.fences.claim(member.work.fences).assertNewest()
+        return true
+      } catch (error) {
+        member.reject(error)
+        return false
+      }
+    })
+  }
+
+  /**
+   * Enters a generation with what the first layout had, or one that differs in its base file alone. False if there is nothing to
+   * change. `isRunning`: nginx loads it.
+   */
+  async refresh(first: FirstLayout, isRunning: boolean, signal?: AbortSignal): Promise<boolean> {
+    const { exclusive, folder, present, reload } = this.#parts
+    return exclusive(async (turn) => {
+      const staged = await this.#refreshed(first, signal)
+      if (!staged) return false
+      const former = present.number
+      const leave = baseFileOf(folder, former)
+      turn.assertHeld()
+      signal?.throwIfAborted()
+      if (!isUpToDate(staged) || !first.isUpToDate()) {
+        await discard(staged)
+        throw EDITED
+      }
+      await enter(folder, staged)
+      if (isRunning) {
+        await reload(signal).catch(async (error: unknown) => {
+          // The test has passed, and nginx may load it yet.
+          signal?.throwIfAborted()
+          leave()
+          await reload().catch(() => undefined)
+          await discard(staged)
+          throw error
+        })
+      }
+      forgetOld(folder, staged.number, former).catch(() => undefined)
+      return true
+    })
+  }
+
+  /** Undefined if it would be the same. Then it is no reason to fail that nginx refuses it: others broke something. */
+  async #refreshed(first: FirstLayout, signal?: AbortSignal): Promise<Staged | undefined> {
+    const { isSameBase, adapt, refused } = this.#parts
+    const changes = [{ files: first.files }]
+    const staged = this.#staged(new Map([...this.#textsWith(changes), ...first.others]))
+    const isSame = first.files.length === 0 && isSameBase(staged)
+    const refusal = await this.#refusalOf(staged, changes, signal)
+    if (refusal && adapt(refusal)) return this.#refreshed(first, signal)
+    if (refusal && !isSame) throw refused(refusal)
+    if (!isSame) return staged
+    await discard(staged)
+    return undefined
+  }
+}
+
+/** What stood in the first layout, in which every file was one on disk. */
+export interface FirstLayout {
+  readonly files: readonly EdgeFile[]
+  /** Files that others had put there, by their path in the generation. */
+  readonly others: ReadonlyMap<string, string>
+  /** Whether it is still the same. */
+  isUpToDate(): boolean
+}
+
+/** Returns what puts the present base file back. */
+function baseFileOf(folder: string, number: number | undefined): () => void {
+  const path = join(folder, BASE_FILE)
+  const former = existsSync(path) ? readFileSync(path) : undefined
+  return () => {
+    if (former) {
+      const draft = join(folder, STAGING, 'base-former')
+      writeFileSync(draft, former, { mode: 0o644 })
+      renameSync(draft, path)
+    } else rmSync(path, { force: true })
+    if (number === undefined) rmSync(join(folder, CURRENT), { force: true })
+    else pointTo(folder, number)
+  }
+}
+
+/** An undo that puts a symbolic link back replaces a whole gathered file, so it has a generation of its own. */
+function onlyOneWithLinks(proposed: readonly Proposed[]): readonly Proposed[] {
+  const linking = proposed.find(({ change }) => change.files.some(({ link }) => link !== undefined))
+  return linking ? [linking] : proposed
+}
+
+const notPrepared = (server: string): EdgeFault =>
+  new EdgeFault('unavailable', `Edge ${server} is not prepared. The log of the service says why.`)
+
+const reach = (proposed: readonly Proposed[], point: EdgePoint): void => {
+  for (const { member } of proposed) member.work.reached?.(point)
+}
+
+type Change = Pick<EdgeChange, 'files' | keyof Manner>
+
+type Tried = { readonly staged: Staged } | { readonly refusal: Refusal }
+
+const EDITED = new EdgeFault(
+  'changed_meanwhile',
+  'Files of the edge were edited again and again while they were changed.',
+)
+
+const keyOf = (files: readonly EdgeFile[]): string =>
+  JSON.stringify(
+    files.map(({ path, content }) => [path, content]).toSorted(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1)),
+  )
+
+const generationAt = (folder: string, number: number) => ({
+  number,
+  folder: join(folder, 'generations', String(number)),
+})

@@ -1,0 +1,107 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { FromThread, Head, Item, Question, ToThread } from './parse-thread.ts'
+import type { OwnPath, Parsed, ParseRequest } from './parsed.ts'
+import type { Stamp } from './text/config-files.ts'
+import type { ServerDraft } from './text/statements.ts'
+
+/** The thread keeps what it parsed, which may be much. It ends when nobody has asked for this time. */
+const IDLE_MS = 30_000
+
+let thread: Worker | undefined
+let idle: NodeJS.Timeout | undefined
+let lastId = 0
+const waiting = new Map<
+  number,
+  { readonly draft: Draft; readonly resolve: (parsed: Parsed) => void; readonly reject: (error: Error) => void }
+>()
+
+/** `parseConfiguration` on a worker thread. The answer is as empty as `want` says. Rejects only when the thread ends. */
+export function parseOnThread(request: ParseRequest, want: Question['want']): Promise<Parsed> {
+  clearTimeout(idle)
+  thread ??= startThread()
+  thread.ref()
+  lastId += 1
+  const { promise, resolve, reject } = Promise.withResolvers<Parsed>()
+  waiting.set(lastId, { draft: new Draft(), resolve, reject })
+  thread.postMessage({ id: lastId, request, want } satisfies ToThread)
+  return promise
+}
+
+function startThread(): Worker {
+  // A worker thread cannot use all options of this process, such as --eval.
+  const worker = new Worker(new URL(`parse-thread${extname(import.meta.url)}`, import.meta.url), { execArgv: [] })
+  worker.on('message', (message: FromThread) => receive(worker, message))
+  worker.on('error', () => undefined)
+  worker.once('exit', () => {
+    if (thread !== worker) return
+    thread = undefined
+    for (const { reject } of waiting.values())
+      reject(new Error('The thread that reads the configuration of nginx ended.'))
+    waiting.clear()
+  })
+  return worker
+}
+
+function receive(worker: Worker, { id, head, items, isLast }: FromThread): void {
+  const asked = waiting.get(id)
+  asked?.draft.add(head, items)
+  if (!isLast) {
+    // Asked for after a turn of the event loop: otherwise pieces that wait would be handled in one turn.
+    setImmediate(() => worker.postMessage({ next: id } satisfies ToThread))
+    return
+  }
+  waiting.delete(id)
+  asked?.resolve(asked.draft.parsed())
+  // The thread must keep the process alive only while a question is pending.
+  if (waiting.size > 0) return
+  worker.unref()
+  idle = setTimeout(stopThread, IDLE_MS).unref()
+}
+
+function stopThread(): void {
+  const ended = thread
+  thread = undefined
+  void ended?.terminate()
+}
+
+/** Puts the pieces together. */
+class Draft {
+  #head: Head | undefined
+  readonly #servers: ServerDraft[] = []
+  readonly #foreign = new Map<string, Stamp>()
+  readonly #own = new Map<string, OwnPath>()
+  readonly #entries = new Map<string, [string, string][]>()
+  /** Each message has its own copy of a path. */
+  readonly #paths = new Map<string, string>()
+
+  add(head: Head | undefined, items: readonly Item[]): void {
+    this.#head ??= head
+    for (const item of items) {
+      if (item[0] === 'server') this.#servers.push({ ...item[1], path: this.#shared(item[1].path) })
+      else if (item[0] === 'foreign') this.#foreign.set(item[1], item[2])
+      else if (item[0] === 'own') this.#own.set(item[1], item[2])
+      else this.#entriesOf(item[1]).push([item[2], item[3]])
+    }
+  }
+
+  parsed(): Parsed {
+    if (!this.#head) throw new Error('The first piece is missing.')
+    const maps = new Map(
+      [...this.#head.maps].map(([variable, map]) => [variable, { ...map, entries: this.#entriesOf(variable) }]),
+    )
+    return { ...this.#head, maps, servers: this.#servers, foreign: this.#foreign, own: this.#own }
+  }
+
+  #shared(path: string): string {
+    const known = this.#paths.get(path) ?? path
+    this.#paths.set(path, known)
+    return known
+  }
+
+  #entriesOf(variable: string): [string, string][] {
+    const entries = this.#entries.get(variable) ?? []
+    this.#entries.set(variable, entries)
+    return entries
+  }
+}

@@ -1,0 +1,54 @@
+import type { Edge, EdgeFile, SiteCertificate } from '../../edge/contract.ts'
+import type { Plan } from '../../model/exposure.ts'
+import type { ChosenCertificate, FileHash } from '../../model/receipt.ts'
+import type { RunGuard } from '../../model/run.ts'
+import type { Step } from '../engine/step.ts'
+import { hashOf } from '../file-hash.ts'
+import { siteOf } from './context.ts'
+import type { Member } from './renew.ts'
+
+interface ConvergeParts {
+  readonly edge: Edge
+  readonly members: readonly Member[]
+  readonly guard: RunGuard
+  readonly findPlan: (planId: string) => Promise<Plan | undefined>
+  readonly pairOf: (certificate: ChosenCertificate) => Promise<SiteCertificate>
+  readonly reached: (point: Parameters<NonNullable<Parameters<Edge['change']>[0]['reached']>>[0]) => void
+}
+
+/**
+ * Brings the hosts of the run into step on one edge, in one generation: those with an exposure as the store says, the others off
+ * the edge. Nothing is undone: an edge that refuses stays as it is, and what a crash interrupted is done again.
+ */
+export function convergeStep({ edge, members, guard, findPlan, pairOf, reached }: ConvergeParts): Step<'proxy', null> {
+  const filesOf = async ({ planId, receipt: { certificate } }: Member): Promise<readonly EdgeFile[]> => {
+    const plan = await findPlan(planId)
+    if (!plan) return []
+    return edge.filesFor({ ...siteOf(plan), certificate: certificate && (await pairOf(certificate)) })
+  }
+  return {
+    name: 'proxy',
+    before: async () => null,
+    do: async () => {
+      const entries: Record<string, readonly FileHash[]> = {}
+      await edge.change({
+        ...guard,
+        reached,
+        propose: async () => {
+          const exposed = new Set(members.map(({ host }) => host))
+          const orphans = guard.fences.map(({ host }) => host).filter((host) => !exposed.has(host))
+          const files: EdgeFile[] = (await Promise.all(orphans.map((host) => edge.filesWithout(host)))).flat()
+          for (const member of members) {
+            const own = await filesOf(member)
+            entries[member.host] = own.map(hashOf)
+            files.push(...own)
+          }
+          const wanted = [...new Map(files.map((file) => [file.path, file])).values()]
+          return { files: wanted, expected: await edge.hashFiles(wanted.map(({ path }) => path)) }
+        },
+      })
+      return { files: [], entries }
+    },
+    undo: async () => undefined,
+  }
+}

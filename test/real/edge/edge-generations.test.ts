@@ -1,0 +1,222 @@
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { mainPlaceOf } from '../../../src/edge/config/gathered.ts'
+import { blockFile, linesFile } from '../../../src/edge/config/layout.ts'
+import type { EdgeFile } from '../../../src/edge/contract.ts'
+import { localEdge } from '../../../src/edge/local.ts'
+import { PLAN_ID, proposalOf, startTestEdge, type TestEdge, whenAt } from '../../support/edge/edge.ts'
+import { listing } from '../../support/edge/edge-folder.ts'
+
+let at: TestEdge
+let backend: Server
+let target: string
+beforeAll(async () => {
+  at = await startTestEdge()
+  backend = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1')
+  await once(backend, 'listening')
+  target = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  backend?.close()
+  backend?.closeAllConnections()
+  await at?.stop()
+})
+afterEach(() => expect(at.leftOvers()).toEqual([]))
+
+const site = (host: string) => ({ host, planId: PLAN_ID, target })
+const place = (host: string, more = {}) => at.place(site(host), more)
+const path = (name: string) => join(at.folder, name)
+const ofHost = (host: string) => at.fileOf(linesFile(host))
+const statusOf = async (host: string) => {
+  const answer = await at.edge.ask({ host, path: '/', tls: false })
+  return answer.kind === 'answer' ? answer.httpStatus : answer.reason
+}
+const statuses = (hosts: readonly string[]) => Promise.all(hosts.map(statusOf))
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}.lab.test`)
+/** Hosts that stand in the same gathered files. */
+const neighboursOf = (host: string) =>
+  names('n', 2_000).filter((name) => mainPlaceOf(linesFile(name)).file === mainPlaceOf(linesFile(host)).file)
+const standing = () => [
+  readFileSync(path('drawbridge.conf'), 'utf8'),
+  ...readdirSync(path('generations')).toSorted(),
+  ...listing(path('current')),
+]
+const kindOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'served',
+    (error: { kind?: string }) => error.kind ?? String(error),
+  )
+const BAD: EdgeFile = { path: blockFile('bad.lab.test'), content: 'no_such_directive on;\n', secret: false }
+
+describe('changes at the same time', () => {
+  test('64 of them are few generations, and all are served', async () => {
+    const hosts = names('many', 64)
+    const before = at.generation()
+    await Promise.all(hosts.map((host) => place(host)))
+    expect(at.generation() - before).toBeLessThanOrEqual(3)
+    expect(new Set(await statuses(hosts))).toEqual(new Set([200]))
+    await Promise.all(hosts.map((host) => at.remove(host)))
+    expect(at.generation() - before).toBeLessThanOrEqual(6)
+    expect(new Set(await statuses(hosts))).toEqual(new Set(['unknown_host']))
+  })
+
+  test('one bad one of 64 is refused by name, and 63 are served', async () => {
+    const hosts = names('good', 63)
+    const changes = hosts.map((host) => place(host))
+    const bad = at.change([BAD])
+    await expect(bad).rejects.toMatchObject({
+      kind: 'change_invalid',
+      message: expect.stringContaining(at.fileOf(BAD.path)),
+    })
+    await Promise.all(changes)
+    expect(new Set(await statuses(hosts))).toEqual(new Set([200]))
+  })
+
+  test('several bad ones are refused, each by its own test, and the others are served', async () => {
+    const hosts = names('fine', 12)
+    const bad = names('bad', 4).map((host) => ({ ...BAD, path: blockFile(host) }))
+    const changes = [...hosts.map((host) => place(host)), ...bad.map((file) => at.change([file]))]
+    const outcomes = await Promise.all(changes.map(kindOf))
+    expect(outcomes).toEqual([...hosts.map(() => 'served'), ...bad.map(() => 'change_invalid')])
+    expect(new Set(await statuses(hosts))).toEqual(new Set([200]))
+  })
+
+  test("are all refused by somebody else's broken file, and nothing has changed", async () => {
+    writeFileSync(path('foreign.conf'), 'broken on;\n')
+    const before = standing()
+    const outcomes = await Promise.all(names('stuck', 8).map((host) => kindOf(place(host))))
+    expect(new Set(outcomes)).toEqual(new Set(['config_broken']))
+    expect(standing()).toEqual(before)
+    rmSync(path('foreign.conf'))
+  })
+
+  test('are all refused when nothing proves the reload, and the former generation stands', async () => {
+    const edge = localEdge({ ...at, pidFile: path('no.pid') })
+    const before = standing()
+    const outcomes = names('unproven', 4).map((host) =>
+      kindOf(edge.change(proposalOf(edge, () => edge.filesFor(site(host))))),
+    )
+    expect(new Set(await Promise.all(outcomes))).toEqual(new Set(['not_reloaded']))
+    expect(standing()).toEqual(before)
+    await at.reload()
+    expect(await statusOf('unproven0.lab.test')).toBe('unknown_host')
+  })
+})
+
+describe("somebody else's hand", () => {
+  test.each(['staged', 'before-swap'] as const)('is never lost when it comes at %s, in whatever way', async (point) => {
+    await place('edited.lab.test')
+    const neighbour = neighboursOf('edited.lab.test')[at.generation() % 20] ?? ''
+    const [file, created] = [ofHost('edited.lab.test'), path('current/backends/zz-mine.map')]
+    const edited = `${readFileSync(file, 'utf8')}# by hand at ${point}\n`
+    let edits = 0
+    const edit = () => {
+      edits += 1
+      if (edits > 1) return
+      writeFileSync(`${file}.new`, edited)
+      renameSync(`${file}.new`, file)
+      writeFileSync(created, `mine.lab.test ${target};\n`)
+    }
+    await place(neighbour, whenAt(point, edit))
+    expect(edits).toBe(2)
+    expect(readFileSync(ofHost('edited.lab.test'), 'utf8')).toContain(`# by hand at ${point}\n`)
+    expect(readFileSync(created, 'utf8')).toContain('mine.lab.test')
+    expect(await statuses([neighbour, 'edited.lab.test'])).toEqual([200, 200])
+    rmSync(created)
+  })
+
+  test('on the line of one host survives the change of another in the same file', async () => {
+    const [one = '', other = ''] = neighboursOf('drifted.lab.test')
+    await Promise.all([place(one), place(other)])
+    const drifted = readFileSync(ofHost(one), 'utf8').replace(
+      `${one} ${target};`,
+      `  ${one}   http://127.0.0.1:9; # mine`,
+    )
+    writeFileSync(ofHost(one), drifted)
+    await at.remove(other)
+    await place(other)
+    expect(readFileSync(ofHost(one), 'utf8')).toBe(drifted)
+    expect(await statuses([one, other])).toEqual([502, 200])
+  })
+
+  test('a link in the place of a file: all hosts behind it are served, a repair mends it, an undo puts it back', async () => {
+    const [one = '', other = ''] = neighboursOf('linked.lab.test')
+    await Promise.all([place(one), place(other)])
+    const elsewhere = join(dirname(at.config), 'elsewhere.map')
+    writeFileSync(elsewhere, readFileSync(ofHost(one)))
+    rmSync(ofHost(one))
+    symlinkSync(elsewhere, ofHost(one))
+    const [before] = await at.edge.read([linesFile(one)])
+    expect(before).toMatchObject({ link: elsewhere })
+    await expect(at.remove(one)).rejects.toMatchObject({ kind: 'changed_meanwhile' })
+    await place('beside-a-link.lab.test')
+    expect(await statuses([one, other])).toEqual([200, 200])
+    const changing = async (files: readonly EdgeFile[]) => {
+      const expected = await at.edge.hashFiles(files.map((file) => file.path))
+      await at.change(files, { propose: async () => ({ files, expected, replacesLinks: true }) })
+    }
+    await changing(await at.edge.filesFor(site(one)))
+    expect(await statuses([one, other])).toEqual([200, 200])
+    expect(readFileSync(ofHost(one), 'utf8')).toContain(other)
+    await changing(before ? [before] : [])
+    expect(await at.edge.read([linesFile(one)])).toEqual([before])
+    expect(await statuses([one, other])).toEqual([200, 200])
+    rmSync(ofHost(one))
+    writeFileSync(ofHost(one), readFileSync(elsewhere))
+  })
+
+  test("the administrator's reload in the middle loads the old whole or the new whole", async () => {
+    await place('always.lab.test')
+    const seen: unknown[] = []
+    for (const point of ['staged', 'before-swap', 'swapped'] as const) {
+      await place(
+        `during-${point}.lab.test`,
+        whenAt(point, () => process.kill(at.pid, 'SIGHUP')),
+      )
+      seen.push(...(await statuses(['always.lab.test', `during-${point}.lab.test`])))
+    }
+    expect(new Set(seen)).toEqual(new Set([200]))
+  })
+})
+
+describe('old generations', () => {
+  test('go beyond fifty, and their keys earlier', async () => {
+    const certificate = await at.certificate('keyed.lab.test')
+    await at.place({ ...site('keyed.lab.test'), certificate })
+    for (let round = 0; round < 52; round += 1)
+      await place('counted.lab.test', {}).then(() => at.remove('counted.lab.test'))
+    await expect.poll(() => readdirSync(path('generations')).length).toBe(50)
+    const withKeys = () =>
+      readdirSync(path('generations'))
+        .map(Number)
+        .filter((number) => existsSync(path(`generations/${number}/tls`)))
+    await expect.poll(withKeys).toEqual([at.generation() - 1, at.generation()])
+  }, 60_000)
+
+  test('that a crash left before they were entered are removed by the next start, but not that of a live process', async () => {
+    const [dead, live] = [at.generation() + 1, at.generation() + 2].map((number) => path(`generations/${number}`))
+    for (const folder of [dead, live]) mkdirSync(join(folder ?? '', 'tls'), { recursive: true })
+    writeFileSync(path(`.staging/staged-${at.generation() + 1}-4194999`), '')
+    writeFileSync(path(`.staging/staged-${at.generation() + 2}-${process.pid}`), '')
+    const before = at.generation()
+    await at.edge.prepare()
+    expect([existsSync(dead ?? ''), existsSync(live ?? '')]).toEqual([false, true])
+    rmSync(path(`.staging/staged-${at.generation() + 2}-${process.pid}`))
+    expect(at.generation()).toBe(before)
+    await place('after-a-crash.lab.test')
+    expect(await statusOf('after-a-crash.lab.test')).toBe(200)
+  })
+})

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findProgram } from '../../../lab/program.ts'
+import { startNginx } from '../../support/edge/nginx.ts'
+import { makeCertificate } from '../../support/edge/openssl.ts'
+import { call } from '../../support/http/call.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
+import { applied } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+let lab: TestLab
+
+beforeAll(async () => {
+  lab = await startTestLab()
+})
+
+afterAll(() => lab?.stop())
+
+const run = promisify(execFile)
+const show = (...args: string[]) =>
+  run('bin/drawbridge', ['show', ...args, '--config', join(lab.state, 'drawbridge.yaml')])
+
+test('the printed blocks alone, in a bare nginx, answer as the edge does', async () => {
+  const { host } = await applied(lab, { subdomain: 'shown' })
+  const { primary } = lab.description.edges
+  const { stdout } = await show(host)
+  const [first = ''] = stdout.split('\n')
+  const file = entryFile(primary, host)
+  expect(first).toMatch(new RegExp(`^# ${host} on edge 23: .*, line \\d+$`))
+  expect(first).toContain(file)
+  const line = Number(first.split(' ').at(-1))
+  expect(readFileSync(file, 'utf8').split('\n')[line - 1]).toMatch(new RegExp(`^${host} http://`))
+  const place = '127.0.46.9:8099'
+  const nginx = await startNginx(stdout.replaceAll(/listen [^;]+;/g, `listen ${place};`), `http://${place}`)
+  try {
+    const asked = { path: '/some/path?q=1', headers: { host }, from: '127.0.0.1' }
+    const [alone, edge] = [
+      await call(`http://${place}`, asked),
+      await call(`http://${primary.address}:${primary.http}`, asked),
+    ]
+    expect(alone.status).toBe(edge.status)
+    expect(alone.text).toBe(edge.text)
+  } finally {
+    await nginx.stop()
+  }
+})
+
+test('a host with TLS is shown with the names of a pair and without the pair, on either edge', async () => {
+  const { host } = await applied(lab, { subdomain: 'shown-tls', tls: true })
+  const { stdout } = await show(host)
+  expect(stdout).toMatch(/listen [^;]+ ssl;/)
+  expect(stdout).not.toMatch(/BEGIN|PRIVATE/)
+  using folder = tempFolder()
+  const path = (name: string) => join(folder.path, name)
+  await makeCertificate({ certificate: path(`${host}.crt`), key: path(`${host}.key`), names: [`DNS:${host}`] })
+  writeFileSync(path('nginx.conf'), `pid ${path('pid')};\nevents {}\nhttp { access_log off;\n${stdout}\n}\n`)
+  await run(findProgram('nginx', 'nginx'), [
+    '-t',
+    '-q',
+    '-e',
+    path('errors'),
+    '-p',
+    folder.path,
+    '-c',
+    path('nginx.conf'),
+  ])
+  const other = await show(host, '--server', '73', '--json')
+  expect(JSON.parse(other.stdout)).toMatchObject({
+    host,
+    server: '73',
+    path: entryFile(lab.description.edges.secondary, host),
+    line: expect.any(Number),
+    text: expect.stringContaining(`server_name ${host};`),
+  })
+})
+
+test('the first label is enough, and an unknown host or server is told', async () => {
+  const { host } = await applied(lab, { subdomain: 'short' })
+  expect((await show('short')).stdout).toContain(`server_name ${host};`)
+  await expect(show('none.lab.test')).rejects.toMatchObject({
+    code: 1,
+    stderr: 'drawbridge: Edge 23 has no entry for none.lab.test. "drawbridge status" lists the hosts.\n',
+  })
+  await expect(show(host, '--server', '99')).rejects.toMatchObject({
+    code: 2,
+    stderr: 'drawbridge: No edge is configured for server 99. Edges: 23, 73.\n',
+  })
+  await expect(show('not/a/host')).rejects.toMatchObject({ code: 2 })
+})
