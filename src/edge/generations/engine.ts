@@ -52,6 +52,8 @@ interface Ahead {
 
 /** How often a batch is begun again because somebody edited a file in the middle. */
 const ATTEMPTS = 3
+/** For this time after a change was tried out in vain, none is. */
+const AFTER_WASTE_MS = 1_000
 
 /** Makes generations out of changes: all that wait go into one, which is tested, entered, reloaded and proven once. */
 export class GenerationEngine {
@@ -61,6 +63,7 @@ export class GenerationEngine {
   readonly #lone = new WeakSet<Member<EdgeProposal>>()
   readonly #served: Member<EdgeProposal>[] = []
   #ahead: Ahead | undefined
+  #wastedAt = Number.NEGATIVE_INFINITY
 
   constructor(parts: EngineParts) {
     this.#parts = parts
@@ -75,7 +78,9 @@ export class GenerationEngine {
   /** Tests a change that will probably be proposed next. Does nothing while others change the edge. Resolves when the test has begun. */
   async tryOut(files: readonly EdgeFile[], signal?: AbortSignal): Promise<void> {
     const from = this.#parts.present.number
-    if (!this.#commits.isIdle || this.#ahead || from === undefined) return
+    // Where many changes come at once, what is tried out is seldom what is proposed next.
+    const isBusy = performance.now() - this.#wastedAt < AFTER_WASTE_MS
+    if (!this.#commits.isIdle || this.#ahead || from === undefined || isBusy) return
     const begun = Promise.withResolvers<void>()
     const tested = this.#stageTested([{ files }], signal, begun.resolve).then(
       (tried) => ('refusal' in tried ? undefined : tried.staged),
@@ -222,7 +227,10 @@ export class GenerationEngine {
       ahead?.key === keyOf(changes.flatMap(({ files }) => files))
     const staged = isTried && (await ahead.tested)
     if (staged) return { staged }
-    if (!isTried) void ahead?.tested.then((tried) => tried && discard(tried))
+    if (ahead && !isTried) {
+      this.#wastedAt = performance.now()
+      void ahead.tested.then((tried) => tried && discard(tried))
+    }
     const [only] = proposed
     return this.#stageTested(changes, proposed.length === 1 ? only?.member.work.signal : undefined)
   }
