@@ -1,8 +1,9 @@
-import type { Edge, StandingEntry } from '../edge/contract.ts'
+import type { Edge, SiteCertificate, StandingEntry } from '../edge/contract.ts'
 import { Problem, sentenceOf } from '../model/errors.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
-import type { Receipt } from '../model/receipt.ts'
+import type { ChosenCertificate, Receipt } from '../model/receipt.ts'
 import { BY_SCHEDULE } from '../model/run.ts'
+import { Slices } from '../primitives/slices.ts'
 import type { Log } from '../runtime/log.ts'
 import { type Exposure, eachExposure } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
@@ -22,6 +23,8 @@ interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'loadP
 /** How far an edge is from what the store says. */
 export interface EdgeStanding {
   readonly server: string
+  /** How many hosts it has. */
+  readonly entries: number
   /** Hosts that the edge lacks, or has as another plan or with another certificate. */
   readonly behind: readonly string[]
   /** Hosts that a Secondary still has although their plans have ended. */
@@ -54,6 +57,8 @@ export class Converge {
   /** The state of store and edges at the last look, if everything was in step. While it is the same, there is nothing to compare. */
   #inStepAt: string | undefined
   #isRendered = false
+  readonly #pairs = new Map<string, Promise<SiteCertificate | undefined>>()
+  readonly #slices = new Slices(SLICE_MS)
   #underWay: Promise<void> | undefined
 
   constructor(parts: ConvergeParts) {
@@ -82,6 +87,7 @@ export class Converge {
     ])
     if (state === this.#inStepAt) return
     const exposures = await this.#exposures()
+    this.#pairs.clear()
     if (primary) await this.#lookAt(primary, exposures, true)
     if (secondary) await this.#lookAt(secondary, exposures, false)
     // The next look compares everything once more if this one has changed an edge.
@@ -90,8 +96,7 @@ export class Converge {
 
   async #lookAt(edge: Edge, exposures: ReadonlyMap<string, Exposure>, isPrimary: boolean): Promise<void> {
     const standing = await this.#standing(edge, exposures, isPrimary)
-    const { behind, orphans } = standing
-    const entries = (await edge.list()).length
+    const { behind, orphans, entries } = standing
     const limit = Math.max(ORPHANS_AT_ONCE, entries * ORPHANS_PART)
     const isTooMuch = orphans.length > limit
     const reason = isTooMuch
@@ -106,7 +111,10 @@ export class Converge {
   /** All exposures, by host. */
   async #exposures(): Promise<Map<string, Exposure>> {
     const exposures = new Map<string, Exposure>()
-    for await (const exposure of eachExposure(this.#parts.store)) exposures.set(exposure.host, exposure)
+    for await (const exposure of eachExposure(this.#parts.store)) {
+      exposures.set(exposure.host, exposure)
+      if (this.#slices.isOver) await this.#slices.next()
+    }
     return exposures
   }
 
@@ -117,13 +125,14 @@ export class Converge {
     const isUnknown = new Set(foreign.unknown)
     const behind: string[] = []
     for (const exposure of settled) {
+      if (this.#slices.isOver) await this.#slices.next()
       if (isUnknown.has(exposure.host)) continue
       const isBehind = isPrimary
         ? !this.#isRendered && (await this.#isRenderedOtherwise(edge, exposure))
         : lags(edge, exposure, standing.get(exposure.host))
       if (isBehind) behind.push(exposure.host)
     }
-    return { server: edge.server, behind, ...foreign }
+    return { server: edge.server, entries: standing.size, behind, ...foreign }
   }
 
   /** Entries that are not those of an exposure. */
@@ -135,6 +144,7 @@ export class Converge {
     const orphans: string[] = []
     const unknown: string[] = []
     for (const { host, planId } of standing.values()) {
+      if (this.#slices.isOver) await this.#slices.next()
       if (planId === undefined || exposures.get(host)?.planId === planId) continue
       const plan = await this.#parts.store.findPlan(planId)
       const hasEnded = plan !== undefined && !exposures.has(host) && ENDED.includes(plan.state)
@@ -156,9 +166,17 @@ export class Converge {
 
   async #wanted(edge: Edge, planId: string, { certificate }: Receipt) {
     const plan = await this.#parts.store.findPlan(planId)
-    const pair = certificate && (await this.#parts.loadPair(certificate).catch(() => undefined))
+    const pair = certificate && (await this.#pairOf(certificate))
     if (!plan || (certificate && !pair)) return []
     return edge.filesFor({ ...siteOf(plan), certificate: pair })
+  }
+
+  /** Thousands of hosts may share a certificate: it is read once in a look. */
+  #pairOf(certificate: ChosenCertificate): Promise<SiteCertificate | undefined> {
+    const known = this.#pairs.get(certificate.fingerprint)
+    const pair = known ?? this.#parts.loadPair(certificate).catch(() => undefined)
+    this.#pairs.set(certificate.fingerprint, pair)
+    return pair
   }
 
   /** Begins the run and waits for it. Resolves with the reason if the edge is not in step after it. */
@@ -227,6 +245,9 @@ export class Converge {
       this.#parts.log.info({ event: 'edge_in_step', ...facts }, 'Edge is in step with the store')
   }
 }
+
+/** A store of thousands of hosts is compared in slices, so that others work meanwhile. */
+const SLICE_MS = 5
 
 /** A name that no edge serves: its default server answers. */
 const NOBODY = { host: 'nobody.drawbridge.invalid', path: '/', tls: false }
