@@ -22,6 +22,8 @@ interface EdgeSetting {
   readonly address: string
   /** The addresses that nginx listens on. */
   readonly listen: readonly string[]
+  /** How hosts are written: as lines in shared servers, or as server blocks of their own. */
+  readonly layout: 'lines' | 'blocks'
 }
 
 /** Edges by the id of their server. */
@@ -48,6 +50,7 @@ const edgeSchema = (folder: string) =>
     errorLog: value.path(folder, 'the path of a file', '/var/log/nginx/error.log'),
     address: Type.Optional(value.address('an IP address of the edge')),
     listen: Type.Optional(Type.Array(value.address('IP addresses of the edge'))),
+    layout: value.oneOf(['lines', 'blocks'], 'lines'),
   })
 
 /** Edges by the id of their server. Default: the Primary runs nginx as Debian installs it. */

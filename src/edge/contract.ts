@@ -65,6 +65,8 @@ export interface StandingEntry {
   readonly planId: string | undefined
   /** The id of its pair. */
   readonly certificate: string | undefined
+  /** Whether it is written as lines or blocks, as the settings of the edge want it. */
+  readonly isInLayout: boolean
 }
 
 /** A change that becomes part of the next generation of an edge, with the changes of others. */

@@ -102,7 +102,7 @@ export function localEdge(settings: EdgeSettings, { exclusive = alone, loaded }:
     certificateFiles: renderCertificate,
     certificateEntry: renderEntry,
     certificateId,
-    list: async () => present.list(),
+    list: async () => present.list(settings.layout ?? 'lines'),
     generation: async () => signatureOf(join(folder, BASE_FILE)),
     isCertificateFile,
     unusedCertificates: async () => unusedCertificates(present),

@@ -252,10 +252,13 @@ const SLICE_MS = 5
 /** A name that no edge serves: its default server answers. */
 const NOBODY = { host: 'nobody.drawbridge.invalid', path: '/', tls: false }
 
-/** Whether an edge has not what was applied. An entry of the same plan that somebody edited is drift, and left. */
+/**
+ * Whether an edge has not what was applied, or not in the layout of its settings. An entry of the same plan that somebody edited
+ * is drift, and left.
+ */
 function lags(edge: Edge, { planId, receipt }: Exposure, entry: StandingEntry | undefined): boolean {
   if (!receipt) return false
-  if (!entry) return true
+  if (!entry?.isInLayout) return true
   const { certificate } = receipt
   return (
     entry.planId !== undefined &&

@@ -6,6 +6,7 @@ import { generationIn, isOfFirstLayout } from '../config/render-base.ts'
 import { idInEntry } from '../config/render-certificate.ts'
 import type { StandingEntry } from '../contract.ts'
 import { type Found, faultOf, lookAt } from '../files/files.ts'
+import type { EntryLayout } from '../settings.ts'
 
 /** The present generation of an edge, read from its disk. What did not change is not read again. */
 export class PresentGeneration {
@@ -131,13 +132,14 @@ export class PresentGeneration {
     return { path: join(this.#folder, CURRENT, entries.at(at)?.file ?? ''), line: lines[at] ?? null }
   }
 
-  list(): StandingEntry[] {
+  list(layout: EntryLayout): StandingEntry[] {
     const [entries, blocks, pairs] = ['entries', 'blocks', 'tls/hosts'].map((kind) => new Map(this.#partsOf(kind)))
     const hosts = new Set([...this.keysOf('backends'), ...(blocks?.keys() ?? [])])
     return [...hosts].map((host) => ({
       host,
       planId: PLAN_IN_ENTRY.exec(entries?.get(host) ?? blocks?.get(host) ?? '')?.[1],
       certificate: idInEntry(pairs?.get(host) ?? ''),
+      isInLayout: (blocks?.has(host) ?? false) === (layout === 'blocks'),
     }))
   }
 

@@ -9,6 +9,7 @@ import type { Member } from './renew.ts'
 
 interface ConvergeParts {
   readonly edge: Edge
+  readonly isPrimary: boolean
   readonly members: readonly Member[]
   readonly guard: RunGuard
   readonly findPlan: (planId: string) => Promise<Plan | undefined>
@@ -20,7 +21,15 @@ interface ConvergeParts {
  * Brings the hosts of the run into step on one edge, in one generation: those with an exposure as the store says, the others off
  * the edge. Nothing is undone: an edge that refuses stays as it is, and what a crash interrupted is done again.
  */
-export function convergeStep({ edge, members, guard, findPlan, pairOf, reached }: ConvergeParts): Step<'proxy', null> {
+export function convergeStep({
+  edge,
+  isPrimary,
+  members,
+  guard,
+  findPlan,
+  pairOf,
+  reached,
+}: ConvergeParts): Step<'proxy', null> {
   const filesOf = async ({ planId, receipt: { certificate } }: Member): Promise<readonly EdgeFile[]> => {
     const plan = await findPlan(planId)
     if (!plan) return []
@@ -47,7 +56,8 @@ export function convergeStep({ edge, members, guard, findPlan, pairOf, reached }
           return { files: wanted, expected: await edge.hashFiles(wanted.map(({ path }) => path)) }
         },
       })
-      return { files: [], entries }
+      // Receipts tell of the Primary's files.
+      return isPrimary ? { files: [], entries } : { files: [] }
     },
     undo: async () => undefined,
   }

@@ -75,7 +75,15 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
 function intoStep({ parts, primary, task, members, guard, pairOf, proxy }: StepContext): Step {
   const edge = [primary, parts.secondary].find((one) => one?.server === task.edge)
   if (!edge) throw new Problem('unavailable', `Edge ${task.edge} is not configured any more.`)
-  return convergeStep({ edge, members, guard, pairOf, reached: proxy.reached, findPlan: parts.findPlan })
+  return convergeStep({
+    edge,
+    isPrimary: edge === primary,
+    members,
+    guard,
+    pairOf,
+    reached: proxy.reached,
+    findPlan: parts.findPlan,
+  })
 }
 
 /** Whether the entry is written without TLS first, because the certificate is ordered through it. */
