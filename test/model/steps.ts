@@ -73,7 +73,7 @@ export function stepsOf(subject: StepSubject): readonly Step[] {
       return [certificate(subject), proxy(subject, renewing), verify(subject), tidy]
     }
     case 'converge':
-      // Not in the histories of the model: test/faults/crash-converge.test.ts walks it.
+      // Not in the histories of the model: test/faults/crash/crash-converge.test.ts walks it.
       return []
   }
 }

@@ -163,33 +163,19 @@ export class GenerationEngine {
   /** Leaves out the changes that would overwrite what somebody else wrote. */
   #possible(proposed: readonly Proposed[]): Proposed[] {
     const { present } = this.#parts
-    return proposed.filter(({ member, change }) => {
-      if (member.isSettled) return false
-      try {
-        for (const { path } of change.files) if (!isReleased(path)) placesOf(path)
-        assertExpected(change, (path) => hashOfFound(path, present.look(path)))
-        return true
-      } catch (error) {
-        member.reject(error)
-        return false
-      }
+    return passing(proposed, ({ change }) => {
+      for (const { path } of change.files) if (!isReleased(path)) placesOf(path)
+      assertExpected(change, (path) => hashOfFound(path, present.look(path)))
     })
   }
 
   /** Leaves out the changes of runs that have lost a lease. */
   #ready(proposed: readonly Proposed[], turn: { assertHeld(): void }): Proposed[] {
     turn.assertHeld()
-    return proposed.filter(({ member }) => {
-      if (member.isSettled) return false
-      try {
-        member.work.reached?.('before-swap')
-        member.work.assertHeld()
-        this.#parts.fences.claim(member.work.fences).assertNewest()
-        return true
-      } catch (error) {
-        member.reject(error)
-        return false
-      }
+    return passing(proposed, ({ member: { work } }) => {
+      work.reached?.('before-swap')
+      work.assertHeld()
+      this.#parts.fences.claim(work.fences).assertNewest()
     })
   }
 
@@ -299,8 +285,8 @@ export class GenerationEngine {
     const { folder, fences, present, reload, installReleased } = this.#parts
     reach(proposed, 'staged')
     const former = present.number
-    const fenced = this.#unfenced(proposed)
-    if (fenced.length < proposed.length) return fenced
+    const unfenced = passing(proposed, ({ member: { work } }) => fences.claim(work.fences).assertNewest())
+    if (unfenced.length < proposed.length) return unfenced
     await fences.claim(proposed.flatMap(({ member }) => member.work.fences ?? [])).record()
     const released = await installReleased(
       proposed.flatMap(({ change }) => change.files).filter(({ path }) => isReleased(path)),
@@ -329,18 +315,6 @@ export class GenerationEngine {
     this.#served.push(...proposed.map(({ member }) => member))
     forgetOld(folder, staged.number, former).catch(() => undefined)
     return 'entered'
-  }
-
-  #unfenced(proposed: readonly Proposed[]): Proposed[] {
-    return proposed.filter(({ member }) => {
-      try {
-        this.#parts.fences.claim(member.work.fences).assertNewest()
-        return true
-      } catch (error) {
-        member.reject(error)
-        return false
-      }
-    })
   }
 
   /**
@@ -420,6 +394,19 @@ function onlyOneWithLinks(proposed: readonly Proposed[]): readonly Proposed[] {
   const linking = proposed.find(({ change }) => change.files.some(({ link }) => link !== undefined))
   return linking ? [linking] : proposed
 }
+
+/** The changes that pass a check. The others are refused with what the check throws. */
+const passing = (proposed: readonly Proposed[], check: (one: Proposed) => void): Proposed[] =>
+  proposed.filter((one) => {
+    if (one.member.isSettled) return false
+    try {
+      check(one)
+      return true
+    } catch (error) {
+      one.member.reject(error)
+      return false
+    }
+  })
 
 const notPrepared = (server: string): EdgeFault =>
   new EdgeFault('unavailable', `Edge ${server} is not prepared. The log of the service says why.`)

@@ -1,13 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { ServiceConfig } from '../../lab/service-config.ts'
-import { statePaths } from '../../lab/state.ts'
-import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
-import { startWebBackend, type WebBackend } from '../support/backends/web-backend.ts'
-import { watchName } from '../support/dns/name-watch.ts'
-import { makeCertificate } from '../support/edge/openssl.ts'
-import { visit } from '../support/edge/visitor.ts'
+import type { ServiceConfig } from '../../../lab/service-config.ts'
+import { statePaths } from '../../../lab/state.ts'
+import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
+import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
+import { watchName } from '../../support/dns/name-watch.ts'
+import { makeCertificate } from '../../support/edge/openssl.ts'
+import { visit } from '../../support/edge/visitor.ts'
 import {
   type CrashCase,
   isOfHttpChallenge,
@@ -17,11 +17,11 @@ import {
   someOf,
   usualPoints,
   walk,
-} from '../support/lab/crash-walk.ts'
-import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab/lab.ts'
-import { startLoad } from '../support/lab/load.ts'
-import { until } from '../support/until.ts'
+} from '../../support/lab/crash-walk.ts'
+import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { startLoad } from '../../support/lab/load.ts'
+import { until } from '../../support/until.ts'
 
 /** All points take minutes; `npm run campaign -- crash` tests them. */
 const chosen = (points: string[]): string[] => (process.env.CAMPAIGN ? points : someOf(points))

@@ -1,11 +1,11 @@
 import { renameSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { EDGE_POINTS } from '../../src/edge/contract.ts'
-import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
-import { applied, granted, invariants, planned, planOf, removed, runWith } from '../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab/lab.ts'
-import { rowsOf } from '../support/lab/lab-store.ts'
-import { until } from '../support/until.ts'
+import { EDGE_POINTS } from '../../../src/edge/contract.ts'
+import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
+import { applied, granted, invariants, planned, planOf, removed, runWith } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { rowsOf } from '../../support/lab/lab-store.ts'
+import { until } from '../../support/until.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
