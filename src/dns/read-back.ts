@@ -104,9 +104,14 @@ const PAUSES = { firstMs: 50, factor: 1.5, longestMs: 1_000 }
 /** `lagging`: the servers, as address and port, that did not confirm it with an authoritative answer in time. */
 export type Propagation = { readonly ok: true } | { readonly ok: false; readonly lagging: readonly string[] }
 
+/** `silent`: it gave no answer at all. `lagging`: it has not been asked, its answer is not reliable, or it has the former state. */
+type Arrival = 'arrived' | 'lagging' | 'silent'
+
 /**
- * Waits until every server serves the record (`served`), or until none does (`gone`). Other records do not matter. `limitMs`
- * limits the whole wait. Rejects only when `signal` aborts, with its reason.
+ * Waits until the servers serve the record (`served`), or until none does (`gone`). Other records do not matter. A server that
+ * is silent is not waited for once another one has confirmed: a resolver that gets no answer from it asks another one. A server
+ * that answers is waited for, because its answer would be believed. `limitMs` limits the whole wait. Rejects only when `signal`
+ * aborts, with its reason.
  */
 export async function awaitPropagation(
   servers: readonly DnsReader[],
@@ -115,31 +120,38 @@ export async function awaitPropagation(
   limitMs = 10_000,
   signal?: AbortSignal,
 ): Promise<Propagation> {
-  const timeIsUp = Promise.withResolvers<false>()
-  const timer = setTimeout(() => timeIsUp.resolve(false), limitMs)
-  const arrivals = servers.map((server) =>
-    Promise.race([arrives(server, record, wanted === 'served', { withinMs: limitMs, signal }), timeIsUp.promise]),
-  )
-  const arrived = await Promise.all(arrivals).finally(() => clearTimeout(timer))
-  const lagging = servers.filter((_, i) => !arrived[i]).map(({ server }) => server)
-  return lagging.length === 0 ? { ok: true } : { ok: false, lagging }
+  const arrivals = servers.map((): Arrival => 'lagging')
+  const isOver = () => arrivals.includes('arrived') && !arrivals.includes('lagging')
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(), limitMs)
+  const limits = { ...PAUSES, withinMs: limitMs, signal: signal ? AbortSignal.any([signal, over.signal]) : over.signal }
+  const asking = servers.map((server, i) => {
+    const ask = async () => {
+      const arrival = await arrivalAt(server, record, wanted, limits.signal)
+      arrivals[i] = arrival
+      if (isOver()) over.abort()
+      return arrival
+    }
+    return poll(ask, (arrival) => arrival === 'arrived', limits)
+  })
+  await Promise.allSettled(asking).finally(() => clearTimeout(timer))
+  signal?.throwIfAborted()
+  if (isOver()) return { ok: true }
+  return { ok: false, lagging: servers.filter((_, i) => arrivals[i] !== 'arrived').map(({ server }) => server) }
 }
 
-const arrives = (
+async function arrivalAt(
   server: DnsReader,
   record: ZoneRecord,
-  isWanted: boolean,
-  limits: { readonly withinMs: number; readonly signal: AbortSignal | undefined },
-): Promise<boolean> =>
-  poll(
-    async () => {
-      const [outcome] = await server.ask([record], { signal: limits.signal })
-      const served = outcome && servedRecords(record, outcome)
-      return served !== undefined && valuesOf(served).has(valueIn(record)) === isWanted
-    },
-    (hasArrived) => hasArrived,
-    { ...PAUSES, ...limits },
-  )
+  wanted: 'served' | 'gone',
+  signal: AbortSignal,
+): Promise<Arrival> {
+  const [outcome] = await server.ask([record], { signal })
+  if (outcome?.kind === 'no_answer' && (outcome.reason === 'timeout' || outcome.reason === 'unreachable'))
+    return 'silent'
+  const served = outcome && servedRecords(record, outcome)
+  return served && valuesOf(served).has(valueIn(record)) === (wanted === 'served') ? 'arrived' : 'lagging'
+}
 
 /** The records in an authoritative answer for this name and type. Undefined when the outcome is not reliable. */
 function servedRecords({ name, type }: DnsQuestion, outcome: DnsOutcome): readonly DnsRecord[] | undefined {

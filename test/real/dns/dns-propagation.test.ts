@@ -6,7 +6,7 @@ import type { DnsProvider, DnsReader, ZoneRecord } from '../../../src/dns/contra
 import { awaitPropagation, holdsExactly } from '../../../src/dns/read-back.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { rfc2136Provider } from '../../../src/dns/rfc2136.ts'
-import { honest, reply, silent, startLiar, withAnswer } from '../../support/dns/dns-liar.ts'
+import { honest, type Lie, reply, silent, startLiar, withAnswer } from '../../support/dns/dns-liar.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const challenge = (label: string, value = 'token'): ZoneRecord => ({
@@ -56,12 +56,48 @@ describe('on a real BIND and its secondary', () => {
     expect(await awaitPropagation(servers, challenge('c'), 'gone', 200)).toMatchObject({ ok: false })
   })
 
-  test('a secondary that is down is named', async () => {
+  test('a secondary that is down is not waited for, and is named if nobody else confirms', async () => {
     await bind.secondary?.stop()
     await provider.addValue(challenge('d'))
     const lagging = servers.slice(1).map(({ server }) => server)
-    expect(await awaitPropagation(servers, challenge('d'), 'served', 500)).toEqual({ ok: false, lagging })
+    expect(await awaitPropagation(servers, challenge('d'), 'served')).toEqual({ ok: true })
     expect(await awaitPropagation(servers.slice(1), challenge('never'), 'gone', 500)).toEqual({ ok: false, lagging })
+  })
+})
+
+describe('a name server beside one that serves the record', () => {
+  const TOKEN = Buffer.from('\x05token')
+  const wait = async (other: Lie, limitMs: number) => {
+    await using sure = await startLiar(({ query }) => [withAnswer(query, 16, TOKEN)])
+    await using liar = await startLiar(other)
+    const servers = [dnsReader(sure), dnsReader(liar, { limitMs: 100 })]
+    return { ...(await awaitPropagation(servers, challenge('a'), 'served', limitMs)), liar: servers[1]?.server }
+  }
+
+  test('that is silent is not waited for', async () => {
+    expect(await wait(silent, 20_000)).toMatchObject({ ok: true })
+  }, 10_000)
+
+  test.each<[string, Lie]>([
+    ['without the record', honest],
+    ['with SERVFAIL', ({ query }) => [reply(query, 0x8402)]],
+  ])('that answers %s is waited for', async (_, lie) => {
+    const { liar, ...propagation } = await wait(lie, 500)
+    expect(propagation).toEqual({ ok: false, lagging: [liar] })
+  })
+
+  test('that answers again after a silence is waited for', async () => {
+    const answers = [[], 'without', 'with']
+    let asked = 0
+    const late: Lie = ({ query, truth }) => {
+      const answer = answers[Math.min(asked++, 2)]
+      return answer === 'with' ? [withAnswer(query, 16, TOKEN)] : answer === 'without' ? [truth] : []
+    }
+    await using early = await startLiar(({ query, truth }) => [asked < 2 ? truth : withAnswer(query, 16, TOKEN)])
+    await using other = await startLiar(late)
+    const servers = [dnsReader(early), dnsReader(other, { limitMs: 100 })]
+    expect(await awaitPropagation(servers, challenge('a'), 'served', 20_000)).toEqual({ ok: true })
+    expect(asked).toBe(3)
   })
 })
 
