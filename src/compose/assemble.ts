@@ -22,7 +22,7 @@ import { housekeeping } from '../runs/housekeeping.ts'
 import { assertEquipped } from '../runs/steps/context.ts'
 import { type Claim, claimInstance, claimStateFolder } from '../runtime/instance.ts'
 import type { Log } from '../runtime/log.ts'
-import { openStore } from '../store/open.ts'
+import { openStore, type StoreSetting } from '../store/open.ts'
 import type { Store } from '../store/ports/store.ts'
 import { Exposer } from '../usecases/exposer.ts'
 import { composeDiagnoser, composeDrift } from './diagnoser.ts'
@@ -152,8 +152,10 @@ async function openClaimed(config: Config, upgrade: boolean, claim: Claim): Prom
   return { ...store, close: () => store.close().finally(() => claim.release()) }
 }
 
-export const open = ({ store }: Config, upgrade: boolean): Promise<Store> =>
-  openStore(store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() }, { upgrade })
+export const open = (config: Config, upgrade: boolean): Promise<Store> => openStore(settingOf(config), { upgrade })
+
+export const settingOf = ({ store }: Config): StoreSetting =>
+  store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() }
 
 interface Surroundings {
   readonly store: Store

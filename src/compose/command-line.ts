@@ -14,6 +14,7 @@ import {
   addShow,
   addWebhooks,
 } from '../operate/commands.ts'
+import { addStore } from '../operate/store-commands.ts'
 import { VERSION } from '../runtime/version.ts'
 import { machine } from './machine.ts'
 
@@ -50,7 +51,8 @@ export function commandLine(): Command {
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
-  for (const add of [addServe, addDoctor, addShow, addBackups, addResolve, addAcme, addWebhooks]) add(program, machine)
+  for (const add of [addServe, addDoctor, addShow, addBackups, addResolve, addStore, addAcme, addWebhooks])
+    add(program, machine)
   addAuditVerify(audit, machine)
   program.commandsGroup('More:')
   for (const add of [addMcp, addCompletion]) add(program)

@@ -39,6 +39,26 @@ export const machine: Machine = {
     return doctorParts(config)
   },
 
+  async copyStore(from, to, onProgress) {
+    const { claimService, claimStateFolder } = await import('../runtime/instance.ts')
+    const { settingOf } = await import('./assemble.ts')
+    const { copyBetween } = await import('../store/open.ts')
+    const { Fences } = await import('../edge/files/fences.ts')
+    // A service holds its state folder: it must not start on one of the two stores during the copy.
+    const claims = []
+    try {
+      for (const folder of new Set([from.stateDir, to.stateDir])) {
+        claimStateFolder(folder)
+        claims.push(await claimService(folder, 0))
+      }
+      const folders = [from, to].flatMap(({ edges }) => Object.values(edges).map(({ folder }) => folder))
+      const edgeEpoch = Math.max(0, ...folders.map((folder) => new Fences(folder).highestEpoch()))
+      return await copyBetween(settingOf(from), settingOf(to), { now: Date.now(), edgeEpoch, onProgress })
+    } finally {
+      for (const claim of claims) claim.release()
+    }
+  },
+
   async exportAccountKey({ stateDir, acme }, file) {
     const { exportAccountKey } = await import('../certificates/acme/account.ts')
     const { directory, accountKey } = acme

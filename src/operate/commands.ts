@@ -4,6 +4,7 @@ import { sentenceOf } from '../model/errors.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
 import type { Hook } from '../notify/webhook-request.ts'
 import type { ResolveParts } from '../runs/engine/resolve.ts'
+import type { CopyProgress, CopyReport } from '../store/ports/copy.ts'
 import type { Store } from '../store/ports/store.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../terminal/declare.ts'
 import { print, standardOutput } from '../terminal/print.ts'
@@ -25,6 +26,8 @@ export interface Machine {
   readonly readEntry: EntryOf
   /** What `doctor` inspects. */
   doctorParts(config: Config): Promise<DoctorParts>
+  /** Copies the store of one configuration to that of another, which must be empty. No service may run on either. */
+  copyStore(from: Config, to: Config, onProgress: (progress: CopyProgress) => void): Promise<CopyReport>
   /** Writes the key of the ACME account to a new file of mode 0600. */
   exportAccountKey(config: Config, file: string): Promise<void>
 }
@@ -36,7 +39,7 @@ interface MachineParts extends RestoreParts, Omit<ResolveParts, 'store'> {
   readonly now: () => number
 }
 
-async function configIn(file: string): Promise<Config> {
+export async function configIn(file: string): Promise<Config> {
   const { loadConfig } = await import('../config/config.ts')
   return loadConfig(file, process.env)
 }

@@ -11,6 +11,7 @@ import { runRights } from './migrations/0008-run-rights.ts'
 import { orderedSteps } from './migrations/0009-ordered-steps.ts'
 import { claimedExposures } from './migrations/0010-claimed-exposures.ts'
 import { identity } from './migrations/0011-identity.ts'
+import { instances } from './migrations/0012-instances.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   orderedSteps,
   claimedExposures,
   identity,
+  instances,
 ]
 
 /** Upgrades the schema to the newest version in one transaction. Other instances that start at the same time wait. */

@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Kysely, type Transaction } from 'kysely'
+import { type CopyOptions, copyStore } from './copy.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
 import { GroupCommit } from './group-commit.ts'
 import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
+import type { CopyReport } from './ports/copy.ts'
 import { type Store, type StoreSession, StoreUnavailable } from './ports/store.ts'
 import { auditLinesIn } from './queries/audit-lines.ts'
 import { capabilitiesIn } from './queries/capabilities.ts'
@@ -11,6 +13,7 @@ import { eventsIn } from './queries/events.ts'
 import { exposuresIn } from './queries/exposures.ts'
 import { hostsIn } from './queries/hosts.ts'
 import { identityIn } from './queries/identity.ts'
+import { instancesIn } from './queries/instances.ts'
 import { leasesIn } from './queries/leases.ts'
 import { ledgerIn, ordersIn } from './queries/orders.ts'
 import { outboxIn } from './queries/outbox.ts'
@@ -148,10 +151,26 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...renewalsIn(db),
   ...leasesIn(db),
   ...identityIn(db),
+  ...instancesIn(db),
   ...auditLinesIn(db),
   ...eventsIn(db),
   ...outboxIn(db),
 })
+
+/** Copies a store to an empty one. Rejects with a sentence for people; then the target is still empty. */
+export async function copyBetween(from: StoreSetting, to: StoreSetting, options: CopyOptions): Promise<CopyReport> {
+  const [source, target] = await Promise.all([engineOf(from), engineOf(to)])
+  return copyStore(source, target, options).catch((error: unknown) => {
+    if (error instanceof UnusableStore) throw new Error(error.message)
+    // The message of a driver may contain the URL.
+    throw cannotCopy(error)
+  })
+}
+
+const cannotCopy = (error: unknown): Error => {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new Error(`The store was not copied: ${reason.replace(/\.$/, '')}. The target is still empty.`)
+}
 
 /** The newest schema version that this program knows. */
 export const NEWEST_SCHEMA = MIGRATIONS.length

@@ -27,6 +27,10 @@ export interface Schema {
   deliveries: DeliveryRow
   schema_versions: SchemaVersionRow
   store_identity: StoreIdentityRow
+  instances: InstanceRow
+  secrets: SecretRow
+  certificates: CertificateRow
+  request_counts: RequestCountRow
 }
 
 export interface PlanRow {
@@ -214,4 +218,43 @@ interface SchemaVersionRow {
 interface StoreIdentityRow {
   id: number
   epoch: number
+  store_id: Generated<string>
+  /** The key with which new secrets are sealed. Null before the first one. */
+  key_id: Generated<string | null>
+}
+
+/** A service that runs on this store, or did. */
+interface InstanceRow {
+  name: string
+  /** A random text of its process. */
+  process: string
+  address: string
+  version: string
+  /** JSON: the servers whose edges it can change. */
+  edges: string
+  /** JSON: the ids of the keys that it has. */
+  keys: string
+  started_at: number
+  alive_until: number
+}
+
+interface SecretRow {
+  name: string
+  key_id: string
+  sealed: string
+  written_at: number
+}
+
+/** An issued certificate. Its key is a secret. */
+interface CertificateRow {
+  fingerprint: string
+  first_name: string
+  chain: string
+  stored_at: number
+}
+
+interface RequestCountRow {
+  counted: string
+  window_end: number
+  requests: number
 }

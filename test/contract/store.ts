@@ -6,6 +6,7 @@ import { eventSuite } from './store/events.ts'
 import { exposureSuite } from './store/exposures.ts'
 import { hostSuite } from './store/hosts.ts'
 import { identitySuite } from './store/identity.ts'
+import { instanceSuite } from './store/instances.ts'
 import { migrationSuite } from './store/migrations.ts'
 import { ledgerSuite } from './store/orders/ledger.ts'
 import { orderSuite } from './store/orders/orders.ts'
@@ -26,6 +27,7 @@ export function storeSuite(on: Bench): void {
   exposureSuite(on)
   leaseSuite(on)
   identitySuite(on)
+  instanceSuite(on)
   runSuite(on)
   journalSuite(on)
   orderSuite(on)

@@ -65,6 +65,12 @@ export class Fences {
     }
   }
 
+  /** The highest epoch of all fences, 0 if there is none. A store that begins a new epoch begins a higher one. */
+  highestEpoch(): number {
+    this.#readOn()
+    return Math.max(0, ...[...this.#highest.values()].map(({ epoch }) => epoch))
+  }
+
   #assertNewest(fences: readonly HostFence[]): void {
     try {
       this.#readOn()

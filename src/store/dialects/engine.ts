@@ -8,6 +8,8 @@ export interface Engine {
   exists(): boolean
   /** Locks the schema until the transaction ends. Waits while another instance holds the lock. */
   lockSchema(transaction: Kysely<Schema>): Promise<void>
+  /** Keeps all others from writing until the transaction ends, and lets it read one state. Its first statement. */
+  lockForCopy(transaction: Kysely<Schema>): Promise<void>
   /** True where concurrent transactions are faster in one group than each on its own. */
   readonly groupsCommits: boolean
   /** True when the database failed. False when the statement was at fault, for example by a broken constraint. */

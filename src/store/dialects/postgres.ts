@@ -40,6 +40,11 @@ export function postgresEngine(url: string): Engine {
     lockSchema: async (transaction) => {
       await sql`select pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(transaction)
     },
+    lockForCopy: async (transaction) => {
+      await sql`set transaction isolation level repeatable read`.execute(transaction)
+      // Every change writes to one of these tables. Reads go on.
+      await sql`lock table plans, runs, leases, audit_head, instances in exclusive mode`.execute(transaction)
+    },
     groupsCommits: false,
     isFailure: (error) =>
       error instanceof pg.DatabaseError ? FAILURE_CODES.test(error.code ?? '') : error instanceof LostConnection,

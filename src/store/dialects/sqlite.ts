@@ -21,6 +21,7 @@ export function sqliteEngine(file: string): Engine {
     exists: () => existsSync(file),
     // Every transaction begins IMMEDIATE, so it is the only writer already.
     lockSchema: async () => {},
+    lockForCopy: async () => {},
     groupsCommits: true,
     isFailure: (error) => error instanceof Database.SqliteError && !error.code.startsWith('SQLITE_CONSTRAINT'),
   }

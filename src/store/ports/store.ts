@@ -4,6 +4,7 @@ import type { EventStore } from './events.ts'
 import type { ExposureStore } from './exposures.ts'
 import type { HostStore } from './hosts.ts'
 import type { StoreIdentity } from './identity.ts'
+import type { InstanceStore } from './instances.ts'
 import type { LeaseStore } from './leases.ts'
 import type { OrderStore } from './orders.ts'
 import type { PlanStore } from './plans.ts'
@@ -34,6 +35,7 @@ export interface StoreSession
     HostStore,
     LeaseStore,
     StoreIdentity,
+    InstanceStore,
     AuditStore,
     EventStore,
     WebhookStore {}

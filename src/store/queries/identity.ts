@@ -7,4 +7,9 @@ export const identityIn = (db: Kysely<Schema>): StoreIdentity => ({
     const { epoch } = await db.selectFrom('store_identity').select('epoch').executeTakeFirstOrThrow()
     return epoch
   },
+
+  async storeId() {
+    const { store_id } = await db.selectFrom('store_identity').select('store_id').executeTakeFirstOrThrow()
+    return store_id
+  },
 })

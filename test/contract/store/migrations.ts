@@ -17,6 +17,10 @@ const RELEASED = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5]
 
 /** Tables that refer to others come first. */
 const TABLES = [
+  'request_counts',
+  'certificates',
+  'secrets',
+  'instances',
   'deliveries',
   'webhooks',
   'events',

@@ -1,0 +1,48 @@
+import type { Command } from 'commander'
+import type { CopyProgress, CopyReport } from '../store/ports/copy.ts'
+import { type Configured, onThisMachine, withExample, withJson } from '../terminal/declare.ts'
+import { print } from '../terminal/print.ts'
+import { screenOn } from '../terminal/screen.ts'
+import { configIn, type Machine } from './commands.ts'
+
+export function addStore(program: Command, machine: Machine): void {
+  const store = program.command('store').description('the database of the service')
+  const copy = onThisMachine(store.command('copy'))
+    .description('copy the store to an empty one, from SQLite to PostgreSQL or back, while no service runs')
+    .requiredOption('--to <file>', 'a configuration file whose store is the target')
+    .action(async ({ config, to, json }: Configured & { to: string }) => {
+      const report = await machine.copyStore(await configIn(config), await configIn(to), progressOnErrors())
+      print({ body: { ...report, to }, lines: () => copyLines(report, to) }, json)
+    })
+  withExample(
+    withJson(copy),
+    'drawbridge store copy --config /etc/drawbridge/drawbridge.yaml --to /etc/drawbridge/postgres.yaml',
+  )
+}
+
+const EVERY_MS = 1_000
+
+/** At most one line a second, so that a short copy prints none. */
+function progressOnErrors(): (progress: CopyProgress) => void {
+  const screen = screenOn(process.stderr, process.env)
+  let printedAt = performance.now()
+  return ({ table, rows, of }) => {
+    if (performance.now() - printedAt < EVERY_MS) return
+    printedAt = performance.now()
+    screen.print(`Copying ${table}: ${rows} of ${of} rows.`)
+  }
+}
+
+function copyLines({ tables, storeId, epoch }: CopyReport, to: string): string[] {
+  const width = Math.max(...tables.map(({ table }) => table.length))
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  return [
+    ...tables.map(
+      ({ table, rows, hash }) => `${table.padEnd(width)}  ${String(rows).padStart(8)}  ${hash.slice(0, 16)}`,
+    ),
+    '',
+    `Copied ${rows} rows of ${storeId}. Counts and hashes of all tables are the same in both stores.`,
+    `The copy begins epoch ${epoch.to}: once it has changed a host, edges refuse changes of that host from the former store.`,
+    `Start the service with --config ${to}, and do not start it on the former store again.`,
+  ]
+}
