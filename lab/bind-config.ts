@@ -59,12 +59,14 @@ export function zoneFile(zone: Zone, nameServers: readonly [string, string]): st
 
 function commonConfig({ folder, port, tsig }: ServerConfig, notify: string, zones: readonly string[]): string {
   const key = keyName(tsig)
+  // By default BIND sends notifications and asks for serials in ticks of half a second when changes follow one another.
   return `key "${key}" { algorithm ${tsig.algorithm}; secret "${tsig.secret}"; };
 options {
   directory "${folder}"; pid-file "${folder}/named.pid"; session-keyfile "${folder}/session.key"; managed-keys-directory "${folder}";
   listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
   recursion no; dnssec-validation no; empty-zones-enable no;
   allow-transfer { key "${key}"; };
+  notify-rate 1000; serial-query-rate 1000;
   ${notify}
 };
 controls { };

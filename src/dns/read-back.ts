@@ -99,7 +99,7 @@ const inheritedRecords = (set: DnsQuestion, outcome: DnsOutcome): readonly DnsRe
 const isSame = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   left.symmetricDifference(right).size === 0
 
-const PAUSES = { firstMs: 50, factor: 1.5, longestMs: 1_000 }
+const PAUSES = { firstMs: 10, factor: 1.5, longestMs: 1_000 }
 
 /** `lagging`: the servers, as address and port, that did not confirm it with an authoritative answer in time. */
 export type Propagation = { readonly ok: true } | { readonly ok: false; readonly lagging: readonly string[] }

@@ -23,7 +23,7 @@ export interface BackupShelf {
   load(runId: string): Promise<readonly EdgeFile[]>
 }
 
-/** Removed this many at a time: finding the oldest reads all manifests. */
+/** After this many new backups the oldest are removed: finding them reads all manifests. */
 const AT_ONCE = 20
 
 /**
@@ -44,7 +44,11 @@ export function backupShelf(
     return manifests.filter((manifest) => manifest !== undefined).toSorted((a, b) => b.at.localeCompare(a.at))
   }
   const discard = (runId: string) => rm(join(folder, runId), { recursive: true, force: true })
+  let added = AT_ONCE
   const letGo = async () => {
+    added += 1
+    if (added < AT_ONCE) return
+    added = 0
     if ((await readdir(folder)).length < keepRuns + AT_ONCE) return
     const spared = await needed()
     for (const { runId } of (await list()).slice(keepRuns)) if (!spared.has(runId)) await discard(runId)

@@ -18,7 +18,7 @@ interface Proof {
 /** The published proofs of one order. Each is recorded in a file before it is published, so that it can be withdrawn after a crash. */
 export interface Proofs {
   publish(host: string, token: string, keyAuthorization: string, signal: AbortSignal | undefined): Promise<void>
-  /** Withdraws all recorded proofs, those of earlier calls included. Returns a sentence for each that could not be withdrawn and stays recorded. */
+  /** Withdraws all recorded proofs, those of earlier calls included, after a call that is under way. Returns a sentence for each that could not be withdrawn and stays recorded. */
   withdrawAll(signal: AbortSignal | undefined): Promise<readonly string[]>
 }
 
@@ -26,6 +26,14 @@ export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
   const recorded = async (): Promise<readonly Proof[]> => parse(await readIfExists(file))
   const record = (all: readonly Proof[]): Promise<void> =>
     all.length > 0 ? writePrivateFile(file, JSON.stringify(all)) : rm(file, { force: true })
+  const withdrawRecorded = async (signal: AbortSignal | undefined): Promise<readonly string[]> => {
+    const before = await recorded()
+    if (before.length === 0) return []
+    const outcomes = await Promise.all(before.map((proof) => withdraw(responder, proof, signal)))
+    await record(before.filter((_, index) => outcomes[index] !== undefined))
+    return outcomes.filter((outcome) => outcome !== undefined)
+  }
+  let underWay: Promise<unknown> = Promise.resolve()
   return {
     async publish(host, token, keyAuthorization, signal) {
       const proof: Proof = { type: responder.type, host, token, keyAuthorization }
@@ -37,12 +45,10 @@ export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
         throw new IssueFault('challenge_failed', sentence)
       })
     },
-    async withdrawAll(signal) {
-      const before = await recorded()
-      if (before.length === 0) return []
-      const outcomes = await Promise.all(before.map((proof) => withdraw(responder, proof, signal)))
-      await record(before.filter((_, index) => outcomes[index] !== undefined))
-      return outcomes.filter((outcome) => outcome !== undefined)
+    withdrawAll(signal) {
+      const withdrawn = underWay.then(() => withdrawRecorded(signal))
+      underWay = withdrawn.catch(() => undefined)
+      return withdrawn
     },
   }
 }

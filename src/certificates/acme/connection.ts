@@ -27,14 +27,21 @@ export interface HttpResponse {
  */
 export type Send = (method: 'GET' | 'HEAD' | 'POST', url: string, body?: string) => Promise<HttpResponse>
 
+/** Shorter than any server waits: a request on a connection that the server closes just now would be lost. */
+const IDLE_MS = 1_000
+
 /** Runs `work` with a sender of its own and closes every connection afterwards. Rejects with IssueFault when the roots cannot be read. */
 export async function withConnection<T>(options: ConnectionOptions, work: (send: Send) => Promise<T>): Promise<T> {
   const { directory, caFile, requestMs, maxBytes, signal } = options
   const ca = caFile === undefined ? undefined : await readRoots(caFile)
   // Loaded on first use: a service that never contacts an authority does not pay for it.
   const { Agent, request } = await import('undici')
-  // Without keep-alive: an idle connection that the server closes just now would lose the next request.
-  const agent = new Agent({ connect: { ca }, pipelining: 0, maxResponseSize: maxBytes })
+  const agent = new Agent({
+    connect: { ca },
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+    maxResponseSize: maxBytes,
+  })
   const send: Send = async (method, url, content) => {
     if (!isSameOrigin(directory, url)) throw new ForeignOrigin()
     const type = content === undefined ? { accept: 'application/json' } : { 'content-type': 'application/jose+json' }

@@ -48,6 +48,8 @@ export async function issueCertificate(job: Job, challenge: ChallengeResponder['
   const keyPem = await readOrCreateKey(files.key)
   const order = resumed ?? (await place(job))
   const authorized = await authorizeOrder(job, order, challenge)
+  // The authority has seen the proofs. The caller withdraws what is left of them.
+  if (authorized.status === 'ready') job.proofs.withdrawAll(job.signal).catch(() => undefined)
   const ended = await finalizeOrder(job, authorized, keyPem)
   if (ended.status !== 'valid') {
     await forget(job)

@@ -62,6 +62,8 @@ export class GenerationEngine {
   /** Changes that are made alone: together they failed. */
   readonly #lone = new WeakSet<Member<EdgeProposal>>()
   readonly #served: Member<EdgeProposal>[] = []
+  /** Generations that are kept without private keys. */
+  readonly #keyless = new Set<number>()
   #ahead: Ahead | undefined
   #wastedAt = Number.NEGATIVE_INFINITY
 
@@ -313,8 +315,12 @@ export class GenerationEngine {
     }
     released.keep()
     this.#served.push(...proposed.map(({ member }) => member))
-    forgetOld(folder, staged.number, former).catch(() => undefined)
+    this.#forgetOld(staged.number, former)
     return 'entered'
+  }
+
+  #forgetOld(present: number, former: number | undefined): void {
+    forgetOld(this.#parts.folder, { present, former, keyless: this.#keyless }).catch(() => undefined)
   }
 
   /**
@@ -345,7 +351,7 @@ export class GenerationEngine {
           throw error
         })
       }
-      forgetOld(folder, staged.number, former).catch(() => undefined)
+      this.#forgetOld(staged.number, former)
       return true
     })
   }

@@ -177,21 +177,29 @@ export async function discard({ folder, number }: Pick<Staged, 'folder' | 'numbe
 
 /** Generations that are kept, with the present one. */
 const KEPT = 50
+
 /**
  * Removes old generations. The private keys in those that are kept are removed, too, except from the one before: a generation that
- * turns out to be bad is left for that one.
+ * turns out to be bad is left for that one. `keyless`: the numbers of those whose keys were removed by earlier calls.
  */
-export async function forgetOld(edgeFolder: string, present: number, former: number | undefined): Promise<void> {
+export async function forgetOld(
+  edgeFolder: string,
+  { present, former, keyless }: { present: number; former: number | undefined; keyless: Set<number> },
+): Promise<void> {
   const generations = join(edgeFolder, GENERATIONS)
+  const remove = (...below: readonly string[]) => rm(join(generations, ...below), { recursive: true, force: true })
   const older = numbersIn(generations)
     .filter((number) => number < present)
     .toSorted((a, b) => b - a)
-  const old = older.slice(KEPT - 1)
-  await Promise.all(old.map((number) => rm(join(generations, String(number)), { recursive: true, force: true })))
-  const keyless = older.slice(0, KEPT - 1).filter((number) => number !== former)
-  await Promise.all(
-    keyless.map((number) => rm(join(generations, String(number), 'tls'), { recursive: true, force: true })),
-  )
+  for (const number of older.slice(KEPT - 1)) {
+    await remove(String(number))
+    keyless.delete(number)
+  }
+  for (const number of older.slice(0, KEPT - 1)) {
+    if (number === former || keyless.has(number)) continue
+    await remove(String(number), 'tls')
+    keyless.add(number)
+  }
 }
 
 /** Removes generations that were staged by processes that have ended. That of a live one may be entered yet. */
