@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** By how long files take, longest first: one that begins last would be waited for alone. */
 const ORDER = [
   'test/faults/crash/',
+  'test/network/',
   'test/browser/',
   'test/faults/',
   'test/model/',

@@ -21,20 +21,27 @@ const LAB_PACKAGES = {
   curl: 'curl',
 }
 const TEST_PACKAGES = {
-  postgresql: 'initdb',
   knot: 'knotd',
   'pdns-server': 'pdns_server',
   'pdns-backend-sqlite3': 'schema.sqlite3.sql',
   chromium: 'chromium',
 }
-const PACKAGES = { start: LAB_PACKAGES, test: { ...LAB_PACKAGES, ...TEST_PACKAGES }, bench: LAB_PACKAGES }
+const NETWORK_PACKAGES = { iproute2: 'ip', 'util-linux': 'nsenter', procps: 'sysctl', postgresql: 'initdb' }
+const PACKAGES = {
+  start: LAB_PACKAGES,
+  network: { ...LAB_PACKAGES, ...NETWORK_PACKAGES },
+  test: { ...LAB_PACKAGES, ...NETWORK_PACKAGES, ...TEST_PACKAGES },
+  bench: LAB_PACKAGES,
+}
 /** What a goal can do without: the benchmarks that need these say what is missing. */
 const OPTIONAL_PACKAGES = { bench: { caddy: 'caddy', wrk: 'wrk', chromium: 'chromium' } }
 
 class Failure extends Error {}
 
 async function main(goal) {
-  if (!Object.hasOwn(PACKAGES, goal)) throw new Failure('Usage: node bin/setup.mjs start|test|bench')
+  if (!Object.hasOwn(PACKAGES, goal)) throw new Failure('Usage: node bin/setup.mjs start|network|test|bench')
+  if (goal === 'network' && process.getuid?.() !== 0)
+    throw new Failure('The network is made of namespaces, which only root may create. Run `npm run network` as root.')
   endWithParent()
   await installPackages(missingPackages(PACKAGES[goal]))
   await tryToInstall(missingPackages(OPTIONAL_PACKAGES[goal] ?? {}))
@@ -110,7 +117,7 @@ async function installModules() {
 // --- build
 
 async function build() {
-  const sources = ['src', 'lab', 'bench', 'web'].flatMap(filesUnder)
+  const sources = ['src', 'lab', 'network', 'bench', 'web'].flatMap(filesUnder)
   const inputs = [
     ...sources,
     'bin/bundle-service.mjs',

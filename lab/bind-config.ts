@@ -1,3 +1,5 @@
+import type { Endpoint } from './addresses.ts'
+
 export interface Zone {
   readonly name: string
   /** Zone-file lines in addition to SOA, NS and the addresses of ns1 and ns2. Owner names are relative to the zone or absolute. */
@@ -14,19 +16,21 @@ export interface TsigKey {
 interface ServerConfig {
   readonly folder: string
   readonly port: number
+  /** Default: 127.0.0.1. */
+  readonly address?: string
   readonly tsig: TsigKey
   readonly zones: readonly Zone[]
 }
 
 export const zoneFileName = (zone: Zone): string => `${zone.name}.zone`
 
-/** `secondaryPort`: the port of the secondary that is notified of changes. */
-export function primaryConfig(server: ServerConfig, secondaryPort: number | undefined): string {
+/** `secondary`: the server that is notified of changes. */
+export function primaryConfig(server: ServerConfig, secondary: Endpoint | undefined): string {
   const key = keyName(server.tsig)
   const notify =
-    secondaryPort === undefined
+    secondary === undefined
       ? 'notify no;'
-      : `notify explicit; also-notify { 127.0.0.1 port ${secondaryPort} key "${key}"; }; notify-delay 0;`
+      : `notify explicit; also-notify { ${secondary.address} port ${secondary.port} key "${key}"; }; notify-delay 0;`
   const zones = server.zones.map(
     (zone) =>
       `zone "${zone.name}" { type master; file "${zoneFileName(zone)}"; update-policy { grant ${key} zonesub ANY; }; };`,
@@ -34,13 +38,13 @@ export function primaryConfig(server: ServerConfig, secondaryPort: number | unde
   return commonConfig(server, notify, zones)
 }
 
-export function secondaryConfig(server: ServerConfig, primaryPort: number): string {
+export function secondaryConfig(server: ServerConfig, primary: Endpoint): string {
   const key = keyName(server.tsig)
   const zones = server.zones.map(
     (zone) =>
-      `zone "${zone.name}" { type slave; file "${zoneFileName(zone)}"; masters { 127.0.0.1 port ${primaryPort} key "${key}"; }; allow-notify { key "${key}"; }; };`,
+      `zone "${zone.name}" { type slave; file "${zoneFileName(zone)}"; masters { ${primary.address} port ${primary.port} key "${key}"; }; allow-notify { key "${key}"; }; };`,
   )
-  return commonConfig(server, 'notify no; min-retry-time 1; max-retry-time 5;', zones)
+  return commonConfig(server, 'notify no; min-retry-time 1; max-retry-time 5; max-refresh-time 5;', zones)
 }
 
 export function zoneFile(zone: Zone, nameServers: readonly [string, string]): string {
@@ -57,13 +61,17 @@ export function zoneFile(zone: Zone, nameServers: readonly [string, string]): st
   ].join('\n')
 }
 
-function commonConfig({ folder, port, tsig }: ServerConfig, notify: string, zones: readonly string[]): string {
+function commonConfig(
+  { folder, port, address = '127.0.0.1', tsig }: ServerConfig,
+  notify: string,
+  zones: readonly string[],
+): string {
   const key = keyName(tsig)
   // By default BIND sends notifications and asks for serials in ticks of half a second when changes follow one another.
   return `key "${key}" { algorithm ${tsig.algorithm}; secret "${tsig.secret}"; };
 options {
   directory "${folder}"; pid-file "${folder}/named.pid"; session-keyfile "${folder}/session.key"; managed-keys-directory "${folder}";
-  listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
+  listen-on port ${port} { ${address}; }; listen-on-v6 { none; };
   recursion no; dnssec-validation no; empty-zones-enable no;
   allow-transfer { key "${key}"; };
   notify-rate 1000; serial-query-rate 1000;

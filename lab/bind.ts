@@ -1,18 +1,26 @@
 import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { Endpoint } from './addresses.ts'
 import { primaryConfig, secondaryConfig, type TsigKey, type Zone, zoneFile, zoneFileName } from './bind-config.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { answersForZone } from './dns-question.ts'
 import { assertPortFree } from './free-port.ts'
 import { canAnyoneEnter, findProgram, isRoot } from './program.ts'
 
-export interface BindOptions {
+const LOOPBACK = '127.0.0.1'
+
+export interface BindOptions extends NameServerOptions {
+  /** If set, a secondary runs on this port and follows the primary by NOTIFY and AXFR. */
+  readonly secondaryPort?: number
+}
+
+export interface NameServerOptions {
   /** The folder of all files. Existing zones in it are kept with their changes. */
   readonly folder: string
   readonly port: number
-  /** If set, a secondary runs on this port and follows the primary by NOTIFY and AXFR. */
-  readonly secondaryPort?: number
+  /** Default: 127.0.0.1. */
+  readonly address?: string
   readonly zones: readonly Zone[]
   /** Signs updates, transfers and notifications. */
   readonly tsig: TsigKey
@@ -31,12 +39,15 @@ export interface Bind {
 export async function startBind(options: BindOptions): Promise<Bind> {
   const folder = resolve(options.folder)
   mkdirSync(folder, { recursive: true, mode: 0o711 })
-  const primary = await startPrimary(options, join(folder, 'primary'))
+  const at = (port: number) => ({ address: LOOPBACK, port })
+  const notified = options.secondaryPort === undefined ? undefined : at(options.secondaryPort)
+  const primary = await startPrimaryBind({ ...options, folder: join(folder, 'primary') }, notified)
   if (options.secondaryPort === undefined) {
     return { primary, pids: { primary: primary.pid }, stop: () => primary.stop() }
   }
   try {
-    const secondary = await startSecondary(options, options.secondaryPort, join(folder, 'secondary'))
+    const follower = { ...options, folder: join(folder, 'secondary'), port: options.secondaryPort }
+    const secondary = await startSecondaryBind(follower, at(options.port))
     return {
       primary,
       secondary,
@@ -49,38 +60,38 @@ export async function startBind(options: BindOptions): Promise<Bind> {
   }
 }
 
-function startPrimary(options: BindOptions, folder: string): Promise<Daemon> {
-  const { port, zones, tsig } = options
+/** Starts a named that is the primary of the zones. `secondary`: the server that is notified of changes. */
+export function startPrimaryBind(options: NameServerOptions, secondary: Endpoint | undefined): Promise<Daemon> {
+  const { folder, zones } = options
   const owner = prepareFolder(folder)
   for (const zone of zones) {
     const file = join(folder, zoneFileName(zone))
-    if (!existsSync(file)) writeOwned(file, zoneFile(zone, options.nameServers ?? ['127.0.0.1', '127.0.0.1']), owner)
+    if (!existsSync(file)) writeOwned(file, zoneFile(zone, options.nameServers ?? [LOOPBACK, LOOPBACK]), owner)
   }
-  writeOwned(join(folder, 'named.conf'), primaryConfig({ folder, port, zones, tsig }, options.secondaryPort), owner)
-  return startNamed('BIND (primary)', folder, port, zones, owner)
+  writeOwned(join(folder, 'named.conf'), primaryConfig(options, secondary), owner)
+  return startNamed('BIND (primary)', options, owner)
 }
 
-function startSecondary(options: BindOptions, port: number, folder: string): Promise<Daemon> {
-  const { zones, tsig } = options
-  const owner = prepareFolder(folder)
-  writeOwned(join(folder, 'named.conf'), secondaryConfig({ folder, port, zones, tsig }, options.port), owner)
-  return startNamed('BIND (secondary)', folder, port, zones, owner)
+/** Starts a named that follows the primary by NOTIFY, by asking it every few seconds, and by AXFR. */
+export function startSecondaryBind(options: NameServerOptions, primary: Endpoint): Promise<Daemon> {
+  const owner = prepareFolder(options.folder)
+  writeOwned(join(options.folder, 'named.conf'), secondaryConfig(options, primary), owner)
+  return startNamed('BIND (secondary)', options, owner)
 }
 
 async function startNamed(
   name: string,
-  folder: string,
-  port: number,
-  zones: readonly Zone[],
+  { folder, port, address = LOOPBACK, zones }: NameServerOptions,
   owner: Owner | undefined,
 ): Promise<Daemon> {
-  await assertPortFree('127.0.0.1', port, name)
+  await assertPortFree(address, port, name)
   return startDaemon({
     name,
     program: findProgram('named', 'bind9'),
     args: ['-c', join(folder, 'named.conf'), '-g', '-n', '1', ...(owner ? ['-u', owner.user] : [])],
     logFile: join(folder, 'named.log'),
-    isReady: async () => (await Promise.all(zones.map((zone) => answersForZone(port, zone.name)))).every(Boolean),
+    isReady: async () =>
+      (await Promise.all(zones.map((zone) => answersForZone(port, zone.name, address)))).every(Boolean),
   })
 }
 

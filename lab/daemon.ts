@@ -16,6 +16,8 @@ export interface DaemonOptions {
   readonly env?: NodeJS.ProcessEnv
   readonly isReady: () => Promise<boolean>
   readonly readyWithinMs?: number
+  /** What asks the program to end. Default: SIGTERM. */
+  readonly stopSignal?: NodeJS.Signals
 }
 
 /** A child process in its own process group, so that Ctrl-C reaches only this process. */
@@ -26,13 +28,13 @@ export interface Daemon {
   isAlive(): boolean
   /** The last meaningful line that this process printed. */
   lastOutput(): string
-  /** Sends SIGTERM, then SIGKILL if the process does not exit. May be called twice. */
+  /** Sends the stop signal, then SIGKILL if the process does not exit. May be called twice. */
   stop(): Promise<void>
 }
 
 /** Resolves when the program is ready. Rejects with its last output if it exits or never becomes ready. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const daemon = await launch(options)
+  const daemon = await launchDaemon(options)
   const deadline = Date.now() + (options.readyWithinMs ?? 15_000)
   while (!(await options.isReady())) {
     if (!daemon.isAlive()) throw new Error(`${options.name} did not start. Its last output: ${daemon.lastOutput()}`)
@@ -45,13 +47,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return daemon
 }
 
-async function launch({ name, program, args, logFile, env }: DaemonOptions): Promise<Daemon> {
+/** Does not wait until the program is ready. Rejects only if there is no such program. */
+export async function launchDaemon(options: Omit<DaemonOptions, 'isReady'>): Promise<Daemon> {
+  const { name, program, args, logFile, env, stopSignal = 'SIGTERM' } = options
+
   const log = openSync(logFile, 'a', 0o600)
   const logStart = statSync(logFile).size
   const child = spawn(program, args, { stdio: ['ignore', log, log], detached: true, env: env ?? process.env })
   closeSync(log)
   const pid = await pidOf(child, name)
-  stopOnExit(child)
+  stopOnExit(child, stopSignal)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const isAlive = () => child.exitCode === null && child.signalCode === null
   return {
@@ -62,7 +67,7 @@ async function launch({ name, program, args, logFile, env }: DaemonOptions): Pro
     lastOutput: () => lastOutput(readFileSync(logFile).subarray(logStart).toString()),
     async stop() {
       if (!isAlive()) return
-      child.kill('SIGTERM')
+      child.kill(stopSignal)
       const killer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
       await exited
       clearTimeout(killer)
@@ -77,8 +82,8 @@ const pidOf = (child: ChildProcess, name: string): Promise<number> =>
   })
 
 /** A child in its own process group would outlive a parent that exits without stopping it. */
-function stopOnExit(child: ChildProcess): void {
-  const kill = () => child.kill('SIGTERM')
+function stopOnExit(child: ChildProcess, signal: NodeJS.Signals): void {
+  const kill = () => child.kill(signal)
   process.setMaxListeners(0)
   process.once('exit', kill)
   child.once('exit', () => process.off('exit', kill))

@@ -67,13 +67,17 @@ export function describeLab(
 
 export const acmeDirectory = ({ acme }: Addresses): string => `https://${acme.api.address}:${acme.api.port}/dir`
 
-function describeEdge(name: Edge, server: '23' | '73', addresses: Addresses, paths: StatePaths): EdgeDescription {
-  const prefix = paths.edge(name)
+const describeEdge = (name: Edge, server: '23' | '73', addresses: Addresses, paths: StatePaths): EdgeDescription =>
+  edgeBelow(paths.edge(name), { server, address: addresses.servers[server], ...EDGE_PORTS })
+
+/** An edge whose nginx has all its files below one folder. */
+export function edgeBelow(
+  prefix: string,
+  at: Pick<EdgeDescription, 'server' | 'address' | 'http' | 'https'>,
+): EdgeDescription {
   const folder = join(prefix, 'drawbridge')
   return {
-    server,
-    address: addresses.servers[server],
-    ...EDGE_PORTS,
+    ...at,
     prefix,
     config: join(prefix, 'nginx.conf'),
     folder,

@@ -5,8 +5,10 @@ const CLASS_IN = 1
 const AUTHORITATIVE = 0x0400
 const RCODE_MASK = 0x000f
 
-/** Whether the DNS server on this port of 127.0.0.1 is authoritative for the zone. No answer counts as no. */
-export const answersForZone = (port: number, zone: string, timeoutMs = 200): Promise<boolean> =>
+const TIMEOUT_MS = 200
+
+/** Whether the DNS server on this port is authoritative for the zone. No answer counts as no. */
+export const answersForZone = (port: number, zone: string, address = '127.0.0.1'): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = createSocket('udp4')
     const settle = (answer: boolean) => {
@@ -14,10 +16,10 @@ export const answersForZone = (port: number, zone: string, timeoutMs = 200): Pro
       socket.close()
       resolve(answer)
     }
-    const timer = setTimeout(() => settle(false), timeoutMs)
+    const timer = setTimeout(() => settle(false), TIMEOUT_MS)
     socket.once('error', () => settle(false))
     socket.once('message', (message) => settle(isAuthoritative(message)))
-    socket.connect(port, '127.0.0.1', () => socket.send(soaQuestion(zone)))
+    socket.connect(port, address, () => socket.send(soaQuestion(zone)))
   })
 
 function isAuthoritative(message: Buffer): boolean {

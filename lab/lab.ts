@@ -4,7 +4,7 @@ import type { Daemon } from './daemon.ts'
 import { describeLab, type LabDescription } from './description.ts'
 import { assertPortFree } from './free-port.ts'
 import { assertNothingLeft, recordProcesses } from './left-overs.ts'
-import { allOrFirstError, type PartsOptions, type Stoppable, startAcme, startNetwork } from './parts.ts'
+import { allOrFirstError, type PartsOptions, type Stoppable, startAcme, started, startNetwork } from './parts.ts'
 import { Service } from './service.ts'
 import { type Flow, type ServiceConfig, serviceConfig } from './service-config.ts'
 import { prepareState, type StatePaths, secretIn, statePaths, writeFileAtomically } from './state.ts'
@@ -49,16 +49,7 @@ export interface Lab {
 }
 
 /** Starts the whole network on loopback. When a part fails to start, stops all others and rejects. */
-export async function startLab(options: LabOptions): Promise<Lab> {
-  const lab = new LoopbackLab(options)
-  try {
-    await lab.start()
-    return lab
-  } catch (error) {
-    await lab.stop()
-    throw error
-  }
-}
+export const startLab = (options: LabOptions): Promise<Lab> => started(new LoopbackLab(options))
 
 class LoopbackLab implements Lab {
   readonly #options: LabOptions

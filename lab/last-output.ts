@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 /** Lines that follow the reason: stack frames, members of an error, a final message. */
 const NOT_THE_REASON = /^$|^\s|^[}\]]|^Node\.js v|exiting \(due to fatal error\)/
 
@@ -6,6 +8,9 @@ export function lastOutput(output: string): string {
   const line = output.split('\n').findLast((text) => !NOT_THE_REASON.test(text))
   return line === undefined ? '(no output)' : (messageIn(line) ?? line)
 }
+
+/** The same for the whole content of a file. */
+export const lastOutputIn = (file: string): string => lastOutput(readFileSync(file, 'utf8'))
 
 function messageIn(line: string): string | undefined {
   try {

@@ -10,25 +10,29 @@ import { canAnyoneEnter, findProgram, isRoot } from './program.ts'
 
 /** Starts a real nginx with its own prefix and prepares it. Keeps the files of its hosts folder. */
 export async function startEdge(edge: EdgeDescription): Promise<Daemon> {
-  mkdirSync(edge.prefix, { recursive: true, mode: 0o711 })
-  for (const folder of [dirname(edge.errorLog), join(edge.prefix, 'temp')]) mkdirSync(folder, { recursive: true })
-  writeFileSync(edge.config, nginxConfig(edge, workerUser(edge.prefix)))
-  rmSync(edge.pidFile, { force: true })
-  const binary = findProgram('nginx', 'nginx')
-  const daemon = await startDaemon({
-    name: `nginx on ${edge.server}`,
-    program: binary,
-    args: ['-e', edge.errorLog, '-p', edge.prefix, '-c', edge.config, '-g', 'daemon off;'],
-    logFile: join(dirname(edge.errorLog), 'output.log'),
-    isReady: async () => hasContent(edge.pidFile),
-  })
+  const daemon = await startNginx(edge)
   try {
-    await prepare(edge, binary)
+    await prepare(edge, findProgram('nginx', 'nginx'))
     return daemon
   } catch (error) {
     await daemon.stop()
     throw error
   }
+}
+
+/** Starts a real nginx with its own prefix. It serves nothing until an edge is prepared there. */
+export function startNginx(edge: EdgeDescription): Promise<Daemon> {
+  mkdirSync(edge.prefix, { recursive: true, mode: 0o711 })
+  for (const folder of [dirname(edge.errorLog), join(edge.prefix, 'temp')]) mkdirSync(folder, { recursive: true })
+  writeFileSync(edge.config, nginxConfig(edge, workerUser(edge.prefix)))
+  rmSync(edge.pidFile, { force: true })
+  return startDaemon({
+    name: `nginx on ${edge.server}`,
+    program: findProgram('nginx', 'nginx'),
+    args: ['-e', edge.errorLog, '-p', edge.prefix, '-c', edge.config, '-g', 'daemon off;'],
+    logFile: join(dirname(edge.errorLog), 'output.log'),
+    isReady: async () => hasContent(edge.pidFile),
+  })
 }
 
 /** Does what the service does at its start, so that the edges refuse unknown names in a lab without the service, too. */

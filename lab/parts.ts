@@ -12,6 +12,17 @@ export interface Stoppable {
   stop(): Promise<void>
 }
 
+/** Starts something. When it fails to start, stops what had started and rejects. */
+export async function started<T extends Stoppable & { start(): Promise<void> }>(whole: T): Promise<T> {
+  try {
+    await whole.start()
+    return whole
+  } catch (error) {
+    await whole.stop()
+    throw error
+  }
+}
+
 export interface PartsOptions {
   readonly addresses: Addresses
   readonly paths: StatePaths

@@ -13,6 +13,8 @@ export interface PebbleOptions {
   readonly api: Endpoint
   readonly management: Endpoint
   readonly dns: Endpoint
+  /** The ports on which it visits a host. Default: those of the lab's edges. */
+  readonly edgePorts?: { readonly http: number; readonly https: number }
   /** Collects the root certificates: Pebble makes a new one at each start. */
   readonly rootsFile: string
   /** External accounts: key identifier -> MAC key in base64url. If set, Pebble accepts only these accounts. */
@@ -69,14 +71,14 @@ function makeApiCertificate(folder: string, address: string): void {
 const keyFile = (folder: string): string => join(folder, 'api-key.pem')
 
 function pebbleConfig(options: PebbleOptions): string {
-  const { folder, api, management, externalAccounts, certificateSeconds = 7_776_000 } = options
+  const { folder, api, management, externalAccounts, certificateSeconds = 7_776_000, edgePorts = EDGE_PORTS } = options
   const pebble = {
     listenAddress: `${api.address}:${api.port}`,
     managementListenAddress: `${management.address}:${management.port}`,
     certificate: apiCertificateFile(folder),
     privateKey: keyFile(folder),
-    httpPort: EDGE_PORTS.http,
-    tlsPort: EDGE_PORTS.https,
+    httpPort: edgePorts.http,
+    tlsPort: edgePorts.https,
     ocspResponderURL: '',
     certificateValidityPeriod: certificateSeconds,
     externalAccountBindingRequired: externalAccounts !== undefined,

@@ -1,27 +1,48 @@
 import { type LabOptions, startLab } from './lab.ts'
+import type { Stoppable } from './parts.ts'
 import { tour } from './tour.ts'
 
 export const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Runs a lab until a signal ends it. Rejects when the lab cannot start or its service keeps dying. */
-export async function runLab(options: Pick<LabOptions, 'state' | 'flow' | 'place'>): Promise<void> {
+export const runLab = (options: Pick<LabOptions, 'state' | 'flow' | 'place'>): Promise<void> =>
+  runUntilEnd({
+    start: ({ onProgress, onPartLost, fail }) => startLab({ ...options, onProgress, onPartLost, onServiceLost: fail }),
+    readyText: ({ description, state }) => `Drawbridge ready at ${description.api}\n${tour(description, state)}`,
+    endText: 'All processes of the lab are stopped.',
+  })
+
+interface Program<T> {
+  readonly start: (hooks: Hooks) => Promise<T>
+  readonly readyText: (running: T) => string
+  readonly endText: string
+}
+
+interface Hooks {
+  readonly onProgress: (part: string) => void
+  readonly onPartLost: (sentence: string) => void
+  /** Ends the program with this reason. */
+  readonly fail: (reason: Error) => void
+}
+
+/** Starts something, prints the ready text and waits for a signal. Then stops it. Rejects if it cannot start or fails. */
+export async function runUntilEnd<T extends Stoppable>({ start, readyText, endText }: Program<T>): Promise<void> {
   process.stdout.on('error', () => undefined) // The reader may close the pipe after the ready line.
   const end = new End()
   const startedAt = performance.now()
-  const lab = await startLab({
-    ...options,
+  const running = await start({
     onProgress: (part) => print(`  ${((performance.now() - startedAt) / 1000).toFixed(1)} s  ${part}`),
     onPartLost: print,
-    onServiceLost: (reason) => end.finish(reason),
+    fail: (reason) => end.finish(reason),
   })
-  if (!end.isFinished) print(`Drawbridge ready at ${lab.description.api}\n${tour(lab.description, lab.state)}`)
+  if (!end.isFinished) print(readyText(running))
   const reason = await end.finished
-  await lab.stop()
+  await running.stop()
   if (reason) throw reason
-  print('All processes of the lab are stopped.')
+  print(endText)
 }
 
-/** The end of the lab: a signal, or a service that keeps dying, which gives a reason. The first one counts. */
+/** The end of a program: a signal, or a failure, which gives a reason. The first one counts. */
 class End {
   readonly finished: Promise<Error | undefined>
   isFinished = false

@@ -6,13 +6,18 @@ import type { TestLab } from './lab.ts'
 
 export { invariants } from './invariants.ts'
 
+/** A service that tests call: a lab, or an instance of the network as one machine reaches it. */
+export interface CalledService extends Pick<TestLab, 'call'> {
+  readonly description: { readonly zone: string }
+}
+
 type Action = 'apply' | 'remove' | 'renew' | 'repair' | 'accept'
 
 /** Makes a plan without TLS for the healthy sample backend, with the changes of a test. */
-export const planned = async (lab: TestLab, overrides: Record<string, unknown> = {}): Promise<Answer['body']> =>
+export const planned = async (lab: CalledService, overrides: Record<string, unknown> = {}): Promise<Answer['body']> =>
   expected(await lab.call({ path: '/api/deploy/plan', body: planRequest(lab, overrides) }), 201)
 
-export const planRequest = ({ description }: TestLab, overrides: Record<string, unknown> = {}) => ({
+export const planRequest = ({ description }: CalledService, overrides: Record<string, unknown> = {}) => ({
   zone: description.zone,
   subdomain: 'hello',
   server: '25',
@@ -23,13 +28,13 @@ export const planRequest = ({ description }: TestLab, overrides: Record<string, 
 })
 
 /** A new capability for the internal caller. */
-export async function granted(lab: TestLab, planId: string, action: Action = 'apply'): Promise<string> {
+export async function granted(lab: CalledService, planId: string, action: Action = 'apply'): Promise<string> {
   return expected(await lab.call({ path: '/api/internal/token', body: { planId, action } }), 201).capability
 }
 
 /** Runs a plan with a new capability and returns any answer. */
 export async function run(
-  lab: TestLab,
+  lab: CalledService,
   planId: string,
   action: Action = 'apply',
   headers: Record<string, string> = {},
@@ -40,7 +45,7 @@ export async function run(
 }
 
 export const runWith = (
-  lab: TestLab,
+  lab: CalledService,
   capability: string,
   planId: string,
   action: Action = 'apply',
@@ -54,17 +59,17 @@ export const runWith = (
   })
 
 /** Makes and applies a plan. Returns the body of the apply. */
-export async function applied(lab: TestLab, overrides: Record<string, unknown> = {}): Promise<Answer['body']> {
+export async function applied(lab: CalledService, overrides: Record<string, unknown> = {}): Promise<Answer['body']> {
   const { planId } = await planned(lab, overrides)
   return expected(await run(lab, planId), 200)
 }
 
 /** Removes the exposure of a plan. Returns the body of the removal. */
-export const removed = async (lab: TestLab, planId: string): Promise<Answer['body']> =>
+export const removed = async (lab: CalledService, planId: string): Promise<Answer['body']> =>
   expected(await run(lab, planId, 'remove'), 200)
 
 /** The current plan, as the API returns it. */
-export const planOf = async (lab: TestLab, planId: string): Promise<Answer['body']> =>
+export const planOf = async (lab: CalledService, planId: string): Promise<Answer['body']> =>
   expected(await lab.call({ path: `/api/deploy/plans/${planId}` }), 200)
 
 /** The body of an answer. Throws if the answer has another status. */

@@ -1,15 +1,11 @@
-import { execFile } from 'node:child_process'
-import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import pg from 'pg'
+import { asPostgres, initCluster, UNSAFE_SETTINGS } from '../../../network/postgres.ts'
 
-const PROGRAMS = '/usr/lib/postgresql/15/bin'
-const run = promisify(execFile)
-/** The data need not survive the server, so nothing waits for the disk. */
-const SETTINGS = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'listen_addresses=127.0.0.1']
+const SETTINGS = [...UNSAFE_SETTINGS, 'autovacuum=off', 'listen_addresses=127.0.0.1']
 
 export const KILL_OTHERS = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`
@@ -28,21 +24,10 @@ export async function startPostgres(): Promise<PostgresCluster> {
   const folder = await mkdtemp(join(tmpdir(), 'drawbridge-postgres-'))
   const port = await freePort()
   try {
-    await giveToServerUser(folder)
-    await asServerUser('initdb', [
-      '-D',
-      join(folder, 'data'),
-      '-U',
-      'postgres',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--no-sync',
-    ])
+    await initCluster(folder)
     const settings = [...SETTINGS, `unix_socket_directories=${folder}`]
     const options = [`-p ${port}`, ...settings.map((setting) => `-c ${setting}`)].join(' ')
-    await asServerUser('pg_ctl', ['-D', join(folder, 'data'), '-l', join(folder, 'log'), '-o', options, '-w', 'start'])
+    await asPostgres('pg_ctl', ['-D', join(folder, 'data'), '-l', join(folder, 'log'), '-o', options, '-w', 'start'])
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error
@@ -61,7 +46,7 @@ function cluster(folder: string, port: number): PostgresCluster {
       await runSql(url, EMPTY)
     },
     async stop() {
-      await asServerUser('pg_ctl', ['-D', join(folder, 'data'), '-m', 'immediate', '-w', 'stop'])
+      await asPostgres('pg_ctl', ['-D', join(folder, 'data'), '-m', 'immediate', '-w', 'stop'])
       await rm(folder, { recursive: true, force: true })
     },
   }
@@ -76,23 +61,6 @@ export async function runSql(url: string, statement: string): Promise<Record<str
   } finally {
     await client.end()
   }
-}
-
-const isRoot = process.getuid?.() === 0
-
-/** PostgreSQL refuses to run as root, so root runs it as Debian's user for it. */
-async function asServerUser(program: string, args: string[]): Promise<void> {
-  const path = join(PROGRAMS, program)
-  const cwd = tmpdir()
-  await (isRoot ? run('runuser', ['-u', 'postgres', '--', path, ...args], { cwd }) : run(path, args, { cwd }))
-}
-
-async function giveToServerUser(folder: string): Promise<void> {
-  if (!isRoot) return
-  const [uid, gid] = await Promise.all(
-    ['-u', '-g'].map(async (flag) => Number((await run('id', [flag, 'postgres'])).stdout)),
-  )
-  await chown(folder, uid ?? Number.NaN, gid ?? Number.NaN)
 }
 
 async function freePort(): Promise<number> {

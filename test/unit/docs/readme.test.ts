@@ -19,7 +19,7 @@ test('its map names every folder of src/, each with a line, and no other', () =>
 
 test('its map names the folders beside src/', () => {
   const named = [...map.matchAll(/(?:^|\s{3,})(\w+)\//gm)].map(([, name]) => name)
-  for (const folder of ['bin', 'web', 'lab', 'bench', 'docs', 'test']) expect(named).toContain(folder)
+  for (const folder of ['bin', 'web', 'lab', 'network', 'bench', 'docs', 'test']) expect(named).toContain(folder)
 })
 
 test('the npm scripts that the documents name exist', () => {

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startBackends } from '../lab/backends.ts'
+import { type NameServerOptions, startPrimaryBind, startSecondaryBind } from '../lab/bind.ts'
+import { type Daemon, launchDaemon, startDaemon } from '../lab/daemon.ts'
+import { startNginx } from '../lab/nginx.ts'
+import { startPebble } from '../lab/pebble.ts'
+import { serviceDaemon } from '../lab/service.ts'
+import { edgeOf, type Paths } from './paths.ts'
+import { ACME, addressOf, BACKENDS, DATABASE, DNS, EDGE_PORTS, INSTANCES, type MachineId, ZONE } from './plan.ts'
+import { startPostgres } from './postgres.ts'
+
+/** How a part is started, on its machine. */
+export interface Part {
+  readonly start: (isRestart: boolean) => Promise<Daemon>
+  /** It is started again when it dies. */
+  readonly isSupervised: boolean
+}
+
+const once = (start: () => Promise<Daemon>): Part => ({ start, isSupervised: false })
+
+/** The parts of all machines. Each may be started only by a process of its machine. */
+export const partsIn = (paths: Paths): Readonly<Record<MachineId, Readonly<Record<string, Part>>>> => ({
+  '23': {
+    postgres: once(() => startPostgres(databaseOptions(paths))),
+    named: once(() => startPrimaryBind(nameServer(paths, '23'), DNS.secondary)),
+    nginx: once(() => startNginx(edgeOf(paths, '23'))),
+    service: service(paths, '23'),
+  },
+  '73': {
+    named: once(() => startSecondaryBind(nameServer(paths, '73'), DNS.primary)),
+    nginx: once(() => startNginx(edgeOf(paths, '73'))),
+  },
+  '25': {
+    backend: once(() => startBackends([BACKENDS['25']], paths.of('25', 'backend.log'))),
+    service: service(paths, '25'),
+  },
+  '253': { backend: once(() => startBackends([BACKENDS['253']], paths.of('253', 'backend.log'))) },
+  '10': {},
+  ca: { pebble: once(() => startPebble(pebbleOptions(paths))) },
+  public: {},
+})
+
+/** Restarted, it is not waited for: it may be waiting for its database, and is alive all the same. */
+function service(paths: Paths, machine: keyof typeof INSTANCES): Part {
+  const files = { configFile: paths.of(machine, 'drawbridge.yaml'), logFile: paths.of(machine, 'service.log') }
+  const daemon = { ...serviceDaemon({ ...files, listen: INSTANCES[machine] }), name: `The service on ${machine}` }
+  return { start: (isRestart) => (isRestart ? launchDaemon : startDaemon)(daemon), isSupervised: true }
+}
+
+const nameServer = (paths: Paths, machine: '23' | '73'): NameServerOptions => ({
+  folder: paths.of(machine, 'named'),
+  address: addressOf(machine),
+  port: DNS.primary.port,
+  zones: [{ name: ZONE, records: [] }],
+  tsig: { ...TSIG, secret: readFileSync(paths.tsigSecret, 'utf8') },
+  nameServers: [DNS.primary.address, DNS.secondary.address],
+})
+
+export const TSIG = { name: 'drawbridge.', algorithm: 'hmac-sha256' }
+
+export const DATABASE_NAME = 'drawbridge'
+
+const databaseOptions = (paths: Paths) => ({
+  folder: paths.of('23', 'postgres'),
+  ...DATABASE,
+  name: DATABASE_NAME,
+  passwordFile: paths.databasePassword,
+  callers: Object.values(INSTANCES).map(({ address }) => address),
+})
+
+const pebbleOptions = (paths: Paths) => ({
+  folder: paths.of('ca', 'pebble'),
+  ...ACME,
+  dns: DNS.primary,
+  edgePorts: EDGE_PORTS,
+  rootsFile: paths.ca,
+})
+
+/** The log of each part of a machine. */
+export function logsOf(paths: Paths, machine: MachineId): Readonly<Record<string, string>> {
+  const files: Readonly<Record<string, string>> = {
+    postgres: join('postgres', 'postgres.log'),
+    named: join('named', 'named.log'),
+    nginx: join('nginx', 'logs', 'error.log'),
+    pebble: join('pebble', 'pebble.log'),
+  }
+  const parts = Object.keys(partsIn(paths)[machine])
+  return Object.fromEntries(parts.map((part) => [part, paths.of(machine, files[part] ?? `${part}.log`)]))
+}

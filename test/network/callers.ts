@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { expected, granted, planned, planOf, planRequest, removed, run, runWith } from '../support/lab/exposure.ts'
+import type { TestNetwork } from '../support/network/network.ts'
+
+/** Headers by which a caller could claim to be inside. */
+const CLAIMS: Readonly<Record<string, string | string[]>>[] = [
+  {},
+  { 'x-forwarded-for': '192.168.45.10' },
+  { 'x-forwarded-for': ['192.168.45.10', '192.168.45.10'] },
+  { 'x-forwarded-for': '192.168.45.10, 198.51.100.9' },
+  { 'x-real-ip': '192.168.45.10' },
+  { 'x-real-ip': ['192.168.45.10', '192.168.45.10'] },
+  { forwarded: 'for=192.168.45.10' },
+  { forwarded: ['for=192.168.45.10', 'for="192.168.45.10";by=192.168.45.23'] },
+  { 'x-forwarded-for': '192.168.45.10', 'x-real-ip': '192.168.45.10', forwarded: 'for=192.168.45.10' },
+  { 'x-client-ip': '192.168.45.10', 'true-client-ip': '192.168.45.10', 'cf-connecting-ip': '192.168.45.10' },
+]
+
+export function callers(network: () => TestNetwork): void {
+  describe('callers at the addresses of the specification', () => {
+    test('the public may plan, and nothing else, whatever header it sends', async () => {
+      const [outside, inside] = [network().as('public'), network().as('10')]
+      const { planId } = await planned(outside, { subdomain: 'outside', tls: true })
+      const capability = await granted(inside, planId)
+      for (const headers of CLAIMS) {
+        const body = { planId }
+        const answers = await Promise.all([
+          outside.call({ path: '/api/internal/token', body, headers }),
+          outside.call({ path: '/api/deploy/apply', body, headers: { ...headers, 'x-deploy-capability': capability } }),
+          outside.call({
+            path: '/api/deploy/remove',
+            body,
+            headers: { ...headers, 'x-deploy-capability': capability },
+          }),
+        ])
+        const codes = answers.map(({ status, body }) => [status, body.code])
+        expect({ headers, codes }).toEqual({ headers, codes: answers.map(() => [403, 'internal_network_required']) })
+      }
+      expect((await planOf(inside, planId)).state).toBe('planned')
+      const { caller } = expected(await outside.call({ path: '/api/policy' }), 200)
+      expect(caller.network).toBe('public')
+      expect(caller.may).not.toContain('apply')
+    })
+
+    test('192.168.45.10 plans, gets a token, applies, reads and removes, with HTTPS by dns-01', async () => {
+      const inside = network().as('10')
+      const host = 'inside.example.test'
+      const { planId, url } = await planned(inside, { subdomain: 'inside', tls: true })
+      expect(url).toBe(`https://${host}/`)
+      const { steps, verification } = expected(await run(inside, planId), 200)
+      expect(steps.map(({ name }: { name: string }) => name)).toEqual([
+        'check',
+        'backup',
+        'certificate',
+        'proxy',
+        'dns',
+        'verify',
+      ])
+      expect(verification.primary).toMatchObject({ server: '23', ok: true })
+      expect(await network().visit('public', '23', host)).toBe(200)
+      expect(await network().addresses('public', '23', host)).toEqual(['192.168.45.23'])
+      await expect.poll(() => network().addresses('public', '73', host)).toEqual(['192.168.45.23'])
+      const health = expected(
+        await network()
+          .as('public')
+          .call({ path: `/api/health?host=${host}` }),
+        200,
+      )
+      expect(health).toMatchObject({ server: '25', managed: true })
+      await removed(inside, planId)
+      expect(await network().addresses('public', '23', host)).toEqual([])
+      expect(await network().visit('public', '23', host)).not.toBe(200)
+    })
+
+    test('a capability that was issued to 192.168.45.10 is refused from 192.168.45.25, and is not spent', async () => {
+      const [ten, twentyFive] = [network().as('10'), network().as('25')]
+      const { planId } = await planned(ten, { subdomain: 'bound' })
+      const capability = await granted(ten, planId)
+      const { status, body } = await runWith(twentyFive, capability, planId)
+      expect([status, body.code]).toEqual([403, 'capability_invalid'])
+      expect((await runWith(ten, capability, planId)).status).toBe(200)
+      await removed(ten, planId)
+    })
+
+    test('a backend that is not healthy is refused', async () => {
+      const answer = await network()
+        .as('10')
+        .call({ path: '/api/deploy/plan', body: planRequest(network().as('10'), { server: '253', subdomain: 'sick' }) })
+      expect([answer.status, answer.body.code]).toEqual([422, 'backend_unhealthy'])
+    })
+  })
+}
