@@ -28,12 +28,15 @@ export function edgePreflight(
   test: () => Promise<Refusal | undefined> = () => testConfiguration(settings, settings.config),
 ): LocalPreflight {
   const soundness = new ConfigTestCache(test)
+  const present = new PresentGeneration(settings.folder)
   return {
     async check(host, tls) {
       try {
         const map = await reader.read()
         const refusal = (await soundness.refusal(map)) ?? (tls ? debugLogOf(map, settings) : undefined)
-        return refusal ? brokenBy(refusal) : (rivalOf(host, map, settings) ?? { kind: 'free' })
+        return refusal
+          ? brokenBy(refusal)
+          : (rivalOf(host, map, settings, present.whereIs(host).path) ?? { kind: 'free' })
       } catch {
         return { kind: 'unknown' }
       }
@@ -61,12 +64,11 @@ const LOGS_KEYS = 'it is configured to log at debug level, which writes private 
  * TLS only is taken, too. A default server conflicts only on the address that visitors use. On other addresses, such as the
  * loopback, it answers no request for our names.
  */
-function rivalOf(host: string, map: EdgeMap, settings: EdgeSettings): ProxyFact | undefined {
+function rivalOf(host: string, map: EdgeMap, settings: EdgeSettings, ownPath: string): ProxyFact | undefined {
   const { folder, address, listen, ports } = settings
   // A file with blocks has those of many hosts. Without a block of its own there, the host's name is in the block of another host.
   const blocks = join(folder, CURRENT, 'blocks/')
-  const entry = new PresentGeneration(folder).whereIs(host)
-  const own = (path: string) => isWrittenByUs(folder, path) && (!path.startsWith(blocks) || path === entry.path)
+  const own = (path: string) => isWrittenByUs(folder, path) && (!path.startsWith(blocks) || path === ownPath)
   const places = listen.flatMap((one) => [ports.http, ports.https].map((port) => ({ address: one, port })))
   const visited = canonicalAddress(address)
   const rival = places

@@ -23,7 +23,7 @@ export class Draft {
       this.#putBack(path, link)
       return
     }
-    const isLink = this.#present.look(path).kind === 'link'
+    const isLink = this.#present.isLink(path)
     for (const place of placesOf(path)) {
       const { own, foreign } = partOf(content, place)
       if (own === null && !this.#present.has(place) && !isLink) continue

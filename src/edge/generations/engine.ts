@@ -225,7 +225,7 @@ export class GenerationEngine {
 
   async #stageTested(changes: readonly Change[], signal?: AbortSignal, begun?: () => void): Promise<Tried> {
     await assertStaging(this.#parts.folder)
-    const staged = this.#staged(this.#textsWith(changes))
+    const staged = await this.#staged(this.#textsWith(changes))
     const refusal = await this.#refusalOf(staged, changes, signal, begun)
     if (!refusal) return { staged }
     return this.#parts.adapt(refusal) ? this.#stageTested(changes, signal) : { refusal }
@@ -251,13 +251,11 @@ export class GenerationEngine {
     }
   }
 
-  #staged(texts: ReadonlyMap<string, GatheredText>): Staged {
+  #staged(texts: ReadonlyMap<string, GatheredText>): Promise<Staged> {
     const { folder, base, present } = this.#parts
-    try {
-      return stage(folder, { from: present.number, texts, base })
-    } catch (error) {
+    return stage(folder, { from: present.number, texts, base }).catch((error: unknown) => {
       throw faultOf(folder, error)
-    }
+    })
   }
 
   /** The texts of the gathered files that change. */
@@ -360,7 +358,7 @@ export class GenerationEngine {
   async #refreshed(first: FirstLayout, signal?: AbortSignal): Promise<Staged | undefined> {
     const { isSameBase, adapt, refused } = this.#parts
     const changes = [{ files: first.files }]
-    const staged = this.#staged(new Map([...this.#textsWith(changes), ...first.others]))
+    const staged = await this.#staged(new Map([...this.#textsWith(changes), ...first.others]))
     const isSame = first.files.length === 0 && isSameBase(staged)
     const refusal = await this.#refusalOf(staged, changes, signal)
     if (refusal && adapt(refusal)) return this.#refreshed(first, signal)

@@ -49,10 +49,11 @@ export class PresentGeneration {
   }
 
   #lookIn(number: number, path: string): Found {
-    const seen = placesOf(path).map(({ file }) => this.#seen(number, file))
+    const places = placesOf(path)
+    const seen = places.map(({ file }) => this.#seen(number, file))
     const odd = seen.find(({ found }) => found.kind === 'link' || found.kind === 'other')
     if (odd) return odd.found
-    const gathered = new Map(placesOf(path).map(({ file }, at) => [file, seen[at]?.gathered]))
+    const gathered = new Map(places.map(({ file }, at) => [file, seen[at]?.gathered]))
     const main = mainPlaceOf(path)
     // Without its main line an entry is missing: what is left of it serves nothing.
     if (!gathered.get(main.file)?.part(main.key)) return { kind: 'none' }
@@ -60,6 +61,12 @@ export class PresentGeneration {
     const owners = seen.flatMap(({ found }) => (found.kind === 'file' ? [found.owner] : []))
     const owner = owners.find((one) => one !== process.getuid?.()) ?? process.getuid?.() ?? 0
     return { kind: 'file', content: Buffer.from(content), owner }
+  }
+
+  /** Whether a symbolic link stands where a file should be. */
+  isLink(path: string): boolean {
+    const { number } = this
+    return number !== undefined && placesOf(path).some(({ file }) => this.#seen(number, file).found.kind === 'link')
   }
 
   /**

@@ -15,6 +15,7 @@ import {
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createFile, errorCode, syncFolder } from '../../primitives/durable-file.ts'
+import { Slices } from '../../primitives/slices.ts'
 import { GATHERED_FOLDERS, isIncluded, isSecretFile } from '../config/gathered.ts'
 import { BASE_FILE, CURRENT, GENERATIONS, STAGING } from '../config/layout.ts'
 import { withEdgeFaults } from '../files/files.ts'
@@ -45,27 +46,38 @@ export interface NewGeneration {
   }) => string
 }
 
+/** How long files may be written before other work of the service gets the event loop. */
+const SLICE_MS = 10
+
 /** Writes a generation beside the others. Unchanged files are links to the same content: a generation costs little. */
-export function stage(edgeFolder: string, { from, texts, base }: NewGeneration): Staged {
+export async function stage(edgeFolder: string, { from, texts, base }: NewGeneration): Promise<Staged> {
   const { number, folder } = newFolder(edgeFolder, from ?? 0)
   try {
     writeFileSync(markerOf(edgeFolder, number), '')
-    for (const kind of GATHERED_FOLDERS) {
-      const secret = kind.startsWith('tls/')
-      if (secret) mkdirSync(join(folder, 'tls'), { recursive: true, mode: 0o700 })
-      mkdirSync(join(folder, kind))
-      chmodSync(join(folder, kind), secret ? 0o700 : 0o755)
-    }
+    makeFolders(folder)
     const former = from === undefined ? undefined : join(edgeFolder, GENERATIONS, String(from))
+    // Before anything waits: the texts were made from these.
     const sources = sourcesIn(former)
     const kept = [...sources.keys()].filter((file) => !texts.has(file))
-    for (const file of kept) carryOn(join(former ?? '', file), join(folder, file))
+    const slices = new Slices(SLICE_MS)
+    for (const file of kept) {
+      carryOn(join(former ?? '', file), join(folder, file))
+      if (slices.isOver) await slices.next()
+    }
     const written = [...texts].flatMap(([file, text]) => (text === null ? [] : [{ file, text }]))
     const files = new Set([...kept, ...written.map(({ file }) => file)])
-    const drafts = [
-      ...written.map(({ file, text }) => write(join(folder, file), text, isSecretFile(file) ? 0o600 : 0o644)),
-      write(join(folder, BASE_FILE), base({ number, folder, files }), 0o644),
-    ]
+    const drafts: Promise<void>[] = []
+    const draft = (file: string, text: string | { readonly link: string }, mode: number) => {
+      const writing = write(join(folder, file), text, mode)
+      // Told by `durable`, which may begin later.
+      writing.catch(() => undefined)
+      drafts.push(writing)
+    }
+    for (const { file, text } of written) {
+      draft(file, text, isSecretFile(file) ? 0o600 : 0o644)
+      if (slices.isOver) await slices.next()
+    }
+    draft(BASE_FILE, base({ number, folder, files }), 0o644)
     const durable = Promise.all(drafts).then(async () => {
       const folders = new Set([...written.map(({ file }) => dirname(join(folder, file))), folder, dirname(folder)])
       await Promise.all([...folders].map(syncFolder))
@@ -75,6 +87,15 @@ export function stage(edgeFolder: string, { from, texts, base }: NewGeneration):
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
+  }
+}
+
+function makeFolders(folder: string): void {
+  for (const kind of GATHERED_FOLDERS) {
+    const secret = kind.startsWith('tls/')
+    if (secret) mkdirSync(join(folder, 'tls'), { recursive: true, mode: 0o700 })
+    mkdirSync(join(folder, kind))
+    chmodSync(join(folder, kind), secret ? 0o700 : 0o755)
   }
 }
 

@@ -1,8 +1,10 @@
-import { chmodSync, closeSync, constants, existsSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, constants, existsSync, fchmodSync, fdatasync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextIteration } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver } from 'kysely'
+import { errorCode } from '../../primitives/durable-file.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { retry } from '../../primitives/retry.ts'
 import { type Engine, UnusableStore } from './engine.ts'
@@ -17,7 +19,7 @@ const LONGEST_CACHED = 2_000
 
 export function sqliteEngine(file: string): Engine {
   return {
-    dialect: new RetryingSqliteDialect({ database: () => openDatabase(file) }),
+    dialect: new RetryingSqliteDialect({ database: () => openDatabase(file) }, new WriteAheadLog(file)),
     exists: () => existsSync(file),
     // Every transaction begins IMMEDIATE, so it is the only writer already.
     lockSchema: async () => {},
@@ -43,7 +45,8 @@ async function openDatabase(file: string): Promise<Database.Database> {
     const mode = await retryWhileBusy(() => database.pragma('journal_mode = WAL', { simple: true }))
     if (mode !== 'wal')
       throw new UnusableStore('SQLite cannot use its write-ahead log on this disk. Put the file on a local disk.')
-    database.pragma('synchronous = FULL')
+    // The driver waits for the disk after each commit, beside the event loop. SQLite itself would block the loop meanwhile.
+    database.pragma('synchronous = NORMAL')
     database.pragma('foreign_keys = ON')
     database.pragma(`cache_size = -${CACHE_KIB}`)
     return withStatementCache(database)
@@ -82,16 +85,48 @@ function makePrivate(file: string): void {
   }
 }
 
+const fdatasyncOf = promisify(fdatasync)
+
+/** The file that SQLite appends every transaction to. It stays the same while the database is open. */
+class WriteAheadLog {
+  readonly #path: string
+  #descriptor: number | undefined
+
+  constructor(file: string) {
+    this.#path = `${file}-wal`
+  }
+
+  /** What was committed before survives a power loss when this resolves. */
+  async sync(): Promise<void> {
+    try {
+      this.#descriptor ??= openSync(this.#path, constants.O_RDONLY)
+      await fdatasyncOf(this.#descriptor)
+    } catch (error) {
+      // Nothing was written yet.
+      if (errorCode(error) === 'ENOENT') return
+      const reason = errorCode(error) ?? String(error)
+      throw new Database.SqliteError(`The write-ahead log could not be written: ${reason}`, 'SQLITE_IOERR_FSYNC')
+    }
+  }
+
+  close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
+    this.#descriptor = undefined
+  }
+}
+
 class RetryingSqliteDialect extends SqliteDialect {
   readonly #database: () => Promise<Database.Database>
+  readonly #log: WriteAheadLog
 
-  constructor(config: { database: () => Promise<Database.Database> }) {
+  constructor(config: { database: () => Promise<Database.Database> }, log: WriteAheadLog) {
     super(config)
     this.#database = config.database
+    this.#log = log
   }
 
   override createDriver(): SqliteDriver {
-    return new RetryingSqliteDriver({ database: this.#database })
+    return new RetryingSqliteDriver({ database: this.#database }, this.#log)
   }
 }
 
@@ -99,7 +134,15 @@ class RetryingSqliteDialect extends SqliteDialect {
 const MAX_BLOCKING_MS = 10
 
 class RetryingSqliteDriver extends SqliteDriver {
+  readonly #log: WriteAheadLog
   #lastYieldAt = 0
+  /** There is one connection. */
+  #isInTransaction = false
+
+  constructor(config: { database: () => Promise<Database.Database> }, log: WriteAheadLog) {
+    super(config)
+    this.#log = log
+  }
 
   /**
    * Yields to the event loop after MAX_BLOCKING_MS. SQLite answers synchronously, so awaiting it never yields: dozens
@@ -112,18 +155,41 @@ class RetryingSqliteDriver extends SqliteDriver {
       this.#lastYieldAt = performance.now()
     }
     return {
-      executeQuery: (query) => retryWhileBusy(() => connection.executeQuery(query)),
+      executeQuery: async (query) => {
+        const result = await retryWhileBusy(() => connection.executeQuery<never>(query))
+        if (!this.#isInTransaction && query.query.kind !== 'SelectQueryNode') await this.#log.sync()
+        return result
+      },
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
     }
   }
 
   /** Takes the write lock at the start: a transaction that reads first could otherwise fail when it begins to write. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+    this.#isInTransaction = true
+    try {
+      await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+    } catch (error) {
+      this.#isInTransaction = false
+      throw error
+    }
+  }
+
+  /** Nobody else uses the connection until the transaction is on the disk, so nobody reads what a power loss would take back. */
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.commitTransaction(connection)
+    await this.#log.sync()
+    this.#isInTransaction = false
   }
 
   /** After some failures, such as a full disk, SQLite has rolled back already. A second error would hide the first. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await super.rollbackTransaction(connection).catch(() => {})
+    this.#isInTransaction = false
+  }
+
+  override async destroy(): Promise<void> {
+    this.#log.close()
+    await super.destroy()
   }
 }

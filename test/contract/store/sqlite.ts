@@ -57,13 +57,13 @@ export function sqliteSuite(on: Bench): void {
     })
   })
 
-  it('uses write-ahead logging, fsync and foreign keys', async () => {
+  it('uses write-ahead logging and foreign keys, and leaves fsync at a commit to the driver', async () => {
     const db = new Kysely<Schema>({ dialect: on.engine().dialect })
     const pragma = async (name: string) =>
       Object.values((await sql<object>`pragma ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0]
     try {
       expect(await pragma('journal_mode')).toBe('wal')
-      expect(await pragma('synchronous')).toBe(2)
+      expect(await pragma('synchronous')).toBe(1)
       expect(await pragma('foreign_keys')).toBe(1)
     } finally {
       await db.destroy()

@@ -31,7 +31,7 @@ export async function enterGeneration(folder: string, entries: readonly Entry[])
       gathered.put(place.key, partOf(content, place).own)
     }
   }
-  const staged = stage(folder, {
+  const staged = await stage(folder, {
     from: present.number,
     texts: new Map([...texts].map(([file, gathered]) => [file, gathered.text])),
     base: (generation) =>
