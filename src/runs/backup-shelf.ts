@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EdgeFile } from '../edge/contract.ts'
@@ -81,13 +81,12 @@ const describe = (file: EdgeFile): BackupManifest['files'][number] => ({ ...hash
 /** The manifest is written last, by rename: a backup with a manifest is complete. */
 async function write(folder: string, manifest: BackupManifest, files: readonly EdgeFile[]): Promise<void> {
   const target = join(folder, manifest.runId)
+  // A crash in an earlier attempt may have left some of the files.
+  if (existsSync(target)) rmSync(target, { recursive: true })
   mkdirSync(target, { recursive: true, mode: 0o700 })
-  // A crash in an earlier attempt may have left some of these.
   await Promise.all(
     files.map(async ({ content }, i) => {
-      const path = join(target, String(i))
-      rmSync(path, { force: true })
-      if (content !== null) await createFile(path, content, 0o600)
+      if (content !== null) await createFile(join(target, String(i)), content, 0o600)
     }),
   )
   await replaceFile(join(target, 'manifest.json'), JSON.stringify(manifest, null, 2), 0o600)

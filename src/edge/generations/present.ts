@@ -25,10 +25,12 @@ export class PresentGeneration {
    */
   get number(): number | undefined {
     const path = join(this.#folder, BASE_FILE)
+    if (this.#isFresh(BASE_FILE) && this.#base) return this.#base.number
     const signature = signatureOf(path)
     if (this.#base?.signature === signature) return this.#base.number
     const base = textAt(path) ?? ''
     const number = generationIn(base)
+    this.#base = undefined
     if (number === undefined && !isOfFirstLayout(base)) return this.#lastNumber()
     this.#base = { signature, number }
     return number

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../model/address.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
 import type { Handshake } from '../contract.ts'
-import { isForHost } from './ask.ts'
+import { isForHost, unverified } from './ask.ts'
 
 /** Does one TLS handshake with the host's name and sends no request. Rejects only when `signal` aborts, with its reason. */
 export async function tlsHandshake(
@@ -13,7 +13,7 @@ export async function tlsHandshake(
   signal?: AbortSignal,
 ): Promise<Handshake> {
   using clock = new FairClock()
-  const socket = connect({ host: address, port, servername: host, rejectUnauthorized: false })
+  const socket = connect({ ...unverified(), host: address, port, servername: host })
   const shown = await new Promise<Handshake>((resolve) => {
     clock.limit(limitMs, () => resolve({ kind: 'unknown' }), signal)
     let isConnected = false
