@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -24,15 +25,25 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** These start no service and change nothing of their process, so that one process can run many files. */
+const PARTS = ['test/architecture.test.ts', 'test/unit/**/*.test.ts', 'test/integration/**/*.test.ts']
+const ALL = ['test/**/*.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: 'parts', include: PARTS, isolate: false } },
+      { extends: true, test: { name: 'whole', include: ALL, exclude: PARTS } },
+    ],
+    // A limit ends what hangs. It says nothing about speed, and a busy machine can be five times as slow.
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
     // What comes soon comes late on a busy machine.
     expect: { poll: { timeout: 15_000 } },
-    // Labs wait more than they work: three at a time keep two cores busy.
-    maxWorkers: 3,
+    // The service and the commands are started hundreds of times: their code is compiled once.
+    env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled') },
+    // Labs wait more than they work: four at a time keep two cores busy.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
   },
 })

@@ -5,6 +5,8 @@ import { lastOutput } from './last-output.ts'
 
 const POLL_MS = 20
 const KILL_AFTER_MS = 3_000
+/** Pebble computes keys before it answers, which takes long on a busy machine. */
+const READY_WITHIN_MS = 60_000
 
 export interface DaemonOptions {
   /** Its name in messages. */
@@ -35,7 +37,7 @@ export interface Daemon {
 /** Resolves when the program is ready. Rejects with its last output if it exits or never becomes ready. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const daemon = await launchDaemon(options)
-  const deadline = Date.now() + (options.readyWithinMs ?? 15_000)
+  const deadline = Date.now() + (options.readyWithinMs ?? READY_WITHIN_MS)
   while (!(await options.isReady())) {
     if (!daemon.isAlive()) throw new Error(`${options.name} did not start. Its last output: ${daemon.lastOutput()}`)
     if (Date.now() > deadline) {

@@ -18,7 +18,8 @@ test('the committed document and the client are what the routes say now', async 
 })
 
 test('a strict public linter finds nothing, in the examples neither', async () => {
-  const config = await createConfig({ extends: ['recommended-strict'], rules: { 'operation-description': 'error' } })
+  // As text: the compiler would need seconds to compare an object with the type of all configurations.
+  const config = await createConfig('{ extends: [recommended-strict], rules: { operation-description: error } }')
   const found = await lintFromString({ source: documentText(document), config })
   expect(found.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)).toEqual([])
 })

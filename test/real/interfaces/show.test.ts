@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findProgram } from '../../../lab/program.ts'
+import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { startNginx } from '../../support/edge/nginx.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
-import { call } from '../../support/http/call.ts'
+import { type Answer, call } from '../../support/http/call.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
@@ -25,7 +26,11 @@ const show = (...args: string[]) =>
   run('bin/drawbridge', ['show', ...args, '--config', join(lab.state, 'drawbridge.yaml')])
 
 test('the printed blocks alone, in a bare nginx, answer as the edge does', async () => {
-  const { host } = await applied(lab, { subdomain: 'shown' })
+  // It answers with what it was asked: a header that the blocks lack would make a difference.
+  await using backend = await startWebBackend(lab, ({ method, url, headers }, response) => {
+    response.writeHead(203, { 'x-drawbridge-entry': 'of the backend' }).end(JSON.stringify({ method, url, headers }))
+  })
+  const { host } = await applied(lab, { subdomain: 'shown', port: backend.port, health: '/' })
   const { primary } = lab.description.edges
   const { stdout } = await show(host)
   const [first = ''] = stdout.split('\n')
@@ -34,20 +39,29 @@ test('the printed blocks alone, in a bare nginx, answer as the edge does', async
   expect(first).toContain(file)
   const line = Number(first.split(' ').at(-1))
   expect(readFileSync(file, 'utf8').split('\n')[line - 1]).toMatch(new RegExp(`^${host} http://`))
+  const [, question = ''] = / = ([0-9a-f]{32})\)/.exec(stdout) ?? []
   const place = '127.0.46.9:8099'
   const nginx = await startNginx(stdout.replaceAll(/listen [^;]+;/g, `listen ${place};`), `http://${place}`)
   try {
-    const asked = { path: '/some/path?q=1', headers: { host }, from: '127.0.0.1' }
-    const [alone, edge] = [
-      await call(`http://${place}`, asked),
-      await call(`http://${primary.address}:${primary.http}`, asked),
-    ]
-    expect(alone.status).toBe(edge.status)
-    expect(alone.text).toBe(edge.text)
+    const forged = { 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1', proxy: 'http://192.0.2.1' }
+    const kinds: Record<string, string>[] = [{}, forged, { 'x-drawbridge-question': question }]
+    for (const more of kinds) {
+      const asked = { path: '/some/path?q=1', headers: { host, ...more }, from: '127.0.0.1' }
+      const [alone, edge] = [
+        await call(`http://${place}`, asked),
+        await call(`http://${primary.address}:${primary.http}`, asked),
+      ]
+      expect(edge).toMatchObject({ status: 203, body: { url: '/some/path?q=1', headers: { host } } })
+      expect(comparable(alone)).toEqual(comparable(edge))
+      expect(alone.headers['x-drawbridge-entry'] !== undefined).toBe('x-drawbridge-question' in more)
+    }
   } finally {
     await nginx.stop()
   }
 })
+
+/** The date differs, and the name of the server is a setting of whoever runs nginx. */
+const comparable = ({ headers: { date: _, server: __, ...headers }, ...answer }: Answer) => ({ ...answer, headers })
 
 test('a host with TLS is shown with the names of a pair and without the pair, on either edge', async () => {
   const { host } = await applied(lab, { subdomain: 'shown-tls', tls: true })

@@ -70,19 +70,20 @@ export const usualPoints = (): string[] =>
   CRASH_POINTS.filter((point) => !isOfHttpChallenge(point) && !isOfIssuing(point) && !isOfRenewal(point))
 
 /**
- * A fifth of the points, which covers every step of every action and every moment. All points take minutes; the campaign walks
+ * A sixth of the points, which covers every step of every action and every moment. All points take minutes; the campaign walks
  * them.
  */
 export function someOf(points: readonly string[]): string[] {
-  const chosen = points.filter(
-    (point) => !/ (?:before|after)-(?:undo-)?(?:intent|effect|done|undo|undone)$/.test(point),
+  const isOfEveryStep = (point: string) => / (?:before|after)-(?:undo-)?(?:intent|effect|done|undo|undone)$/.test(point)
+  // A moment that few steps have is walked once, each one in another action.
+  const rare = Map.groupBy(
+    points.filter((point) => !isOfEveryStep(point)),
+    (point) => point.split(' ').slice(1).join(' '),
   )
-  const moments = Map.groupBy(
-    points.filter((point) => !chosen.includes(point)),
-    (point) => `${point.split(' ')[0]} ${point.split(' ')[1]}`,
-  )
+  const common = Map.groupBy(points.filter(isOfEveryStep), (point) => point.split(' ').slice(0, 2).join(' '))
   // Three and eight are coprime, so the walk covers every moment.
-  for (const [turn, ofStep] of [...moments.values()].entries())
-    chosen.push(...ofStep.slice((turn * 3) % ofStep.length).slice(0, 1))
-  return chosen
+  return [...onePerGroup(rare, 1), ...onePerGroup(common, 3)]
 }
+
+const onePerGroup = (groups: ReadonlyMap<string, readonly string[]>, stride: number): string[] =>
+  [...groups.values()].flatMap((group, turn) => group.slice((turn * stride) % group.length).slice(0, 1))
