@@ -1,41 +1,24 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { placesOf } from '../config/gathered.ts'
-import { BASE_FILE, CURRENT, isReleased, isSecret, STAGING } from '../config/layout.ts'
+import { isReleased, isSecret } from '../config/layout.ts'
 import { type EdgeChange, EdgeFault, type EdgeFile, type EdgePoint, type EdgeProposal } from '../contract.ts'
-import { keepUsedCertificates } from '../files/certificates-in-use.ts'
 import type { Fences } from '../files/fences.ts'
-import { assertStaging, faultOf, hashOfFound } from '../files/files.ts'
+import { faultOf, hashOfFound } from '../files/files.ts'
 import { assertExpected, type Replaced } from '../files/replace.ts'
 import type { Refusal } from '../reading/refusal.ts'
 import { refusalSentence } from '../reading/refusal.ts'
-import { Draft, type GatheredText, type Manner } from './draft.ts'
 import { findFailing, GroupCommit, type Member } from './group-commit.ts'
-import type { PresentGeneration } from './present.ts'
-import { discard, enter, forgetOld, isUpToDate, type NewGeneration, pointTo, type Staged, stage } from './stage.ts'
+import { type FirstLayout, type RefreshParts, refresh } from './refresh.ts'
+import { discard, EDITED, enter, forgetOld, isUpToDate, type Staged } from './stage.ts'
+import { Trials, type Tried } from './trials.ts'
 
-export interface EngineParts {
-  readonly folder: string
+export interface EngineParts extends RefreshParts {
   readonly server: string
-  readonly present: PresentGeneration
   readonly fences: Fences
-  /** Runs `work` while no other process changes this edge. */
-  readonly exclusive: <T>(work: (turn: { assertHeld(): void }) => Promise<T>) => Promise<T>
-  readonly base: NewGeneration['base']
-  /** Changes the base file to what the administrator's files allow. False if it has nothing to do with the refusal. */
-  readonly adapt: (refusal: Refusal) => boolean
-  /** Whether the base file of the staged generation differs from the present one in its number alone. */
-  readonly isSameBase: (staged: Staged) => boolean
-  /** The fault where nginx rejects the base file. */
-  readonly refused: (refusal: Refusal) => EdgeFault
-  /** Whether nginx would load the configuration with the staged generation. `released`: files that come with it, outside the folder. */
-  readonly test: (staged: Staged, released: readonly EdgeFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
   /** Rejects with `config_broken` if nginx would not load the configuration as it is. */
   readonly assertValid: () => Promise<void>
   readonly assertNoDebugLog: () => Promise<void>
   readonly installReleased: (released: readonly EdgeFile[]) => Promise<Replaced>
-  /** Loads the configuration on disk, and resolves when that is proven. */
-  readonly reload: (signal?: AbortSignal) => Promise<void>
 }
 
 interface Proposed {
@@ -58,6 +41,7 @@ const AFTER_WASTE_MS = 1_000
 /** Makes generations out of changes: all that wait go into one, which is tested, entered, reloaded and proven once. */
 export class GenerationEngine {
   readonly #parts: EngineParts
+  readonly #trials: Trials
   readonly #commits: GroupCommit<EdgeProposal>
   /** Changes that are made alone: together they failed. */
   readonly #lone = new WeakSet<Member<EdgeProposal>>()
@@ -69,6 +53,7 @@ export class GenerationEngine {
 
   constructor(parts: EngineParts) {
     this.#parts = parts
+    this.#trials = new Trials(parts)
     this.#commits = new GroupCommit((members) => this.#commit(members))
   }
 
@@ -84,7 +69,7 @@ export class GenerationEngine {
     const isBusy = performance.now() - this.#wastedAt < AFTER_WASTE_MS
     if (!this.#commits.isIdle || this.#ahead || from === undefined || isBusy) return
     const begun = Promise.withResolvers<void>()
-    const tested = this.#stageTested([{ files }], signal, begun.resolve).then(
+    const tested = this.#trials.stageTested([{ files }], signal, begun.resolve).then(
       (tried) => ('refusal' in tried ? undefined : tried.staged),
       () => undefined,
     )
@@ -220,57 +205,7 @@ export class GenerationEngine {
       void ahead.tested.then((tried) => tried && discard(tried))
     }
     const [only] = proposed
-    return this.#stageTested(changes, proposed.length === 1 ? only?.member.work.signal : undefined)
-  }
-
-  async #stageTested(changes: readonly Change[], signal?: AbortSignal, begun?: () => void): Promise<Tried> {
-    await assertStaging(this.#parts.folder)
-    const staged = await this.#staged(this.#textsWith(changes))
-    const refusal = await this.#refusalOf(staged, changes, signal, begun)
-    if (!refusal) return { staged }
-    return this.#parts.adapt(refusal) ? this.#stageTested(changes, signal) : { refusal }
-  }
-
-  /** Why nginx would not load the staged generation, which is then gone. */
-  async #refusalOf(
-    staged: Staged,
-    changes: readonly Change[],
-    signal?: AbortSignal,
-    begun?: () => void,
-  ): Promise<Refusal | undefined> {
-    const released = changes.flatMap(({ files }) => files).filter(({ path }) => isReleased(path))
-    try {
-      const testing = this.#parts.test(staged, released, signal)
-      begun?.()
-      const [refusal] = await Promise.all([testing, staged.durable])
-      if (refusal) await discard(staged)
-      return refusal
-    } catch (error) {
-      await discard(staged)
-      throw error
-    }
-  }
-
-  #staged(texts: ReadonlyMap<string, GatheredText>): Promise<Staged> {
-    const { folder, base, present } = this.#parts
-    return stage(folder, { from: present.number, texts, base }).catch((error: unknown) => {
-      throw faultOf(folder, error)
-    })
-  }
-
-  /** The texts of the gathered files that change. */
-  #textsWith(changes: readonly Change[]): Map<string, GatheredText> {
-    const { present } = this.#parts
-    const kept = new Set(
-      keepUsedCertificates(
-        present,
-        changes.flatMap(({ files }) => files),
-      ),
-    )
-    const draft = new Draft(present)
-    for (const change of changes)
-      for (const file of change.files) if (kept.has(file) && !isReleased(file.path)) draft.put(file, change)
-    return draft.texts
+    return this.#trials.stageTested(changes, proposed.length === 1 ? only?.member.work.signal : undefined)
   }
 
   /**
@@ -317,79 +252,15 @@ export class GenerationEngine {
     return 'entered'
   }
 
+  /** See refresh.ts. False if there is nothing to change. */
+  async refresh(first: FirstLayout, isRunning: boolean, signal?: AbortSignal): Promise<boolean> {
+    const entered = await refresh(this.#parts, this.#trials, { first, isRunning, signal })
+    if (entered) this.#forgetOld(entered.number, entered.former)
+    return entered !== undefined
+  }
+
   #forgetOld(present: number, former: number | undefined): void {
     forgetOld(this.#parts.folder, { present, former, keyless: this.#keyless }).catch(() => undefined)
-  }
-
-  /**
-   * Enters a generation with what the first layout had, or one that differs in its base file alone. False if there is nothing to
-   * change. `isRunning`: nginx loads it.
-   */
-  async refresh(first: FirstLayout, isRunning: boolean, signal?: AbortSignal): Promise<boolean> {
-    const { exclusive, folder, present, reload } = this.#parts
-    return exclusive(async (turn) => {
-      const staged = await this.#refreshed(first, signal)
-      if (!staged) return false
-      const former = present.number
-      const leave = baseFileOf(folder, former)
-      turn.assertHeld()
-      signal?.throwIfAborted()
-      if (!isUpToDate(staged) || !first.isUpToDate()) {
-        await discard(staged)
-        throw EDITED
-      }
-      await enter(folder, staged)
-      if (isRunning) {
-        await reload(signal).catch(async (error: unknown) => {
-          // The test has passed, and nginx may load it yet.
-          signal?.throwIfAborted()
-          leave()
-          await reload().catch(() => undefined)
-          await discard(staged)
-          throw error
-        })
-      }
-      this.#forgetOld(staged.number, former)
-      return true
-    })
-  }
-
-  /** Undefined if it would be the same. Then it is no reason to fail that nginx refuses it: others broke something. */
-  async #refreshed(first: FirstLayout, signal?: AbortSignal): Promise<Staged | undefined> {
-    const { isSameBase, adapt, refused } = this.#parts
-    const changes = [{ files: first.files }]
-    const staged = await this.#staged(new Map([...this.#textsWith(changes), ...first.others]))
-    const isSame = first.files.length === 0 && isSameBase(staged)
-    const refusal = await this.#refusalOf(staged, changes, signal)
-    if (refusal && adapt(refusal)) return this.#refreshed(first, signal)
-    if (refusal && !isSame) throw refused(refusal)
-    if (!isSame) return staged
-    await discard(staged)
-    return undefined
-  }
-}
-
-/** What stood in the first layout, in which every file was one on disk. */
-export interface FirstLayout {
-  readonly files: readonly EdgeFile[]
-  /** Files that others had put there, by their path in the generation. */
-  readonly others: ReadonlyMap<string, string>
-  /** Whether it is still the same. */
-  isUpToDate(): boolean
-}
-
-/** Returns what puts the present base file back. */
-function baseFileOf(folder: string, number: number | undefined): () => void {
-  const path = join(folder, BASE_FILE)
-  const former = existsSync(path) ? readFileSync(path) : undefined
-  return () => {
-    if (former) {
-      const draft = join(folder, STAGING, 'base-former')
-      writeFileSync(draft, former, { mode: 0o644 })
-      renameSync(draft, path)
-    } else rmSync(path, { force: true })
-    if (number === undefined) rmSync(join(folder, CURRENT), { force: true })
-    else pointTo(folder, number)
   }
 }
 
@@ -418,15 +289,6 @@ const notPrepared = (server: string): EdgeFault =>
 const reach = (proposed: readonly Proposed[], point: EdgePoint): void => {
   for (const { member } of proposed) member.work.reached?.(point)
 }
-
-type Change = Pick<EdgeChange, 'files' | keyof Manner>
-
-type Tried = { readonly staged: Staged } | { readonly refusal: Refusal }
-
-const EDITED = new EdgeFault(
-  'changed_meanwhile',
-  'Files of the edge were edited again and again while they were changed.',
-)
 
 const keyOf = (files: readonly EdgeFile[]): string =>
   JSON.stringify(

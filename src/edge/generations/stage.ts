@@ -18,6 +18,7 @@ import { createFile, errorCode, syncFolder } from '../../primitives/durable-file
 import { Slices } from '../../primitives/slices.ts'
 import { GATHERED_FOLDERS, isIncluded, isSecretFile } from '../config/gathered.ts'
 import { BASE_FILE, CURRENT, GENERATIONS, STAGING } from '../config/layout.ts'
+import { EdgeFault } from '../contract.ts'
 import { withEdgeFaults } from '../files/files.ts'
 import type { GatheredText } from './draft.ts'
 import { numbersIn, signatureOf } from './present.ts'
@@ -156,6 +157,11 @@ export function isUpToDate({ former, sources }: Staged): boolean {
   const now = sourcesIn(former)
   return now.size === sources.size && [...sources].every(([file, signature]) => now.get(file) === signature)
 }
+
+export const EDITED = new EdgeFault(
+  'changed_meanwhile',
+  'Files of the edge were edited again and again while they were changed.',
+)
 
 /** Makes nginx include the generation from its next reload on: one rename, so that it includes the former or this one. */
 export async function enter(edgeFolder: string, { number, folder }: Pick<Staged, 'number' | 'folder'>): Promise<void> {

@@ -1,0 +1,83 @@
+import { isReleased } from '../config/layout.ts'
+import type { EdgeChange, EdgeFile } from '../contract.ts'
+import { keepUsedCertificates } from '../files/certificates-in-use.ts'
+import { assertStaging, faultOf } from '../files/files.ts'
+import type { Refusal } from '../reading/refusal.ts'
+import { Draft, type GatheredText, type Manner } from './draft.ts'
+import type { PresentGeneration } from './present.ts'
+import { discard, type NewGeneration, type Staged, stage } from './stage.ts'
+
+export interface TrialParts {
+  readonly folder: string
+  readonly present: PresentGeneration
+  readonly base: NewGeneration['base']
+  /** Changes the base file to what the administrator's files allow. False if it has nothing to do with the refusal. */
+  readonly adapt: (refusal: Refusal) => boolean
+  /** Whether nginx would load the configuration with the staged generation. `released`: files that come with it, outside the folder. */
+  readonly test: (staged: Staged, released: readonly EdgeFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
+}
+
+export type Change = Pick<EdgeChange, 'files' | keyof Manner>
+
+export type Tried = { readonly staged: Staged } | { readonly refusal: Refusal }
+
+/** Writes generations beside the present one and lets nginx test them. */
+export class Trials {
+  readonly #parts: TrialParts
+
+  constructor(parts: TrialParts) {
+    this.#parts = parts
+  }
+
+  /** `begun`: called when the test has begun. */
+  async stageTested(changes: readonly Change[], signal?: AbortSignal, begun?: () => void): Promise<Tried> {
+    await assertStaging(this.#parts.folder)
+    const staged = await this.staged(this.textsWith(changes))
+    const refusal = await this.refusalOf(staged, changes, signal, begun)
+    if (!refusal) return { staged }
+    return this.#parts.adapt(refusal) ? this.stageTested(changes, signal) : { refusal }
+  }
+
+  /** Why nginx would not load the staged generation, which is then gone. */
+  async refusalOf(
+    staged: Staged,
+    changes: readonly Change[],
+    signal?: AbortSignal,
+    begun?: () => void,
+  ): Promise<Refusal | undefined> {
+    const released = changes.flatMap(({ files }) => files).filter(({ path }) => isReleased(path))
+    try {
+      const testing = this.#parts.test(staged, released, signal)
+      begun?.()
+      const [refusal] = await Promise.all([testing, staged.durable])
+      if (refusal) await discard(staged)
+      return refusal
+    } catch (error) {
+      await discard(staged)
+      throw error
+    }
+  }
+
+  /** Writes a generation with these texts. */
+  staged(texts: ReadonlyMap<string, GatheredText>): Promise<Staged> {
+    const { folder, base, present } = this.#parts
+    return stage(folder, { from: present.number, texts, base }).catch((error: unknown) => {
+      throw faultOf(folder, error)
+    })
+  }
+
+  /** The texts of the gathered files that change. */
+  textsWith(changes: readonly Change[]): Map<string, GatheredText> {
+    const { present } = this.#parts
+    const kept = new Set(
+      keepUsedCertificates(
+        present,
+        changes.flatMap(({ files }) => files),
+      ),
+    )
+    const draft = new Draft(present)
+    for (const change of changes)
+      for (const file of change.files) if (kept.has(file) && !isReleased(file.path)) draft.put(file, change)
+    return draft.texts
+  }
+}
