@@ -20,6 +20,8 @@ export interface DaemonOptions {
   readonly readyWithinMs?: number
   /** What asks the program to end. Default: SIGTERM. */
   readonly stopSignal?: NodeJS.Signals
+  /** How long the program may take to end. Default: 3 s. */
+  readonly killAfterMs?: number
 }
 
 /** A child process in its own process group, so that Ctrl-C reaches only this process. */
@@ -51,7 +53,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 /** Does not wait until the program is ready. Rejects only if there is no such program. */
 export async function launchDaemon(options: Omit<DaemonOptions, 'isReady'>): Promise<Daemon> {
-  const { name, program, args, logFile, env, stopSignal = 'SIGTERM' } = options
+  const { name, program, args, logFile, env, stopSignal = 'SIGTERM', killAfterMs = KILL_AFTER_MS } = options
 
   const log = openSync(logFile, 'a', 0o600)
   const logStart = statSync(logFile).size
@@ -70,7 +72,7 @@ export async function launchDaemon(options: Omit<DaemonOptions, 'isReady'>): Pro
     async stop() {
       if (!isAlive()) return
       child.kill(stopSignal)
-      const killer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
+      const killer = setTimeout(() => child.kill('SIGKILL'), killAfterMs)
       await exited
       clearTimeout(killer)
     },

@@ -23,7 +23,7 @@ export function writeServiceConfig(paths: Paths, machine: Instance): void {
   const config = {
     stateDir: paths.of(machine, 'service'),
     storeFile: secret('store', store),
-    edges: edges(paths, machine),
+    edges: edges(paths),
     zones: {
       [ZONE]: {
         primary: endpoint(DNS.primary),
@@ -39,6 +39,4 @@ export function writeServiceConfig(paths: Paths, machine: Instance): void {
 const endpoint = ({ address, port }: { readonly address: string; readonly port: number }): string =>
   `${address}:${port}`
 
-function edges(paths: Paths, machine: Instance) {
-  return machine === '23' ? { '23': edgeFiles(edgeOf(paths, '23')) } : {}
-}
+const edges = (paths: Paths) => ({ '23': edgeFiles(edgeOf(paths, '23')) })

@@ -1,9 +1,8 @@
 // The program behind `npm run network`.
 import { join } from 'node:path'
 import { checkout } from '../lab/checkout.ts'
-import { runUntilEnd } from '../lab/run.ts'
 import { askNetwork } from './control.ts'
-import { startNetwork } from './network.ts'
+import { runNetwork } from './network.ts'
 import { pathsIn } from './paths.ts'
 
 const HELP = `npm run network                             builds the network of the specification; Ctrl-C removes it
@@ -15,19 +14,12 @@ npm run network -- start|stop MACHINE PART  starts or stops one part of the netw
 
 async function main([action, machine, part, ...more]: readonly string[]): Promise<void> {
   const state = process.env.DRAWBRIDGE_NETWORK_STATE || join(checkout(), '.network')
-  if (action === undefined) return run(state)
+  if (action === undefined) return runNetwork({ state })
   if (action === '--help') return void process.stdout.write(HELP)
   if ((action !== 'start' && action !== 'stop') || machine === undefined || part === undefined || more.length > 0)
     throw new Error(`Usage:\n${HELP}`)
   await askNetwork(pathsIn(state).control, { action, machine, part })
 }
-
-const run = (state: string): Promise<void> =>
-  runUntilEnd({
-    start: ({ onProgress, onPartLost }) => startNetwork({ state, onProgress, onPartLost }),
-    readyText: (network) => `Drawbridge network ready: ${join(network.state, 'network.json')}`,
-    endText: 'All processes of the network are stopped and its namespaces are removed.',
-  })
 
 try {
   await main(process.argv.slice(2))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { checkout } from '../lab/checkout.ts'
 import { allOrFirstError, started } from '../lab/parts.ts'
 import { isRoot } from '../lab/program.ts'
+import { runUntilEnd } from '../lab/run.ts'
 import { writeFileAtomically } from '../lab/state.ts'
 import { writeServiceConfig } from './configs.ts'
 import { Control } from './control.ts'
@@ -33,8 +34,16 @@ export interface Network {
   stop(): Promise<void>
 }
 
+/** Runs a network until a signal ends it. Rejects when it cannot start. */
+export const runNetwork = (options: Pick<NetworkOptions, 'state' | 'prefix'>): Promise<void> =>
+  runUntilEnd({
+    start: ({ onProgress, onPartLost }) => startNetwork({ ...options, onProgress, onPartLost }),
+    readyText: (network) => `Drawbridge network ready: ${join(network.state, 'network.json')}`,
+    endText: 'All processes of the network are stopped and its namespaces are removed.',
+  })
+
 /** Builds the network of the specification and starts everything. When a part fails to start, removes all and rejects. */
-export async function startNetwork(options: NetworkOptions): Promise<Network> {
+async function startNetwork(options: NetworkOptions): Promise<Network> {
   if (!isRoot()) throw new Error('The network is made of namespaces, which only root may create. Run it as root.')
   return started(new NamespaceNetwork(options))
 }
@@ -104,12 +113,19 @@ class NamespaceNetwork implements Network {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#control?.close()
+    // First those that use the others: they would wait for a database or an edge that is gone.
+    await this.#stopEverywhere('service')
     const mounts = [...this.#machines.values()].map(({ pid }) => mountNamespace(pid))
     await Promise.all([...this.#machines.values()].map((machine) => machine.end()))
     endProcessesIn(new Set(mounts.filter((mount) => mount !== undefined)))
     if (!this.#isBuilt) return
     this.#namespaces.remove()
     rmSync(this.#paths.description, { force: true })
+  }
+
+  async #stopEverywhere(part: string): Promise<void> {
+    const machines = [...this.#machines].filter(([id]) => MACHINES[id].parts.includes(part))
+    await Promise.all(machines.map(([, machine]) => machine.stopPart(part).catch(() => undefined)))
   }
 
   async #boot(id: MachineId): Promise<void> {

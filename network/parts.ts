@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startBackends } from '../lab/backends.ts'
 import { type NameServerOptions, startPrimaryBind, startSecondaryBind } from '../lab/bind.ts'
-import { type Daemon, launchDaemon, startDaemon } from '../lab/daemon.ts'
+import { type Daemon, type DaemonOptions, launchDaemon, startDaemon } from '../lab/daemon.ts'
 import { startNginx } from '../lab/nginx.ts'
 import { startPebble } from '../lab/pebble.ts'
 import { serviceDaemon } from '../lab/service.ts'
@@ -33,7 +33,6 @@ export const partsIn = (paths: Paths): Readonly<Record<MachineId, Readonly<Recor
   },
   '25': {
     backend: once(() => startBackends([BACKENDS['25']], paths.of('25', 'backend.log'))),
-    service: service(paths, '25'),
   },
   '253': { backend: once(() => startBackends([BACKENDS['253']], paths.of('253', 'backend.log'))) },
   '10': {},
@@ -41,12 +40,21 @@ export const partsIn = (paths: Paths): Readonly<Record<MachineId, Readonly<Recor
   public: {},
 })
 
-/** Restarted, it is not waited for: it may be waiting for its database, and is alive all the same. */
-function service(paths: Paths, machine: keyof typeof INSTANCES): Part {
-  const files = { configFile: paths.of(machine, 'drawbridge.yaml'), logFile: paths.of(machine, 'service.log') }
-  const daemon = { ...serviceDaemon({ ...files, listen: INSTANCES[machine] }), name: `The service on ${machine}` }
-  return { start: (isRestart) => (isRestart ? launchDaemon : startDaemon)(daemon), isSupervised: true }
-}
+/** Restarted, it is not waited for: it may be waiting for its database or its edge, and is alive all the same. */
+const supervised = (options: () => DaemonOptions): Part => ({
+  start: (isRestart) => (isRestart ? launchDaemon : startDaemon)(options()),
+  isSupervised: true,
+})
+
+const service = (paths: Paths, machine: keyof typeof INSTANCES): Part =>
+  supervised(() => {
+    const files = { configFile: paths.of(machine, 'drawbridge.yaml'), logFile: paths.of(machine, 'service.log') }
+    const daemon = serviceDaemon({ ...files, listen: INSTANCES[machine] })
+    return { ...daemon, name: `The service on ${machine}`, killAfterMs: LONGEST_END_MS }
+  })
+
+/** After SIGTERM a service or an agent finishes what it has begun. */
+const LONGEST_END_MS = 40_000
 
 const nameServer = (paths: Paths, machine: '23' | '73'): NameServerOptions => ({
   folder: paths.of(machine, 'named'),

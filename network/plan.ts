@@ -24,9 +24,9 @@ const on = (network: MachinePlan['network'], last: number, ...parts: string[]): 
 })
 
 export const MACHINES: Readonly<Record<MachineId, MachinePlan>> = {
-  '23': on(LAN, 23, 'postgres', 'named', 'nginx', 'edge', 'service'),
-  '73': on(LAN, 73, 'named', 'nginx', 'edge'),
-  '25': on(LAN, 25, 'backend', 'service'),
+  '23': on(LAN, 23, 'postgres', 'named', 'nginx', 'service'),
+  '73': on(LAN, 73, 'named', 'nginx'),
+  '25': on(LAN, 25, 'backend'),
   '253': on(LAN, 253, 'backend'),
   '10': on(LAN, 10),
   ca: on(OUTSIDE, 20, 'pebble'),

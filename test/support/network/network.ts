@@ -1,109 +1,178 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { askNetwork } from '../../../network/control.ts'
 import type { NetworkDescription } from '../../../network/description.ts'
-import { type Network, startNetwork } from '../../../network/network.ts'
+import { pathsIn } from '../../../network/paths.ts'
 import type { MachineId } from '../../../network/plan.ts'
 import type { Answer, Call } from '../http/call.ts'
 import type { CalledService } from '../lab/exposure.ts'
-import { tempFolder } from '../temp-folder.ts'
+import { type TempFolder, tempFolder } from '../temp-folder.ts'
 import { until } from '../until.ts'
 import { Caller } from './caller.ts'
 
-/** A whole network of the specification for one test file. */
-export interface TestNetwork extends Omit<Network, 'stop'> {
-  /** An instance of the service as a machine reaches it. */
-  as(machine: MachineId, instance?: '23' | '25'): CalledService
-  /** A visitor on a machine: the status of a host over HTTPS through an edge, or why there is no answer. */
-  visit(machine: MachineId, edge: '23' | '73', host: string): Promise<number | string>
-  /** The addresses that a name server tells a machine. Undefined: no answer. */
-  addresses(machine: MachineId, server: '23' | '73', name: string): Promise<string[] | undefined>
-  /** Cuts the cable of a machine during `work`, and mends it. */
-  withoutCable<T>(machine: MachineId, work: () => Promise<T>): Promise<T>
-  cutCable(machine: MachineId): void
-  mendCable(machine: MachineId): void
-  /** Kills a part that is started again. Resolves when its successor is there. */
-  killPart(machine: MachineId, part: string, signal?: NodeJS.Signals): Promise<void>
-  /** Stops the network and removes its state. */
-  stop(): Promise<void>
+const READY_WITHIN_MS = 150_000
+
+/** A process of `npm run network`. */
+interface NetworkProgram {
+  readonly process: ChildProcess
+  /** What it printed on both outputs so far. */
+  readonly printed: () => string
 }
 
-export async function startTestNetwork(): Promise<TestNetwork> {
-  const folder = tempFolder()
-  const prefix = `drawbridge-test-${process.pid}`
-  const network = await startNetwork({ state: join(folder.path, 'network'), prefix }).catch((error) => {
-    folder[Symbol.dispose]()
-    throw error
+/** Starts a network as `npm run network` does, with namespaces of other names. */
+export function runNetworkProgram(options: { readonly state: string; readonly prefix: string }): NetworkProgram {
+  const program = `import { runNetwork } from './network/network.ts'; await runNetwork(${JSON.stringify(options)})`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  return {
-    ...controls(network),
-    ...questions(network, folder),
-    get description() {
-      return network.description
-    },
-  }
+  let printed = ''
+  for (const output of [child.stdout, child.stderr])
+    output.on('data', (text) => {
+      printed += text
+    })
+  return { process: child, printed: () => printed }
 }
 
-function questions(network: Network, folder: Disposable) {
-  const { machines, api, zone, edges, acme, dns } = network.description
-  const callers = new Map<MachineId, Caller>()
-  const callerOn = (machine: MachineId): Caller => {
-    const caller = callers.get(machine) ?? new Caller(machines[machine].namespace)
-    callers.set(machine, caller)
-    return caller
+/** The network of the specification, from outside: by its description, its namespaces and its commands. */
+export class TestNetwork {
+  readonly prefix = `drawbridge-test-${process.pid}`
+  readonly state: string
+  readonly program: NetworkProgram
+  readonly #folder: TempFolder
+  readonly #callers = new Map<MachineId, Caller>()
+
+  private constructor(folder: TempFolder) {
+    this.#folder = folder
+    // Only root may enter it, as in a home folder: the users of the machines must get at their files all the same.
+    chmodSync(folder.path, 0o700)
+    this.state = join(folder.path, 'network')
+    this.program = runNetworkProgram(this)
   }
-  return {
-    as: (machine: MachineId, instance: '23' | '25' = '23'): CalledService => ({
+
+  static async start(): Promise<TestNetwork> {
+    const network = new TestNetwork(tempFolder())
+    const { process: runner, printed } = network.program
+    const readyLine = `Drawbridge network ready: ${network.state}/network.json\n`
+    try {
+      await until(
+        'the network is ready',
+        () => printed().includes(readyLine) || runner.exitCode !== null,
+        READY_WITHIN_MS,
+      )
+      if (runner.exitCode !== null) throw new Error(`The network ended: ${printed()}`)
+      return network
+    } catch (error) {
+      await network.stop()
+      throw error
+    }
+  }
+
+  get description(): NetworkDescription {
+    return JSON.parse(readFileSync(join(this.state, 'network.json'), 'utf8'))
+  }
+
+  /** An instance of the service as a machine reaches it. */
+  as(machine: MachineId, instance: '23' | '25' = '23'): CalledService {
+    const { zone, api, machines } = this.description
+    return {
       description: { zone },
       call: (request: Omit<Call, 'from'>): Promise<Answer> =>
-        callerOn(machine).ask('call', api[instance], { ...request, from: machines[machine].address }),
-    }),
-    visit: (machine: MachineId, edge: '23' | '73', host: string): Promise<number | string> =>
-      callerOn(machine)
-        .ask('visit', edges[edge], { host, path: '/healthz', ca: readFileSync(acme.ca, 'utf8') })
-        .then(
-          ({ status }) => status,
-          ({ message }: Error) => message,
-        ),
-    addresses: (machine: MachineId, server: '23' | '73', name: string) =>
-      callerOn(machine).ask('addresses', server === '23' ? dns.primary : dns.secondary, name),
-    async stop() {
-      await Promise.all([...callers.values()].map((caller) => caller.stop()))
-      await network.stop()
-      folder[Symbol.dispose]()
-    },
+        this.#callerOn(machine).ask('call', api[instance], { ...request, from: machines[machine].address }),
+    }
   }
-}
 
-function controls(network: Network) {
-  const ip = (machine: MachineId, ...args: string[]) => {
-    const { namespace } = network.description.machines[machine]
+  /** The status of a host over HTTPS through an edge, for a visitor on a machine, or why there is no answer. */
+  visit(machine: MachineId, edge: '23' | '73', host: string): Promise<number | string> {
+    const { edges, acme } = this.description
+    const visit = { host, path: '/healthz', ca: readFileSync(acme.ca, 'utf8') }
+    return this.#callerOn(machine)
+      .ask('visit', edges[edge], visit)
+      .then(
+        ({ status }) => status,
+        ({ message }: Error) => message,
+      )
+  }
+
+  /** The addresses that a name server tells a machine. Undefined: no answer. */
+  addresses(machine: MachineId, server: '23' | '73', name: string): Promise<string[] | undefined> {
+    const { primary, secondary } = this.description.dns
+    return this.#callerOn(machine).ask('addresses', server === '23' ? primary : secondary, name)
+  }
+
+  cutCable(machine: MachineId): void {
+    this.#ip(machine, 'link', 'set', this.description.machines[machine].interface, 'down')
+  }
+
+  mendCable(machine: MachineId): void {
+    const { address, interface: cable } = this.description.machines[machine]
+    this.#ip(machine, 'link', 'set', cable, 'up')
+    this.#ip(machine, 'route', 'replace', 'default', 'via', address.replace(/\d+$/, '1'))
+  }
+
+  /** Cuts the cable of a machine during `work`, and mends it. */
+  async withoutCable<T>(machine: MachineId, work: () => Promise<T>): Promise<T> {
+    this.cutCable(machine)
+    return work().finally(() => this.mendCable(machine))
+  }
+
+  startPart(machine: MachineId, part: string): Promise<void> {
+    return askNetwork(pathsIn(this.state).control, { action: 'start', machine, part })
+  }
+
+  stopPart(machine: MachineId, part: string): Promise<void> {
+    return askNetwork(pathsIn(this.state).control, { action: 'stop', machine, part })
+  }
+
+  pidOf(machine: MachineId, part: string): number | undefined {
+    return this.description.machines[machine].pids[part]
+  }
+
+  killPart(machine: MachineId, part: string, signal: NodeJS.Signals = 'SIGKILL'): number {
+    const pid = this.pidOf(machine, part)
+    if (pid === undefined) throw new Error(`${part} on ${machine} does not run.`)
+    process.kill(pid, signal)
+    return pid
+  }
+
+  /** Waits until an instance of the service answers. */
+  isReady(instance: '23' | '25'): Promise<void> {
+    const answers = async () => {
+      const answer = await this.as('10', instance)
+        .call({ path: '/readyz' })
+        .catch(() => undefined)
+      return answer?.status === 200
+    }
+    return until(`the service on ${instance} is ready`, answers, 60_000)
+  }
+
+  /** The names of this network's namespaces that exist. */
+  namespaces(): string[] {
+    const names = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' }).split('\n')
+    return names.map((line) => line.split(' ')[0] ?? '').filter((name) => name.startsWith(`${this.prefix}-`))
+  }
+
+  /** Stops the network and removes its state. Returns the exit code of the program. May be called twice. */
+  async stop(): Promise<number | null> {
+    await Promise.all([...this.#callers.values()].map((caller) => caller.stop()))
+    const { process: runner } = this.program
+    if (runner.exitCode === null && runner.signalCode === null) {
+      runner.kill('SIGTERM')
+      await once(runner, 'exit')
+    }
+    if (existsSync(this.#folder.path)) this.#folder[Symbol.dispose]()
+    return runner.exitCode
+  }
+
+  #callerOn(machine: MachineId): Caller {
+    const caller = this.#callers.get(machine) ?? new Caller(this.description.machines[machine].namespace)
+    this.#callers.set(machine, caller)
+    return caller
+  }
+
+  #ip(machine: MachineId, ...args: string[]): void {
+    const { namespace } = this.description.machines[machine]
     execFileSync('nsenter', [`--net=${namespace}`, 'ip', ...args], { stdio: 'pipe' })
   }
-  const cutCable = (machine: MachineId) => ip(machine, 'link', 'set', cableOf(network.description, machine), 'down')
-  const mendCable = (machine: MachineId) => {
-    const { address, interface: cable } = network.description.machines[machine]
-    ip(machine, 'link', 'set', cable, 'up')
-    ip(machine, 'route', 'replace', 'default', 'via', address.replace(/\d+$/, '1'))
-  }
-  return {
-    state: network.state,
-    startPart: network.startPart.bind(network),
-    stopPart: network.stopPart.bind(network),
-    cutCable,
-    mendCable,
-    async withoutCable<T>(machine: MachineId, work: () => Promise<T>): Promise<T> {
-      cutCable(machine)
-      return work().finally(() => mendCable(machine))
-    },
-    async killPart(machine: MachineId, part: string, signal: NodeJS.Signals = 'SIGKILL') {
-      const pid = () => network.description.machines[machine].pids[part]
-      const killed = pid()
-      if (killed === undefined) throw new Error(`${part} on ${machine} does not run.`)
-      process.kill(killed, signal)
-      await until(`${part} on ${machine} runs again`, () => pid() !== undefined && pid() !== killed)
-    },
-  }
 }
-
-const cableOf = ({ machines }: NetworkDescription, machine: MachineId): string => machines[machine].interface
