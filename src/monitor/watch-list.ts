@@ -33,6 +33,8 @@ const LIST_MS = 30_000
 const EXPOSURES_PER_TURN = 50
 const READ_EVENTS_MS = 500
 const LONGEST_BETWEEN_READINGS_MS = 5_000
+/** The edge is not read again for this many times the time that reading and comparing took: at most a twentieth of the time goes into it. */
+const PAUSE_PER_READING = 20
 /** An entry without an exposure is listed after this time. Before, a run may still be creating or removing it. */
 const LEFT_BEHIND_MS = 5_000
 
@@ -52,6 +54,9 @@ export class WatchList {
   #eventsReadAt = Number.NEGATIVE_INFINITY
   #listedAt = Number.NEGATIVE_INFINITY
   #readAt = Number.NEGATIVE_INFINITY
+  #readingMs = 0
+  /** Since the edge was compared with them last. */
+  #areExposuresNew = false
 
   constructor(parts: WatchListParts) {
     this.#parts = parts
@@ -115,13 +120,17 @@ export class WatchList {
     const isTouched = this.#touchedRuns.size + this.#touchedHosts.size > 0
     if (!isTouched && now - this.#readAt < readEveryMs) return
     const isListed = await this.#list(now)
-    const areExposuresNew = (await this.#reloadTouched()) || isListed
+    if (await this.#reloadTouched()) this.#areExposuresNew = true
+    if (!isListed && now - this.#readAt < PAUSE_PER_READING * this.#readingMs) return
+    const began = performance.now()
     const asked = this.#order.begin()
     const map = await this.#parts.reader.read()
     this.#readAt = now
     await this.#findOrphans(map, now)
-    if (map !== this.#map || areExposuresNew || this.#orphans.size > 0) this.#syncAll(map, asked, now)
+    if (map !== this.#map || isListed || this.#areExposuresNew || this.#orphans.size > 0) this.#syncAll(map, asked, now)
+    this.#areExposuresNew = false
     this.#map = map
+    this.#readingMs = performance.now() - began
   }
 
   async #list(now: number): Promise<boolean> {

@@ -1,10 +1,13 @@
 import type { X509Certificate } from 'node:crypto'
+import { Slices } from '../../primitives/slices.ts'
 import type { CertificateInventory, CoveringCertificate, InstalledCertificate } from '../contract.ts'
 import { type CheckedFile, findingsIn, isChainSound } from './inventory-findings.ts'
 import { isPreviousPair } from './issued-files.ts'
 import { coveringName, describeLeaf } from './pair.ts'
 import { type FileStamp, listFiles, publicKeyDigest, readPemFile, UnusablePemFile } from './pem-file.ts'
 
+/** How long thousands of hosts may be gone through before other work gets the event loop. */
+const SLICE_MS = 10
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1'
 
 type ReadFile = FileStamp & CheckedFile
@@ -52,7 +55,14 @@ export function certificateInventory(folders: readonly string[], options: Invent
     },
     async coveringEach(hosts, now) {
       await upToDate()
-      return new Map(hosts.flatMap((host) => [bestFor(host, now)].flatMap((found) => (found ? [[host, found]] : []))))
+      const slices = new Slices(SLICE_MS)
+      const covering = new Map<string, CoveringCertificate>()
+      for (const host of hosts) {
+        const found = bestFor(host, now)
+        if (found) covering.set(host, found)
+        if (slices.isOver) await slices.next()
+      }
+      return covering
     },
     async withFingerprint(fingerprint) {
       await upToDate()
