@@ -16,6 +16,7 @@ import { type Hook, keyOf, sender } from '../notify/webhook-request.ts'
 import { WebhookSender } from '../notify/webhook-sender.ts'
 import type { Service } from '../operate/serve.ts'
 import type { Converge } from '../runs/converge.ts'
+import type { EdgeStandings } from '../runs/edge-standings.ts'
 import { crashAt } from '../runs/engine/crash-points.ts'
 import type { Publish, Runs } from '../runs/engine/runs.ts'
 import { housekeeping } from '../runs/housekeeping.ts'
@@ -35,6 +36,7 @@ import { composeConverge, composeRenewals, composeRuns, composeStepsToRepair, ty
 export type Assembly = Service &
   RunParts & {
     readonly runs: Runs
+    readonly converge: Converge
     readonly hooks: readonly Hook[]
     readonly webhookReport: () => Promise<readonly WebhookReport[]>
     readonly instance: string
@@ -98,7 +100,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     now,
     board,
     runs,
-    converge,
+    standings: parts.standings,
     webhookReport,
     waitingChecks: () => monitor.waiting,
   })
@@ -122,6 +124,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     ...parts,
     store,
     runs,
+    converge,
     instance,
     log,
     app: await composeHttp(config, http),
@@ -196,12 +199,12 @@ function budgetOf({ acme, zones }: Config, ledger: Store, now: () => number): Or
 interface MetricParts extends Pick<Surroundings, 'store' | 'now'> {
   readonly board: Board
   readonly runs: Runs
-  readonly converge: Converge
+  readonly standings: EdgeStandings
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
   readonly waitingChecks: () => number
 }
 
-function composeMetrics({ store, now, board, runs, converge, webhookReport, waitingChecks }: MetricParts): Metrics {
+function composeMetrics({ store, now, board, runs, standings, webhookReport, waitingChecks }: MetricParts): Metrics {
   const metrics = new Metrics({
     hosts: () => board.all(),
     queues: {
@@ -211,9 +214,10 @@ function composeMetrics({ store, now, board, runs, converge, webhookReport, wait
       dead_letters: async () => (await webhookReport()).reduce((sum, { dead }) => sum + dead, 0),
     },
     edges: () =>
-      converge.standings.map(({ server, behind, orphans, unknown }) => ({
+      standings.all.map(({ server, behind, orphans, doubtful, unknown, outOfStep }) => ({
         server,
-        counts: { behind: behind.length, orphans: orphans.length, unknown: unknown.length },
+        counts: { behind: behind.length, orphans: orphans.length + doubtful.length, unknown: unknown.length },
+        outOfStep,
       })),
     findRun: (runId) => store.findRun(runId),
     now,

@@ -9,6 +9,7 @@ import {
   addAuditVerify,
   addBackups,
   addDoctor,
+  addEdge,
   addResolve,
   addServe,
   addShow,
@@ -51,7 +52,7 @@ export function commandLine(): Command {
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
-  for (const add of [addServe, addDoctor, addShow, addBackups, addResolve, addStore, addAcme, addWebhooks])
+  for (const add of [addServe, addDoctor, addShow, addBackups, addEdge, addResolve, addStore, addAcme, addWebhooks])
     add(program, machine)
   addAuditVerify(audit, machine)
   program.commandsGroup('More:')

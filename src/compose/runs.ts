@@ -33,6 +33,7 @@ import {
 import { stepsToApply, stepsToRepair } from '../plan/steps.ts'
 import { backupShelf } from '../runs/backup-shelf.ts'
 import { Converge } from '../runs/converge.ts'
+import { EdgeStandings } from '../runs/edge-standings.ts'
 import type { CrashPoint } from '../runs/engine/crash-points.ts'
 import { EdgeLock } from '../runs/engine/edge-lock.ts'
 import { type Carried, Runs, type RunsParts } from '../runs/engine/runs.ts'
@@ -66,6 +67,7 @@ export function runParts(sources: RunPartsSources): RunParts {
   return {
     primary: edgeOf(config, servers.primary, edgeLock, markLoaded),
     secondary: edgeOf(config, servers.secondary, edgeLock),
+    standings: new EdgeStandings(now),
     edgeLock,
     shelf: backupShelf(
       join(stateDir, 'backups'),
@@ -97,6 +99,7 @@ export function runParts(sources: RunPartsSources): RunParts {
     findPlan: (planId) => store.findPlan(planId),
     renewsElsewhere: async (runId) =>
       (await store.unfinishedRuns()).some((run) => run.action === 'renew' && run.runId !== runId),
+    isAlone: async (runId) => (await store.unsettledRunIds()).every((id) => id === runId),
     crashPoint,
     now,
   }

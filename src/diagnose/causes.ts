@@ -136,7 +136,7 @@ export const CAUSES = {
   ),
   file_edited: cause(
     ({ target, configuration }) =>
-      `The file of the host was edited after the apply${target.moved ? ' and names another backend than the plan' : ''}${configuration.changedSinceLoad ? ', and nginx has not loaded the edit' : ''}.`,
+      `The entry of the host on the edge was edited after the apply${target.moved ? ' and names another backend than the plan' : ''}${configuration.changedSinceLoad ? ', and nginx has not loaded the edit' : ''}.`,
     'Undo the edit by hand, then reload nginx (nginx -s reload). Until then the exposure cannot be removed.',
     'repair',
   ),

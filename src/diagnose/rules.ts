@@ -97,9 +97,12 @@ const isUnloaded = ({ isKnown, block }: Evidence): boolean => isKnown === false 
 const isRefused = ({ configuration }: Evidence): boolean =>
   configuration.refusal !== null || configuration.broken.length > 0
 
-/** With several servers in an upstream, visitors do not notice when one of them fails. */
-const isBackendRelevant = ({ target }: Evidence, symptom: Symptom): boolean =>
-  symptom !== 'well' || target.furtherTargets === 0
+/**
+ * With several servers in an upstream, visitors do not notice when one of them fails. A backend that somebody wrote into the entry
+ * by hand is not the one of the plan: that it does not answer is a consequence of the edit.
+ */
+const isBackendRelevant = ({ file, target }: Evidence, symptom: Symptom): boolean =>
+  !(file === 'edited' && target.moved) && (symptom !== 'well' || target.furtherTargets === 0)
 
 /** What a visitor experiences. */
 type Symptom = 'edge_closed' | 'not_served' | 'silent' | 'bad_status' | 'well' | 'unknown'

@@ -46,7 +46,10 @@ export interface EdgeChange {
   readonly expected: readonly FileHash[]
   /** Also replaces a symbolic link that stands in the place of a file, if it is expected. */
   readonly replacesLinks?: boolean
-  /** Removes what others wrote into the files that change and that belongs to no host. Otherwise it stays. */
+  /**
+   * Mends the files on disk that change: what others wrote there and belongs to no host is removed, and in place of a missing file
+   * the lines of all its hosts are written, as far as a former generation has them. Otherwise both stay as they are.
+   */
   readonly mends?: boolean
 }
 
@@ -189,6 +192,8 @@ export interface Edge {
   generation(): Promise<string>
   /** All hosts that have an entry. */
   list(): Promise<readonly StandingEntry[]>
+  /** The fences of the newest runs that changed these hosts, also of hosts that are gone. Those that no run changed are left out. */
+  fencesOf(hosts: readonly string[]): Promise<readonly HostFence[]>
   hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
   /** For backups and undo. */
   read(paths: readonly string[]): Promise<readonly EdgeFile[]>

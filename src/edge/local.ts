@@ -66,11 +66,12 @@ export function localEdge(settings: EdgeSettings, { exclusive = alone, loaded }:
     await reloadNginx(settings, signal)
     loaded?.(since)
   }
+  const fences = new Fences(folder)
   const engine = new GenerationEngine({
     folder,
     server,
     present,
-    fences: new Fences(folder),
+    fences,
     exclusive,
     assertValid,
     assertNoDebugLog,
@@ -103,6 +104,7 @@ export function localEdge(settings: EdgeSettings, { exclusive = alone, loaded }:
     certificateEntry: renderEntry,
     certificateId,
     list: async () => present.list(settings.layout ?? 'lines'),
+    fencesOf: async (hosts) => fences.of(hosts),
     generation: async () => signatureOf(join(folder, BASE_FILE)),
     isCertificateFile,
     unusedCertificates: async () => unusedCertificates(present),

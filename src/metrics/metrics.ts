@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { HostStatus } from '../model/host-status.ts'
+import type { HostStatus, OutOfStep } from '../model/host-status.ts'
 import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
 import { LoopDelay } from './loop-delay.ts'
 
@@ -9,9 +9,16 @@ export interface MetricSources {
   /** The current length of each queue, by name. */
   readonly queues: Readonly<Record<string, () => number | Promise<number>>>
   /** For each edge the number of hosts that it has not as the store says, by kind of difference. */
-  readonly edges: () => Iterable<{ readonly server: string; readonly counts: Readonly<Record<string, number>> }>
+  readonly edges: () => Iterable<MeasuredEdge>
   readonly findRun: (runId: string) => Promise<Run | undefined>
   readonly now: () => number
+}
+
+interface MeasuredEdge {
+  readonly server: string
+  readonly counts: Readonly<Record<string, number>>
+  /** Undefined while the edge is in step. */
+  readonly outOfStep?: OutOfStep | undefined
 }
 
 /** The outcome of a step by journal mark. An intent has no outcome yet. */
@@ -126,6 +133,17 @@ export class Metrics {
       collect() {
         for (const { server, counts } of edges())
           for (const [kind, count] of Object.entries(counts)) this.set({ server, kind }, count)
+      },
+    })
+    new Gauge({
+      name: 'drawbridge_edge_out_of_step_seconds',
+      help: 'How long an edge has not been in step with the store, by server and cause. Absent while it is in step.',
+      labelNames: ['server', 'cause'],
+      registers,
+      collect() {
+        this.reset()
+        for (const { server, outOfStep } of edges())
+          if (outOfStep) this.set({ server, cause: outOfStep.cause }, Math.round((now() - outOfStep.since) / 1000))
       },
     })
     const loopDelay = new LoopDelay()

@@ -54,3 +54,59 @@ export interface HostStatus extends WatchedHost {
   /** Increases with every badge change over all hosts. A stream resumes from it. */
   readonly changed: number
 }
+
+/**
+ * Why an edge is not in step with the store. `away`: its nginx or its machine does not answer. `config_broken`: nginx would not
+ * load its configuration. `disk_full`, `not_writable`: its files cannot be written. `removal_refused`: more hosts would be taken
+ * off it than Drawbridge takes off without a person. `catching_up`: it has not made the last changes yet.
+ */
+const OUT_OF_STEP_CAUSES = [
+  'away',
+  'config_broken',
+  'disk_full',
+  'not_writable',
+  'removal_refused',
+  'catching_up',
+  'other',
+] as const
+export type OutOfStepCause = (typeof OUT_OF_STEP_CAUSES)[number]
+
+export interface OutOfStep {
+  readonly cause: OutOfStepCause
+  readonly sentence: string
+  /** Since when it was seen so, in milliseconds since 1970. */
+  readonly since: number
+}
+
+/** How the hosts of an edge compare with the store. */
+export interface ComparedEdge {
+  readonly server: string
+  /** How many hosts it has. */
+  readonly entries: number
+  /** Hosts that the edge lacks, or has as another plan or with another certificate. */
+  readonly behind: readonly string[]
+  /** Hosts that a Secondary still has although a run of this store has removed them. */
+  readonly orphans: readonly string[]
+  /** The same for hosts whose plan has ended, where no run of this store proves it. Many of them are not removed without a person. */
+  readonly doubtful: readonly string[]
+  /**
+   * Hosts of plans that this store does not know: of another installation, or newer than the store. On the Primary also those of
+   * plans that have ended: somebody has restored them. They are never touched.
+   */
+  readonly unknown: readonly string[]
+}
+
+/** How far an edge is from what the store says. */
+export interface EdgeStanding extends ComparedEdge {
+  /** Undefined while the edge is in step. */
+  readonly outOfStep?: OutOfStep | undefined
+}
+
+/** How many hosts the edge has not as the store says. */
+export const hostsOutOfStep = ({ behind, orphans, doubtful }: ComparedEdge): number =>
+  behind.length + orphans.length + doubtful.length
+
+const UNFIT: readonly OutOfStepCause[] = ['away', 'config_broken', 'disk_full', 'not_writable']
+
+/** Whether the edge takes no change at all while it is out of step for this reason. */
+export const isUnfit = ({ cause }: Pick<OutOfStep, 'cause'>): boolean => UNFIT.includes(cause)

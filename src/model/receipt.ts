@@ -1,5 +1,6 @@
 import { Fault } from './errors.ts'
 import type { DnsChange, Plan } from './exposure.ts'
+import type { OutOfStepCause } from './host-status.ts'
 import type { JournalEntry, StepName } from './run.ts'
 
 /** The SHA-256 of the file at a path, in hex; null if there is none. What is not a regular file has no hash of that form. */
@@ -56,9 +57,22 @@ export interface EdgeVerdict {
   readonly latencyMs?: number
 }
 
+/** What became of the Secondary, which decides nothing. Receipts of earlier versions do not say whether it is in step. */
+export interface SecondaryVerdict extends EdgeVerdict {
+  readonly optional: true
+  /** Whether it serves this host and every other host as the store says. */
+  readonly inStep?: boolean
+  readonly outOfStep?: {
+    readonly cause: OutOfStepCause
+    readonly since: string
+    /** How many hosts it does not have as the store says. */
+    readonly hosts: number
+  }
+}
+
 export interface Verification {
   readonly primary: EdgeVerdict
-  readonly secondary: (EdgeVerdict & { readonly optional: true }) | null
+  readonly secondary: SecondaryVerdict | null
 }
 
 /** The list of an edge's files as they were before a run. */

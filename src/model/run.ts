@@ -104,6 +104,9 @@ export const hostOfLease = (name: string): string => name.slice(HOST_LEASE.lengt
 /** The holder name of a run's lease. After a restart the same instance can continue this run at once, but no other run. */
 export const runHolder = (instance: string, runId: string): string => `${instance} ${runId}`
 
+/** The id of the run in such a name. */
+export const runOfHolder = (holder: string): string => holder.slice(holder.lastIndexOf(' ') + 1)
+
 /** What a run was told beside its plan. It is journalled when the run begins, so that recovery knows it. */
 export interface RunTask {
   /** The steps of a repair, in order: they depend on what is damaged. */
@@ -116,6 +119,8 @@ export interface RunTask {
   readonly replaces?: string
   /** The edge that a converge brings into step. */
   readonly edge?: string
+  /** The hosts that a converge takes off the edge. Runs of earlier versions take off all theirs that have no exposure. */
+  readonly removes?: readonly string[]
   /** The blocked run whose books an accept closes. */
   readonly resolves?: string
 }

@@ -9,6 +9,7 @@ import type { Store } from '../store/ports/store.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../terminal/declare.ts'
 import { print, standardOutput } from '../terminal/print.ts'
 import type { RestoreParts } from './backups.ts'
+import type { ConvergeParts } from './converge.ts'
 import type { DoctorParts } from './doctor/doctor.ts'
 import type { EntryOf } from './show.ts'
 
@@ -32,7 +33,7 @@ export interface Machine {
   exportAccountKey(config: Config, file: string): Promise<void>
 }
 
-interface MachineParts extends RestoreParts, Omit<ResolveParts, 'store'> {
+interface MachineParts extends RestoreParts, ConvergeParts, Omit<ResolveParts, 'store'> {
   readonly store: Store
   readonly hooks: readonly Hook[]
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
@@ -166,6 +167,43 @@ export function addResolve(program: Command, machine: Machine): void {
       }),
     )
   withExample(withJson(command), 'drawbridge resolve plan_4c7p… --config /etc/drawbridge/drawbridge.yaml --show')
+}
+
+interface ConvergeOptions extends Configured {
+  readonly confirmRemoval?: boolean
+  readonly yes?: boolean
+}
+
+export function addEdge(program: Command, machine: Machine): void {
+  const edge = program.command('edge').description('the edges of this machine')
+  const command = onThisMachine(edge.command('converge'))
+    .description('show which hosts the edges have otherwise than the store says, and change nothing')
+    .option('--confirm-removal', 'take hosts off the Secondary whose plans have ended, however many there are')
+    .option('--yes', 'do not ask for confirmation')
+    .action((options: ConvergeOptions) => converge(options, machine))
+  withExample(
+    withJson(command),
+    'drawbridge edge converge --config /etc/drawbridge/drawbridge.yaml',
+    'drawbridge edge converge --confirm-removal --config /etc/drawbridge/drawbridge.yaml',
+  )
+}
+
+async function converge({ config, json, confirmRemoval: isConfirmed, yes }: ConvergeOptions, machine: Machine) {
+  await machine.withParts(await configIn(config), async (parts) => {
+    const { comparedLines, confirmRemoval, nextLines, toConfirm } = await import('./converge.ts')
+    const edges = await parts.converge.compare()
+    const going = toConfirm(edges)
+    const body = { edges, confirmed: false }
+    if (!isConfirmed || going.length === 0)
+      return print({ body, lines: () => [...comparedLines(edges), ...nextLines(going)] }, json)
+    if (!json) standardOutput().print(...comparedLines(edges))
+    const count = going.reduce((sum, { doubtful }) => sum + doubtful.length, 0)
+    const where = going.map(({ server }) => server).join(', ')
+    await confirm({ question: `Take ${count} hosts off edge ${where}?`, action: 'remove them', yes })
+    await confirmRemoval(going, parts)
+    const sentence = `${count} hosts were taken off edge ${where}.`
+    print({ body: { ...body, confirmed: true }, lines: () => [sentence] }, json)
+  })
 }
 
 export function addAcme(program: Command, machine: Machine): void {

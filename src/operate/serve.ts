@@ -32,6 +32,8 @@ interface Housekeeping {
   expire(): Promise<void>
   /** Brings edges that missed something into step with the store. */
   converge(): Promise<void>
+  /** The same while the Secondary takes no change. */
+  convergeIfAway(): Promise<void>
   /** Renews certificates that are due, and finishes interrupted renewals. */
   renew(): Promise<unknown>
   /** Checks whether an edge logs at debug level. */
@@ -45,6 +47,7 @@ const PRUNE_MS = 3_600_000
 const RECOVER_MS = 10_000
 const EXPIRE_MS = 2_000
 const CONVERGE_MS = 20_000
+const AWAY_MS = 5_000
 const LOG_LEVELS_MS = 5_000
 /** How long shutdown waits for running runs. The next start recovers a run that takes longer. */
 const DRAIN_MS = 25_000
@@ -71,6 +74,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
     every(RECOVER_MS, log, () => housekeeping.recover()),
     every(EXPIRE_MS, log, () => housekeeping.expire()),
     every(CONVERGE_MS, log, () => housekeeping.converge()),
+    every(AWAY_MS, log, () => housekeeping.convergeIfAway()),
     every(LOG_LEVELS_MS, log, () => housekeeping.checkLogLevels()),
     every(config.renewal.checkEverySeconds * 1000, log, () => housekeeping.renew()),
   ]

@@ -1,18 +1,18 @@
-import type { Edge, SiteCertificate, StandingEntry } from '../edge/contract.ts'
-import { Problem, sentenceOf } from '../model/errors.ts'
+import { type Edge, EdgeFault } from '../edge/contract.ts'
+import { Fault, Problem } from '../model/errors.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
-import type { ChosenCertificate, Receipt } from '../model/receipt.ts'
-import { BY_SCHEDULE } from '../model/run.ts'
-import { Slices } from '../primitives/slices.ts'
+import type { ComparedEdge } from '../model/host-status.ts'
+import { BY_SCHEDULE, type Origin } from '../model/run.ts'
 import type { Log } from '../runtime/log.ts'
-import { type Exposure, eachExposure } from '../store/ports/exposures.ts'
+import type { Exposure } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
+import { EdgeComparison } from './compare-edge.ts'
+import { type Shortfall, shortfallOf } from './edge-standings.ts'
 import { begin } from './engine/begin.ts'
 import type { Runs } from './engine/runs.ts'
-import { hashOf } from './file-hash.ts'
-import { type StepParts, siteOf } from './steps/context.ts'
+import type { StepParts } from './steps/context.ts'
 
-interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'loadPair'> {
+interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings' | 'loadPair'> {
   readonly store: Store
   readonly runs: Runs
   readonly instance: string
@@ -20,30 +20,23 @@ interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'loadP
   readonly now: () => number
 }
 
-/** How far an edge is from what the store says. */
-export interface EdgeStanding {
-  readonly server: string
-  /** How many hosts it has. */
-  readonly entries: number
-  /** Hosts that the edge lacks, or has as another plan or with another certificate. */
-  readonly behind: readonly string[]
-  /** Hosts that a Secondary still has although their plans have ended. */
-  readonly orphans: readonly string[]
-  /**
-   * Hosts of plans that this store does not know: of another installation, or newer than the store. On the Primary also those of
-   * plans that have ended: somebody has restored them. They are never touched.
-   */
-  readonly unknown: readonly string[]
-  /** Why the edge is not brought into step now. */
-  readonly reason?: string
+/** A doubtful removal of more hosts than this, or of more than this part, is not made without a person. */
+const REMOVED_AT_ONCE = 3
+const REMOVED_PART = 0.05
+
+/** How often the configuration of a Secondary is tested that nobody changes. */
+const TEST_MS = 60_000
+
+/** The command with which a person confirms a removal that was refused. */
+export const CONFIRM_REMOVAL = 'drawbridge edge converge --confirm-removal'
+
+/** What a run of converge shall do. */
+interface Work {
+  readonly members: readonly Exposure[]
+  /** Hosts that it takes off the edge. */
+  readonly removes: readonly string[]
+  readonly origin: Origin
 }
-
-/** A removal of more hosts than this, or of more than this part, is not made without an administrator. */
-const ORPHANS_AT_ONCE = 3
-const ORPHANS_PART = 0.05
-
-/** Plans whose hosts have left the edges. */
-const ENDED: readonly PlanState[] = ['removed', 'rolled_back', 'expired', 'replaced', 'released']
 
 /**
  * Compares every edge with the store and closes what is ours and differs, in one run for each edge. The Secondary gets what it
@@ -52,22 +45,19 @@ const ENDED: readonly PlanState[] = ['removed', 'rolled_back', 'expired', 'repla
  */
 export class Converge {
   readonly #parts: ConvergeParts
-  readonly #standings = new Map<string, EdgeStanding>()
+  readonly #comparison: EdgeComparison
   readonly #told = new Map<string, string>()
   /** The state of store and edges at the last look, if everything was in step. While it is the same, there is nothing to compare. */
   #inStepAt: string | undefined
   #isRendered = false
-  readonly #pairs = new Map<string, Promise<SiteCertificate | undefined>>()
-  readonly #slices = new Slices(SLICE_MS)
+  #testedAt = Number.NEGATIVE_INFINITY
+  /** By edge: unused pairs that were tidied. What is still there after that is not tried again. */
+  readonly #tidied = new Map<string, string>()
   #underWay: Promise<void> | undefined
 
   constructor(parts: ConvergeParts) {
     this.#parts = parts
-  }
-
-  /** As far as each edge was at the last look. */
-  get standings(): readonly EdgeStanding[] {
-    return [...this.#standings.values()]
+    this.#comparison = new EdgeComparison(parts.store, parts.loadPair)
   }
 
   /** One look at every edge, never two at once. */
@@ -78,190 +68,219 @@ export class Converge {
     return this.#underWay
   }
 
+  /** The same, only while the Secondary takes no change: it shall be in step soon after it is back. */
+  async lookIfAway(): Promise<void> {
+    const { secondary, standings } = this.#parts
+    if (secondary && standings.unfit(secondary.server)) await this.look()
+  }
+
+  /** Compares the edges, and changes nothing. */
+  async compare(): Promise<readonly ComparedEdge[]> {
+    const { primary, secondary } = this.#parts
+    const exposures = await this.#comparison.exposures()
+    return Promise.all([
+      ...(primary ? [this.#comparison.primary(primary, exposures, true)] : []),
+      ...(secondary ? [this.#comparison.secondary(secondary, exposures, primary)] : []),
+    ])
+  }
+
+  /** Brings the Secondary into step, with the removals that are not made without a person. Rejects if it is not in step then. */
+  async confirm(compared: ComparedEdge, origin: Origin): Promise<void> {
+    const { secondary } = this.#parts
+    if (secondary?.server !== compared.server) throw new Fault(`Edge ${compared.server} is not the Secondary.`)
+    const exposures = await this.#comparison.exposures()
+    const shortfall = await this.#close(secondary, {
+      members: compared.behind.flatMap((host) => exposures.get(host) ?? []),
+      removes: [...compared.orphans, ...compared.doubtful],
+      origin,
+    })
+    if (shortfall) throw new Fault(`Edge ${compared.server} was not brought into step: ${shortfall.sentence}`)
+  }
+
   async #lookOnce(): Promise<void> {
-    const { primary, secondary, store } = this.#parts
+    const { primary, secondary, store, standings } = this.#parts
     const edges = [primary, secondary].flatMap((edge) => edge ?? [])
+    const unfit = secondary && (await this.#unfitness(secondary))
     const state = JSON.stringify([
       await store.eventHead(),
-      ...(await Promise.all(edges.map((edge) => edge.generation()))),
+      ...(await Promise.all(edges.map((edge) => edge.generation().catch(() => 'unknown')))),
     ])
-    if (state === this.#inStepAt) return
-    const exposures = await this.#exposures()
-    this.#pairs.clear()
-    if (primary) await this.#lookAt(primary, exposures, true)
-    if (secondary) await this.#lookAt(secondary, exposures, false)
+    const isInStep = () => !unfit && standings.all.every(({ outOfStep }) => outOfStep === undefined)
+    if (state === this.#inStepAt && isInStep()) return
+    const exposures = await this.#comparison.exposures()
+    if (primary) {
+      const compared = await this.#comparison.primary(primary, exposures, !this.#isRendered)
+      this.#isRendered = (await this.#lookAt(primary, compared, exposures)) || this.#isRendered
+    }
+    if (secondary) await this.#lookAtSecondary(secondary, exposures, unfit)
     // The next look compares everything once more if this one has changed an edge.
-    this.#inStepAt = this.standings.every(({ reason }) => reason === undefined) ? state : undefined
+    this.#inStepAt = isInStep() ? state : undefined
   }
 
-  async #lookAt(edge: Edge, exposures: ReadonlyMap<string, Exposure>, isPrimary: boolean): Promise<void> {
-    const standing = await this.#standing(edge, exposures, isPrimary)
-    const { behind, orphans, entries } = standing
-    const limit = Math.max(ORPHANS_AT_ONCE, entries * ORPHANS_PART)
-    const isTooMuch = orphans.length > limit
-    const reason = isTooMuch
-      ? `${orphans.length} of ${entries} hosts would be taken off the edge, which is more than ${Math.floor(limit)}.`
-      : behind.length + orphans.length > 0
-        ? await this.#close(edge, standing, exposures)
-        : undefined
-    this.#tell(reason === undefined ? { ...standing, behind: [], orphans: [] } : { ...standing, reason })
-    if (isPrimary && reason === undefined) this.#isRendered = true
-  }
-
-  /** All exposures, by host. */
-  async #exposures(): Promise<Map<string, Exposure>> {
-    const exposures = new Map<string, Exposure>()
-    for await (const exposure of eachExposure(this.#parts.store)) {
-      exposures.set(exposure.host, exposure)
-      if (this.#slices.isOver) await this.#slices.next()
-    }
-    return exposures
-  }
-
-  async #standing(edge: Edge, exposures: ReadonlyMap<string, Exposure>, isPrimary: boolean): Promise<EdgeStanding> {
-    const standing = new Map((await edge.list()).map((entry) => [entry.host, entry]))
-    const foreign = await this.#foreign(standing, exposures, isPrimary)
-    const settled = [...exposures.values()].filter(({ state, runId }) => state === 'applied' && runId === undefined)
-    const isUnknown = new Set(foreign.unknown)
-    const behind: string[] = []
-    for (const exposure of settled) {
-      if (this.#slices.isOver) await this.#slices.next()
-      if (isUnknown.has(exposure.host)) continue
-      const isBehind = isPrimary
-        ? !this.#isRendered && (await this.#isRenderedOtherwise(edge, exposure))
-        : lags(edge, exposure, standing.get(exposure.host))
-      if (isBehind) behind.push(exposure.host)
-    }
-    return { server: edge.server, entries: standing.size, behind, ...foreign }
-  }
-
-  /** Entries that are not those of an exposure. */
-  async #foreign(
-    standing: ReadonlyMap<string, StandingEntry>,
+  async #lookAtSecondary(
+    edge: Edge,
     exposures: ReadonlyMap<string, Exposure>,
-    isPrimary: boolean,
-  ) {
-    const orphans: string[] = []
-    const unknown: string[] = []
-    for (const { host, planId } of standing.values()) {
-      if (this.#slices.isOver) await this.#slices.next()
-      if (planId === undefined || exposures.get(host)?.planId === planId) continue
-      const plan = await this.#parts.store.findPlan(planId)
-      const hasEnded = plan !== undefined && !exposures.has(host) && ENDED.includes(plan.state)
-      if (hasEnded && !isPrimary) orphans.push(host)
-      else if (!plan || hasEnded) unknown.push(host)
+    unfit: Shortfall | undefined,
+  ): Promise<void> {
+    try {
+      const compared = await this.#comparison.secondary(edge, exposures, this.#parts.primary)
+      if (unfit) this.#tell(compared, unfit)
+      else await this.#lookAt(edge, compared, exposures)
+    } catch (error) {
+      // It cannot even be read: what was known of it stays.
+      const { server } = edge
+      const known = this.#parts.standings.of(server) ?? {
+        entries: 0,
+        behind: [],
+        orphans: [],
+        doubtful: [],
+        unknown: [],
+      }
+      this.#tell({ ...known, server }, unfit ?? shortfallOf(error))
     }
-    return { orphans, unknown }
   }
 
-  /** Whether the entry stands as it was applied, and this version writes it otherwise. */
-  async #isRenderedOtherwise(edge: Edge, { planId, receipt }: Exposure): Promise<boolean> {
-    if (!receipt) return false
-    const now = await edge.hashFiles(receipt.files.map(({ path }) => path))
-    if (now.some(({ hash }, at) => hash !== receipt.files[at]?.hash)) return false
-    const wanted = await this.#wanted(edge, planId, receipt)
-    const after = await edge.hashFiles(wanted.map(({ path }) => path))
-    return wanted.some((file, at) => hashOf(file).hash !== after[at]?.hash)
+  /** True if the edge is in step after it. */
+  async #lookAt(edge: Edge, compared: ComparedEdge, exposures: ReadonlyMap<string, Exposure>): Promise<boolean> {
+    const { behind, orphans, doubtful, entries } = compared
+    const limit = Math.max(REMOVED_AT_ONCE, entries * REMOVED_PART)
+    const isTooMuch = doubtful.length > limit
+    const removes = isTooMuch ? orphans : [...orphans, ...doubtful]
+    const members = behind.flatMap((host) => exposures.get(host) ?? [])
+    const failed =
+      members.length + removes.length > 0
+        ? await this.#close(edge, { members, removes, origin: BY_SCHEDULE })
+        : await this.#tidy(edge)
+    if (failed) this.#tell(compared, failed)
+    else
+      this.#tell(
+        { ...compared, behind: [], orphans: [], doubtful: isTooMuch ? doubtful : [] },
+        isTooMuch ? refusedRemoval(doubtful.length, entries, limit) : undefined,
+      )
+    return !failed && !isTooMuch
   }
 
-  async #wanted(edge: Edge, planId: string, { certificate }: Receipt) {
-    const plan = await this.#parts.store.findPlan(planId)
-    const pair = certificate && (await this.#pairOf(certificate))
-    if (!plan || (certificate && !pair)) return []
-    return edge.filesFor({ ...siteOf(plan), certificate: pair })
-  }
-
-  /** Thousands of hosts may share a certificate: it is read once in a look. */
-  #pairOf(certificate: ChosenCertificate): Promise<SiteCertificate | undefined> {
-    const known = this.#pairs.get(certificate.fingerprint)
-    const pair = known ?? this.#parts.loadPair(certificate).catch(() => undefined)
-    this.#pairs.set(certificate.fingerprint, pair)
-    return pair
+  /** Why the Secondary takes no change now. Looks closer where that was so before, and once in a while. */
+  async #unfitness(edge: Edge): Promise<Shortfall | undefined> {
+    const { standings, now } = this.#parts
+    const known = standings.unfit(edge.server)
+    try {
+      // It may never have been prepared, or come back with other files.
+      if (known?.cause === 'away') await edge.prepare()
+      if (known || now() - this.#testedAt >= TEST_MS) {
+        await edge.assertValid()
+        this.#testedAt = now()
+      }
+      await assertAnswers(edge)
+      return undefined
+    } catch (error) {
+      return shortfallOf(error)
+    }
   }
 
   /** Begins the run and waits for it. Resolves with the reason if the edge is not in step after it. */
-  async #close(
-    edge: Edge,
-    { behind, orphans }: EdgeStanding,
-    exposures: ReadonlyMap<string, Exposure>,
-  ): Promise<string | undefined> {
-    const { store, runs, instance, now } = this.#parts
+  async #close(edge: Edge, { members, removes, origin }: Work): Promise<Shortfall | undefined> {
     try {
       await edge.assertValid()
-      if ((await edge.ask(NOBODY)).kind !== 'no_answer')
-        return `Another program answers at the address of edge ${edge.server}.`
-      const members = behind.flatMap((host) => exposures.get(host) ?? [])
-      const lead = await this.#leadOf(edge, members, orphans)
-      if (!lead) return undefined
-      const begun = await store.transaction((session) =>
-        begin(
-          {
-            action: 'converge',
-            plan: lead,
-            task: { edge: edge.server },
-            members: members.filter(({ host }) => host !== lead.host),
-            orphans,
-            origin: BY_SCHEDULE,
-            instance,
-            leaseMs: runs.leaseMs,
-            at: now(),
-          },
-          session,
-        ),
-      )
-      const { outcome } = await runs.start({ plan: lead, ...begun })
-      return outcome.kind === 'succeeded' ? undefined : sentenceOf(outcome.fault)
+      await assertAnswers(edge)
+      const lead = await this.#leadOf(edge, members, removes)
+      if (lead) await this.#run(edge, lead, { members, removes, origin })
+      return undefined
     } catch (error) {
-      return error instanceof Problem && error.code === 'plan_busy'
-        ? 'A run changes one of the hosts.'
-        : sentenceOf(error)
+      const isBusy = error instanceof Problem && error.code === 'plan_busy'
+      return isBusy ? { cause: 'catching_up', sentence: 'A run changes one of the hosts.' } : shortfallOf(error)
     }
   }
 
+  /** Rejects if the run does not succeed. */
+  async #run(edge: Edge, lead: Plan, { members, removes, origin }: Work): Promise<void> {
+    const { store, runs, instance, now } = this.#parts
+    const begun = await store.transaction((session) =>
+      begin(
+        {
+          action: 'converge',
+          plan: lead,
+          task: { edge: edge.server, removes },
+          members: members.filter(({ host }) => host !== lead.host),
+          orphans: removes,
+          origin,
+          instance,
+          leaseMs: runs.leaseMs,
+          at: now(),
+        },
+        session,
+      ),
+    )
+    const { outcome } = await runs.start({ plan: lead, ...begun })
+    if (outcome.kind !== 'succeeded') throw outcome.fault
+  }
+
   /** The plan under which the run is kept in the books: that of an exposure or, if there is none, of an entry that goes. */
-  async #leadOf(edge: Edge, members: readonly Exposure[], orphans: readonly string[]): Promise<Plan | undefined> {
+  async #leadOf(edge: Edge, members: readonly Exposure[], removes: readonly string[]): Promise<Plan | undefined> {
     const [first] = members
-    const entry = first ?? (await edge.list()).find(({ host }) => host === orphans[0])
+    const entry = first ?? (await edge.list()).find(({ host }) => host === removes[0])
     return entry?.planId === undefined ? undefined : this.#parts.store.findPlan(entry.planId)
   }
 
+  /**
+   * Takes pairs off the edge that no host uses: two runs that removed the last two hosts of a certificate at the same moment
+   * have each left it to the other. Not while a run may have to put a host back that uses one.
+   */
+  async #tidy(edge: Edge): Promise<Shortfall | undefined> {
+    const { store } = this.#parts
+    const unused = JSON.stringify((await edge.unusedCertificates()).map(({ path }) => path))
+    if (unused === '[]' || unused === this.#tidied.get(edge.server)) return undefined
+    if ((await store.unsettledRunIds()).length > 0) return undefined
+    const lead = await this.#endedPlan()
+    if (!lead) return undefined
+    this.#tidied.set(edge.server, unused)
+    return this.#run(edge, lead, { members: [], removes: [], origin: BY_SCHEDULE }).then(() => undefined, shortfallOf)
+  }
+
+  /** A plan whose host nobody exposes: a run under it claims nothing. */
+  async #endedPlan(): Promise<Plan | undefined> {
+    const { store } = this.#parts
+    for (const plan of await store.listPlans({ limit: 100 }))
+      if (GONE.includes(plan.state) && !(await store.findExposure(plan.host))) return plan
+    return undefined
+  }
+
   /** Says once what the edge lacks, and once that it is in step again. */
-  #tell(standing: EdgeStanding): void {
-    const { server, behind, orphans, unknown, reason } = standing
-    this.#standings.set(server, standing)
-    const told = JSON.stringify([reason, unknown])
+  #tell(compared: ComparedEdge, shortfall?: Shortfall): void {
+    const { log, standings } = this.#parts
+    const { server, behind, orphans, doubtful, unknown } = compared
+    const isKnown = standings.of(server) !== undefined
+    standings.report(compared, shortfall)
+    const { cause, sentence } = shortfall ?? {}
+    const told = JSON.stringify([cause, sentence, unknown])
     if (this.#told.get(server) === told) return
-    const before = this.#told.get(server)
     this.#told.set(server, told)
-    const facts = { server, behind: behind.length, orphans: orphans.length, unknown: unknown.length, reason }
-    if (reason !== undefined)
-      this.#parts.log.warn({ event: 'edge_out_of_step', ...facts }, 'Edge is not in step with the store')
+    const counts = { behind: behind.length, orphans: orphans.length + doubtful.length, unknown: unknown.length }
+    const facts = { server, ...counts, cause, reason: sentence }
+    if (shortfall) log.warn({ event: 'edge_out_of_step', ...facts }, 'Edge is not in step with the store')
     else if (unknown.length > 0)
-      this.#parts.log.warn(
-        { event: 'edge_has_unknown_hosts', ...facts },
-        'Edge has hosts that this store does not know; they stay',
-      )
-    else if (before !== undefined)
-      this.#parts.log.info({ event: 'edge_in_step', ...facts }, 'Edge is in step with the store')
+      log.warn({ event: 'edge_has_unknown_hosts', ...facts }, 'Edge has hosts that this store does not know; they stay')
+    else if (isKnown) log.info({ event: 'edge_in_step', ...facts }, 'Edge is in step with the store')
   }
 }
 
-/** A store of thousands of hosts is compared in slices, so that others work meanwhile. */
-const SLICE_MS = 5
+const GONE: readonly PlanState[] = ['removed', 'released']
+
+const refusedRemoval = (doubtful: number, entries: number, limit: number): Shortfall => ({
+  cause: 'removal_refused',
+  sentence:
+    `${doubtful} of ${entries} hosts would be taken off the edge, which is more than ${Math.floor(limit)}. ` +
+    `If that is right, run "${CONFIRM_REMOVAL}" on the server.`,
+})
 
 /** A name that no edge serves: its default server answers. */
 const NOBODY = { host: 'nobody.drawbridge.invalid', path: '/', tls: false }
 
-/**
- * Whether an edge has not what was applied, or not in the layout of its settings. An entry of the same plan that somebody edited
- * is drift, and left.
- */
-function lags(edge: Edge, { planId, receipt }: Exposure, entry: StandingEntry | undefined): boolean {
-  if (!receipt) return false
-  if (!entry?.isInLayout) return true
-  const { certificate } = receipt
-  return (
-    entry.planId !== undefined &&
-    (entry.planId !== planId || entry.certificate !== (certificate && edge.certificateId(certificate.fingerprint)))
-  )
+/** Rejects if nginx does not answer, or another program does. */
+async function assertAnswers(edge: Edge): Promise<void> {
+  const answer = await edge.ask(NOBODY)
+  if (answer.kind !== 'no_answer')
+    throw new EdgeFault('unavailable', `Another program answers at the address of edge ${edge.server}.`)
+  if (['refused', 'unreachable', 'timeout'].includes(answer.reason))
+    throw new EdgeFault('unavailable', `nginx of edge ${edge.server} does not answer (${answer.reason}). Start it.`)
 }

@@ -57,6 +57,7 @@ export function housekeeping(parts: HousekeepingParts) {
     expire: () => expiry.removeDue(),
     renew: async () => renewals?.look(),
     converge: () => converge.look(),
+    convergeIfAway: () => converge.lookIfAway(),
     checkLogLevels: () => parts.debugLogs.check(),
     async drain(limitMs: number): Promise<void> {
       await Promise.all([runs.drain(limitMs), renewals?.drain(limitMs)])

@@ -9,10 +9,19 @@ import { Problem } from '../model/errors.ts'
 import { type ExposureRequest, isPlanId, type Plan, stateAt } from '../model/exposure.ts'
 import type { Observation } from '../model/finding.ts'
 import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
-import { BY_SCHEDULE, type Origin, type RunAction, type RunTask, type StepName } from '../model/run.ts'
+import {
+  BY_SCHEDULE,
+  hostLease,
+  type Origin,
+  type RunAction,
+  type RunTask,
+  runOfHolder,
+  type StepName,
+} from '../model/run.ts'
 import { type Desired, resolveRequest } from '../plan/desired.ts'
 import { changedSince, type Former, propose, withOwner } from '../plan/plan.ts'
 import type { PlanSettings } from '../plan/settings.ts'
+import { poll } from '../primitives/retry.ts'
 import { type Begun, begin } from '../runs/engine/begin.ts'
 import { problemOf } from '../runs/engine/ending.ts'
 import type { Publish, RunResult, Runs } from '../runs/engine/runs.ts'
@@ -295,14 +304,35 @@ export class Exposer {
   ): Promise<Started> {
     const { settings, store, admission, now } = this.#parts
     const plan = await this.findPlan(planId)
-    const begun = await store.transaction(async (session) => {
-      const right = await admission.prove(action, plan, caller, credentials, session, now())
-      if (plan.state === 'expired') throw expired(plan)
-      assertManaged(plan.request.zone, settings)
-      this.#parts.assertEquipped(plan.request.zone)
-      return this.#begin(runActionOf(action, plan), plan, { ...who(caller), right }, session, task)
-    })
-    return this.#start(plan, begun)
+    const beginOnce = () =>
+      store.transaction(async (session) => {
+        const right = await admission.prove(action, plan, caller, credentials, session, now())
+        if (plan.state === 'expired') throw expired(plan)
+        assertManaged(plan.request.zone, settings)
+        this.#parts.assertEquipped(plan.request.zone)
+        return this.#begin(runActionOf(action, plan), plan, { ...who(caller), right }, session, task)
+      })
+    return this.#start(plan, await this.#afterConverge(plan.host, beginOnce))
+  }
+
+  /** A converge holds a host only while its edge reloads. Callers wait for that instead of being refused. */
+  async #afterConverge(host: string, beginOnce: () => Promise<Begun>): Promise<Begun> {
+    const attempt = async () =>
+      beginOnce().catch(async (fault: unknown) => {
+        const isHeld = fault instanceof Problem && fault.code === 'plan_busy' && (await this.#isConverged(host))
+        if (!isHeld) throw fault
+        return fault
+      })
+    const begun = await poll(attempt, (outcome) => !(outcome instanceof Problem), CONVERGE_PATIENCE)
+    if (begun instanceof Problem) throw begun
+    return begun
+  }
+
+  async #isConverged(host: string): Promise<boolean> {
+    const { store, now } = this.#parts
+    const lease = await store.findLease(hostLease(host), now())
+    const run = lease && (await store.findRun(runOfHolder(lease.holder)))
+    return run?.action === 'converge'
   }
 
   #begin(action: RunAction, plan: Plan, origin: Origin, session: StoreSession, task?: RunTask): Promise<Begun> {
@@ -314,6 +344,8 @@ export class Exposer {
     return { plan, result: this.#parts.runs.start({ plan, ...begun }) }
   }
 }
+
+const CONVERGE_PATIENCE = { firstMs: 25, factor: 1.5, longestMs: 500, withinMs: 10_000 }
 
 /** Refusals that a busy machine or network can cause by chance. */
 const MAY_BE_CHANCE: readonly Problem['code'][] = ['backend_unhealthy', 'dns_unavailable']

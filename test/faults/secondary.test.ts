@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { servingWorkers } from '../../src/edge/process/nginx-workers.ts'
 import { visit } from '../support/edge/visitor.ts'
+import { untilInStep } from '../support/lab/edge-step.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import { withStore } from '../support/lab/lab-store.ts'
 import { expectFailure } from '../support/lab/put-back.ts'
 import { until } from '../support/until.ts'
 
@@ -36,6 +38,7 @@ test('an apply succeeds with a warning when the Secondary cannot be changed', as
     primary: { server: '23', ok: true },
     secondary: { server: '73', ok: false, optional: true },
   })
+  expect(body.verification.secondary).toMatchObject({ inStep: false, outOfStep: { cause: 'away', hosts: 1 } })
   expect(body.warnings).toEqual([body.verification.secondary.detail])
   expect(body.warnings[0]).toContain('Secondary could not be changed')
   expect((await visit(lab.description.edges.primary, { host: 'half.lab.test' })).status).toBe(200)
@@ -43,12 +46,13 @@ test('an apply succeeds with a warning when the Secondary cannot be changed', as
 })
 
 test('an apply reports that the Secondary serves the host, without a warning', async () => {
+  await untilInStep(lab)
   const { planId } = await planned(lab, { subdomain: 'whole' })
   const former = servingOnSecondary()
   const { verification, warnings } = (await run(lab, planId)).body
   // After the answer, no old worker of the Secondary may still serve.
   expect(former.filter((pid) => servingOnSecondary().includes(pid))).toEqual([])
-  expect(verification.secondary).toMatchObject({ server: '73', ok: true, httpStatus: 200 })
+  expect(verification.secondary).toMatchObject({ server: '73', ok: true, httpStatus: 200, inStep: true })
   expect(warnings).toEqual([])
   await removed(lab, planId)
 })
@@ -60,6 +64,7 @@ test('a removal succeeds when the Secondary cannot be changed', async () => {
 })
 
 test('a removal that fails on the Primary is undone on both edges', async () => {
+  await untilInStep(lab)
   const { planId } = await applied(lab, { subdomain: 'staying' })
   const { primary, secondary } = lab.description.edges
   const before = await world(lab)
@@ -79,6 +84,34 @@ test('a removal that fails on the Primary is undone on both edges', async () => 
   expect((await planOf(lab, planId)).state).toBe('applied')
   await removed(lab, planId)
 })
+
+test('a run waits two seconds for the Secondary and leaves it to a converge, which is the only one to change it then', async () => {
+  await untilInStep(lab)
+  const { planId, host } = await planned(lab, { subdomain: 'late' })
+  const { secondary } = lab.description.edges
+  const isOnSecondary = async () => (await visit(secondary, { host })).status === 200
+  await withStore(lab, async (store) => {
+    const lease = await store.takeLease('edge 73', 'a test', Date.now(), 300_000)
+    if (!lease) throw new Error('the lock of the Secondary is held')
+    const { status, body } = await run(lab, planId)
+    expect([status, body.verification.secondary]).toMatchObject([
+      200,
+      { ok: false, inStep: false, outOfStep: { cause: 'catching_up' } },
+    ])
+    expect(body.verification.secondary.detail).toContain('within 2 s')
+    expect(body.steps.find(({ name }: { name: string }) => name === 'verify').ms).toBeGreaterThan(1_900)
+    expect(await isOnSecondary()).toBe(false)
+    // From now on the change of the run has no lease: it is refused, or this would change the edge twice.
+    await store.releaseLease(lease)
+  })
+  await until('the Secondary serves the host', isOnSecondary, 60_000)
+  const hasConverged = async () =>
+    (await planOf(lab, planId)).runs.some(
+      ({ action, state }: Record<string, string>) => action === 'converge' && state === 'succeeded',
+    )
+  await until('a converge has done it', hasConverged, 60_000)
+  await removed(lab, planId)
+}, 120_000)
 
 test('the Secondary catches up by itself: what it missed is served or gone, and everything agrees again', async () => {
   await until(

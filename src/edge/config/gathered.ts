@@ -95,6 +95,8 @@ const LINES = {
   answer: 'answers',
   challenge: 'challenges',
 }
+/** The folders with the lines of an entry that stay as long as its plan. */
+const STANDING: readonly string[] = Object.values(LINES).filter((folder) => folder !== LINES.challenge)
 /** Marks a line that somebody else wrote into a file of the host. */
 const FOREIGN = '?'
 /** Comes before what somebody else wrote, in a content that has no words. */
@@ -166,6 +168,21 @@ function shardOf(key: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
   return String((hash >>> 0) % SHARDS).padStart(2, '0')
+}
+
+/**
+ * A generation has a second name for each file that it changed, out of the way of whoever removes files from its folders. There is
+ * none for private keys: those leave a generation when the next but one comes.
+ */
+export const KEPT = '.kept'
+export const keptFile = (file: string): string => `${KEPT}/${file.replaceAll('/', '-')}`
+
+/** The files with the lines of the same hosts as a file, without that file. Empty for a file that has no lines of hosts. */
+export function siblingsOf(file: string): readonly string[] {
+  const [folder = '', name = ''] = [file.slice(0, file.lastIndexOf('/')), file.slice(file.lastIndexOf('/') + 1)]
+  if (folder !== 'tls/hosts' && !STANDING.includes(folder)) return []
+  const shard = name.slice(0, name.lastIndexOf('.'))
+  return STANDING.filter((other) => other !== folder).map((other) => `${other}/${shard}.${KINDS[other]?.ending}`)
 }
 
 /** Whether a text of this key may stand in the file. What others wrote there looks like one of ours at times. */

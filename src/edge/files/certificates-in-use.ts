@@ -11,6 +11,8 @@ interface Standing {
   secureHosts(): Iterable<string>
   /** The ids of all pairs. */
   pairIds(): Iterable<string>
+  /** The ids that the entries of hosts name. */
+  pairsInUse(): Iterable<string>
 }
 
 /** The removal of all files of the host's current certificate; empty when the host has none. */
@@ -54,8 +56,9 @@ export function keepUsedCertificates(standing: Standing, files: readonly EdgeFil
 
 /** The removal of every pair that no host uses. */
 export function unusedCertificates(standing: Standing): EdgeFile[] {
-  const removals = [...new Set(standing.pairIds())].flatMap((id) => removalsOf(standing, id))
-  return keepUsedCertificates(standing, removals)
+  const used = new Set(standing.pairsInUse())
+  const unused = new Set([...standing.pairIds()].filter((id) => !used.has(id)))
+  return [...unused].flatMap((id) => removalsOf(standing, id))
 }
 
 /** Those of the ids that a host uses after the change. */

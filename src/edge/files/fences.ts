@@ -71,6 +71,16 @@ export class Fences {
     return Math.max(0, ...[...this.#highest.values()].map(({ epoch }) => epoch))
   }
 
+  /** The highest fence of each of these hosts that has one. */
+  of(hosts: readonly string[]): HostFence[] {
+    try {
+      this.#readOn()
+    } catch (error) {
+      throw faultOf(FENCES, error)
+    }
+    return hosts.flatMap((host) => this.#highest.get(host) ?? [])
+  }
+
   #assertNewest(fences: readonly HostFence[]): void {
     try {
       this.#readOn()

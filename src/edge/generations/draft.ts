@@ -5,7 +5,7 @@ import type { PresentGeneration, StoodAt } from './present.ts'
 /** The text of a gathered file: null if it goes, or the target of a symbolic link that an undo puts back. */
 export type GatheredText = string | null | { readonly link: string }
 
-/** Whether what somebody else wrote beside a file goes, and whether a symbolic link in its place becomes a file. */
+/** Whether a file is mended: what somebody else wrote into it goes, and what others had in it comes back if it is missing. And whether a symbolic link in its place becomes a file. */
 export type Manner = Pick<EdgeChange, 'mends' | 'replacesLinks'>
 
 /** The gathered files of the next generation that differ from those of the present one. */
@@ -13,6 +13,10 @@ export class Draft {
   readonly #present: PresentGeneration
   readonly #changed = new Map<string, Gathered>()
   readonly #links = new Map<string, string>()
+  /** Files that were missing, with what others had in them. */
+  readonly #lost = new Map<string, ReadonlyMap<string, string>>()
+  /** The hosts and certificates that a change is about. */
+  readonly #touched = new Set<string>()
 
   constructor(present: PresentGeneration) {
     this.#present = present
@@ -25,6 +29,7 @@ export class Draft {
     }
     const isLink = this.#present.isLink(path)
     for (const place of placesOf(path)) {
+      this.#touched.add(place.key)
       const { own, foreign } = partOf(content, place)
       if (own === null && !this.#present.has(place) && !isLink) continue
       const gathered = this.#at(place.file, manner)
@@ -34,6 +39,9 @@ export class Draft {
   }
 
   get texts(): Map<string, GatheredText> {
+    for (const [file, lost] of this.#lost)
+      for (const [key, part] of lost) if (!this.#touched.has(key)) this.#changed.get(file)?.put(key, part)
+    this.#lost.clear()
     const texts = new Map<string, GatheredText>([...this.#changed].map(([file, gathered]) => [file, gathered.text]))
     for (const [file, link] of this.#links) texts.set(file, { link })
     return texts
@@ -42,7 +50,10 @@ export class Draft {
   #at(file: string, { mends, replacesLinks }: Manner): Gathered {
     const gathered = this.#changed.get(file) ?? this.#present.copy(file, replacesLinks)
     if (!gathered) throw new EdgeFault('changed_meanwhile', `${file} is not a regular file. Move it away.`)
-    if (mends) gathered.dropForeign()
+    if (mends) {
+      gathered.dropForeign()
+      if (!this.#lost.has(file)) this.#lost.set(file, this.#present.lost(file))
+    }
     this.#changed.set(file, gathered)
     return gathered
   }

@@ -1,6 +1,16 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { contentOf, Gathered, isIncluded, mainPlaceOf, type Place, pemFolder, placesOf } from '../config/gathered.ts'
+import {
+  contentOf,
+  Gathered,
+  isIncluded,
+  keptFile,
+  mainPlaceOf,
+  type Place,
+  pemFolder,
+  placesOf,
+  siblingsOf,
+} from '../config/gathered.ts'
 import { BASE_FILE, blockFile, CURRENT, GENERATIONS, linesFile, parsePath } from '../config/layout.ts'
 import { generationIn, isOfFirstLayout } from '../config/render-base.ts'
 import { idInEntry } from '../config/render-certificate.ts'
@@ -104,6 +114,36 @@ export class PresentGeneration {
     return new Gathered(file, textAt(join(this.#folder, GENERATIONS, String(number), file)) ?? '')
   }
 
+  /**
+   * What stood in a file that is missing now, for those who stand in other files of the present generation: from the newest
+   * generation in which each had the same lines there. So nothing of a host that has changed since or is gone comes back.
+   */
+  lost(file: string): ReadonlyMap<string, string> {
+    const { number } = this
+    const lost = new Map<string, string>()
+    if (number === undefined || lookAt(this.#folder, `${GENERATIONS}/${number}/${file}`).kind !== 'none') return lost
+    const siblings = siblingsOf(file)
+    const now = siblings.map((one) => this.#gatheredIn(number, one))
+    const keys = new Set(siblings.length > 0 ? now.flatMap((one) => [...(one?.keys ?? [])]) : this.pairsInUse())
+    const numbers = numbersIn(join(this.#folder, GENERATIONS)).filter((one) => one <= number)
+    for (const former of numbers.toSorted((a, b) => b - a)) {
+      const then = this.#gatheredIn(former, file) ?? this.#gatheredIn(former, file, keptFile(file))
+      if (!then) continue
+      const beside = siblings.map((one) => this.#gatheredIn(former, one))
+      for (const key of keys) {
+        const part = then.part(key)
+        const isSame = beside.every((one, at) => one?.part(key) === now[at]?.part(key))
+        if (part !== undefined && isSame && !lost.has(key)) lost.set(key, part)
+      }
+    }
+    return lost
+  }
+
+  #gatheredIn(number: number, file: string, path = file): Gathered | undefined {
+    const text = textAt(join(this.#folder, GENERATIONS, String(number), path))
+    return text === null ? undefined : new Gathered(file, text)
+  }
+
   /** Whether a part stands at a place. Also true for what is left of an entry whose main line is missing. */
   has({ file, key }: Pick<Place, 'file' | 'key'>): boolean {
     const { number } = this
@@ -158,6 +198,13 @@ export class PresentGeneration {
 
   pairIds(): Iterable<string> {
     return this.keysOf(pemFolder('certificate', 1))
+  }
+
+  *pairsInUse(): Iterable<string> {
+    for (const [, entry] of this.#partsOf('tls/hosts')) {
+      const id = idInEntry(entry)
+      if (id !== undefined) yield id
+    }
   }
 
   /** All hosts or certificates that have a part in a folder of the generation. */

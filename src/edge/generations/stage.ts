@@ -16,7 +16,7 @@ import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createFile, errorCode, syncFolder } from '../../primitives/durable-file.ts'
 import { Slices } from '../../primitives/slices.ts'
-import { GATHERED_FOLDERS, isIncluded, isSecretFile } from '../config/gathered.ts'
+import { GATHERED_FOLDERS, isIncluded, isSecretFile, KEPT as KEPT_FOLDER, keptFile } from '../config/gathered.ts'
 import { BASE_FILE, CURRENT, GENERATIONS, STAGING } from '../config/layout.ts'
 import { EdgeFault } from '../contract.ts'
 import { withEdgeFaults } from '../files/files.ts'
@@ -80,6 +80,7 @@ export async function stage(edgeFolder: string, { from, texts, base }: NewGenera
     }
     draft(BASE_FILE, base({ number, folder, files }), 0o644)
     const durable = Promise.all(drafts).then(async () => {
+      keepBeside(folder, written)
       const folders = new Set([...written.map(({ file }) => dirname(join(folder, file))), folder, dirname(folder)])
       await Promise.all([...folders].map(syncFolder))
     })
@@ -97,6 +98,18 @@ function makeFolders(folder: string): void {
     if (secret) mkdirSync(join(folder, 'tls'), { recursive: true, mode: 0o700 })
     mkdirSync(join(folder, kind))
     chmodSync(join(folder, kind), secret ? 0o700 : 0o755)
+  }
+}
+
+/** Gives the files a second name. What is kept so is worth less than the generation, so that is not lost for it. */
+function keepBeside(folder: string, written: readonly { readonly file: string; readonly text: GatheredText }[]): void {
+  const lines = written.filter(({ file, text }) => typeof text === 'string' && !isSecretFile(file))
+  if (lines.length === 0) return
+  try {
+    mkdirSync(join(folder, KEPT_FOLDER), { recursive: true, mode: 0o700 })
+    for (const { file } of lines) linkSync(join(folder, file), join(folder, keptFile(file)))
+  } catch {
+    // The disk may be full, or another process has discarded the generation.
   }
 }
 

@@ -61,7 +61,7 @@ export function endingOf(action: RunAction, { kind }: SagaOutcome, { resolves }:
 
 /** The audit action of a run. The expiry of an exposure and the resolving of a blocked plan have names of their own. */
 export function auditActionOf({ action, actor }: Run): AuditAction {
-  if (actor === CONSOLE_ACTOR) return 'resolve'
+  if (actor === CONSOLE_ACTOR && action !== 'converge') return 'resolve'
   return actor === SERVICE_ACTOR && action === 'remove' ? 'expire' : action
 }
 

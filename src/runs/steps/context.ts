@@ -11,18 +11,21 @@ import type { Plan, ProxyChange } from '../../model/exposure.ts'
 import { type Afters, type ChosenCertificate, type EdgeVerdict, type Receipt, recordsOf } from '../../model/receipt.ts'
 import type { LeaseGuard, Run, RunAction, RunGuard, RunTask, StepName } from '../../model/run.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
+import type { EdgeStandings } from '../edge-standings.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
 import type { EdgeLock } from '../engine/edge-lock.ts'
 import { type BackupStep, backupStep } from './backup.ts'
 import type { DnsParts, Held } from './dns.ts'
-import type { ProxyParts, SecondaryReport } from './proxy.ts'
+import type { ProxyParts } from './proxy.ts'
 import { certificateJudge, type Member } from './renew.ts'
+import { SecondaryWork } from './secondary.ts'
 import { type EdgeJudge, edgeJudge } from './verify.ts'
 
 /** Everything that the steps of a run use, each behind its contract. */
 export interface StepParts {
   readonly primary: Edge | undefined
   readonly secondary: Edge | undefined
+  readonly standings: EdgeStandings
   readonly edgeLock: EdgeLock
   readonly shelf: BackupShelf
   /** Undefined for a zone without a TSIG key: it can be read but not written. */
@@ -45,6 +48,8 @@ export interface StepParts {
   readonly findPlan: (planId: string) => Promise<Plan | undefined>
   /** Whether a renewal other than this run is unfinished. */
   readonly renewsElsewhere: (runId: string) => Promise<boolean>
+  /** Whether no run but this one is unfinished or blocked. */
+  readonly isAlone: (runId: string) => Promise<boolean>
   readonly crashPoint: CrashPoint
   readonly now: () => number
 }
@@ -91,8 +96,6 @@ export interface StepContext extends RunSubject {
   readonly backedUp: (afters: Afters) => Promise<readonly EdgeFile[]>
   /** The Primary's answer, where it was asked while the DNS name was claimed. */
   readonly first: { answer?: Promise<EdgeVerdict> }
-  /** The Secondary's answer, or why it does not have the Primary's files. Undefined before it was changed. */
-  readonly second: () => Promise<SecondaryReport> | undefined
 }
 
 export function contextOf(given: StepParts, subject: RunSubject): StepContext {
@@ -106,7 +109,7 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
   const judge =
     run.action === 'renew' ? certificateJudge(subject.members, primary) : edgeJudge({ host, health, tls, proof })
   const pairOf = pairCache(parts.loadPair)
-  const { proxy, second } = proxyOf(parts, subject, primary, judge)
+  const proxy = proxyOf(parts, subject, primary, judge)
   const filesOf = async (edge: Edge, of: Plan, certificate: ChosenCertificate | undefined) =>
     edge.filesFor({ ...siteOf(of), certificate: certificate && (await pairOf(certificate)) })
   return {
@@ -141,7 +144,6 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
     pairOf,
     backedUp: (afters) => fromBackup(parts.shelf, run.runId, afters),
     first: {},
-    second,
   }
 }
 
@@ -165,28 +167,20 @@ async function pathsTouched({ plan, run, members, receipt }: RunSubject, edge: E
   return [...new Set([...paths, ...(await edge.filesWithout(plan.host)).map(({ path }) => path)])]
 }
 
-/** How the proxy steps of one run work on both edges, and what became of the Secondary. */
+/** How the proxy steps of one run work on both edges. */
 function proxyOf(
-  { secondary, crashPoint }: StepParts,
-  { run, guard }: RunSubject,
+  { secondary, standings, crashPoint }: StepParts,
+  { plan, run, guard }: RunSubject,
   primary: Edge,
   judge: EdgeJudge,
-): Pick<StepContext, 'proxy' | 'second'> {
-  let second: Promise<SecondaryReport> | undefined
-  let secondEnded: Promise<unknown> | undefined
-  const proxy: ProxyParts = {
+): ProxyParts {
+  return {
     primary,
-    secondary,
+    secondary: secondary && new SecondaryWork({ edge: secondary, host: plan.host, standings }),
     guard,
     reached: (point) => crashPoint(`${run.action} proxy ${point}`),
-    alsoOnSecondary: (edge, work, afters) => {
-      secondEnded = work
-      second = SERVES.includes(run.action) ? work.then((report) => (report.ok ? judge(edge, afters) : report)) : work
-      second.catch(() => undefined)
-    },
-    secondaryEnded: async () => secondEnded,
+    judgeSecondary: SERVES.includes(run.action) ? judge : undefined,
   }
-  return { proxy, second: () => second }
 }
 
 export const siteOf = ({ host, planId, proof, changes }: Plan) => ({

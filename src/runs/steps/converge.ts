@@ -11,7 +11,11 @@ interface ConvergeParts {
   readonly edge: Edge
   readonly isPrimary: boolean
   readonly members: readonly Member[]
+  /** The hosts that go, as far as nobody else changes them. Undefined: those of the run that have no exposure. */
+  readonly removes: readonly string[] | undefined
   readonly guard: RunGuard
+  /** Whether no other run may have to put back what it changed. */
+  readonly isAlone: () => Promise<boolean>
   readonly findPlan: (planId: string) => Promise<Plan | undefined>
   readonly pairOf: (certificate: ChosenCertificate) => Promise<SiteCertificate>
   readonly reached: (point: Parameters<NonNullable<Parameters<Edge['change']>[0]['reached']>>[0]) => void
@@ -19,13 +23,15 @@ interface ConvergeParts {
 
 /**
  * Brings the hosts of the run into step on one edge, in one generation: those with an exposure as the store says, the others off
- * the edge. Nothing is undone: an edge that refuses stays as it is, and what a crash interrupted is done again.
+ * the edge. A run without hosts takes off the pairs that no host uses. Nothing is undone: an edge that refuses stays as it is, and what a crash interrupted is done again.
  */
 export function convergeStep({
   edge,
   isPrimary,
   members,
+  removes,
   guard,
+  isAlone,
   findPlan,
   pairOf,
   reached,
@@ -45,8 +51,12 @@ export function convergeStep({
         reached,
         propose: async () => {
           const exposed = new Set(members.map(({ host }) => host))
-          const orphans = guard.fences.map(({ host }) => host).filter((host) => !exposed.has(host))
+          const orphans = guard.fences
+            .map(({ host }) => host)
+            .filter((host) => !exposed.has(host) && (removes?.includes(host) ?? true))
           const files: EdgeFile[] = (await Promise.all(orphans.map((host) => edge.filesWithout(host)))).flat()
+          if (members.length + orphans.length === 0 && (await isAlone()))
+            files.push(...(await edge.unusedCertificates()))
           for (const member of members) {
             const own = await filesOf(member)
             entries[member.host] = own.map(hashOf)

@@ -6,24 +6,24 @@ import {
   type EdgeProposal,
   type FileHash,
 } from '../../edge/contract.ts'
-import { type Fault, sentenceOf } from '../../model/errors.ts'
+import type { Fault } from '../../model/errors.ts'
 import type { Afters } from '../../model/receipt.ts'
 import type { RunGuard } from '../../model/run.ts'
 import { type Step, StepFault } from '../engine/step.ts'
 import { hashIn, hashOf } from '../file-hash.ts'
+import type { SecondaryReport, SecondaryWork } from './secondary.ts'
 
 /** How the edges are worked on: the Primary decides, the Secondary gets the same as well as it can. */
 export interface ProxyParts {
   readonly primary: Edge
-  readonly secondary: Edge | undefined
+  /** The work on the Secondary. Nobody waits for it before the Primary's verdict. */
+  readonly secondary: SecondaryWork | undefined
   /** What every change of the run shows to an edge. */
   readonly guard: RunGuard
   /** Called at each moment of a change of the Primary. */
   readonly reached: (point: EdgePoint) => void
-  /** Given the Secondary's work, which nobody waits for before the Primary's verdict. */
-  readonly alsoOnSecondary: (secondary: Edge, work: Promise<SecondaryReport>, afters: Afters) => void
-  /** Resolves when that work, if there is any, has ended. */
-  readonly secondaryEnded: () => Promise<unknown>
+  /** How the Secondary is asked after a change. Undefined where it serves nothing after it. */
+  readonly judgeSecondary: ((edge: Edge, afters: Afters) => Promise<SecondaryReport>) | undefined
 }
 
 /** One host's files on an edge: as they shall stand, and as they stood. */
@@ -49,18 +49,12 @@ interface ProxyImage {
   readonly after: readonly FileHash[]
 }
 
-/** What became of the Secondary. */
-export interface SecondaryReport {
-  readonly ok: boolean
-  readonly detail: string
-}
-
 /**
  * Changes a host's files on both edges, each validated before it stands and proven to run after. What is to stand is only
  * known when the edge begins its next generation: others may share a certificate with this host and come or go until then.
  */
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTarget['name'], ProxyImage | null> {
-  const { primary, secondary, guard, reached, alsoOnSecondary, secondaryEnded } = parts
+  const { primary, secondary, guard, reached, judgeSecondary } = parts
   const { replacesLinks = false, mends = false } = target
 
   /** Puts the wanted files on an edge. `note` is called before anything is tested with what stands and what shall. */
@@ -68,7 +62,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
     edge: Edge,
     afters: Afters,
     note: (seen: ProxyImage) => Promise<void>,
-    points: Pick<EdgeProposal, 'reached'>,
+    points: Pick<EdgeProposal, 'reached' | 'signal'>,
   ): Promise<readonly FileHash[]> => {
     let after: readonly FileHash[] = []
     await edge.change({
@@ -94,7 +88,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
     return after
   }
 
-  const putBack = async (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>) => {
+  const putBack = async (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>, signal = guard.signal) => {
     const moved = async () => {
       const { before, after } = await image()
       const now = await edge.hashFiles(before.map(({ path }) => path))
@@ -107,7 +101,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
       const files = await filesAt(target, changed, edge, afters)
       return { files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })), replacesLinks }
     }
-    await edge.change({ ...guard, propose }).catch(async (error: unknown) => {
+    await edge.change({ ...guard, signal, propose }).catch(async (error: unknown) => {
       // nginx may never have loaded the files that were removed. Then a reload that a foreign file prevents is not needed.
       if ((await moved()).files.length > 0 || !(await target.isRestored(edge))) throw error
     })
@@ -125,27 +119,25 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
         reached: (point) => {
           reached(point)
           // Meanwhile the Primary reloads.
-          if (point === 'swapped' && secondary) void testAhead(secondary, target, afters)
+          if (point === 'swapped') secondary?.tryOut((edge) => target.wanted(edge, afters))
         },
       }).catch(tellUntouched)
-      if (secondary) alsoOnSecondary(secondary, reported(place(secondary, afters, async () => undefined, {})), afters)
+      secondary?.begin(
+        (edge, ended) => place(edge, afters, async () => undefined, { signal: AbortSignal.any([ended, guard.signal]) }),
+        judgeSecondary && ((edge) => judgeSecondary(edge, afters)),
+      )
       return { files }
     },
     async undo(image, afters) {
       if (image === null) return
       await putBack(primary, afters, async () => image)
-      await Promise.all([secondary?.forgetTried(), secondaryEnded()])
-      if (secondary) await reported(putBack(secondary, afters, () => imageOn(target, secondary, afters)))
+      await secondary?.end()
+      await secondary?.make((edge, ended) =>
+        putBack(edge, afters, () => imageOn(target, edge, afters), AbortSignal.any([ended, guard.signal])),
+      )
     },
   }
 }
-
-const testAhead = (edge: Edge, target: ProxyTarget, afters: Afters): Promise<void> =>
-  target.wanted(edge, afters).then(
-    (files) => edge.tryOut(files),
-    // The change itself will tell.
-    () => undefined,
-  )
 
 /** The files as they were. Only content with the same hash counts: an undo that restores something else has failed. */
 async function filesAt(
@@ -172,14 +164,6 @@ async function imageOn(target: ProxyTarget, edge: Edge, afters: Afters): Promise
     return paths.map((path) => ({ path, hash: hashIn(hashes, path) }))
   }
   return { before: hashesOf(former), after: hashesOf(wanted) }
-}
-
-/** The Secondary is reported and never decides. */
-async function reported(work: Promise<unknown>): Promise<SecondaryReport> {
-  return work.then(
-    () => ({ ok: true, detail: 'The Secondary has the same files and runs them.' }),
-    (error: unknown) => ({ ok: false, detail: `The Secondary could not be changed: ${sentenceOf(error)}` }),
-  )
 }
 
 function refuseForeign(

@@ -127,32 +127,30 @@ async function unlike(
 }
 
 interface TidyParts {
-  readonly primary: Edge | undefined
-  readonly secondary: Edge | undefined
   /** Whether another renewal is unfinished. It may have to put back a pair that no host uses at this moment. */
   readonly renewsElsewhere: (runId: string) => Promise<boolean>
 }
 
-/** Takes the pairs that no host uses any more off the edges. What cannot be removed now is removed by the next renewal. */
+/** Takes the pairs that no host uses any more off the edges. What cannot be removed now is removed by the next converge. */
 export function tidyStep(
   runId: string,
-  { primary, secondary, renewsElsewhere }: TidyParts,
-  guard: ProxyParts['guard'],
+  { renewsElsewhere }: TidyParts,
+  { primary, secondary, guard }: ProxyParts,
 ): Step<'tidy', null> {
   const unused = async (edge: Edge) => ((await renewsElsewhere(runId)) ? [] : edge.unusedCertificates())
-  const tidy = async (edge: Edge) => {
+  const tidy = async (edge: Edge, signal = guard.signal) => {
     if ((await unused(edge)).length === 0) return
     const propose = async () => {
       const files = await unused(edge)
       return { files, expected: await edge.hashFiles(files.map(({ path }) => path)) }
     }
-    await edge.change({ ...guard, propose })
+    await edge.change({ ...guard, signal, propose })
   }
   return {
     name: 'tidy',
     before: async () => null,
     do: async () => {
-      await Promise.allSettled([primary, secondary].flatMap((edge) => edge ?? []).map(tidy))
+      await Promise.allSettled([tidy(primary), secondary?.make(tidy)])
       return null
     },
     undo: async () => undefined,

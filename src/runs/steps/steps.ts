@@ -55,7 +55,7 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
     dns: ({ plan, records, dns, task }) => repairNameStep(plan.host, records, task.overwrite ?? false, dns),
     'proxy-tls': secureStep,
     verify: verdictStep,
-    tidy: ({ parts, run, proxy }) => tidyStep(run.runId, parts, proxy.guard),
+    tidy: ({ parts, run, proxy }) => tidyStep(run.runId, parts, proxy),
   },
   accept: {
     backup: ({ backup }) => backup,
@@ -67,19 +67,21 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
     certificate: chooseCertificate,
     proxy: ({ proxy, ...context }) => proxyStep(proxy, renewalTarget(context)),
     verify: verdictStep,
-    tidy: ({ parts, run, proxy }) => tidyStep(run.runId, parts, proxy.guard),
+    tidy: ({ parts, run, proxy }) => tidyStep(run.runId, parts, proxy),
   },
   converge: { proxy: intoStep },
 }
 
-function intoStep({ parts, primary, task, members, guard, pairOf, proxy }: StepContext): Step {
+function intoStep({ parts, run, primary, task, members, guard, pairOf, proxy }: StepContext): Step {
   const edge = [primary, parts.secondary].find((one) => one?.server === task.edge)
   if (!edge) throw new Problem('unavailable', `Edge ${task.edge} is not configured any more.`)
   return convergeStep({
     edge,
     isPrimary: edge === primary,
     members,
+    removes: task.removes,
     guard,
+    isAlone: () => parts.isAlone(run.runId),
     pairOf,
     reached: proxy.reached,
     findPlan: parts.findPlan,
@@ -100,11 +102,10 @@ function claimStep(context: StepContext): Step {
   })
 }
 
-function verdictStep({ parts, run, primary, records, judge, first, second, dns }: StepContext): Step {
-  const { secondary } = parts
+function verdictStep({ run, primary, records, judge, first, dns, proxy: { secondary } }: StepContext): Step {
   // A certificate is served whatever the names of its hosts lead to.
   const readBack: typeof dns.readBack = run.action === 'renew' ? async () => 'yes' : dns.readBack
-  return verifyStep(records, { primary, secondary, judge, first: () => first.answer, second, readBack })
+  return verifyStep(records, { primary, secondary, judge, first: () => first.answer, readBack })
 }
 
 function chooseCertificate(context: StepContext): Step {
@@ -228,7 +229,7 @@ function changeStep(context: StepContext): Step {
 }
 
 /** Removes the entry of the host from the edges. */
-function takeAwayStep({ plan, receipt, primary, proxy, formerFiles, second, backedUp }: StepContext): Step {
+function takeAwayStep({ plan, receipt, primary, proxy, formerFiles, backedUp }: StepContext): Step {
   // After a crash in the middle of a removal only the receipt knows all files of the host.
   const written = receipt?.files ?? []
   const takeAway = proxyStep(proxy, {
@@ -243,7 +244,7 @@ function takeAwayStep({ plan, receipt, primary, proxy, formerFiles, second, back
     },
     isRestored: (edge) => serves(edge, plan),
   })
-  return endingAfter(takeAway, second)
+  return endingAfter(takeAway, async () => proxy.secondary?.report())
 }
 
 /** Writes the entry of an applied host again. What stood there is put back if the repair fails. */
@@ -268,7 +269,7 @@ function repairStep(context: StepContext): Step {
 
 /** Moves the entry of a host, as it stands, out of our folder. nginx goes on serving it. */
 function releaseStep(context: StepContext): ReturnType<typeof proxyStep> {
-  const { plan, receipt, pairOf, primary, proxy, formerFiles, backedUp, second } = context
+  const { plan, receipt, pairOf, primary, proxy, formerFiles, backedUp } = context
   const { host } = plan
   const { certificate } = receipt ?? {}
   const pair = async () => certificate && pairOf(certificate).catch(() => undefined)
@@ -286,7 +287,7 @@ function releaseStep(context: StepContext): ReturnType<typeof proxyStep> {
     do: async (...given) => {
       const before = await primary.handshake(host)
       const { files } = await release.do(...given)
-      await second()
+      await proxy.secondary?.report()
       const after = await primary.handshake(host)
       const released = files.some(({ hash }) => hash !== null) ? primary.releasedPath(host) : undefined
       // Without an entry nothing was served but what nginx had still in memory.

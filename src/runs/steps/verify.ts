@@ -4,16 +4,15 @@ import type { Afters, EdgeVerdict, Receipt } from '../../model/receipt.ts'
 import { poll } from '../../primitives/retry.ts'
 import { type Step, StepFault } from '../engine/step.ts'
 import type { Held } from './dns.ts'
-import type { SecondaryReport } from './proxy.ts'
+import type { SecondaryWork } from './secondary.ts'
 
 export interface VerifyParts {
   readonly primary: Edge
-  readonly secondary: Edge | undefined
+  /** What the run did on the Secondary. */
+  readonly secondary: SecondaryWork | undefined
   readonly judge: EdgeJudge
   /** The Primary's answer, if it was asked after its reload. */
   readonly first: () => Promise<EdgeVerdict> | undefined
-  /** The Secondary's answer, or why it does not have the Primary's files. */
-  readonly second: () => Promise<SecondaryReport> | undefined
   readonly readBack: (records: readonly ZoneRecord[]) => Promise<Held>
 }
 
@@ -45,23 +44,20 @@ const PAUSE_MS = 150
 
 /** The verdict: DNS serves the plan's records and the Primary serves the host. The Secondary is reported and never decides. */
 export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): Step<'verify', null> {
-  const { primary, secondary, judge, first, second, readBack } = parts
+  const { primary, secondary, judge, first, readBack } = parts
   return {
     name: 'verify',
     decides: true,
     before: async () => null,
     async do(_before, afters) {
-      const [held, verdict, other] = await Promise.all([
+      const [held, verdict] = await Promise.all([
         readBack(records),
         confirmed((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters)),
-        secondary && (second() ?? judge(secondary, afters)),
       ])
       if (held !== 'yes') throw new StepFault(`The DNS server does not serve the records of this plan (${held}).`)
       if (!verdict.ok) throw new StepFault(verdict.detail)
-      return {
-        primary: verdict,
-        secondary: secondary && other ? { server: secondary.server, ...other, optional: true } : null,
-      }
+      const other = await secondary?.report((edge) => judge(edge, afters))
+      return { primary: verdict, secondary: secondary && other ? secondary.verdict(other) : null }
     },
     undo: async () => undefined,
   }

@@ -179,6 +179,29 @@ describe("somebody else's hand", () => {
     writeFileSync(ofHost(one), readFileSync(elsewhere))
   })
 
+  test('a file that is missing is drift of every host in it, and a repair of one of them brings back all that still stand', async () => {
+    const [one = '', other = '', gone = '', moved = ''] = neighboursOf('missing.lab.test')
+    await Promise.all([one, other, gone, moved].map((host) => place(host)))
+    const hash = async (host: string) => (await at.edge.hashFiles([linesFile(host)]))[0]?.hash
+    const whole = await hash(other)
+    rmSync(ofHost(one))
+    expect(await hash(other)).toBeNull()
+    // What changes while the file is missing is not brought back as it was.
+    await at.remove(gone)
+    await at.place({ ...site(moved), target: 'http://127.0.0.1:9' })
+    rmSync(ofHost(one))
+    await place('elsewhere.lab.test')
+    expect(await hash(other)).toBeNull()
+
+    const files = await at.edge.filesFor(site(one))
+    const expected = await at.edge.hashFiles(files.map((file) => file.path))
+    await at.change(files, { propose: async () => ({ files, expected, mends: true }) })
+    expect(await statuses([one, other])).toEqual([200, 200])
+    expect(await hash(other)).toBe(whole)
+    expect(readFileSync(ofHost(one), 'utf8')).not.toContain(`${gone} `)
+    expect([await statusOf(gone), await statusOf(moved)]).toEqual(['unknown_host', 502])
+  })
+
   test("the administrator's reload in the middle loads the old whole or the new whole", async () => {
     await place('always.lab.test')
     const seen: unknown[] = []

@@ -31,8 +31,7 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
       secondary: undefined,
       guard: { assertHeld: () => undefined, fences: [], signal: new AbortController().signal, leftMs: 60_000 },
       reached: () => undefined,
-      alsoOnSecondary: () => undefined,
-      secondaryEnded: async () => undefined,
+      judgeSecondary: undefined,
     },
     target,
   )

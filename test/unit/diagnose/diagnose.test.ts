@@ -61,6 +61,8 @@ describe('the first broken link that explains the symptom is the cause', () => {
     ['file_edited', 'HTTP 404', { ...answered(404), ...other, file: 'edited' }],
     ['file_edited', 'DRIFT', { file: 'edited' }],
     ['file_edited', 'HTTP 502', { ...answered(502), file: 'edited', ...refused, ...target({ moved: true }) }],
+    ['file_edited', 'DRIFT', { file: 'edited', ...refused, ...target({ moved: true }) }],
+    ['name_missing', 'DRIFT', { file: 'edited', ...refused, ...target({ moved: true }), name: { kind: 'missing' } }],
     ['nothing_listening', 'HTTP 502', { ...answered(502), file: 'edited', ...refused }],
     ['nothing_listening', 'HTTP 502', { ...answered(502), ...refused }],
     ['nothing_listening', 'HTTP 502', { ...answered(502), ...refused, name: { kind: 'missing' } }],

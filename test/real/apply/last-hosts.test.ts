@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { viewOf } from '../../support/edge/edge-folder.ts'
+import { makeCertificate } from '../../support/edge/openssl.ts'
+import { applied, planned, run } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { rowsOf, withStore } from '../../support/lab/lab-store.ts'
+import { until } from '../../support/until.ts'
+
+let lab: TestLab
+beforeAll(async () => {
+  lab = await startTestLab()
+  const at = (name: string) => join(lab.state, 'certificates', name)
+  await makeCertificate({ certificate: at('wildcard.pem'), key: at('wildcard.key'), names: ['DNS:*.lab.test'] })
+})
+afterAll(() => lab?.stop())
+
+const pairs = () => Object.values(lab.description.edges).map((edge) => viewOf(edge).certificates)
+
+test.each(['remove', 'accept'] as const)(
+  'the pair of the last two hosts that leave in one generation by %s is taken off both edges',
+  async (action) => {
+    const tls = true
+    const last = [
+      await applied(lab, { subdomain: `one-${action}`, tls }),
+      await applied(lab, { subdomain: `two-${action}`, tls }),
+    ]
+    expect(pairs().map(({ length }) => length)).toEqual([1, 1])
+    const other = await planned(lab, { subdomain: `other-${action}` })
+    const begun = () => rowsOf(lab, "select run_id from journal where step = 'proxy' and mark = 'intent'").length
+    const before = begun()
+    const answers = await withStore(lab, async (store) => {
+      const lease = await store.takeLease('edge 23', 'a test', Date.now(), 300_000)
+      if (!lease) throw new Error('the lock of the Primary is held')
+      // What comes while this change waits for the lock goes into the next generation together.
+      const running = [run(lab, other.planId)]
+      await until('the apply waits for the edge', () => begun() === before + 1)
+      running.push(...last.map(({ planId }) => run(lab, planId, action)))
+      await until('both others wait for the edge', () => begun() === before + 3)
+      await store.releaseLease(lease)
+      return Promise.all(running)
+    })
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    await until('no pair is left', () => pairs().every(({ length }) => length === 0), 90_000)
+  },
+  150_000,
+)
