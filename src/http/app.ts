@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { AjvCompiler } from '@fastify/ajv-compiler'
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifyServerOptions,
   LogController,
   type RawServerDefault,
 } from 'fastify'
@@ -37,6 +40,40 @@ const FORMATS = {
   'dns-label': (text: string) => parseLabel(text) !== undefined,
 }
 
+type CompilersFactory = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>
+type Validator = ((data: unknown) => unknown) & { errors?: unknown }
+type Compile<T> = (route: object) => T
+type Compilers<T> = (schemas: unknown, options: unknown) => Compile<T>
+
+/** Compiles each schema when it is used first. Compiling all of them took half a second of every start. */
+const LAZY_COMPILERS = {
+  buildValidator: lazily(AjvCompiler() as unknown as Compilers<Validator>, (get) => {
+    const validate: Validator = (data) => {
+      const isValid = get()(data)
+      validate.errors = get().errors
+      return isValid
+    }
+    return validate
+  }),
+  buildSerializer: lazily(
+    SerializerSelector() as unknown as Compilers<(data: unknown) => string>,
+    (get) => (data) => get()(data),
+  ),
+}
+
+function lazily<T>(compilers: Compilers<T>, wrap: (get: () => T) => T): Compilers<T> {
+  return (schemas, options) => {
+    const compile = compilers(schemas, options)
+    return (route) => {
+      let compiled: T | undefined
+      return wrap(() => {
+        compiled ??= compile(route)
+        return compiled
+      })
+    }
+  }
+}
+
 /** Creates a Fastify instance with the limits, formats and error answers of this service. */
 export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined): App {
   const limits = {
@@ -57,6 +94,7 @@ export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined):
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: refuseUnroutable,
     serializerOpts: { ajv: { formats: FORMATS } },
+    schemaController: { compilersFactory: LAZY_COMPILERS as CompilersFactory },
     ajv: {
       customOptions: {
         allErrors: true,
