@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { edgeFiles } from '../lab/nginx.ts'
@@ -23,6 +24,7 @@ export function writeServiceConfig(paths: Paths, machine: Instance): void {
   const config = {
     stateDir: paths.of(machine, 'service'),
     storeFile: secret('store', store),
+    storeKeyFile: secret('store-key', storeKey(password)),
     edges: edges(paths),
     zones: {
       [ZONE]: {
@@ -34,6 +36,13 @@ export function writeServiceConfig(paths: Paths, machine: Instance): void {
     acme: { directory: ACME_DIRECTORY, caFile: apiCertificateFile(paths.of('ca', 'pebble')) },
   }
   writeForService(configFile(paths, machine), stringify(config))
+}
+
+/** The same key file on every machine, as an administrator copies it. */
+function storeKey(password: string): string {
+  const key = createHash('sha256').update(`store key ${password}`).digest()
+  const id = createHash('sha256').update(key).digest('hex').slice(0, 16)
+  return `key-${id} ${key.toString('base64')}\n`
 }
 
 const endpoint = ({ address, port }: { readonly address: string; readonly port: number }): string =>

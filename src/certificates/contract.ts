@@ -83,6 +83,17 @@ export interface OrderBook {
   deleteOrder(names: string, directory: string): Promise<void>
 }
 
+/** Secrets of orders that all instances share. Durable when a method resolves. */
+export interface OrderSecrets {
+  read(name: string): Promise<string | undefined>
+  put(name: string, text: string): Promise<void>
+  /** The text that is stored by then: `text`, unless another instance was faster. */
+  putOnce(name: string, text: string): Promise<string>
+  drop(name: string): Promise<void>
+  /** Stores an issued pair for all instances. Repeatable. */
+  publish(firstName: string, pair: PemPair): Promise<void>
+}
+
 /** A certificate to order. */
 export interface OrderRequest {
   readonly names: readonly string[]

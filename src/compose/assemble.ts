@@ -1,28 +1,35 @@
 import { AuditTrail } from '../audit/trail.ts'
 import { Admission } from '../authorize/admission.ts'
 import { orderBudget } from '../certificates/budget/order-budget.ts'
-import type { OrderBudget } from '../certificates/contract.ts'
+import type { CertificateInventory, OrderBudget, OrderSecrets } from '../certificates/contract.ts'
 import { certificateInventory } from '../certificates/stock/inventory.ts'
 import { issuedFolder } from '../certificates/stock/issued-files.ts'
+import { SharedPairs } from '../certificates/vault/shared-pairs.ts'
+import { Vault } from '../certificates/vault/vault.ts'
 import type { Config } from '../config/config.ts'
 import { Secret } from '../config/secret.ts'
 import { zoneOf } from '../config/zones.ts'
 import { Metrics } from '../metrics/metrics.ts'
+import { formatEndpoint } from '../model/address.ts'
 import type { Plan } from '../model/exposure.ts'
 import { Board } from '../monitor/board.ts'
 import { DebugLogWatch } from '../monitor/debug-log-watch.ts'
 import { reportWebhooks, type WebhookReport } from '../notify/webhook-report.ts'
 import { type Hook, keyOf, sender } from '../notify/webhook-request.ts'
 import { WebhookSender } from '../notify/webhook-sender.ts'
+import { Presence } from '../operate/presence.ts'
 import type { Service } from '../operate/serve.ts'
 import type { Converge } from '../runs/converge.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
 import { crashAt } from '../runs/engine/crash-points.ts'
+import { aloneOnDuty, sharedDuty } from '../runs/engine/duty.ts'
 import type { Publish, Runs } from '../runs/engine/runs.ts'
 import { housekeeping } from '../runs/housekeeping.ts'
+import { Reach } from '../runs/reach.ts'
 import { assertEquipped } from '../runs/steps/context.ts'
 import { type Claim, claimInstance, claimStateFolder } from '../runtime/instance.ts'
 import type { Log } from '../runtime/log.ts'
+import { VERSION } from '../runtime/version.ts'
 import { openStore, type StoreSetting } from '../store/open.ts'
 import type { Store } from '../store/ports/store.ts'
 import { Exposer } from '../usecases/exposer.ts'
@@ -61,7 +68,11 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   claimStateFolder(config.stateDir)
   const claim = options.claim ?? claimInstance(config.stateDir)
   const store = await openClaimed(config, upgrade, claim)
-  const shared = sharedParts(config, { store, instance: claim.name, log, now })
+  const secrets = await openSecrets(config, store, now).catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
+  const shared = sharedParts(config, { store, secrets, instance: claim.name, log, now })
   const { settings, trail, admission, board, reader, instance, crashPoint, leaseMs } = shared
 
   // The runs, the exposer, the diagnoser and the monitor call each other: these two functions are called only later.
@@ -77,6 +88,8 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const runs = composeRuns({ ...parts, recheck }, { store, trail, log, instance, leaseMs, crashPoint, publish, now })
   const renewals = composeRenewals(config, parts, { store, runs, instance, log })
   const converge = composeConverge(parts, { store, runs, instance, log })
+  const reach = new Reach({ ...parts, store, now })
+  const duty = config.store.kind === 'postgres' ? sharedDuty(store, instance, leaseMs) : aloneOnDuty
   const exposer: Exposer = new Exposer({
     settings,
     planTtlSeconds: config.plan.ttlSeconds,
@@ -90,36 +103,20 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     stepsToRepair: composeStepsToRepair(config, store, parts),
     reportCertificate: (host, validity) => monitor.reportCertificate(host, validity),
     assertEquipped: (zone) => assertEquipped(parts, zone),
+    refusal: () => reach.refusal(),
     instance,
     now,
   })
   const hooks = hooksOf(config)
   const webhookReport = () => reportWebhooks(hooks, store)
-  const metrics = composeMetrics({
-    store,
-    now,
-    board,
-    runs,
-    standings: parts.standings,
-    webhookReport,
-    waitingChecks: () => monitor.waiting,
-  })
+  const { standings } = parts
+  const metrics = composeMetrics({ ...shared, runs, standings, webhookReport, waitingChecks: () => monitor.waiting })
   const edges = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
   const debugLogs = new DebugLogWatch(edges, log)
   const drift = composeDrift(config, store, parts.inventory)
   const diagnoser = composeDiagnoser(config, settings, { store, reader, board, drift, log, now })
-  const monitor = composeMonitor(config, { ...parts, store, runs, board, metrics, reader, instance, log })
-  const http = {
-    ...shared,
-    exposer,
-    runs,
-    webhookReport,
-    diagnoser,
-    metrics,
-    monitor,
-    debugLogs,
-    drift,
-  }
+  const monitor = composeMonitor(config, { ...parts, store, runs, board, metrics, reader, reach, instance, log })
+  const http = { ...shared, exposer, runs, webhookReport, diagnoser, metrics, monitor, debugLogs, drift }
   return {
     ...parts,
     store,
@@ -130,20 +127,31 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     app: await composeHttp(config, http),
     trail,
     admission,
-    housekeeping: housekeeping({ ...parts, store, runs, renewals, converge, exposer, debugLogs, instance, log, now }),
+    housekeeping: housekeeping({
+      ...{ ...parts, store, runs, renewals, converge, exposer, debugLogs },
+      ...{ reach, duty, instance, log, now },
+    }),
     monitor,
+    presence: config.store.kind === 'postgres' ? composePresence(config, { ...shared, claim, reach }) : undefined,
+    duty,
     hooks,
     webhookReport,
-    webhookSender: new WebhookSender(hooks, {
-      store,
-      log,
-      instance,
-      now,
-      chance: Math.random,
-      send: sender(),
-      leaseMs,
-    }),
+    webhookSender: new WebhookSender(hooks, { ...shared, chance: Math.random, send: sender() }),
   }
+}
+
+function composePresence(
+  { listen, stateDir }: Config,
+  { store, secrets, claim, reach, leaseMs, log, now }: Surroundings & { claim: Claim; reach: Reach; leaseMs: number },
+): Presence {
+  return new Presence({
+    ...{ store, claim, stateDir, log, now },
+    address: `${listen.tls ? 'https' : 'http'}://${formatEndpoint(listen)}`,
+    version: VERSION,
+    edges: () => reach.servers(),
+    keys: () => secrets.keyIds(),
+    lifeMs: leaseMs,
+  })
 }
 
 /** Opens the store and ties the claim to it: closing the store, or failing to open it, releases the claim. */
@@ -160,8 +168,38 @@ export const open = (config: Config, upgrade: boolean): Promise<Store> => openSt
 export const settingOf = ({ store }: Config): StoreSetting =>
   store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() }
 
+type Secrets = OrderSecrets & Pick<Vault, 'keyIds'> & Pick<SharedPairs, 'update'>
+
+/** Issued pairs that are only in the state folder are put into the store, and those of other instances into the folder. */
+async function openSecrets({ storeKeyFile, stateDir }: Config, store: Store, now: () => number): Promise<Secrets> {
+  const vault = await Vault.open({ store, file: storeKeyFile, now })
+  const pairs = new SharedPairs({ stateDir, store, vault, now })
+  await pairs.update()
+  return {
+    read: (name) => vault.read(name),
+    put: (name, text) => vault.put(name, text),
+    putOnce: (name, text) => vault.putOnce(name, text),
+    drop: (name) => vault.drop(name),
+    keyIds: () => vault.keyIds(),
+    publish: (firstName, pair) => pairs.publish(firstName, pair),
+    update: () => pairs.update(),
+  }
+}
+
+/** Before each look at the folders, those of other instances are fetched. Without the store the folders have to do. */
+function upToDate(inventory: CertificateInventory, { update }: Secrets): CertificateInventory {
+  const updated = () => update().catch(() => undefined)
+  return {
+    covering: (...asked) => updated().then(() => inventory.covering(...asked)),
+    coveringEach: (...asked) => updated().then(() => inventory.coveringEach(...asked)),
+    withFingerprint: (...asked) => updated().then(() => inventory.withFingerprint(...asked)),
+    findings: (...asked) => updated().then(() => inventory.findings(...asked)),
+  }
+}
+
 interface Surroundings {
   readonly store: Store
+  readonly secrets: Secrets
   readonly instance: string
   readonly log: Log
   readonly now: () => number
@@ -171,15 +209,16 @@ interface Surroundings {
 function sharedParts(config: Config, surroundings: Surroundings) {
   const { store, now } = surroundings
   const { reader, preflight } = primaryReaders(config)
+  const inventory = certificateInventory(config.certificates, {
+    issued: issuedFolder(config.stateDir),
+    prefersWildcard: (host) => zoneOf(config.zones, host)?.certificate === 'wildcard',
+  })
   return {
     ...surroundings,
     trail: new AuditTrail(store),
     settings: planSettings(config),
     admission: new Admission(config, config.adminTokenValue?.reveal()),
-    inventory: certificateInventory(config.certificates, {
-      issued: issuedFolder(config.stateDir),
-      prefersWildcard: (host) => zoneOf(config.zones, host)?.certificate === 'wildcard',
-    }),
+    inventory: config.store.kind === 'postgres' ? upToDate(inventory, surroundings.secrets) : inventory,
     budget: budgetOf(config, store, now),
     board: new Board(),
     reader,

@@ -15,7 +15,7 @@ import {
   addShow,
   addWebhooks,
 } from '../operate/commands.ts'
-import { addStore } from '../operate/store-commands.ts'
+import { addKeys, addStore } from '../operate/store-commands.ts'
 import { VERSION } from '../runtime/version.ts'
 import { machine } from './machine.ts'
 
@@ -52,8 +52,19 @@ export function commandLine(): Command {
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
-  for (const add of [addServe, addDoctor, addShow, addBackups, addEdge, addResolve, addStore, addAcme, addWebhooks])
-    add(program, machine)
+  const onServer = [
+    addServe,
+    addDoctor,
+    addShow,
+    addBackups,
+    addEdge,
+    addResolve,
+    addStore,
+    addKeys,
+    addAcme,
+    addWebhooks,
+  ]
+  for (const add of onServer) add(program, machine)
   addAuditVerify(audit, machine)
   program.commandsGroup('More:')
   for (const add of [addMcp, addCompletion]) add(program)

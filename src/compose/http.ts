@@ -47,12 +47,13 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
   return createServer({
     version: VERSION,
     exposer,
-    progress: new PlanProgress(store, runs),
-    events: new EventFeed(store),
+    progress: new PlanProgress(store, runs, store),
+    events: new EventFeed(store, store),
     audit: store,
     webhooks: parts.webhookReport,
     board,
     upToDate: (host) => monitor.upToDate(host),
+    unconfirmedMs: () => monitor.unconfirmedMs,
     showsUnmanaged: config.status.showUnmanaged === 'public',
     diagnoser,
     drift: parts.drift,
@@ -64,6 +65,7 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     trail,
     publicUrls: config.publicUrls,
     rateLimits: config.rateLimits,
+    requestCounts: config.store.kind === 'postgres' ? store : undefined,
     isReady: () =>
       store.ping().then(
         () => true,

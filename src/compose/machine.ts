@@ -59,6 +59,16 @@ export const machine: Machine = {
     }
   },
 
+  async rotateKeys(config, lost) {
+    const { open } = await import('./assemble.ts')
+    const { rotateKeys } = await import('../certificates/vault/vault.ts')
+    const { untilKeyIsShared } = await import('../operate/presence.ts')
+    const store = await open(config, false)
+    const { storeKeyFile: file, instances } = config
+    const untilShared = (keyId: string) => untilKeyIsShared(store, keyId, file, 3_000 * instances.takeOverSeconds)
+    return rotateKeys({ store, file, now: Date.now, untilShared, forgetsLost: lost }).finally(() => store.close())
+  },
+
   async exportAccountKey({ stateDir, acme }, file) {
     const { exportAccountKey } = await import('../certificates/acme/account.ts')
     const { directory, accountKey } = acme

@@ -13,6 +13,7 @@ import type { Board } from '../monitor/board.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import { fileState } from '../observe/host/inspect-edge.ts'
 import type { Runs } from '../runs/engine/runs.ts'
+import type { Reach } from '../runs/reach.ts'
 import { verifiedAnswer } from '../runs/steps/verify.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
@@ -26,6 +27,7 @@ interface MonitorSources extends RunParts {
   readonly board: Board
   readonly reader: EdgeReader | undefined
   readonly metrics: Metrics
+  readonly reach: Reach
   readonly instance: string
   readonly log: Log
 }
@@ -50,6 +52,7 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
     visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
     compare: comparer(parts, dnsStandingReader(config)),
     firstAnswer: verifiedAnswer,
+    mayCheck: () => parts.reach.hasPrimary(),
     listenToRuns: (listener) => parts.runs.listen(listener),
     onCheck: (status) => parts.metrics.check(status),
     everyMs: monitor.everySeconds * 1000,

@@ -9,6 +9,7 @@ import type {
   ChallengeType,
   IssueProgress,
   OrderBudget,
+  OrderSecrets,
 } from '../certificates/contract.ts'
 import { loadPair } from '../certificates/stock/pair.ts'
 import type { Config } from '../config/config.ts'
@@ -51,6 +52,7 @@ interface RunPartsSources {
   readonly store: Store
   readonly inventory: CertificateInventory
   readonly budget: OrderBudget
+  readonly secrets: OrderSecrets
   readonly instance: string
   readonly crashPoint: CrashPoint
   /** Called after the Primary's nginx has loaded the files as they were on its disk at the time `since`. */
@@ -132,7 +134,7 @@ function zoneClients({ zones }: Config) {
   return { providers, readers }
 }
 
-function issuerOptions({ config, store, budget, log, now }: RunPartsSources): AcmeIssuerOptions {
+function issuerOptions({ config, store, budget, secrets, log, now }: RunPartsSources): AcmeIssuerOptions {
   const { acme, stateDir } = config
   return {
     directory: acme.directory,
@@ -146,6 +148,7 @@ function issuerOptions({ config, store, budget, log, now }: RunPartsSources): Ac
     stateDir,
     orders: store,
     budget,
+    secrets,
     onProgress: (progress) => logProgress(log, progress),
     limits: { requestMs: acme.timeoutSeconds * 1000 },
     now,

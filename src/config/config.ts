@@ -32,6 +32,8 @@ export interface Config {
   readonly adminTokenValue: Secret | undefined
   readonly stateDir: string
   readonly store: StoreSetting
+  /** Has the keys of the secrets in the store. All instances on one store need the same file. */
+  readonly storeKeyFile: string
   /** The time without a sign of life after which another instance takes over the runs of an instance. */
   readonly instances: { readonly takeOverSeconds: number }
   readonly servers: Servers
@@ -99,7 +101,8 @@ export const configSchema = (folder: string) =>
     stateDir: value.path(folder, 'the path of a folder', '/var/lib/drawbridge'),
     store: Type.Optional(value.text('sqlite or postgres://user@host/database')),
     storeFile: Type.Optional(value.path(folder, 'the path of a file')),
-    instances: Type.Object({ takeOverSeconds: value.seconds(3, 3_600, 30) }),
+    storeKeyFile: Type.Optional(value.path(folder, 'the path of a file')),
+    instances: Type.Object({ takeOverSeconds: Type.Optional(value.seconds(3, 3_600)) }),
     servers: serversSchema,
     edge: Type.Object({ http: value.port(80), https: value.port(443) }),
     edges: edgesSchema(folder),
@@ -143,10 +146,13 @@ export function readConfig(text: string, file: string, environment: Environment)
   const sources: SecretSources = { document, environment }
   const servers = readServers(settings.servers, document)
   const acme = readAcme(settings.acme, document)
+  const storeSetting = readStore({ store, storeFile }, settings.stateDir, sources)
   const config: Config = {
     ...settings,
     adminTokenValue: readAdminToken(adminTokenFile, sources),
-    store: readStore({ store, storeFile }, settings.stateDir, sources),
+    store: storeSetting,
+    storeKeyFile: settings.storeKeyFile ?? resolve(settings.stateDir, 'store.key'),
+    instances: { takeOverSeconds: settings.instances.takeOverSeconds ?? TAKE_OVER_SECONDS[storeSetting.kind] },
     servers,
     edges: readEdges(settings.edges ?? defaultEdges(folder, servers, document), servers, document),
     zones: readZones(settings.zones, { ...sources, challenge: acme.challenge }),
@@ -157,6 +163,12 @@ export function readConfig(text: string, file: string, environment: Environment)
   document.assertSound()
   return deepFreeze(config)
 }
+
+/**
+ * On SQLite nobody else can take a run over, and the service itself takes up its own runs at once. There the longer time lets
+ * the clocks of the service and of a DNS server differ more.
+ */
+const TAKE_OVER_SECONDS = { sqlite: 30, postgres: 5 }
 
 function readAdminToken(file: string | undefined, { document, environment }: SecretSources): Secret | undefined {
   const secret =

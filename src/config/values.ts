@@ -42,10 +42,15 @@ export const text = (allowed: string, fallback?: string) =>
 
 export const truth = (fallback?: boolean) => Type.Boolean({ allowed: 'true or false', ...withDefault(fallback) })
 
-export const whole = (lowest: number, highest: number, fallback: number, unit: string) =>
-  Type.Integer({ minimum: lowest, maximum: highest, default: fallback, allowed: `${unit}, ${lowest} to ${highest}` })
+export const whole = (lowest: number, highest: number, fallback: number | undefined, unit: string) =>
+  Type.Integer({
+    minimum: lowest,
+    maximum: highest,
+    allowed: `${unit}, ${lowest} to ${highest}`,
+    ...withDefault(fallback),
+  })
 
-export const seconds = (lowest: number, highest: number, fallback: number) =>
+export const seconds = (lowest: number, highest: number, fallback?: number) =>
   whole(lowest, highest, fallback, 'whole seconds')
 
 export const port = (fallback: number) => whole(1, 65_535, fallback, 'a port')

@@ -9,6 +9,7 @@ import { Problem } from '../model/errors.ts'
 import type { Board } from '../monitor/board.ts'
 import type { EventFeed } from '../notify/event-feed.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
+import type { RequestCountStore } from '../store/ports/request-counts.ts'
 import type { Diagnoser } from '../usecases/diagnoser.ts'
 import type { Exposer } from '../usecases/exposer.ts'
 import type { PlanProgress } from '../usecases/progress.ts'
@@ -47,6 +48,8 @@ export interface ServerParts {
   readonly board: Board
   /** Resolves when the board shows all earlier commits of `host`, or of all hosts. */
   readonly upToDate: (host?: string) => Promise<void>
+  /** For how long the store did not confirm what the board shows. */
+  readonly unconfirmedMs: () => number | undefined
   /** Whether public callers see hosts that Drawbridge did not create. */
   readonly showsUnmanaged: boolean
   readonly diagnoser: Diagnoser
@@ -60,6 +63,8 @@ export interface ServerParts {
   readonly trail: AuditTrail
   readonly publicUrls: readonly string[]
   readonly rateLimits: RateLimits
+  /** Counts the requests of all instances. Undefined where there is only one. */
+  readonly requestCounts: RequestCountStore | undefined
   readonly isReady: () => Promise<boolean>
   /** Problems that an administrator must fix. Public callers may read them. */
   readonly warnings: () => readonly string[]
@@ -90,7 +95,7 @@ async function addGuards(app: App, parts: ServerParts, isClosing: () => boolean)
     frameguard: { action: 'deny' },
     strictTransportSecurity: parts.tls !== undefined,
   })
-  const budgets = await createBudgets(app, parts.rateLimits)
+  const budgets = await createBudgets(app, parts.rateLimits, parts.requestCounts)
   const hostCheck = new HostCheck(parts.publicUrls, parts.tls ? 'https' : 'http')
   guardRequests(app, { ...parts, hostCheck, budgets, isClosing })
   handleErrors(app, parts.trail, budgets, parts.now)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EdgeReader } from '../edge/reading/contract.ts'
 import type { Validity } from '../model/badge.ts'
+import { WakeUp, wokenWithin } from '../primitives/followers.ts'
 import { HeldLeases } from '../runs/engine/lease.ts'
 import type { Store } from '../store/ports/store.ts'
 import { Follower } from './follower.ts'
@@ -19,6 +20,8 @@ interface MonitorParts extends Omit<RoundsParts, 'writer' | 'watchList'> {
   /** Subscribes to every step of every run of this instance. */
   readonly listenToRuns: (listener: (entry: { readonly runId: string }) => void) => () => void
   readonly firstAnswer: FirstAnswer
+  /** Whether this instance reaches the Primary's edge. If not, another one checks. */
+  readonly mayCheck: () => Promise<boolean>
   readonly instance: string
   /** How long the monitor lease lasts without renewal. */
   readonly leaseMs: number
@@ -26,7 +29,9 @@ interface MonitorParts extends Omit<RoundsParts, 'writer' | 'watchList'> {
 
 const LEASE = 'monitor'
 const TICK_MS = 100
+/** How often the rows of the checking instance are read. The longer time counts while its commits are told. */
 const FOLLOW_MS = 500
+const TOLD_FOLLOW_MS = 1_000
 
 /** Checks every host through the Primary's edge at regular intervals. One instance checks; the others copy its results. */
 export class Monitor {
@@ -36,6 +41,9 @@ export class Monitor {
   #writer: StatusWriter | undefined
   /** Updates hosts on the board: the watch list when this instance checks, else the follower. Undefined before the start. */
   #hosts: WatchList | Follower | undefined
+  readonly #told = new WakeUp()
+  /** When the board was last known to be what the store says. */
+  #confirmedAt: number | undefined
   #stopped = false
   #ended: Promise<void> = Promise.resolve()
 
@@ -46,6 +54,11 @@ export class Monitor {
   /** The number of checks that are due and not started. */
   get waiting(): number {
     return this.#rounds?.waiting ?? 0
+  }
+
+  /** For how long nothing confirms the board, because the store does not answer. Undefined before the start. */
+  get unconfirmedMs(): number | undefined {
+    return this.#confirmedAt === undefined ? undefined : this.#parts.now() - this.#confirmedAt
   }
 
   start(): void {
@@ -83,23 +96,27 @@ export class Monitor {
 
   async stop(): Promise<void> {
     this.#stopped = true
+    this.#told.call()
     await this.#ended
     this.#parts.visitor.close()
   }
 
   async #run(): Promise<void> {
-    const { log } = this.#parts
+    const { log, store } = this.#parts
+    const stopWatching = store.watch(() => this.#told.call())
     let follower = this.#follow()
     while (!this.#stopped) {
       try {
         if (await this.#lead()) follower = this.#follow()
         await follower.update()
+        this.#confirmedAt = this.#parts.now()
       } catch (error) {
         log.error({ event: 'monitor_round_failed', err: error }, 'Monitor round failed; retrying.')
         if (this.#hosts !== follower) follower = this.#follow()
       }
-      if (!this.#stopped) await sleep(FOLLOW_MS)
+      if (!this.#stopped) await wokenWithin(this.#told, store.isWatching() ? TOLD_FOLLOW_MS : FOLLOW_MS)
     }
+    stopWatching()
   }
 
   #follow(): Follower {
@@ -110,8 +127,8 @@ export class Monitor {
 
   /** Checks the hosts while this instance holds the monitor lease. Returns false when another instance holds it. */
   async #lead(): Promise<boolean> {
-    const { store, board, edge, instance, leaseMs, now } = this.#parts
-    const lease = edge && (await store.takeLease(LEASE, instance, now(), leaseMs))
+    const { store, board, edge, instance, leaseMs, mayCheck, now } = this.#parts
+    const lease = edge && (await mayCheck()) && (await store.takeLease(LEASE, instance, now(), leaseMs))
     if (!lease) return false
     const held = new HeldLeases(store, [lease], leaseMs, now)
     const writer = new StatusWriter(store, board)
@@ -143,11 +160,20 @@ export class Monitor {
   async #checkHosts(held: HeldLeases, watchList: WatchList, rounds: Rounds, writer: StatusWriter): Promise<void> {
     while (!this.#stopped) {
       held.assertHeld()
+      if (!(await this.#parts.mayCheck())) return
+      this.#confirm(held)
       await this.#refresh(watchList)
       rounds.begin()
       await this.#write(writer)
       await sleep(TICK_MS)
     }
+  }
+
+  /** A lease is renewed every quarter of its life. One that was not renewed twice in a row tells that the store does not answer. */
+  #confirm(held: HeldLeases): void {
+    const { leaseMs, now } = this.#parts
+    const { leftMs } = held
+    this.#confirmedAt = leftMs > leaseMs / 2 ? now() : now() + leftMs - leaseMs
   }
 
   async #refresh(watchList: WatchList): Promise<void> {

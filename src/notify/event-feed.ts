@@ -1,6 +1,6 @@
 import type { EventType, StoredEvent } from '../model/event.ts'
 import { SharedPoll, WakeUp } from '../primitives/followers.ts'
-import type { EventStore } from '../store/ports/events.ts'
+import type { ChangeFeed, EventStore } from '../store/ports/events.ts'
 
 /** Selects events by type and host. An undefined member selects all. */
 export interface EventFilter {
@@ -11,8 +11,9 @@ export interface EventFilter {
 export const wants = ({ types, hosts }: EventFilter, { type, host }: Pick<StoredEvent, 'type' | 'host'>): boolean =>
   (types?.has(type) ?? true) && (hosts?.has(host) ?? true)
 
-/** One poll of the store finds new events of every instance for all followers. */
+/** One poll of the store finds new events of every instance for all followers. The longer time counts while commits are told. */
 const POLL_MS = 250
+const TOLD_POLL_MS = 1_000
 const PAGE = 200
 /** The number of new events in memory. A follower that is further behind reads from the store. */
 const MOST_RECENT = 1_000
@@ -22,13 +23,19 @@ export class EventFeed {
   readonly #store: Pick<EventStore, 'readEvents' | 'eventHead'>
   readonly #closing = new AbortController()
   readonly #newEvents = new WakeUp()
-  readonly #poll = new SharedPoll(POLL_MS, () => this.#readNew())
+  readonly #poll: SharedPoll
   /** The newest events up to `#read`, without a gap. */
   #recent: StoredEvent[] = []
   #read = 0
 
-  constructor(store: Pick<EventStore, 'readEvents' | 'eventHead'>) {
+  constructor(store: Pick<EventStore, 'readEvents' | 'eventHead'>, changes?: ChangeFeed) {
     this.#store = store
+    this.#poll = new SharedPoll(
+      () => (changes?.isWatching() ? TOLD_POLL_MS : POLL_MS),
+      () => this.#readNew(),
+    )
+    const stop = changes?.watch(() => this.#poll.soon())
+    if (stop) this.#closing.signal.addEventListener('abort', stop)
   }
 
   /** Events after `afterSeq` (or from now on if undefined), until the feed is closed or `gone` is aborted. */

@@ -29,8 +29,18 @@ export interface Machine {
   doctorParts(config: Config): Promise<DoctorParts>
   /** Copies the store of one configuration to that of another, which must be empty. No service may run on either. */
   copyStore(from: Config, to: Config, onProgress: (progress: CopyProgress) => void): Promise<CopyReport>
+  /** Seals the secrets in the store with a new key. `lost`: deletes those that no key of the key file opens. */
+  rotateKeys(config: Config, lost: boolean): Promise<KeyRotation>
   /** Writes the key of the ACME account to a new file of mode 0600. */
   exportAccountKey(config: Config, file: string): Promise<void>
+}
+
+/** What a rotation has done. `lost`: the names of secrets that were deleted. */
+export interface KeyRotation {
+  readonly from: string | undefined
+  readonly to: string
+  readonly sealed: number
+  readonly lost: readonly string[]
 }
 
 interface MachineParts extends RestoreParts, ConvergeParts, Omit<ResolveParts, 'store'> {

@@ -6,9 +6,11 @@ import type { Config } from '../config/config.ts'
 import type { App } from '../http/app.ts'
 import { reloadOnChange } from '../http/certificate-reload.ts'
 import { formatEndpoint } from '../model/address.ts'
+import type { Duty } from '../runs/engine/duty.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import { acceptsAdminToken } from '../usecases/policy.ts'
+import type { Presence } from './presence.ts'
 
 /** The assembled service, ready to listen. */
 export interface Service {
@@ -19,6 +21,9 @@ export interface Service {
   readonly housekeeping: Housekeeping
   readonly monitor: { start(): void; stop(): Promise<void> }
   readonly webhookSender: { start(): void; stop(): Promise<void> }
+  /** Undefined on a store that belongs to this instance alone. */
+  readonly presence: Pick<Presence, 'begin' | 'stop'> | undefined
+  readonly duty: Duty
   readonly log: Log
 }
 
@@ -58,7 +63,15 @@ const DAY_MS = 86_400_000
 
 /** Listens until SIGTERM or SIGINT. Then refuses new requests, finishes running ones and returns. */
 export async function serve(service: Service, config: Config): Promise<void> {
-  const { app, store, trail, housekeeping, monitor, webhookSender, log } = service
+  const { app, store, trail, housekeeping, monitor, webhookSender, presence, duty, log } = service
+  const lost = Promise.withResolvers<string>()
+  // Before recovery: what has the name of another instance must not take up its runs.
+  await presence
+    ?.begin(() => lost.resolve('the loss of its name'))
+    .catch(async (error: unknown) => {
+      await store.close()
+      throw error
+    })
   await housekeeping.begin()
   // Runs end before the listener closes, so that callers get an answer (503) during this time.
   app.addHook('preClose', () => housekeeping.drain(DRAIN_MS))
@@ -70,8 +83,9 @@ export async function serve(service: Service, config: Config): Promise<void> {
   const stopWatching = tls ? reloadOnChange(app.server as unknown as Server, tls, log) : () => undefined
   const loops = [
     every(FLUSH_MS, log, () => trail.flush(Date.now())),
-    every(PRUNE_MS, log, () => pruneOld(store, config, Date.now())),
-    every(RECOVER_MS, log, () => housekeeping.recover()),
+    every(PRUNE_MS, log, () => duty('prune', () => pruneOld(store, config, Date.now()))),
+    // A run whose instance died is taken up soon after its lease has run out.
+    every(Math.min(RECOVER_MS, config.instances.takeOverSeconds * 400), log, () => housekeeping.recover()),
     every(EXPIRE_MS, log, () => housekeeping.expire()),
     every(CONVERGE_MS, log, () => housekeeping.converge()),
     every(AWAY_MS, log, () => housekeeping.convergeIfAway()),
@@ -80,7 +94,8 @@ export async function serve(service: Service, config: Config): Promise<void> {
   ]
   const address = `${tls ? 'https' : 'http'}://${formatEndpoint(config.listen)}`
   log.info({ event: 'service_started', address, flow: config.flow }, `Drawbridge listens on ${address}.`)
-  const signal = await endSignal()
+  const signal = await Promise.race([endSignal(), lost.promise])
+  if (signal !== 'SIGTERM' && signal !== 'SIGINT') process.exitCode = 1
   log.info(
     { event: 'shutdown_started', signal },
     'Drawbridge is shutting down; running requests are finished, new requests are refused.',
@@ -94,6 +109,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
     sleep(DRAIN_MS + CLOSE_MS, undefined, { ref: false }),
   ])
   await trail.finish(Date.now())
+  await presence?.stop()
   await store.close()
   endWithin(CLOSE_MS, log)
 }

@@ -3,7 +3,7 @@ import type { CopyProgress, CopyReport } from '../store/ports/copy.ts'
 import { type Configured, onThisMachine, withExample, withJson } from '../terminal/declare.ts'
 import { print } from '../terminal/print.ts'
 import { screenOn } from '../terminal/screen.ts'
-import { configIn, type Machine } from './commands.ts'
+import { configIn, type KeyRotation, type Machine } from './commands.ts'
 
 export function addStore(program: Command, machine: Machine): void {
   const store = program.command('store').description('the database of the service')
@@ -19,6 +19,26 @@ export function addStore(program: Command, machine: Machine): void {
     'drawbridge store copy --config /etc/drawbridge/drawbridge.yaml --to /etc/drawbridge/postgres.yaml',
   )
 }
+
+export function addKeys(program: Command, machine: Machine): void {
+  const keys = program.command('keys').description('the key of the secrets in the store')
+  const rotate = onThisMachine(keys.command('rotate'))
+    .description('seal all secrets in the store with a new key; services may run')
+    .option('--lost', 'the key file is lost: delete the secrets that cannot be opened')
+    .action(async ({ config: file, json, lost }: Configured & { lost?: boolean }) => {
+      const config = await configIn(file)
+      const rotation = await machine.rotateKeys(config, lost === true)
+      const body = { ...rotation, from: rotation.from ?? null, file: config.storeKeyFile }
+      print({ body, lines: () => rotationLines(rotation, config.storeKeyFile) }, json)
+    })
+  withExample(withJson(rotate), 'drawbridge keys rotate --config /etc/drawbridge/drawbridge.yaml')
+}
+
+const rotationLines = ({ from, to, sealed, lost }: KeyRotation, file: string): string[] => [
+  `${sealed} ${sealed === 1 ? 'secret is' : 'secrets are'} sealed with ${to}${from === undefined ? '' : ` instead of ${from}`}.`,
+  ...lost.map((name) => `Deleted, because no key opens it: ${name}`),
+  `The new key is in ${file}. Keep a copy of it beside the backups of the store: it opens no earlier backup, and no other key opens a later one.`,
+]
 
 const EVERY_MS = 1_000
 

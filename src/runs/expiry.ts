@@ -1,3 +1,4 @@
+import { Problem } from '../model/errors.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
 import type { RunResult } from './engine/runs.ts'
@@ -17,6 +18,7 @@ interface Wait {
   readonly pauseMs: number
 }
 
+const TAKEN: readonly Problem['code'][] = ['plan_busy', 'plan_not_applied']
 const FIRST_PAUSE_MS = 2_000
 const LONGEST_PAUSE_MS = 600_000
 const AT_ONCE = 16
@@ -70,7 +72,11 @@ export class Expiry {
   }
 
   async #isDone(planId: string): Promise<boolean> {
-    const started = await this.#parts.exposer.expire(planId)
+    const started = await this.#parts.exposer.expire(planId).catch((fault: unknown) => {
+      // Another instance was faster, or a caller removes it. If the exposure stays, the next look finds it again.
+      if (fault instanceof Problem && TAKEN.includes(fault.code)) return undefined
+      throw fault
+    })
     return !started || (await started.result).outcome.kind === 'succeeded'
   }
 }

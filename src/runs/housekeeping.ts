@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { Converge } from './converge.ts'
+import type { Duty } from './engine/duty.ts'
 import { recover } from './engine/recover.ts'
 import type { Runs } from './engine/runs.ts'
 import { Expiry, type ExpiryParts } from './expiry.ts'
+import type { Reach } from './reach.ts'
 import type { Renewals } from './renewals.ts'
 import type { StepParts } from './steps/context.ts'
 
@@ -15,6 +17,8 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary'> {
   readonly renewals: Renewals | undefined
   readonly converge: Converge
   readonly exposer: ExpiryParts['exposer']
+  readonly reach: Pick<Reach, 'hasPrimary'>
+  readonly duty: Duty
   /** Warns of edges that log at debug level: their log would hold private keys. */
   readonly debugLogs: { check(): Promise<void> }
   readonly instance: string
@@ -27,7 +31,7 @@ const JUST_BEGUN_MS = 5_000
 
 /** Periodic work of the service: prepares edges, recovers interrupted runs, removes expired exposures, renews certificates. */
 export function housekeeping(parts: HousekeepingParts) {
-  const { primary, secondary, store, runs, renewals, converge, exposer, log, now } = parts
+  const { primary, secondary, store, runs, renewals, converge, exposer, reach, duty, log, now } = parts
   const prepare = async () => {
     for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
       await edge
@@ -38,14 +42,20 @@ export function housekeeping(parts: HousekeepingParts) {
     }
   }
   const expiry = new Expiry({ store, exposer, log, now })
+  /** Work that needs the Primary's edge is left to instances that reach it. */
+  const withEdge = async (work: () => Promise<unknown>) => {
+    if (await reach.hasPrimary()) await work()
+  }
+  const renew = () => withEdge(() => duty('renew', async () => renewals?.look()))
+  const bringIntoStep = () => duty('converge', () => converge.look())
   return {
     async begin(): Promise<void> {
       const begun = parts.debugLogs
         .check()
         .then(prepare)
-        .then(() => recover(parts))
-        .then(() => converge.look())
-        .then(() => renewals?.look())
+        .then(() => withEdge(() => recover(parts)))
+        .then(bringIntoStep)
+        .then(renew)
         .catch((error: unknown) =>
           log.error({ event: 'start_incomplete', err: error }, 'Recovery at start failed; retrying'),
         )
@@ -53,11 +63,11 @@ export function housekeeping(parts: HousekeepingParts) {
       await Promise.race([begun, sleep(BEGIN_PATIENCE_MS, undefined, { ref: false })])
     },
     // A run that was committed a moment ago may not be registered in `runs` yet.
-    recover: () => recover(parts, now() - JUST_BEGUN_MS),
-    expire: () => expiry.removeDue(),
-    renew: async () => renewals?.look(),
-    converge: () => converge.look(),
-    convergeIfAway: () => converge.lookIfAway(),
+    recover: () => withEdge(() => recover(parts, now() - JUST_BEGUN_MS)),
+    expire: () => withEdge(() => expiry.removeDue()),
+    renew,
+    converge: bringIntoStep,
+    convergeIfAway: () => duty('converge', () => converge.lookIfAway()),
     checkLogLevels: () => parts.debugLogs.check(),
     async drain(limitMs: number): Promise<void> {
       await Promise.all([runs.drain(limitMs), renewals?.drain(limitMs)])

@@ -283,9 +283,11 @@ export class Renewals {
 
   /** With what its authority says now, where it may be asked again. */
   async #advised(line: Line, renewal: Renewal): Promise<Renewal> {
-    const { advisor, store, now } = this.#parts
+    const { advisor, inventory, store, now } = this.#parts
     if (!line.certificate.ours || (renewal.advice && now() < renewal.advice.askAgainAt)) return renewal
-    const advice = await advisor.advise(line.certificate)
+    // The file that the receipt names may be one of another instance.
+    const here = await inventory.withFingerprint(line.certificate.fingerprint)
+    const advice = await advisor.advise(here ?? line.certificate)
     // An authority that does not answer now may have said something before.
     const advised = { ...renewal, advice: { ...advice, window: advice.window ?? renewal.advice?.window } }
     await store.putRenewal(advised)

@@ -8,6 +8,10 @@ import { poll } from '../primitives/retry.ts'
 /** The name of an instance, unique on its store, and the lock on the state folder if it was free. */
 export interface Claim {
   readonly name: string
+  /** A random text of this process. */
+  readonly process: string
+  /** The process that held the folder before, if this is certain. It has ended: it held the lock. */
+  readonly former?: string | undefined
   release(): void
 }
 
@@ -21,13 +25,13 @@ const RETRY_MS = 50
  * process holds the folder, this one gets a new name.
  */
 export function claimInstance(stateDir: string): Claim {
-  return claimAlone(stateDir) ?? { name: newName(), release: () => undefined }
+  return claimAlone(stateDir, false) ?? { name: newName(), process: newProcess(), release: () => undefined }
 }
 
 /** The same for a service. A state folder has only one service, because its certificates, orders and backups have one writer. */
 export async function claimService(stateDir: string, waitMs = SERVICE_WAIT_MS): Promise<Claim> {
   const claim = await poll(
-    () => claimAlone(stateDir),
+    () => claimAlone(stateDir, true),
     (claimed) => claimed !== undefined,
     { firstMs: RETRY_MS, withinMs: waitMs },
   )
@@ -37,13 +41,26 @@ export async function claimService(stateDir: string, waitMs = SERVICE_WAIT_MS): 
   )
 }
 
-function claimAlone(stateDir: string): Claim | undefined {
-  const release = lock(join(stateDir, 'instance.lock'))
+function claimAlone(stateDir: string, isService: boolean): Claim | undefined {
+  const lockFile = join(stateDir, 'instance.lock')
+  const release = lock(lockFile)
   if (!release) return undefined
   const file = join(stateDir, 'instance.json')
-  const name = storedName(file) ?? newName()
-  writeFileSync(file, JSON.stringify({ name }), { mode: 0o600 })
-  return { name, release }
+  const stored = readStored(file)
+  const { name = newName() } = stored
+  const process = newProcess()
+  const place = placeOf(lockFile)
+  // What a copy of a folder says about processes is true of the original, whose service may be alive.
+  const former = stored.place === place ? stored.process : undefined
+  const kept = isService ? { name, process, place } : { ...stored, name }
+  writeFileSync(file, JSON.stringify(kept), { mode: 0o600 })
+  return { name, process, former, release }
+}
+
+/** Differs between a file and its copies. */
+function placeOf(file: string): string {
+  const { dev, ino, birthtimeMs } = statSync(file)
+  return `${dev} ${ino} ${birthtimeMs}`
 }
 
 /**
@@ -66,14 +83,21 @@ function lock(file: string): (() => void) | undefined {
 }
 
 const newName = (): string => `instance-${randomBytes(8).toString('hex')}`
+const newProcess = (): string => `process-${randomBytes(8).toString('hex')}`
 
-function storedName(file: string): string | undefined {
+interface Stored {
+  readonly name?: string
+  readonly process?: string
+  readonly place?: string
+}
+
+function readStored(file: string): Stored {
   try {
     const stored: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    const name = typeof stored === 'object' && stored !== null && 'name' in stored ? stored.name : undefined
-    return typeof name === 'string' ? name : undefined
+    if (typeof stored !== 'object' || stored === null) return {}
+    return Object.fromEntries(Object.entries(stored).filter(([, value]) => typeof value === 'string'))
   } catch {
-    return undefined
+    return {}
   }
 }
 

@@ -1,11 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomBytes } from 'node:crypto'
 import { Kysely, type Transaction } from 'kysely'
+import { CommitNotices, noting } from './change-feed.ts'
 import { type CopyOptions, copyStore } from './copy.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
 import { GroupCommit } from './group-commit.ts'
 import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
 import type { CopyReport } from './ports/copy.ts'
+import type { ChangeFeed } from './ports/events.ts'
 import { type Store, type StoreSession, StoreUnavailable } from './ports/store.ts'
 import { auditLinesIn } from './queries/audit-lines.ts'
 import { capabilitiesIn } from './queries/capabilities.ts'
@@ -20,7 +23,9 @@ import { outboxIn } from './queries/outbox.ts'
 import { plansIn } from './queries/plans.ts'
 import { prune } from './queries/prune.ts'
 import { renewalsIn } from './queries/renewals.ts'
+import { requestCountsIn } from './queries/request-counts.ts'
 import { journalIn, runsIn } from './queries/runs.ts'
+import { secretsIn } from './queries/secrets.ts'
 import type { Schema } from './schema.ts'
 
 export type StoreSetting =
@@ -68,18 +73,26 @@ async function engineOf(setting: StoreSetting): Promise<Engine> {
 function storeOn(db: Kysely<Schema>, engine: Engine): Store {
   const scopes = new AsyncLocalStorage<Scope>()
   const group = new GroupCommit(db)
+  const notices = new CommitNotices(db, engine.listener?.(randomBytes(8).toString('hex')))
   const execute: GroupCommit['run'] = (work) =>
     engine.groupsCommits ? group.run(work) : db.transaction().execute(work)
-  const transaction: Store['transaction'] = (work) =>
-    execute(async (running) => {
+  const transaction: Store['transaction'] = async (work) => {
+    let isFollowed = false
+    const noted = () => {
+      isFollowed = true
+    }
+    const result = await execute(async (running) => {
       const scope: Scope = { isOpen: true }
       try {
-        return await scopes.run(scope, () => work(sessionOn(running)))
+        return await scopes.run(scope, () => work(noting(sessionOn(running), noted)))
       } finally {
         scope.isOpen = false
       }
     })
-  const store: Store = {
+    if (isFollowed) notices.committed()
+    return result
+  }
+  const store: Omit<Store, keyof ChangeFeed> = {
     ...sessionOn(db),
     // These take more than one statement.
     appendJournal: (entry, fence) => transaction((session) => session.appendJournal(entry, fence)),
@@ -91,15 +104,16 @@ function storeOn(db: Kysely<Schema>, engine: Engine): Store {
     ping: async () => {
       await db.selectFrom('schema_versions').select('version').limit(1).execute()
     },
-    close: () => db.destroy(),
+    close: () => notices.close().then(() => db.destroy()),
   }
-  return guarded(store, {
+  const methods = guarded(store, {
     before: () => {
       if (scopes.getStore()?.isOpen)
         throw new Error('The work of a transaction called the store instead of its session.')
     },
     map: (error) => (engine.isFailure(error) ? new StoreUnavailable(error) : error),
   })
+  return { ...methods, watch: (listener) => notices.watch(listener), isWatching: () => notices.isWatching() }
 }
 
 /** Runs that begin together renew their leases at the same moment: one commit serves all of them. */
@@ -123,7 +137,7 @@ interface Guard {
 }
 
 /** The same methods, which refuse what `before` refuses and reject with the mapped error. */
-function guarded(store: Store, { before, map }: Guard): Store {
+function guarded<Methods extends object>(store: Methods, { before, map }: Guard): Methods {
   type Method = (...args: unknown[]) => Promise<unknown>
   const guard =
     (method: Method): Method =>
@@ -136,7 +150,7 @@ function guarded(store: Store, { before, map }: Guard): Store {
       }
     }
   const methods = Object.entries(store as unknown as Record<string, Method>)
-  return Object.fromEntries(methods.map(([name, method]) => [name, guard(method)])) as unknown as Store
+  return Object.fromEntries(methods.map(([name, method]) => [name, guard(method)])) as unknown as Methods
 }
 
 const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
@@ -152,6 +166,8 @@ const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
   ...leasesIn(db),
   ...identityIn(db),
   ...instancesIn(db),
+  ...secretsIn(db),
+  ...requestCountsIn(db),
   ...auditLinesIn(db),
   ...eventsIn(db),
   ...outboxIn(db),

@@ -48,6 +48,8 @@ export interface ExposerParts {
   readonly reportCertificate: (host: string, validity: Validity) => void
   /** Throws if this installation has no edge or no DNS key for the zone. */
   readonly assertEquipped: (zone: string) => void
+  /** Why this instance cannot begin a run now. Undefined if it can. */
+  readonly refusal: () => Promise<Problem | undefined>
   readonly instance: string
   readonly now: () => number
 }
@@ -303,11 +305,12 @@ export class Exposer {
     task?: RunTask,
   ): Promise<Started> {
     const { settings, store, admission, now } = this.#parts
-    const plan = await this.findPlan(planId)
+    const [plan, refusal] = await Promise.all([this.findPlan(planId), this.#parts.refusal()])
     const beginOnce = () =>
       store.transaction(async (session) => {
         const right = await admission.prove(action, plan, caller, credentials, session, now())
         if (plan.state === 'expired') throw expired(plan)
+        if (refusal) throw refusal
         assertManaged(plan.request.zone, settings)
         this.#parts.assertEquipped(plan.request.zone)
         return this.#begin(runActionOf(action, plan), plan, { ...who(caller), right }, session, task)

@@ -2,6 +2,7 @@ import { Problem } from '../model/errors.ts'
 import type { Verification } from '../model/receipt.ts'
 import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
 import { SharedPoll, WakeUp } from '../primitives/followers.ts'
+import type { ChangeFeed } from '../store/ports/events.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
 import type { RunProgress, RunStore } from '../store/ports/runs.ts'
 
@@ -61,20 +62,26 @@ async function reportOf(store: Journals, run: Run): Promise<RunReport> {
   return { run, steps, events: entries.map((entry) => eventOf(run, entry)) }
 }
 
-/** One query for all followers finds the progress of runs of other instances. */
+/** One query for all followers finds the progress of runs of other instances. The longer time counts while commits are told. */
 const POLL_MS = 500
+const TOLD_POLL_MS = 1_000
 
 /** Follows the journal of a plan's newest run, whichever instance executes the run. */
 export class PlanProgress {
   readonly #store: PlanJournals
   readonly #runs: RunsUnderWay
   readonly #followed = new Map<string, FollowedPlan>()
-  readonly #poll = new SharedPoll(POLL_MS, () => this.#refreshChanged())
+  readonly #poll: SharedPoll
   #closing = false
 
-  constructor(store: PlanJournals, runs: RunsUnderWay) {
+  constructor(store: PlanJournals, runs: RunsUnderWay, changes?: ChangeFeed) {
     this.#store = store
     this.#runs = runs
+    this.#poll = new SharedPoll(
+      () => (changes?.isWatching() ? TOLD_POLL_MS : POLL_MS),
+      () => this.#refreshChanged(),
+    )
+    changes?.watch(() => this.#poll.soon())
     runs.listen(
       (_entry, { planId }) =>
         void this.#followed

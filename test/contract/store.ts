@@ -18,6 +18,7 @@ import { beginningSuite } from './store/runs/beginning.ts'
 import { journalSuite } from './store/runs/journal.ts'
 import { leaseSuite } from './store/runs/leases.ts'
 import { runSuite } from './store/runs/runs.ts'
+import { secretSuite } from './store/secrets.ts'
 import { transactionSuite } from './store/transactions.ts'
 
 /** The contract of a store. Each engine has its own test file, so that they run in parallel. */
@@ -28,6 +29,7 @@ export function storeSuite(on: Bench): void {
   leaseSuite(on)
   identitySuite(on)
   instanceSuite(on)
+  secretSuite(on)
   runSuite(on)
   journalSuite(on)
   orderSuite(on)

@@ -195,6 +195,7 @@ export class Instance {
       stepsToRepair: async () => ['proxy', 'dns', 'verify'],
       reportCertificate: () => undefined,
       assertEquipped: () => undefined,
+      refusal: async () => undefined,
       instance: this.process.instance,
       now: this.#now,
     })

@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs'
-import { IssueFault } from '../contract.ts'
+import { IssueFault, type OrderSecrets } from '../contract.ts'
 import { accountKeyFile, accountKeyPath } from '../stock/issued-files.ts'
-import { checkedKey, createPrivateFile, readOrCreateKey } from '../stock/private-file.ts'
+import {
+  checkedKey,
+  createPrivateFile,
+  readIfExists,
+  readOrCreateKey,
+  writePrivateFile,
+} from '../stock/private-file.ts'
 import { type AcmeClient, acmeClient, type Identity, isProblem } from './client.ts'
 import type { HttpResponse, Send } from './connection.ts'
 import { accountSigner, type Signer, signWithHmac } from './jws.ts'
@@ -12,6 +18,8 @@ export interface AccountKeySource {
   readonly directory: string
   /** PEM from the configuration. It is used instead of the key in the state folder. */
   readonly accountKey?: string | undefined
+  /** Where instances share the key. Undefined: it is only in the state folder. */
+  readonly secrets?: OrderSecrets | undefined
 }
 
 export interface AccountOptions extends AccountKeySource {
@@ -99,10 +107,17 @@ const binding = ({ externalAccount }: AccountOptions, { jwk }: Signer, url: stri
   }
 
 /** The key of the account as PEM. It is created on first use unless the configuration names one. */
-async function accountKeyOf({ stateDir, directory, accountKey }: AccountKeySource): Promise<string> {
+async function accountKeyOf({ stateDir, directory, accountKey, secrets }: AccountKeySource): Promise<string> {
   if (accountKey !== undefined)
     return checkedKey(accountKey, 'The file named by acme.accountKeyFile does not have a private key.')
-  return readOrCreateKey(await accountKeyFile(stateDir, directory))
+  const file = await accountKeyFile(stateDir, directory)
+  const name = `acme-account ${directory}`
+  const shared = await secrets?.read(name)
+  const own = shared ?? (await readOrCreateKey(file))
+  const key = secrets && shared === undefined ? await secrets.putOnce(name, own) : own
+  // The file is what `drawbridge acme export-account` reads.
+  if (key !== (await readIfExists(file))) await writePrivateFile(file, key)
+  return checkedKey(key, 'The account key in the store is not a private key.')
 }
 
 /** Writes the key to a new file that only its owner can read. Creates no key and replaces no file. */

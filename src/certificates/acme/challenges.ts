@@ -4,7 +4,7 @@ import type { DnsProvider, ZoneRecord } from '../../dns/contract.ts'
 import { isInZone } from '../../model/dns-name.ts'
 import { sentenceOf } from '../../model/errors.ts'
 import { untilAborted } from '../../primitives/abort.ts'
-import { type ChallengeResponder, IssueFault } from '../contract.ts'
+import { type ChallengeResponder, IssueFault, type OrderSecrets } from '../contract.ts'
 import { readIfExists, writePrivateFile } from '../stock/private-file.ts'
 
 /** Shows the authority that we control a host. It is not secret: it is published. */
@@ -15,22 +15,41 @@ interface Proof {
   readonly keyAuthorization: string
 }
 
-/** The published proofs of one order. Each is recorded in a file before it is published, so that it can be withdrawn after a crash. */
+/** The published proofs of one order. Each is recorded before it is published, so that it can be withdrawn after a crash. */
 export interface Proofs {
   publish(host: string, token: string, keyAuthorization: string, signal: AbortSignal | undefined): Promise<void>
   /** Withdraws all recorded proofs, those of earlier calls included, after a call that is under way. Returns a sentence for each that could not be withdrawn and stays recorded. */
   withdrawAll(signal: AbortSignal | undefined): Promise<readonly string[]>
 }
 
-export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
-  const recorded = async (): Promise<readonly Proof[]> => parse(await readIfExists(file))
-  const record = (all: readonly Proof[]): Promise<void> =>
-    all.length > 0 ? writePrivateFile(file, JSON.stringify(all)) : rm(file, { force: true })
+/** Where the proofs of one order are recorded. Durable when `write` resolves. */
+export interface ProofRecord {
+  read(): Promise<string | undefined>
+  write(text: string | undefined): Promise<void>
+}
+
+export const proofFile = (file: string): ProofRecord => ({
+  read: () => readIfExists(file),
+  write: (text) => (text === undefined ? rm(file, { force: true }) : writePrivateFile(file, text)),
+})
+
+/** In the store, where another instance can withdraw the proofs of one that died. The file is of an earlier version. */
+export const sharedProofs = (vault: OrderSecrets, name: string, file: ProofRecord): ProofRecord => ({
+  read: async () => (await vault.read(name)) ?? file.read(),
+  async write(text) {
+    await (text === undefined ? vault.drop(name) : vault.put(name, text))
+    await file.write(undefined)
+  },
+})
+
+export function proofsIn(record: ProofRecord, responder: ChallengeResponder): Proofs {
+  const recorded = async (): Promise<readonly Proof[]> => parse(await record.read())
+  const keep = (all: readonly Proof[]): Promise<void> => record.write(all.length > 0 ? JSON.stringify(all) : undefined)
   const withdrawRecorded = async (signal: AbortSignal | undefined): Promise<readonly string[]> => {
     const before = await recorded()
     if (before.length === 0) return []
     const outcomes = await Promise.all(before.map((proof) => withdraw(responder, proof, signal)))
-    await record(before.filter((_, index) => outcomes[index] !== undefined))
+    await keep(before.filter((_, index) => outcomes[index] !== undefined))
     return outcomes.filter((outcome) => outcome !== undefined)
   }
   let underWay: Promise<unknown> = Promise.resolve()
@@ -38,7 +57,7 @@ export function proofsIn(file: string, responder: ChallengeResponder): Proofs {
     async publish(host, token, keyAuthorization, signal) {
       const proof: Proof = { type: responder.type, host, token, keyAuthorization }
       const others = (await recorded()).filter((other) => JSON.stringify(other) !== JSON.stringify(proof))
-      await record([...others, proof])
+      await keep([...others, proof])
       const presented = responder.present(host, token, keyAuthorization, signal)
       await untilAborted(presented, signal).catch((error: unknown) => {
         const sentence = `The ${responder.type} challenge for ${host} could not be published. ${sentenceOf(error)}`

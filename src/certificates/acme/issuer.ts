@@ -11,10 +11,11 @@ import {
   type OrderBook,
   type OrderBudget,
   type OrderRequest,
+  type OrderSecrets,
 } from '../contract.ts'
 import { makeProofsFolder, orderFiles, proofsFile } from '../stock/issued-files.ts'
 import { type AccountKeySource, acmeAccount, type ExternalAccount } from './account.ts'
-import { proofsIn } from './challenges.ts'
+import { type ProofRecord, proofFile, proofsIn, sharedProofs } from './challenges.ts'
 import type { Send } from './connection.ts'
 import { withConnection } from './connection.ts'
 import { issueCertificate, orderLock } from './job.ts'
@@ -25,6 +26,8 @@ export interface AcmeIssuerOptions extends AccountKeySource {
   readonly caFile?: string | undefined
   readonly orders: OrderBook
   readonly budget: OrderBudget
+  /** Undefined where nothing is shared: then keys are only in the state folder. */
+  readonly secrets?: OrderSecrets | undefined
   readonly externalAccount?: ExternalAccount | undefined
   /** E-mail addresses that the authority may write to. */
   readonly contact?: readonly string[]
@@ -44,7 +47,7 @@ const LOCAL_FAULTS: readonly IssueFault['kind'][] = ['local', 'over_budget']
 
 /** RFC 8555, with one account per directory. */
 export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
-  const { directory, caFile, stateDir, orders, budget, contact = [], now = Date.now } = options
+  const { directory, caFile, stateDir, orders, budget, secrets, contact = [], now = Date.now } = options
   const { onProgress: report = () => undefined } = options
   const { requestMs, ...polling } = { ...DEFAULT_LIMITS, ...options.limits }
   const openSession = acmeAccount({ ...options, contact })
@@ -52,6 +55,11 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   const withOrderLock = orderLock((fault) => slots.rejectWaiting(fault))
   const recorded = new WeakSet<IssueFault>()
   const running = new Map<string, Promise<InstalledCertificate>>()
+
+  const proofsOf = (names: readonly string[]): ProofRecord => {
+    const file = proofFile(proofsFile(stateDir, directory, names.join(',')))
+    return secrets ? sharedProofs(secrets, `proofs ${directory} ${names.join(',')}`, file) : file
+  }
 
   const issue = async (
     request: OrderRequest,
@@ -81,7 +89,7 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     const { names } = order
     signal?.throwIfAborted()
     await makeProofsFolder(stateDir, directory)
-    const proofs = proofsIn(proofsFile(stateDir, directory, names.join(',')), responder)
+    const proofs = proofsIn(proofsOf(names), responder)
     const files = await orderFiles(stateDir, directory, names.join(','))
     const recordingFailure = <T>(work: () => Promise<T>): Promise<T> =>
       work().catch(async (error: unknown) => {
@@ -89,7 +97,7 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
         signal?.throwIfAborted()
         throw await recordFailure(order, toFault(error, directory))
       })
-    const parts = { directory, stateDir, files, proofs, orders, budget, withOrderLock, recordingFailure }
+    const parts = { directory, stateDir, files, proofs, orders, budget, secrets, withOrderLock, recordingFailure }
     const job = { ...order, ...parts, polling, now, report, signal }
     try {
       return await recordingFailure(() =>
@@ -116,7 +124,7 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     responder: ChallengeResponder,
     signal: AbortSignal | undefined,
   ): Promise<void> => {
-    const proofs = proofsIn(proofsFile(stateDir, directory, canonical(names).join(',')), responder)
+    const proofs = proofsIn(proofsOf(canonical(names)), responder)
     const left = await proofs.withdrawAll(signal)
     signal?.throwIfAborted()
     if (left.length > 0) throw new IssueFault('challenge_failed', left.join(' '))

@@ -10,11 +10,12 @@ import {
   type IssueProgress,
   type OrderBook,
   type OrderBudget,
+  type OrderSecrets,
 } from '../contract.ts'
 import { installPair, type OrderFiles } from '../stock/issued-files.ts'
 import { checkIssued } from '../stock/pair.ts'
 import { UnusablePemFile } from '../stock/pem-file.ts'
-import { readOrCreateKey } from '../stock/private-file.ts'
+import { readOrCreateKey, writePrivateFile } from '../stock/private-file.ts'
 import {
   authorizeOrder,
   downloadChain,
@@ -34,6 +35,7 @@ interface Job extends OrderContext {
   readonly files: OrderFiles
   readonly orders: OrderBook
   readonly budget: OrderBudget
+  readonly secrets: OrderSecrets | undefined
   readonly withOrderLock: OrderLock
   /** Records a failure of `work` in the budget before it rejects, so that the next holder of the lock sees it. */
   readonly recordingFailure: <T>(work: () => Promise<T>) => Promise<T>
@@ -43,9 +45,12 @@ interface Job extends OrderContext {
 
 /** The process may crash after any step: the next call continues from what the order book and the files say. */
 export async function issueCertificate(job: Job, challenge: ChallengeResponder['type']): Promise<InstalledCertificate> {
-  const { files } = job
+  const { files, secrets } = job
+  await restoreKey(job)
   const resumed = await resume(job)
   const keyPem = await readOrCreateKey(files.key)
+  // Before the order is placed, so that another instance can complete it.
+  await secrets?.put(orderKeyName(job), keyPem)
   const order = resumed ?? (await place(job))
   const authorized = await authorizeOrder(job, order, challenge)
   // The authority has seen the proofs. The caller withdraws what is left of them.
@@ -59,8 +64,20 @@ export async function issueCertificate(job: Job, challenge: ChallengeResponder['
   job.report({ kind: 'finalized', detail: ended.url })
   const installed = await install(job, await downloadChain(job, ended), keyPem)
   await forget(job)
+  await secrets?.drop(orderKeyName(job))
   await rm(files.folder, { recursive: true, force: true })
   return installed
+}
+
+const orderKeyName = ({ directory, names }: Pick<Job, 'directory' | 'names'>): string =>
+  `order ${directory} ${names.join(',')}`
+
+/** The key of an order that another instance has begun. */
+async function restoreKey(job: Job): Promise<void> {
+  const { files, secrets } = job
+  if (!secrets || existsSync(files.key)) return
+  const keyPem = await secrets.read(orderKeyName(job))
+  if (keyPem !== undefined) await writePrivateFile(files.key, keyPem)
 }
 
 /** The order that an earlier call left, in its current state, if it can still be completed. */
@@ -68,7 +85,7 @@ async function resume(job: Job): Promise<Order | undefined> {
   const { names, directory, files, orders, now } = job
   const known = await orders.findOrder(names.join(','), directory)
   if (!known) return undefined
-  const isUsable = now() - known.createdAt < RESUMABLE_MS && known.keyFile === files.key && existsSync(files.key)
+  const isUsable = now() - known.createdAt < RESUMABLE_MS && existsSync(files.key)
   const order = isUsable ? await findOrder(job, known.url) : undefined
   if (!order || order.status === 'invalid') {
     await forget(job)
@@ -98,7 +115,9 @@ const forget = ({ orders, names, directory }: Job): Promise<void> => orders.dele
 
 async function install(job: Job, chainPem: string, keyPem: string): Promise<InstalledCertificate> {
   const { certificatePem, ...described } = await checkChain(job, chainPem, keyPem)
-  const files = await installPair(job.stateDir, job.files, job.names[0], { certificatePem, keyPem })
+  const [firstName] = job.names
+  const files = await installPair(job.stateDir, job.files, firstName, { certificatePem, keyPem })
+  await job.secrets?.publish(firstName, { certificatePem, keyPem, fingerprint: described.fingerprint })
   return { ...described, ...files, issued: true }
 }
 

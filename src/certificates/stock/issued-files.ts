@@ -74,4 +74,4 @@ async function replaceFolder(from: string, to: string, aside: string): Promise<v
   await rename(from, to)
 }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
+export const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)

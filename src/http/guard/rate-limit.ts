@@ -2,6 +2,8 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../../model/errors.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
+import type { RequestCountStore } from '../../store/ports/request-counts.ts'
+import { SharedCounts } from './shared-counts.ts'
 
 /** Requests per address and minute. */
 export interface Budget {
@@ -27,7 +29,13 @@ const MINUTE_MS = 60_000
 /** The number of addresses in memory. The least recently seen address is dropped first. */
 const MOST_ADDRESSES = 20_000
 
-export async function createBudgets(app: FastifyInstance, limits: RateLimits): Promise<Budgets> {
+/** `shared`: counts requests of all instances. Undefined where there is only one. */
+export async function createBudgets(
+  app: FastifyInstance,
+  limits: RateLimits,
+  shared: RequestCountStore | undefined,
+): Promise<Budgets> {
+  const everywhere = shared && new SharedCounts(shared, MINUTE_MS)
   await app.register(rateLimit, { global: false, cache: MOST_ADDRESSES })
   const limiter = (budget: keyof Budget) =>
     app.createRateLimit({
@@ -45,16 +53,37 @@ export async function createBudgets(app: FastifyInstance, limits: RateLimits): P
   return {
     async spend(request, budget) {
       const verdict = await limiters[budget](request)
-      if (verdict.isAllowed || !verdict.isExceeded) return
-      const retryAfter = Math.max(1, verdict.ttlInSeconds)
+      const isOverHere = !verdict.isAllowed && verdict.isExceeded
+      const endsAt = isOverHere ? undefined : await endOfShared(everywhere, request, budget, limits)
+      if (!isOverHere && endsAt === undefined) return
+      const secondsLeft = endsAt === undefined && !verdict.isAllowed ? verdict.ttlInSeconds : 0
+      const retryAfter = Math.max(1, secondsLeft, Math.ceil(((endsAt ?? 0) - Date.now()) / 1000))
       if (budget === 'failedCredential') refusedUntil.set(keyOf(request), Date.now() + retryAfter * 1000)
-      throw overBudget(verdict.max, retryAfter)
+      throw overBudget(limits[request.caller.network][budget], retryAfter)
     },
     refuseAfterFailures(request) {
       const waitMs = (refusedUntil.get(keyOf(request)) ?? 0) - Date.now()
       if (waitMs > 0) throw overBudget(limits[request.caller.network].failedCredential, Math.ceil(waitMs / 1000))
     },
   }
+}
+
+/**
+ * When the budget of the caller on all instances is spent, the time until which it is. Reads are many and cheap: they do not wait for
+ * their own count, so a burst of them may pass.
+ */
+async function endOfShared(
+  counts: SharedCounts | undefined,
+  request: FastifyRequest,
+  budget: keyof Budget,
+  limits: RateLimits,
+): Promise<number | undefined> {
+  if (!counts) return undefined
+  const counted = `${budget} ${keyOf(request)}`
+  const added = counts.add(counted)
+  if (budget !== 'read') await added
+  const known = counts.find(counted)
+  return known && known.requests > limits[request.caller.network][budget] ? known.windowEnd : undefined
 }
 
 const overBudget = (max: number, retryAfter: number): Problem =>

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
 import { Problem } from '../../model/errors.ts'
 import type { HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
@@ -9,16 +10,26 @@ import { pageLimit } from '../schemas/schema-parts.ts'
 import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../schemas/status-schemas.ts'
 import { canonicalHost, findHost, healthBody, hostRow, serverFor, type Visibility } from './host-body.ts'
 
+/** While the store answers, the board is confirmed several times in this time. */
+const CONFIRMED_WITHIN_MS = 3_000
+
 interface HostParts {
   readonly board: Board
   readonly upToDate: (host?: string) => Promise<void>
+  readonly unconfirmedMs: () => number | undefined
   readonly now: () => number
 }
 
 /** Serves the last results of the monitor. No route here sends a request to a host. */
-export function hostRoutes(app: App, { board, upToDate, now }: HostParts, visibleTo: Visibility): void {
+export function hostRoutes(app: App, { board, upToDate, unconfirmedMs, now }: HostParts, visibleTo: Visibility): void {
   // Revisions start again at every start of the process, so ETags contain a random part.
   const processId = randomBytes(6).toString('base64url')
+
+  /** Without the store the last results are told, with their age (RFC 9111, section 5.1). */
+  const tellAge = (reply: FastifyReply): void => {
+    const ageMs = unconfirmedMs() ?? 0
+    if (ageMs > CONFIRMED_WITHIN_MS) reply.header('age', String(Math.floor(ageMs / 1000)))
+  }
 
   app.get(
     '/api/health',
@@ -31,9 +42,10 @@ export function hostRoutes(app: App, { board, upToDate, now }: HostParts, visibl
         response: { 200: HealthBody, ...problems('invalid_request', 'host_not_found') },
       },
     },
-    async ({ query, caller }) => {
+    async ({ query, caller }, reply) => {
       const host = canonicalHost(query.host)
       await upToDate(host)
+      tellAge(reply)
       return healthBody(findHost(board, host, visibleTo(caller.network)), caller.network, now())
     },
   )
@@ -51,6 +63,7 @@ export function hostRoutes(app: App, { board, upToDate, now }: HostParts, visibl
     },
     async ({ query, caller, headers }, reply) => {
       await upToDate()
+      tellAge(reply)
       const tag = tagOf([processId, board.revision, caller.network, query])
       reply.header('etag', tag)
       if (headers['if-none-match'] === tag) return reply.code(304).send(null)

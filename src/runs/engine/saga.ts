@@ -182,6 +182,8 @@ export class Saga {
   /** Throws faults that neither turn a run back nor end it: a lost lease, an unconfirmed verdict, an overdue step and, with `patient`, a transient fault. */
   async #stopOrWait(step: Step, mark: 'intent' | 'undo_intent', fault: unknown): Promise<void> {
     if (FOR_RECOVERY.some((kind) => fault instanceof kind) || isFenced(fault)) throw fault
+    // Without the store nothing can be undone under a lock. That says nothing about whether it can be undone: recovery will.
+    if (mark === 'undo_intent' && isByStore(fault)) throw fault
     if (!this.#parts.patient || !isTransient(fault)) return
     const detail = `${sentenceOf(fault)} Retrying automatically.`
     const { image, detail: told } = this.#journal.last(step.name, mark) ?? {}
@@ -203,6 +205,9 @@ export class Saga {
     return this.#journal.last(name, 'intent') !== undefined && !failed?.untouched && !this.#journal.last(name, 'undone')
   }
 }
+
+const isByStore = (fault: unknown): boolean =>
+  fault instanceof StoreUnavailable || (fault instanceof Error && fault.cause !== undefined && isByStore(fault.cause))
 
 const FOR_RECOVERY = [StaleFence, LeaseLost, Undecided, Overdue]
 

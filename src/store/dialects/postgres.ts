@@ -11,6 +11,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import type { Engine } from './engine.ts'
+import { postgresListener } from './postgres-listener.ts'
 
 /** The key of the advisory lock, which no other program may use in this database: "draw" in ASCII. */
 const SCHEMA_LOCK = 0x64726177
@@ -45,6 +46,7 @@ export function postgresEngine(url: string): Engine {
       // Every change writes to one of these tables. Reads go on.
       await sql`lock table plans, runs, leases, audit_head, instances in exclusive mode`.execute(transaction)
     },
+    listener: (self) => postgresListener(url, self),
     groupsCommits: false,
     isFailure: (error) =>
       error instanceof pg.DatabaseError ? FAILURE_CODES.test(error.code ?? '') : error instanceof LostConnection,

@@ -19,3 +19,14 @@ export interface EventStore {
    */
   eventHead(): Promise<number>
 }
+
+/** Tells of commits of other instances on the same store, so that readers need not wait for their next look. */
+export interface ChangeFeed {
+  /**
+   * Calls `listener` soon after another instance has committed an event, a journal entry or host statuses. A call may be missing
+   * or be one too many: whoever follows looks at regular times too. Never called on a store with one instance.
+   */
+  watch(listener: () => void): () => void
+  /** Whether such commits are told at the moment. While they are not, readers look more often. */
+  isWatching(): boolean
+}

@@ -1,6 +1,6 @@
 import type { AuditStore } from './audit.ts'
 import type { CapabilityStore } from './capabilities.ts'
-import type { EventStore } from './events.ts'
+import type { ChangeFeed, EventStore } from './events.ts'
 import type { ExposureStore } from './exposures.ts'
 import type { HostStore } from './hosts.ts'
 import type { StoreIdentity } from './identity.ts'
@@ -8,7 +8,9 @@ import type { InstanceStore } from './instances.ts'
 import type { LeaseStore } from './leases.ts'
 import type { OrderStore } from './orders.ts'
 import type { PlanStore } from './plans.ts'
+import type { RequestCountStore } from './request-counts.ts'
 import type { RunStore } from './runs.ts'
+import type { SecretStore } from './secrets.ts'
 import type { WebhookStore } from './webhooks.ts'
 
 /**
@@ -36,6 +38,8 @@ export interface StoreSession
     LeaseStore,
     StoreIdentity,
     InstanceStore,
+    SecretStore,
+    RequestCountStore,
     AuditStore,
     EventStore,
     WebhookStore {}
@@ -52,7 +56,7 @@ export interface Transactions<Session> {
 }
 
 /** All ports on one database. A caller that needs a few of them declares only those. */
-export interface Store extends StoreSession, Transactions<StoreSession> {
+export interface Store extends StoreSession, Transactions<StoreSession>, ChangeFeed {
   /**
    * Removes in one transaction what is old and no longer needed at `now`. Repeatable, and several instances may call
    * it.
@@ -63,6 +67,7 @@ export interface Store extends StoreSession, Transactions<StoreSession> {
    *   which the chain now begins.
    * - Events older than `eventsBefore`, with their deliveries.
    * - Lines of the order ledger that are older than 60 days.
+   * - Counts of requests whose window is over.
    */
   prune(limits: { plansBefore: number; auditBefore: number; eventsBefore: number; now: number }): Promise<void>
   /** Rejects when the database does not answer. */

@@ -16,6 +16,7 @@ export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
     await pruneCapabilities(transaction, limits)
     await transaction.deleteFrom('events').where('at', '<', limits.eventsBefore).execute()
     await pruneLedger(transaction, limits)
+    await transaction.deleteFrom('request_counts').where('window_end', '<=', limits.now).execute()
     await pruneAudit(transaction, limits)
   })
 }

@@ -68,6 +68,7 @@ async function startInstance(name: string, last: number, environment: Record<str
     listen,
     stateDir: join(folder.path, name),
     store: postgres.url,
+    storeKeyFile: join(folder.path, 'store.key'),
     instances: { takeOverSeconds: TAKE_OVER_SECONDS },
   }
   const configFile = join(folder.path, `${name}.yaml`)

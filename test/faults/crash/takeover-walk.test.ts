@@ -106,6 +106,7 @@ async function startInstance(name: string, last: number, environment: Record<str
       ...['living', ...SLOTS].filter((other) => other !== name).map(issuedBy),
     ],
     store: postgres.url,
+    storeKeyFile: join(folder.path, 'store.key'),
     instances: { takeOverSeconds: TAKE_OVER_SECONDS },
     renewal: { checkEverySeconds: 3_600 },
   }

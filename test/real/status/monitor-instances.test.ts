@@ -74,6 +74,7 @@ async function start(instance: string, leaseMs = 30_000): Promise<Instance> {
     },
     compare: async () => ({ dns: null, file: null }),
     firstAnswer: verifiedAnswer,
+    mayCheck: async () => true,
     listenToRuns: () => () => undefined,
     onCheck: () => undefined,
     everyMs: 1_000,

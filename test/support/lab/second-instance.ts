@@ -22,7 +22,9 @@ export async function startSecondInstance(lab: TestLab): Promise<SecondInstance>
   const configFile = join(folder, 'second.yaml')
   const stateDir = join(folder, 'second')
   const listen = { address, port: Number(new URL(api).port) }
-  writeFileSync(configFile, stringify({ ...parse(readFileSync(config, 'utf8')), listen, stateDir }), { mode: 0o600 })
+  const first = parse(readFileSync(config, 'utf8'))
+  const storeKeyFile = join(first.stateDir, 'store.key')
+  writeFileSync(configFile, stringify({ ...first, listen, stateDir, storeKeyFile }), { mode: 0o600 })
   const daemon = await startDaemon({
     name: 'The second instance',
     program: process.execPath,

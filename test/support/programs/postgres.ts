@@ -16,6 +16,10 @@ export interface PostgresCluster {
   readonly url: string
   /** Empties the database and ends all connections to it. */
   empty(): Promise<void>
+  /** Ends the server as a crash does (`pg_ctl stop -m immediate`). Its data stay. */
+  crash(): Promise<void>
+  /** Starts the server again after a crash. */
+  restart(): Promise<void>
   /** Stops the server and removes its folder. */
   stop(): Promise<void>
 }
@@ -25,9 +29,7 @@ export async function startPostgres(): Promise<PostgresCluster> {
   const port = await freePort()
   try {
     await initCluster(folder)
-    const settings = [...SETTINGS, `unix_socket_directories=${folder}`]
-    const options = [`-p ${port}`, ...settings.map((setting) => `-c ${setting}`)].join(' ')
-    await asPostgres('pg_ctl', ['-D', join(folder, 'data'), '-l', join(folder, 'log'), '-o', options, '-w', 'start'])
+    await startServer(folder, port)
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error
@@ -35,18 +37,28 @@ export async function startPostgres(): Promise<PostgresCluster> {
   return cluster(folder, port)
 }
 
+async function startServer(folder: string, port: number): Promise<void> {
+  const settings = [...SETTINGS, `unix_socket_directories=${folder}`]
+  const options = [`-p ${port}`, ...settings.map((setting) => `-c ${setting}`)].join(' ')
+  await asPostgres('pg_ctl', ['-D', join(folder, 'data'), '-l', join(folder, 'log'), '-o', options, '-w', 'start'])
+}
+
 /** Faster than a new database for every test, which copies megabytes. */
 const EMPTY = `${KILL_OTHERS}; drop schema public cascade; create schema public`
 
 function cluster(folder: string, port: number): PostgresCluster {
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const crash = () => asPostgres('pg_ctl', ['-D', join(folder, 'data'), '-m', 'immediate', '-w', 'stop'])
   return {
     url,
+    crash,
+    restart: () => startServer(folder, port),
     async empty() {
       await runSql(url, EMPTY)
     },
     async stop() {
-      await asPostgres('pg_ctl', ['-D', join(folder, 'data'), '-m', 'immediate', '-w', 'stop'])
+      // A test that failed may have left it stopped.
+      await crash().catch(() => undefined)
       await rm(folder, { recursive: true, force: true })
     },
   }

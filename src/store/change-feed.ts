@@ -1,0 +1,65 @@
+import { type Kysely, sql } from 'kysely'
+import type { Listener } from './dialects/engine.ts'
+import type { ChangeFeed } from './ports/events.ts'
+import type { StoreSession } from './ports/store.ts'
+import type { Schema } from './schema.ts'
+
+/** Commits within this time are told together. */
+const GATHER_MS = 20
+
+/** Tells other instances of commits, after them and not within: a notification in a transaction would make all commits wait. */
+export class CommitNotices implements ChangeFeed {
+  readonly #db: Kysely<Schema>
+  readonly #listener: Listener | undefined
+  readonly #watchers = new Set<() => void>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(db: Kysely<Schema>, listener: Listener | undefined) {
+    this.#db = db
+    this.#listener = listener
+  }
+
+  watch(watcher: () => void): () => void {
+    this.#watchers.add(watcher)
+    this.#listener?.listen(() => {
+      for (const each of this.#watchers) each()
+    })
+    return () => this.#watchers.delete(watcher)
+  }
+
+  isWatching(): boolean {
+    return this.#listener?.isListening() ?? false
+  }
+
+  /** Others find what they were not told of at their next look. */
+  committed(): void {
+    if (!this.#listener) return
+    const { channel, payload } = this.#listener.notice
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      sql`select pg_notify(${channel}, ${payload})`.execute(this.#db).catch(() => undefined)
+    }, GATHER_MS)
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#listener?.close()
+  }
+}
+
+const FOLLOWED = ['appendEvent', 'appendJournal', 'putHosts', 'deleteHosts'] as const
+
+/** The same session, which calls `noted` when something is written that others follow. */
+export function noting(session: StoreSession, noted: () => void): StoreSession {
+  const methods = FOLLOWED.map((name) => {
+    const method = session[name] as (...args: unknown[]) => Promise<unknown>
+    return [
+      name,
+      (...args: unknown[]) => {
+        noted()
+        return method(...args)
+      },
+    ]
+  })
+  return { ...session, ...Object.fromEntries(methods) }
+}

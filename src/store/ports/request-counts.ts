@@ -1,0 +1,15 @@
+export interface RequestCount {
+  readonly requests: number
+  /** When the count begins anew. */
+  readonly windowEnd: number
+}
+
+/** Requests of all instances, for rate limits. Lost counts do no harm. */
+export interface RequestCountStore {
+  /** Adds requests to counters and resolves with their new counts, by name. A counter whose window is over begins a new one. */
+  countRequests(
+    added: ReadonlyMap<string, number>,
+    now: number,
+    windowMs: number,
+  ): Promise<ReadonlyMap<string, RequestCount>>
+}

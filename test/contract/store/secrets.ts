@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import type { Bench } from '../engines.ts'
+import { NOW } from '../samples.ts'
+
+export function secretSuite(on: Bench): void {
+  describe('secrets', () => {
+    it('are found by name, replaced and deleted', async () => {
+      const store = await on.open()
+      const secret = { name: 'a', keyId: 'key-1', sealed: 'xyz' }
+      await store.putSecret(secret, NOW)
+      await store.putSecret({ ...secret, keyId: 'key-2' }, NOW)
+      expect(await store.findSecret('a')).toStrictEqual({ ...secret, keyId: 'key-2' })
+      expect(await store.listSecrets()).toStrictEqual([{ ...secret, keyId: 'key-2' }])
+      await store.deleteSecret('a')
+      await store.deleteSecret('a')
+      expect(await store.findSecret('a')).toBeUndefined()
+    })
+
+    it('have one sealing key, which changes by comparison', async () => {
+      const [one, two] = [await on.open(), await on.open()]
+      expect(await one.sealingKey()).toBeUndefined()
+      const set = await Promise.all([one.setSealingKey('key-1', undefined), two.setSealingKey('key-2', undefined)])
+      expect(set.filter(Boolean)).toHaveLength(1)
+      const present = await one.sealingKey()
+      expect(await two.setSealingKey('key-3', 'key-0')).toBe(false)
+      expect(await two.setSealingKey('key-3', present)).toBe(true)
+      expect(await one.transaction((session) => session.holdSealingKey())).toBe('key-3')
+    })
+
+    it('keep whoever changes the key waiting while something is sealed with it', async () => {
+      const [one, two] = [await on.open(), await on.open()]
+      await one.setSealingKey('key-1', undefined)
+      const order: string[] = []
+      const sealing = one.transaction(async (session) => {
+        await session.holdSealingKey()
+        order.push('held')
+        await session.putSecret({ name: 'a', keyId: 'key-1', sealed: 'x' }, NOW)
+        for (let i = 0; i < 20; i += 1) await session.findSecret('a')
+        order.push('sealed')
+      })
+      await expect.poll(() => order).toContain('held')
+      const seen = await two.transaction(async (session) => {
+        await session.holdSealingKey()
+        order.push('changed')
+        return session.listSecrets()
+      })
+      await sealing
+      expect(order).toStrictEqual(['held', 'sealed', 'changed'])
+      expect(seen).toHaveLength(1)
+    })
+  })
+
+  describe('issued certificates', () => {
+    it('are listed in the order in which they were stored, each once', async () => {
+      const store = await on.open()
+      const one = { fingerprint: 'AA', firstName: 'a.lab.test', chain: 'pem', storedAt: NOW + 1 }
+      const two = { ...one, fingerprint: 'BB', storedAt: NOW }
+      const versions = [await store.certificatesVersion()]
+      for (const certificate of [one, two, { ...one, chain: 'other' }]) {
+        await store.putCertificate(certificate)
+        versions.push(await store.certificatesVersion())
+      }
+      expect(await store.listCertificates()).toStrictEqual([two, one])
+      await store.deleteCertificate('BB')
+      versions.push(await store.certificatesVersion())
+      expect(versions.map((version, at) => version !== versions[at - 1])).toStrictEqual([true, true, true, false, true])
+    })
+  })
+}
