@@ -34,9 +34,10 @@ import { openStore, type StoreSetting } from '../store/open.ts'
 import type { Store } from '../store/ports/store.ts'
 import { Exposer } from '../usecases/exposer.ts'
 import { composeDiagnoser, composeDrift } from './diagnoser.ts'
+import { composeEdges } from './edges.ts'
 import { composeHttp } from './http.ts'
 import { composeMonitor } from './monitor.ts'
-import { composeObserver, planSettings, primaryReaders } from './observe.ts'
+import { composeObserver, planSettings } from './observe.ts'
 import { composeConverge, composeRenewals, composeRuns, composeStepsToRepair, type RunParts, runParts } from './runs.ts'
 
 /** The service, and the parts that the commands on this machine act with. */
@@ -73,7 +74,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     throw error
   })
   const shared = sharedParts(config, { store, secrets, instance: claim.name, log, now })
-  const { settings, trail, admission, board, reader, instance, crashPoint, leaseMs } = shared
+  const { settings, trail, admission, board, edges, instance, crashPoint, leaseMs } = shared
 
   // The runs, the exposer, the diagnoser and the monitor call each other: these two functions are called only later.
   const publish: Publish = (host, commit) =>
@@ -111,11 +112,11 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const webhookReport = () => reportWebhooks(hooks, store)
   const { standings } = parts
   const metrics = composeMetrics({ ...shared, runs, standings, webhookReport, waitingChecks: () => monitor.waiting })
-  const edges = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
-  const debugLogs = new DebugLogWatch(edges, log)
-  const drift = composeDrift(config, store, parts.inventory)
-  const diagnoser = composeDiagnoser(config, settings, { store, reader, board, drift, log, now })
-  const monitor = composeMonitor(config, { ...parts, store, runs, board, metrics, reader, reach, instance, log })
+  const changed = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
+  const debugLogs = new DebugLogWatch(changed, log)
+  const drift = composeDrift(config, { store, edges, inventory: parts.inventory })
+  const diagnoser = composeDiagnoser(config, settings, { store, edges, board, drift, log, now })
+  const monitor = composeMonitor(config, { ...parts, store, runs, board, metrics, edges, reach, instance, log })
   const http = { ...shared, exposer, runs, webhookReport, diagnoser, metrics, monitor, debugLogs, drift }
   return {
     ...parts,
@@ -208,7 +209,8 @@ interface Surroundings {
 /** The parts that more than one other part is built with. */
 function sharedParts(config: Config, surroundings: Surroundings) {
   const { store, now } = surroundings
-  const { reader, preflight } = primaryReaders(config)
+  const edges = composeEdges(config, surroundings.log)
+  const primary = edges.get(config.servers.primary)
   const inventory = certificateInventory(config.certificates, {
     issued: issuedFolder(config.stateDir),
     prefersWildcard: (host) => zoneOf(config.zones, host)?.certificate === 'wildcard',
@@ -221,9 +223,8 @@ function sharedParts(config: Config, surroundings: Surroundings) {
     inventory: config.store.kind === 'postgres' ? upToDate(inventory, surroundings.secrets) : inventory,
     budget: budgetOf(config, store, now),
     board: new Board(),
-    reader,
-    preflight,
-    markLoaded: (since: number) => preflight?.markLoaded(since),
+    edges,
+    preflight: primary?.preflight,
     crashPoint: crashAt(process.env.DRAWBRIDGE_CRASH_AT, process.env.DRAWBRIDGE_STOP_AT),
     leaseMs: config.instances.takeOverSeconds * 1000,
   }

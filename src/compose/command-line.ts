@@ -15,9 +15,10 @@ import {
   addShow,
   addWebhooks,
 } from '../operate/commands.ts'
+import { addAgent } from '../operate/edge/commands.ts'
 import { addKeys, addStore } from '../operate/store-commands.ts'
 import { VERSION } from '../runtime/version.ts'
-import { machine } from './machine.ts'
+import { edgeMachine, machine } from './machine.ts'
 
 /**
  * Runs `drawbridge`. Commands that act on this machine take --config, and commands that call the API take --url. Each
@@ -52,20 +53,10 @@ export function commandLine(): Command {
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
-  const onServer = [
-    addServe,
-    addDoctor,
-    addShow,
-    addBackups,
-    addEdge,
-    addResolve,
-    addStore,
-    addKeys,
-    addAcme,
-    addWebhooks,
-  ]
+  const onServer = [addServe, addDoctor, addShow, addBackups, addResolve, addStore, addKeys, addAcme, addWebhooks]
   for (const add of onServer) add(program, machine)
   addAuditVerify(audit, machine)
+  addAgent(addEdge(program, machine), edgeMachine)
   program.commandsGroup('More:')
   for (const add of [addMcp, addCompletion]) add(program)
   return program

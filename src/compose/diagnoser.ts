@@ -7,10 +7,6 @@ import { addressesOf } from '../dns/addresses.ts'
 import { readSets } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import { isCertificateFile } from '../edge/config/layout.ts'
-import type { EdgeReader } from '../edge/reading/contract.ts'
-import { newestErrorClass } from '../edge/reading/error-lines.ts'
-import type { EdgeSettings } from '../edge/settings.ts'
-import { edgeView } from '../edge/view.ts'
 import type { Board } from '../monitor/board.ts'
 import { factsOf } from '../monitor/judge.ts'
 import type { PlanSettings } from '../plan/settings.ts'
@@ -19,13 +15,14 @@ import type { Store } from '../store/ports/store.ts'
 import { Diagnoser } from '../usecases/diagnoser.ts'
 import { type DriftParts, findDrift } from '../usecases/drift.ts'
 import { dnsStandingReader } from './dns-standing.ts'
+import type { EdgeAccesses } from './edges.ts'
 
 /** Older lines of the nginx error log say nothing about the present fault. */
 const RECENT_MS = 15 * 60_000
 
 interface DiagnoserSources {
   readonly store: Store
-  readonly reader: EdgeReader | undefined
+  readonly edges: EdgeAccesses
   /** What the monitor knows of every host. */
   readonly board: Board
   readonly drift: (planId: string) => Promise<readonly Difference[]>
@@ -37,16 +34,16 @@ interface DiagnoserSources {
 export function composeDiagnoser(
   config: Config,
   settings: PlanSettings,
-  { store, reader, board, drift, log, now }: DiagnoserSources,
+  { store, edges, board, drift, log, now }: DiagnoserSources,
 ): Diagnoser {
   const { servers, zones, resolver } = config
-  const primary = primaryEdge(config)
+  const primary = edges.get(servers.primary)
   const readers = new Map([...zones.values()].map((zone) => [zone.name, dnsReader(zone.primary)]))
   const further = resolver && dnsReader(resolver, { recursive: true })
-  const ownAddresses = [primary?.address, servers.secondary && servers.addresses[servers.secondary]]
+  const ownAddresses = () => [primary?.view.address, servers.secondary && servers.addresses[servers.secondary]]
   return new Diagnoser({
-    view: primary && edgeView(primary),
-    reader,
+    view: primary?.view,
+    reader: primary?.reader,
     store: {
       findExposure: (host) => store.findExposure(host),
       findPlan: (planId) => store.findPlan(planId),
@@ -70,12 +67,11 @@ export function composeDiagnoser(
     destinationOf: (host) => {
       const zone = settings.zones.get(zoneOf(zones, host)?.name ?? '')
       const published = zone?.publish.map(({ value }) => value) ?? []
-      const values = [...published, ...ownAddresses.filter((address) => address !== undefined)]
+      const values = [...published, ...ownAddresses().filter((address) => address !== undefined)]
       return { values, isOurZone: zone !== undefined }
     },
     newestErrorClass: async (host) => {
-      const newest = primary && (await newestErrorClass(primary, host, now() - RECENT_MS))
-      return newest?.errorClass ?? null
+      return (await primary?.view.newestErrorClass(host, now() - RECENT_MS)) ?? null
     },
     onFault: (error, host) =>
       log.warn(
@@ -86,29 +82,28 @@ export function composeDiagnoser(
   })
 }
 
+interface DriftSources {
+  readonly store: DriftParts['store']
+  readonly edges: EdgeAccesses
+  readonly inventory: Pick<CertificateInventory, 'withFingerprint'>
+}
+
 /** Compares applied plans with the world. Every part can only read. */
 export function composeDrift(
   config: Config,
-  store: DriftParts['store'],
-  inventory: Pick<CertificateInventory, 'withFingerprint'>,
+  { store, edges, inventory }: DriftSources,
 ): (planId: string) => Promise<readonly Difference[]> {
-  const primary = primaryEdge(config)
   const readers = new Map([...config.zones.values()].map((zone) => [zone.name, dnsReader(zone.primary)]))
   const parts: DriftParts = {
     store: {
       findExposure: (host) => store.findExposure(host),
       findPlan: (planId) => store.findPlan(planId),
     },
-    view: primary && edgeView(primary),
+    view: edges.get(config.servers.primary)?.view,
     hasCertificate: async (fingerprint) => (await inventory.withFingerprint(fingerprint)) !== undefined,
     isCertificateFile,
     readerFor: (zone) => readers.get(zone),
     readSets,
   }
   return (planId) => findDrift(parts, planId)
-}
-
-function primaryEdge({ servers, edges, edge }: Config): EdgeSettings | undefined {
-  const setting = edges[servers.primary]
-  return setting && { ...setting, server: servers.primary, ports: edge }
 }

@@ -9,13 +9,17 @@ import { FOLDERS } from '../edge/config/layout.ts'
 import { localEdge } from '../edge/local.ts'
 import { masterPid } from '../edge/process/nginx-workers.ts'
 import { readMainFile } from '../edge/reading/main-file.ts'
+import type { AgentClient } from '../edge/remote/agent-client.ts'
+import { remoteEdge } from '../edge/remote/remote-edge.ts'
 import type { EdgeSettings } from '../edge/settings.ts'
 import { formatEndpoint } from '../model/address.ts'
 import type { DoctorParts } from '../operate/doctor/doctor.ts'
-import type { ExaminedEdge } from '../operate/doctor/edges.ts'
+import type { ExaminedAgent, ExaminedEdge } from '../operate/doctor/edges.ts'
 import { isService, type Listener } from '../operate/doctor/ports.ts'
 import type { ExaminedZone } from '../operate/doctor/zones.ts'
+import { createLog } from '../runtime/log.ts'
 import { NEWEST_SCHEMA, schemaVersion } from '../store/open.ts'
+import { agentClient } from './edges.ts'
 
 /** A person waits for the result, so a slow server may take longer here than in a run. */
 const DNS_LIMITS = { limitMs: 6_000 }
@@ -25,6 +29,9 @@ export function doctorParts(config: Config, now: () => number = Date.now): Docto
   const { servers, stateDir, certificates, acme, zones, store } = config
   const settings = Object.entries(config.edges).map(([server, edge]) => ({ ...edge, server, ports: config.edge }))
   const edges = settings.map((edge) => examinedEdge(edge, servers.primary))
+  const agents = Object.entries(config.agents).map(([server, agent]) =>
+    examinedAgent(agentClient(config, { server, agent }, createLog('silent', [])), servers.primary),
+  )
   const secondary = servers.secondary
   const setting = store.kind === 'sqlite' ? store : { kind: store.kind, url: store.url.reveal() }
   return {
@@ -36,7 +43,9 @@ export function doctorParts(config: Config, now: () => number = Date.now): Docto
       newest: NEWEST_SCHEMA,
     },
     edges,
-    secondary: secondary === undefined ? undefined : { server: secondary, edge: edgeOf(edges, secondary) },
+    agents,
+    secondary:
+      secondary === undefined ? undefined : { server: secondary, edge: edgeOf([...edges, ...agents], secondary) },
     zones: [...zones.values()].map((zone) => examinedZone(zone, config.instances.takeOverSeconds, now)),
     directory: acmeDirectory({ url: acme.directory, caFile: acme.caFile }),
     inventory: certificateInventory(certificates, { issued: join(stateDir, 'certificates') }),
@@ -45,8 +54,14 @@ export function doctorParts(config: Config, now: () => number = Date.now): Docto
   }
 }
 
-const edgeOf = (edges: readonly ExaminedEdge[], server: string) =>
+const edgeOf = (edges: readonly Pick<ExaminedEdge, 'edge'>[], server: string) =>
   edges.find(({ edge }) => edge.server === server)?.edge
+
+const examinedAgent = (client: AgentClient, primary: string): ExaminedAgent => ({
+  edge: remoteEdge(client),
+  part: client.server === primary ? 'Primary' : 'Secondary',
+  examine: () => client.call('examine', {}),
+})
 
 function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
   const { server, config, folder, binary, pidFile } = settings

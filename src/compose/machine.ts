@@ -1,4 +1,5 @@
 import type { Machine } from '../operate/commands.ts'
+import type { EdgeMachine } from '../operate/edge/commands.ts'
 
 /**
  * Builds the parts of the commands on this machine. The imports are dynamic, so that a command loads only what it uses.
@@ -73,5 +74,16 @@ export const machine: Machine = {
     const { exportAccountKey } = await import('../certificates/acme/account.ts')
     const { directory, accountKey } = acme
     await exportAccountKey({ stateDir, directory, accountKey: accountKey?.reveal() }, file)
+  },
+}
+
+/** The same for the commands of edges that an agent owns. */
+export const edgeMachine: EdgeMachine = {
+  async runAgent(config) {
+    const { createLog } = await import('../runtime/log.ts')
+    const { composeAgent } = await import('./agent.ts')
+    const { runAgent } = await import('../operate/edge/run.ts')
+    const log = createLog(config.log.level, [])
+    await runAgent(composeAgent(config, log), log)
   },
 }

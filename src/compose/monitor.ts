@@ -1,9 +1,5 @@
-import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { filesToCompare } from '../diagnose/drift.ts'
-import { CURRENT } from '../edge/config/layout.ts'
-import { PresentGeneration } from '../edge/generations/present.ts'
-import type { EdgeReader } from '../edge/reading/contract.ts'
 import { edgeVisitor } from '../edge/visit/visitor.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { fileFact } from '../model/evidence.ts'
@@ -19,13 +15,14 @@ import type { Log } from '../runtime/log.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
 import { dnsStandingReader, type ReadDnsStanding } from './dns-standing.ts'
+import type { EdgeAccesses } from './edges.ts'
 import type { RunParts } from './runs.ts'
 
 interface MonitorSources extends RunParts {
   readonly store: Store
   readonly runs: Runs
   readonly board: Board
-  readonly reader: EdgeReader | undefined
+  readonly edges: EdgeAccesses
   readonly metrics: Metrics
   readonly reach: Reach
   readonly instance: string
@@ -34,22 +31,22 @@ interface MonitorSources extends RunParts {
 
 /** The monitor of the hosts that the Primary's nginx serves. It compares them with what the store says was applied. */
 export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
-  const { servers, edge, edges, monitor, instances } = config
-  const primary = edges[servers.primary]
-  const present = new PresentGeneration(primary?.folder ?? '')
+  const { servers, monitor, instances } = config
+  const primary = parts.edges.get(servers.primary)
   return new Monitor({
     ...parts,
-    edge: primary &&
-      parts.reader && {
-        reader: parts.reader,
-        environment: {
-          addresses: servers.addresses,
-          hostPath: (host) => present.whereIs(host).path,
-          isOurs: (path) => path.startsWith(join(primary.folder, CURRENT, '/')),
-          edge: { address: primary.address, ports: edge },
+    edge: primary && {
+      reader: primary.reader,
+      environment: {
+        addresses: servers.addresses,
+        hostPath: primary.environment.hostPath,
+        isOurs: primary.environment.isOurs,
+        get edge() {
+          return primary.environment.edge
         },
       },
-    visitor: edgeVisitor(monitor.timeoutSeconds * 1000),
+    },
+    visitor: (primary?.visitor ?? edgeVisitor)(monitor.timeoutSeconds * 1000),
     compare: comparer(parts, dnsStandingReader(config)),
     firstAnswer: verifiedAnswer,
     mayCheck: () => parts.reach.hasPrimary(),

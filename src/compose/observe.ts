@@ -5,9 +5,6 @@ import { namesToOrder } from '../config/zones.ts'
 import { holdsExactly } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import type { EdgePreflight } from '../edge/contract.ts'
-import { edgePreflight, type LocalPreflight } from '../edge/preflight.ts'
-import type { EdgeReader } from '../edge/reading/contract.ts'
-import { edgeReader } from '../edge/reading/edge-reader.ts'
 import { probeFairly } from '../observe/health-probe.ts'
 import { nameHolder } from '../observe/name-in-use.ts'
 import { type ObserveParts, observe } from '../observe/observe.ts'
@@ -15,24 +12,11 @@ import { denyOwnListeners, HEALTH_TIMEOUT_SECONDS, type PlanSettings } from '../
 import type { Store } from '../store/ports/store.ts'
 import type { Observe } from '../usecases/exposer.ts'
 
-/** What reads the Primary's nginx. Empty when the configuration has no edge for the Primary. */
-interface PrimaryReaders {
-  readonly reader?: EdgeReader
-  readonly preflight?: LocalPreflight
-}
-
-export function primaryReaders({ edges, servers, edge }: Config): PrimaryReaders {
-  const primary = edges[servers.primary]
-  if (!primary) return {}
-  const reader = edgeReader(primary)
-  return { reader, preflight: edgePreflight({ ...primary, server: servers.primary, ports: edge }, reader) }
-}
-
 interface ObserverParts {
   readonly store: Store
   readonly inventory: CertificateInventory
   readonly budget: BudgetReader
-  readonly preflight?: EdgePreflight
+  readonly preflight: EdgePreflight | undefined
   readonly now: () => number
 }
 

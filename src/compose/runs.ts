@@ -19,11 +19,11 @@ import { awaitPropagation, holdsExactly, readSets } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import { rfc2136Provider } from '../dns/rfc2136.ts'
 import { hostEntry, isCertificateFile, parsePath } from '../edge/config/layout.ts'
-import type { Edge } from '../edge/contract.ts'
-import { localEdge } from '../edge/local.ts'
+import { EdgeFault, isFenced } from '../edge/contract.ts'
 import { Fault } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import {
+  type HostFence,
   type RunAction,
   STEPS_TO_ACCEPT,
   STEPS_TO_CONVERGE,
@@ -43,6 +43,7 @@ import type { RunSubject, StepParts } from '../runs/steps/context.ts'
 import { stepsFor } from '../runs/steps/steps.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
+import type { EdgeAccesses } from './edges.ts'
 
 /** Everything with which a run changes edges, zones, certificates and backups. */
 export interface RunParts extends Omit<StepParts, 'recheck'> {}
@@ -55,20 +56,19 @@ interface RunPartsSources {
   readonly secrets: OrderSecrets
   readonly instance: string
   readonly crashPoint: CrashPoint
-  /** Called after the Primary's nginx has loaded the files as they were on its disk at the time `since`. */
-  readonly markLoaded: (since: number) => void
+  readonly edges: EdgeAccesses
   readonly log: Log
   readonly now: () => number
 }
 
 export function runParts(sources: RunPartsSources): RunParts {
-  const { config, store, inventory, instance, crashPoint, markLoaded, now } = sources
+  const { config, store, inventory, instance, crashPoint, edges, now } = sources
   const { servers, zones, acme, stateDir } = config
   const { providers, readers } = zoneClients(config)
   const edgeLock = new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000)
   return {
-    primary: edgeOf(config, servers.primary, edgeLock, markLoaded),
-    secondary: edgeOf(config, servers.secondary, edgeLock),
+    primary: edges.get(servers.primary)?.edge(edgeLock),
+    secondary: servers.secondary === undefined ? undefined : edges.get(servers.secondary)?.edge(edgeLock),
     standings: new EdgeStandings(now),
     edgeLock,
     shelf: backupShelf(
@@ -105,18 +105,6 @@ export function runParts(sources: RunPartsSources): RunParts {
     crashPoint,
     now,
   }
-}
-
-/** Undefined when the configuration has no edge for this server. */
-function edgeOf(
-  { edges, edge }: Config,
-  server: string | undefined,
-  edgeLock: EdgeLock,
-  loaded?: (since: number) => void,
-): Edge | undefined {
-  const setting = server === undefined ? undefined : edges[server]
-  if (server === undefined || !setting) return undefined
-  return localEdge({ ...setting, server, ports: edge }, { exclusive: (work) => edgeLock.hold(server, work), loaded })
 }
 
 /** By zone: the provider where the zone has a TSIG key, and a reader for each name server, the primary first. */
@@ -193,14 +181,26 @@ function lazyIssuer(options: AcmeIssuerOptions): CertificateIssuer {
 }
 
 /** The engine of all runs. `steps` are the parts that the steps of each run act with. */
-export function composeRuns(steps: StepParts, { store, ...parts }: Omit<RunsParts, 'stepsFor' | 'renewedFiles'>): Runs {
+export function composeRuns(
+  steps: StepParts,
+  { store, ...parts }: Omit<RunsParts, 'stepsFor' | 'renewedFiles' | 'raiseFences'>,
+): Runs {
   return new Runs({
     ...parts,
     store,
     renewedFiles,
+    raiseFences: (fences) => raiseFences(steps, fences),
     stepsFor: async (carried, guard) =>
       stepsFor(steps, { ...(await subjectOf(store, steps.challenge, carried)), guard }),
   })
+}
+
+/** The Secondary decides nothing, so nobody waits for it to come back. An edge that cannot be written says so in its step. */
+async function raiseFences({ primary, secondary }: StepParts, fences: readonly HostFence[]): Promise<void> {
+  const raised = primary?.raiseFence(fences).catch((error: unknown) => {
+    if (isFenced(error) || (error instanceof EdgeFault && error.kind === 'away')) throw error
+  })
+  await Promise.all([raised, secondary?.raiseFence(fences).catch(() => undefined)])
 }
 
 /** What a run works on. Plans that were stored before schema version 9 have no steps: theirs follow from their changes. */

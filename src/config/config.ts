@@ -6,6 +6,7 @@ import { type AcmeSetting, acmeSchema, readAcme } from './acme.ts'
 import { ConfigDocument, ConfigError } from './document.ts'
 import { readSecretFile, Secret, type SecretSources } from './secret.ts'
 import {
+  type Agents,
   defaultEdges,
   type Edges,
   edgesSchema,
@@ -38,7 +39,10 @@ export interface Config {
   readonly instances: { readonly takeOverSeconds: number }
   readonly servers: Servers
   readonly edge: { readonly http: number; readonly https: number }
+  /** Edges that this service changes itself. */
   readonly edges: Edges
+  /** Edges that it changes through their agents. */
+  readonly agents: Agents
   readonly zones: ReadonlyMap<string, Zone>
   readonly resolver: Endpoint | undefined
   readonly acme: AcmeSetting
@@ -154,7 +158,7 @@ export function readConfig(text: string, file: string, environment: Environment)
     storeKeyFile: settings.storeKeyFile ?? resolve(settings.stateDir, 'store.key'),
     instances: { takeOverSeconds: settings.instances.takeOverSeconds ?? TAKE_OVER_SECONDS[storeSetting.kind] },
     servers,
-    edges: readEdges(settings.edges ?? defaultEdges(folder, servers, document), servers, document),
+    ...readEdges(settings.edges ?? defaultEdges(folder, servers, document), servers, document),
     zones: readZones(settings.zones, { ...sources, challenge: acme.challenge }),
     resolver: settings.resolver,
     acme,
@@ -203,7 +207,7 @@ function isPostgresUrl(text: string): boolean {
   }
 }
 
-function readFile(file: string): string {
+export function readFile(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -212,7 +216,7 @@ function readFile(file: string): string {
   }
 }
 
-function deepFreeze<T>(target: T): T {
+export function deepFreeze<T>(target: T): T {
   if (typeof target !== 'object' || target === null || target instanceof Secret) return target
   for (const member of Object.values(target)) deepFreeze(member)
   return Object.freeze(target)

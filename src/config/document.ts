@@ -115,6 +115,11 @@ export class ConfigDocument {
     return undefined
   }
 
+  /** Whether the file has the setting. */
+  isSet(place: Place): boolean {
+    return this.#nodeAt(place) !== undefined
+  }
+
   #nodeAt(place: Place): Node | undefined {
     let node: Node | null | undefined = this.#root
     for (const step of place) {

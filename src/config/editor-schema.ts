@@ -1,13 +1,19 @@
 import { type TObject, type TSchema, Type } from 'typebox'
 import { configSchema } from './config.ts'
+import { edgeAgentSchema } from './edge-agent.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** The JSON schema of drawbridge.yaml, for completion and checks in editors. */
-export const editorSchema = (): JsonSchema => ({
+/** The JSON schemas of the configuration files, for completion and checks in editors. */
+export const editorSchemas = (): Readonly<Record<'drawbridge' | 'edge', JsonSchema>> => ({
+  drawbridge: titled('drawbridge.yaml', configSchema('.')),
+  edge: titled('edge.yaml', edgeAgentSchema('.')),
+})
+
+const titled = (title: string, schema: TSchema): JsonSchema => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
-  title: 'drawbridge.yaml',
-  ...schemaOf(configSchema('.')),
+  title,
+  ...schemaOf(schema),
 })
 
 function schemaOf(schema: TSchema): JsonSchema {

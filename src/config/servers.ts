@@ -29,6 +29,12 @@ interface EdgeSetting {
 /** Edges by the id of their server. */
 export type Edges = Readonly<Record<string, EdgeSetting>>
 
+/** Where the agent of an edge listens. */
+export type AgentSetting = { readonly socket: string } | { readonly address: string; readonly port: number }
+
+/** Edges that an agent owns, by the id of their server. */
+export type Agents = Readonly<Record<string, AgentSetting>>
+
 const ID = 'the id of a server, such as 23'
 
 export const serversSchema = Type.Object({
@@ -40,18 +46,33 @@ export const serversSchema = Type.Object({
   secondary: value.serverId(`${ID}, or none`, '73'),
 })
 
+/** The settings of an nginx of this machine. */
+export const nginxSettings = (folder: string) => ({
+  config: value.nginxPath(folder, 'the path of a file', '/etc/nginx/nginx.conf'),
+  folder: value.nginxPath(folder, 'the path of a folder', '/etc/nginx/drawbridge'),
+  prefix: Type.Optional(value.path(folder, 'the path of a folder')),
+  binary: value.program(folder, 'nginx'),
+  pidFile: value.path(folder, 'the path of a file', '/run/nginx.pid'),
+  errorLog: value.path(folder, 'the path of a file', '/var/log/nginx/error.log'),
+  address: Type.Optional(value.address('an IP address of the edge')),
+  listen: Type.Optional(Type.Array(value.address('IP addresses of the edge'))),
+  layout: value.oneOf(['lines', 'blocks'], 'lines'),
+})
+
 const edgeSchema = (folder: string) =>
   Type.Object({
-    config: value.nginxPath(folder, 'the path of a file', '/etc/nginx/nginx.conf'),
-    folder: value.nginxPath(folder, 'the path of a folder', '/etc/nginx/drawbridge'),
-    prefix: Type.Optional(value.path(folder, 'the path of a folder')),
-    binary: value.program(folder, 'nginx'),
-    pidFile: value.path(folder, 'the path of a file', '/run/nginx.pid'),
-    errorLog: value.path(folder, 'the path of a file', '/var/log/nginx/error.log'),
-    address: Type.Optional(value.address('an IP address of the edge')),
-    listen: Type.Optional(Type.Array(value.address('IP addresses of the edge'))),
-    layout: value.oneOf(['lines', 'blocks'], 'lines'),
+    agent: Type.Optional(
+      Type.Object({
+        socket: Type.Optional(value.path(folder, 'the path of a unix socket')),
+        address: Type.Optional(value.address('an IP address')),
+        port: value.port(AGENT_PORT),
+      }),
+    ),
+    ...nginxSettings(folder),
   })
+
+/** Where an agent listens, if neither configuration says otherwise. */
+export const AGENT_PORT = 8046
 
 /** Edges by the id of their server. Default: the Primary runs nginx as Debian installs it. */
 export const edgesSchema = (folder: string) => Type.Optional(Type.Record(Type.String(), edgeSchema(folder)))
@@ -81,15 +102,34 @@ export function readEdges(
   edges: Readonly<Record<string, EdgeFile>>,
   { addresses }: Servers,
   document: ConfigDocument,
-): Edges {
-  return Object.fromEntries(
-    Object.entries(edges).map(([server, { prefix, address: asked, listen, ...setting }]) => {
-      if (addresses[server] === undefined) {
-        const known = Object.keys(addresses).join(', ')
-        document.refuse(['edges', server], `is not valid. Allowed: ids of servers (${known}).`)
-      }
-      const address = asked ?? addresses[server] ?? ''
-      return [server, { ...setting, prefix, address, listen: listen ?? [address] }]
-    }),
-  )
+): { readonly edges: Edges; readonly agents: Agents } {
+  const found: Record<string, EdgeSetting> = {}
+  const agents: Record<string, AgentSetting> = {}
+  for (const [server, { agent, prefix, address: asked, listen, ...setting }] of Object.entries(edges)) {
+    if (addresses[server] === undefined) {
+      const known = Object.keys(addresses).join(', ')
+      document.refuse(['edges', server], `is not valid. Allowed: ids of servers (${known}).`)
+    }
+    const address = asked ?? addresses[server] ?? ''
+    if (agent) agents[server] = readAgent(server, agent, document)
+    else found[server] = { ...setting, prefix, address, listen: listen ?? [address] }
+  }
+  return { edges: found, agents }
+}
+
+function readAgent(
+  server: string,
+  { socket, address, port }: NonNullable<EdgeFile['agent']>,
+  document: ConfigDocument,
+): AgentSetting {
+  const place = ['edges', server]
+  for (const setting of Object.keys(nginxSettings('')).filter((name) => document.isSet([...place, name])))
+    document.refuse(
+      [...place, setting],
+      "is set beside agent. It belongs into the nginx section of the agent's edge.yaml.",
+    )
+  if (socket !== undefined && address === undefined) return { socket }
+  if (address !== undefined && socket === undefined) return { address, port }
+  document.refuse([...place, 'agent'], 'is not valid. Allowed: either socket, or address and port.')
+  return { socket: '' }
 }

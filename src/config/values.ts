@@ -108,6 +108,11 @@ export const serverId = (allowed: string, fallback?: string) =>
 
 export const SERVER_ID = /^[A-Za-z0-9-]{1,32}$/
 
+/** A group of the system. */
+export const group = parsedScalar((given) => (/^[a-z_][a-z0-9_-]{0,31}$|^\d{1,9}$/.test(given) ? given : undefined), {
+  allowed: 'the name or the number of a group',
+})
+
 /** `3000` or `1024-65535`. */
 export const portRange = parsedScalar(
   (given): readonly [number, number] | undefined => {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../model/address.ts'
 import type { NoAnswerReason } from '../model/badge.ts'
 import { Fault } from '../model/errors.ts'
+import type { ErrorClass } from '../model/evidence.ts'
 import type { ProxyFact } from '../model/finding.ts'
 import type { FileHash } from '../model/receipt.ts'
 import type { HostFence } from '../model/run.ts'
@@ -86,6 +87,8 @@ export interface EdgeProposal {
    * a change with a lower one. A run may make any number of changes with the same fence.
    */
   readonly fences?: readonly HostFence[] | undefined
+  /** How long the leases of the run are held for certain, in milliseconds. Without it, they do not end. */
+  heldForMs?(): number
   /** Called at each of these moments. */
   reached?(point: EdgePoint): void
   readonly signal?: AbortSignal | undefined
@@ -126,7 +129,8 @@ export type EdgeAnswer =
  * was changed. `changed_meanwhile`: a file differs from what was expected; nothing was written. `write_failed`: a disk or
  * permission error. `not_reloaded`: nothing proves that nginx runs the new configuration; the former one is on disk again. `unavailable`:
  * nginx cannot be used. `logs_keys`: nginx logs at debug level, which writes private keys into a log; nothing was written.
- * `fenced`: a newer run has changed a host of this change; see `isFenced`. The sentence never contains configuration text or a raw log line.
+ * `fenced`: a newer run has changed a host of this change; see `isFenced`. `away`: the agent of the edge does not answer, and nothing
+ * was sent to it. The sentence never contains configuration text or a raw log line.
  */
 export class EdgeFault extends Fault {
   override readonly code: Fault['code']
@@ -139,6 +143,7 @@ export class EdgeFault extends Fault {
     | 'unavailable'
     | 'logs_keys'
     | 'fenced'
+    | 'away'
 
   constructor(kind: EdgeFault['kind'], sentence: string) {
     super(sentence)
@@ -187,7 +192,7 @@ export interface Edge {
    */
   releasedFiles(host: string, certificate?: SiteCertificate): Promise<readonly EdgeFile[]>
   /** The absolute path of the configuration file among `releasedFiles`. */
-  releasedPath(host: string): string
+  releasedPath(host: string): Promise<string>
   /** Changes with every generation, and when somebody puts another one in its place. */
   generation(): Promise<string>
   /** All hosts that have an entry. */
@@ -204,6 +209,11 @@ export interface Edge {
    * `fenced` a newer run has changed a host. With `not_reloaded` nothing proves which generation nginx runs.
    */
   change(proposal: EdgeProposal): Promise<void>
+  /**
+   * Makes the edge refuse every change with a lower fence, also one that was sent before and has not arrived. Whoever takes a run
+   * over calls it before anything that is read here counts. Rejects with `fenced` if there is a higher one.
+   */
+  raiseFence(fences: readonly HostFence[]): Promise<void>
   /** Tests files that will probably be proposed next, so that the change need not. Resolves when the test has begun. Never rejects. */
   tryOut(files: readonly EdgeFile[], signal?: AbortSignal): Promise<void>
   /** Ends what `tryOut` began and nobody has proposed. */
@@ -265,6 +275,18 @@ export interface EdgePreflight {
   check(host: string, tls: boolean): Promise<ProxyFact>
 }
 
+/** Where a visitor comes in. */
+export interface EdgePlace extends Endpoint {
+  readonly tls: boolean
+}
+
+/** The server block that answers a visitor, and how its names match. */
+interface AnsweringBlock {
+  readonly how: 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default'
+  readonly configPath: string
+  readonly line: number
+}
+
 /**
  * Read-only access to one nginx. It opens no file for writing, starts no program, and neither signals nor reloads nginx.
  * It does not run `nginx -t`, because that opens logs and the pid file for writing.
@@ -273,11 +295,15 @@ export interface EdgeView {
   readonly address: string
   readonly ports: { readonly http: number; readonly https: number }
   /** The absolute path of the file with a host's entry, and the line; null if it has none. */
-  whereIs(host: string): { readonly path: string; readonly line: number | null }
+  whereIs(host: string): Promise<{ readonly path: string; readonly line: number | null }>
+  /** The block that nginx would choose. Undefined when no block listens at that place with the same `tls`. */
+  answers(host: string, place: EdgePlace): Promise<AnsweringBlock | undefined>
   /** The address of a name in /etc/hosts, which nginx uses, too; undefined when the name is not there. */
   localAddress(name: string): Promise<string | undefined>
   hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
   visit(question: EdgeQuestion & { readonly listenAddress: Endpoint }, limitMs: number): Promise<EdgeAnswer>
   handshake(listenAddress: Endpoint, host: string, limitMs: number): Promise<Handshake>
   loadState(paths: readonly string[]): Promise<LoadState>
+  /** The class of the newest error about a host in nginx's log, `since` a time in milliseconds. A hint, and not a proof. */
+  newestErrorClass(host: string, since: number): Promise<ErrorClass | null>
 }

@@ -26,6 +26,7 @@ import {
 } from './files/certificates-in-use.ts'
 import { Fences } from './files/fences.ts'
 import { edgeFileOf, hashOfFound } from './files/files.ts'
+import { whileUnowned } from './files/folder-lock.ts'
 import { replaceFiles } from './files/replace.ts'
 import { type EngineParts, GenerationEngine } from './generations/engine.ts'
 import { PresentGeneration, signatureOf } from './generations/present.ts'
@@ -47,12 +48,15 @@ const MANY_HOSTS_BYTES = 16_000
 export interface LocalEdgeParts {
   /** Runs `work` while no other process changes this edge. Default: no other process does. */
   readonly exclusive?: EngineParts['exclusive']
+  /** This process owns the folder: see `ownFolder`. */
+  readonly isOwner?: boolean
   /** Called after every proven reload with the time at which the reload began. */
   readonly loaded?: ((since: number) => void) | undefined
 }
 
 /** An nginx on this machine. */
-export function localEdge(settings: EdgeSettings, { exclusive = alone, loaded }: LocalEdgeParts = {}): Edge {
+export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): Edge {
+  const { exclusive = alone, isOwner = false, loaded } = parts
   const { server, folder } = settings
   const present = new PresentGeneration(folder)
   const assertValid = (signal?: AbortSignal) => assertLoads(settings, signal)
@@ -61,6 +65,7 @@ export function localEdge(settings: EdgeSettings, { exclusive = alone, loaded }:
     const [first] = await debugLogs()
     if (first) throw logsKeys(server, first)
   }
+  const locked = <T>(work: () => Promise<T>): Promise<T> => (isOwner ? work() : whileUnowned(folder, server, work))
   const reload = async (signal?: AbortSignal) => {
     const since = Date.now()
     await reloadNginx(settings, signal)
@@ -72,7 +77,7 @@ export function localEdge(settings: EdgeSettings, { exclusive = alone, loaded }:
     server,
     present,
     fences,
-    exclusive,
+    exclusive: (work) => exclusive((turn) => locked(() => work(turn))),
     assertValid,
     assertNoDebugLog,
     reload,
@@ -93,9 +98,10 @@ export function localEdge(settings: EdgeSettings, { exclusive = alone, loaded }:
     assertValid,
     assertNoDebugLog,
     change: (proposal) => engine.change(proposal),
+    raiseFence: (raised) => fences.claim(raised).record(),
     tryOut: (files, signal) => engine.tryOut(files, signal),
     forgetTried: () => engine.forgetAhead(),
-    prepare: (signal) => prepareEdge(settings, { present, engine, reload }, signal),
+    prepare: (signal) => prepareEdge(settings, { present, engine, reload, locked }, signal),
     ask: (question, signal) => askEdge(settings, question, undefined, signal),
     foreignListeners: (question, signal) => foreignListeners(settings, question, signal),
     handshake: (host, signal) =>
@@ -115,7 +121,7 @@ export function localEdge(settings: EdgeSettings, { exclusive = alone, loaded }:
       if (text === null) return []
       return renderReleased({ host, text, pair: certificate ?? pairInUse(present, host) }, settings, folder)
     },
-    releasedPath: (host) => placeOf(folder, releasedFile(host, 'conf')),
+    releasedPath: async (host) => placeOf(folder, releasedFile(host, 'conf')),
     async filesFor(site) {
       const files = renderSite(site, settings, settings.layout ?? 'lines')
       const wanted = new Set(files.map(({ path }) => path))
@@ -140,7 +146,7 @@ export function standingText(present: PresentGeneration, host: string, settings:
 }
 
 /** A host has one entry, as lines or as a block. */
-const absentOf = (host: string): EdgeFile[] =>
+export const absentOf = (host: string): EdgeFile[] =>
   [linesFile(host), blockFile(host), hostEntry(host)].map((path) => ({ path, content: null, secret: false }))
 
 /** How the base file is made, and adapted to what the administrator's files have already. */

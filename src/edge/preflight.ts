@@ -5,7 +5,7 @@ import type { EdgePreflight } from './contract.ts'
 import { PresentGeneration } from './generations/present.ts'
 import { commandLineDebugLogs } from './process/debug-logs.ts'
 import { testConfiguration } from './process/nginx-program.ts'
-import type { EdgeMap, EdgeReader } from './reading/contract.ts'
+import type { EdgeMap, EdgeReader, ServedMap } from './reading/contract.ts'
 import type { Refusal } from './reading/refusal.ts'
 import { canonicalAddress } from './reading/text/listen.ts'
 import type { EdgeSettings } from './settings.ts'
@@ -52,7 +52,7 @@ const brokenBy = ({ reason, file, line }: Refusal): ProxyFact => ({
   ...(line !== undefined && { line }),
 })
 
-function debugLogOf({ debugLogs }: EdgeMap, { pidFile }: EdgeSettings): Refusal | undefined {
+function debugLogOf({ debugLogs }: ServedMap, { pidFile }: EdgeSettings): Refusal | undefined {
   const [log] = [...debugLogs, ...commandLineDebugLogs(pidFile)]
   return log && { reason: LOGS_KEYS, file: log.path, line: log.line ?? undefined }
 }
@@ -96,7 +96,7 @@ class ConfigTestCache {
     this.#loadedSince = since
   }
 
-  async refusal({ fingerprint, changedAt }: EdgeMap): Promise<Refusal | undefined> {
+  async refusal({ fingerprint, changedAt }: ServedMap): Promise<Refusal | undefined> {
     if (changedAt <= this.#loadedSince) return undefined
     if (this.#passed?.fingerprint === fingerprint && performance.now() - this.#passed.at < PASSED_TEST_TTL_MS)
       return undefined

@@ -158,19 +158,21 @@ export interface BackendEvidence {
 }
 
 /** The class of a line in nginx's error log. The line itself never leaves the edge. */
-export type ErrorClass =
-  | 'connection_refused'
-  | 'connect_timeout'
-  | 'upstream_timeout'
-  | 'no_route'
-  | 'upstream_reset'
-  | 'upstream_closed_early'
-  | 'upstream_tls'
+export const ERROR_CLASSES = [
+  'connection_refused',
+  'connect_timeout',
+  'upstream_timeout',
+  'no_route',
+  'upstream_reset',
+  'upstream_closed_early',
+  'upstream_tls',
   /** The answer is not HTTP. */
-  | 'upstream_not_http'
-  | 'upstream_unresolved'
-  | 'no_live_upstreams'
-  | 'body_too_large'
-  | 'permission_denied'
-  | 'file_missing'
-  | 'other'
+  'upstream_not_http',
+  'upstream_unresolved',
+  'no_live_upstreams',
+  'body_too_large',
+  'permission_denied',
+  'file_missing',
+  'other',
+] as const
+export type ErrorClass = (typeof ERROR_CLASSES)[number]

@@ -60,9 +60,9 @@ export class Follower {
     const exposure = await store.findExposure(host)
     const plan = exposure && (await store.findPlan(exposure.planId))
     const repairedAt = exposure && (await repairTime(store, exposure))
-    if (!this.#order.arrive(host, asked)) return
     const held = plan && watchedExposure(exposure, plan)
-    const watched = environment && watchedAfterRun(held, environment)
+    const watched = environment && (await watchedAfterRun(held, environment))
+    if (!this.#order.arrive(host, asked)) return
     if (held && !environment) return this.#updateExpiry(exposure)
     const { planId = null, expiresAt = null } = watched ?? {}
     this.#ahead.set(host, { planId, expiresAt, repairedAt, since: now() })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EdgeReader } from '../edge/reading/contract.ts'
+import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
 import type { Validity } from '../model/badge.ts'
 import { WakeUp, wokenWithin } from '../primitives/followers.ts'
 import { HeldLeases } from '../runs/engine/lease.ts'
@@ -16,7 +16,7 @@ import type { EdgeEnvironment } from './watched.ts'
 interface MonitorParts extends Omit<RoundsParts, 'writer' | 'watchList'> {
   readonly store: Store
   /** Undefined if the Primary's edge is not on this machine. Then another instance checks, and this one copies its results. */
-  readonly edge: { readonly reader: EdgeReader; readonly environment: EdgeEnvironment } | undefined
+  readonly edge: { readonly reader: EdgeReader<ServedMap>; readonly environment: EdgeEnvironment } | undefined
   /** Subscribes to every step of every run of this instance. */
   readonly listenToRuns: (listener: (entry: { readonly runId: string }) => void) => () => void
   readonly firstAnswer: FirstAnswer

@@ -1,4 +1,4 @@
-import type { EdgeMap, EdgeReader } from '../edge/reading/contract.ts'
+import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
 import type { HostStatus, WatchedHost } from '../model/host-status.ts'
 import type { EventStore } from '../store/ports/events.ts'
 import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
@@ -21,7 +21,7 @@ interface WatchListParts {
   readonly store: ExposureStore & PlanStore & EventStore & Pick<RunStore, 'findRun' | 'runsOf'>
   readonly board: Board
   readonly writer: StatusWriter
-  readonly reader: EdgeReader
+  readonly reader: EdgeReader<ServedMap>
   readonly environment: EdgeEnvironment
   readonly firstAnswer: FirstAnswer
   readonly everyMs: number
@@ -50,7 +50,7 @@ export class WatchList {
   readonly #syncedAt = new Map<string, number>()
   /** Hosts with an entry but no exposure, and the time when each was found. */
   readonly #orphans = new Map<string, number>()
-  #map: EdgeMap | undefined
+  #map: ServedMap | undefined
   #eventsReadAt = Number.NEGATIVE_INFINITY
   #listedAt = Number.NEGATIVE_INFINITY
   #readAt = Number.NEGATIVE_INFINITY
@@ -99,7 +99,7 @@ export class WatchList {
       put: (status: HostStatus) => writer.put(status),
       remove: (name: string) => writer.remove(name),
     }
-    const watched = watchedAfterRun(this.#exposures.get(host), environment)
+    const watched = await watchedAfterRun(this.#exposures.get(host), environment)
     syncHost(statuses, host, { watched, exposure, repairedAt, firstAnswer })
     if (!exposure && former !== undefined) await this.#showReleased(host, former)
   }
@@ -183,7 +183,7 @@ export class WatchList {
   }
 
   /** An entry without an exposure may belong to a run of another instance that is still writing or removing it. */
-  async #findOrphans(map: EdgeMap, now: number): Promise<void> {
+  async #findOrphans(map: ServedMap, now: number): Promise<void> {
     const { isOurs } = this.#parts.environment
     const unknown = map.hosts.filter(({ host, configPath }) => !this.#exposures.has(host) && isOurs(configPath))
     const since = new Map(this.#orphans)
@@ -206,7 +206,7 @@ export class WatchList {
     } else this.#exposures.delete(host)
   }
 
-  #syncAll(map: EdgeMap, asked: number, now: number): void {
+  #syncAll(map: ServedMap, asked: number, now: number): void {
     const { board, writer, environment } = this.#parts
     for (const [host, at] of this.#syncedAt) if (at < asked) this.#syncedAt.delete(host)
     // A configuration that was read before the end of a run is out of date for its host.

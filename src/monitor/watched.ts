@@ -1,4 +1,4 @@
-import type { EdgeMap, ServedHost } from '../edge/reading/contract.ts'
+import type { ServedHost, ServedMap } from '../edge/reading/contract.ts'
 import { listenAddress } from '../model/address.ts'
 import { parseName } from '../model/dns-name.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
@@ -9,7 +9,7 @@ import type { Exposure } from '../store/ports/exposures.ts'
 export interface EdgeEnvironment {
   readonly addresses: Readonly<Record<string, string>>
   /** The file with the entry of a host. */
-  readonly hostPath: (host: string) => string
+  readonly hostPath: (host: string) => string | Promise<string>
   /** Whether a file is one of those with the entries of hosts. */
   readonly isOurs: (path: string) => boolean
   /** Where checks connect to the Primary's edge. */
@@ -48,7 +48,7 @@ const LISTED: readonly PlanState[] = ['applied', 'removing', 'blocked']
 
 /** Every host that the edge serves, managed or not, and every exposure, even if its file is missing. */
 export function watchedHosts(
-  map: Pick<EdgeMap, 'hosts' | 'find'>,
+  map: Pick<ServedMap, 'hosts' | 'find'>,
   held: ReadonlyMap<string, WatchedExposure>,
   environment: EdgeEnvironment,
 ): WatchedHost[] {
@@ -61,11 +61,11 @@ export function watchedHosts(
 }
 
 /** A host after its run, before the edge's configuration is read again. Undefined if the host is not checked. */
-export function watchedAfterRun(
+export async function watchedAfterRun(
   held: WatchedExposure | undefined,
   environment: EdgeEnvironment,
-): WatchedHost | undefined {
-  return held && isListed(held) ? managedHost(held, environment.hostPath(held.host), environment) : undefined
+): Promise<WatchedHost | undefined> {
+  return held && isListed(held) ? managedHost(held, await environment.hostPath(held.host), environment) : undefined
 }
 
 const isListed = ({ state }: WatchedExposure): boolean => LISTED.includes(state)

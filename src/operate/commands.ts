@@ -184,8 +184,9 @@ interface ConvergeOptions extends Configured {
   readonly yes?: boolean
 }
 
-export function addEdge(program: Command, machine: Machine): void {
-  const edge = program.command('edge').description('the edges of this machine')
+/** `drawbridge edge` itself runs an agent: see edge/commands.ts. */
+export function addEdge(program: Command, machine: Machine): Command {
+  const edge = program.command('edge')
   const command = onThisMachine(edge.command('converge'))
     .description('show which hosts the edges have otherwise than the store says, and change nothing')
     .option('--confirm-removal', 'take hosts off the Secondary whose plans have ended, however many there are')
@@ -196,6 +197,7 @@ export function addEdge(program: Command, machine: Machine): void {
     'drawbridge edge converge --config /etc/drawbridge/drawbridge.yaml',
     'drawbridge edge converge --confirm-removal --config /etc/drawbridge/drawbridge.yaml',
   )
+  return edge
 }
 
 async function converge({ config, json, confirmRemoval: isConfirmed, yes }: ConvergeOptions, machine: Machine) {

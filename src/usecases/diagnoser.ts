@@ -4,7 +4,7 @@ import type { Audience } from '../diagnose/audience.ts'
 import { type Diagnosis, diagnose } from '../diagnose/diagnose.ts'
 import type { Difference } from '../diagnose/drift.ts'
 import type { FileHash } from '../edge/contract.ts'
-import type { EdgeReader } from '../edge/reading/contract.ts'
+import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
 import type { BadgeFacts } from '../model/badge.ts'
 import { Problem } from '../model/errors.ts'
 import type { Evidence, ExposureEvidence } from '../model/evidence.ts'
@@ -17,7 +17,7 @@ import type { PlanStore } from '../store/ports/plans.ts'
 
 /** What a diagnosis reads. None of these parts can write. */
 export interface DiagnoserParts extends InspectHostParts {
-  readonly reader: EdgeReader | undefined
+  readonly reader: EdgeReader<ServedMap> | undefined
   readonly store: Pick<ExposureStore, 'findExposure'> & Pick<PlanStore, 'findPlan'>
   /** The files that the apply wrote, to be compared with the files on the disk. */
   readonly filesToCompare: (exposure: Exposure) => readonly FileHash[]

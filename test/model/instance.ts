@@ -147,6 +147,7 @@ export class Instance {
       crashPoint: passCrashPoint,
       publish: (_host, commit) => commit(),
       now: this.#now,
+      raiseFences: async () => undefined,
       renewedFiles: (host, _former, placed) => placed.filter(({ path }) => path === host),
       stepsFor: (carried, held) => this.#stepsFor(carried, held),
     })

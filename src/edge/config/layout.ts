@@ -10,6 +10,8 @@ export const STAGING = '.staging'
  * backup can name it: it must outlive an undo and a restore.
  */
 export const FENCES = '.fences'
+/** Locked by whoever changes the edge. The dot keeps the file out of every include. */
+export const LOCK = '.engine-lock'
 /** The test copy of the administrator's main file has this name and a random suffix, in the same folder. */
 export const SHADOW_PREFIX = '.drawbridge-shadow-'
 

@@ -14,13 +14,15 @@ export function certificateId(fingerprint: string): string {
 }
 
 /** The files with the certificate and its key, and the map entry that names them for the host. */
-export function renderCertificate(host: string, certificate: SiteCertificate): EdgeFile[] {
-  const id = certificateId(certificate.fingerprint)
-  return [
-    ...renderPem('certificate', id, certificate.certificatePem),
-    ...renderPem('key', id, certificate.keyPem),
-    renderEntry(host, certificate.fingerprint),
-  ]
+export const renderCertificate = (host: string, certificate: SiteCertificate): EdgeFile[] => [
+  ...renderPair(certificate),
+  renderEntry(host, certificate.fingerprint),
+]
+
+/** Throws for a text that is not PEM. */
+export function renderPair({ fingerprint, certificatePem, keyPem }: SiteCertificate): EdgeFile[] {
+  const id = certificateId(fingerprint)
+  return [...renderPem('certificate', id, certificatePem), ...renderPem('key', id, keyPem)]
 }
 
 /** The map entry that names the pair of a host. */

@@ -1,20 +1,36 @@
 import type { Site } from '../contract.ts'
-import { entryProof } from './proof.ts'
+import { type EntryProof, entryProof } from './proof.ts'
+
+/** What an entry says, without its certificate. `identity`: what its plan's secret gives for the host. */
+export interface EntryRecord extends Pick<Site, 'host' | 'planId' | 'target' | 'challenges'> {
+  readonly tls: boolean
+  readonly identity: EntryProof | undefined
+}
+
+export const recordOf = ({ host, planId, target, certificate, proof, challenges }: Site): EntryRecord => ({
+  host,
+  planId,
+  target,
+  challenges,
+  tls: certificate !== undefined,
+  identity: proof === undefined ? undefined : entryProof(proof, host),
+})
 
 /**
  * An entry as lines. The base file has one server for all hosts of a kind; a host is its name in that server, and its values in
  * maps. The first word of a line says where it belongs, see gathered.ts.
  */
-export function renderLines({ host, planId, target, certificate, proof, challenges = {} }: Site): string {
-  const identity = proof === undefined ? undefined : entryProof(proof, host)
+export function renderLines({ host, planId, target, tls, identity, challenges = {} }: EntryRecord): string {
   return [
     `entry ${JSON.stringify({ host, planId })}`,
-    `${certificate ? 'https' : 'http'} server_name ${host};`,
+    `${tls ? 'https' : 'http'} server_name ${host};`,
     `backend ${host} ${target};`,
     ...(identity ? [`answer "${host} ${identity.question}" ${identity.answer};`] : []),
     ...Object.entries(challenges).map(
-      ([token, keyAuthorization]) => `challenge "${host} /.well-known/acme-challenge/${token}" ${keyAuthorization};`,
+      ([token, keyAuthorization]) => `challenge "${host} ${CHALLENGE_PATH}${token}" ${keyAuthorization};`,
     ),
     '',
   ].join('\n')
 }
+
+export const CHALLENGE_PATH = '/.well-known/acme-challenge/'

@@ -3,39 +3,29 @@ import { isPlanId } from '../../model/exposure.ts'
 import type { EdgeFile, Site } from '../contract.ts'
 import type { EntryLayout } from '../settings.ts'
 import { blockFile, isHost, linesFile } from './layout.ts'
-import { ANSWER, type EntryProof, entryProof, QUESTION } from './proof.ts'
+import { ANSWER, QUESTION } from './proof.ts'
 import { type Listening, listenLines, MAX_BODY, proxySettings, variableOf } from './render-base.ts'
 import { renderCertificate } from './render-certificate.ts'
-import { renderLines } from './render-lines.ts'
+import { CHALLENGE_PATH, type EntryRecord, recordOf, renderLines } from './render-lines.ts'
 
 const TOKEN = /^[A-Za-z0-9_-]{1,256}$/
 const KEY_AUTHORIZATION = /^[A-Za-z0-9_-]{1,256}\.[A-Za-z0-9_-]{1,256}$/
 
 /** The files of one site. Throws when a value does not match its pattern: values are never escaped into the configuration. */
 export function renderSite(site: Site, listening: Listening, layout: EntryLayout): EdgeFile[] {
-  assertValid(site)
+  const record = recordOf(site)
+  assertRecord(record)
   const { host } = site
   return [
     ...(site.certificate ? renderCertificate(host, site.certificate) : []),
     layout === 'lines'
-      ? { path: linesFile(host), content: renderLines(site), secret: false }
-      : { path: blockFile(host), content: renderHost(site, listening), secret: false },
+      ? { path: linesFile(host), content: renderLines(record), secret: false }
+      : { path: blockFile(host), content: renderBlock(record, listening), secret: false },
   ]
 }
 
 /** What the server blocks of a host are made of. */
-interface Blocks extends Pick<Site, 'host' | 'target' | 'challenges'> {
-  readonly tls: boolean
-  readonly identity: EntryProof | undefined
-}
-
-const blocksOf = ({ host, target, challenges, certificate, proof }: Site): Blocks => ({
-  host,
-  target,
-  challenges,
-  tls: certificate !== undefined,
-  identity: proof === undefined ? undefined : entryProof(proof, host),
-})
+type Blocks = Omit<EntryRecord, 'planId'>
 
 /** The server blocks of a host, as if it stood alone. */
 function renderBlocks(site: Blocks, listening: Listening): string {
@@ -50,12 +40,12 @@ function renderBlocks(site: Blocks, listening: Listening): string {
   return servers.join('\n')
 }
 
-function renderHost(site: Site, listening: Listening): string {
-  const { host, planId, certificate } = site
-  const source = certificate ? '\n# Its certificate is chosen by name in drawbridge.conf.' : ''
+export function renderBlock(record: EntryRecord, listening: Listening): string {
+  const { host, planId, tls } = record
+  const source = tls ? '\n# Its certificate is chosen by name in drawbridge.conf.' : ''
   return `# ${host}: made by Drawbridge for ${planId}. Do not edit: what was changed by hand is not overwritten, but reported.${source}
 
-${renderBlocks(blocksOf(site), listening)}`
+${renderBlocks(record, listening)}`
 }
 
 /** What a host's lines stand for, as server blocks of its own. Null if nginx does not serve the host by them. */
@@ -91,7 +81,7 @@ function identity({ identity: proof }: Blocks): string {
 }
 
 const challenge = ([token, keyAuthorization]: [string, string]): string => `
-  location = /.well-known/acme-challenge/${token} {
+  location = ${CHALLENGE_PATH}${token} {
     default_type text/plain;
     return 200 "${keyAuthorization}";
   }
@@ -119,7 +109,8 @@ ${proxySettings(host, authority, scheme, '    ')}
 ${identity ? PROOF_KEPT : ''}  }
 `
 
-function assertValid({ host, planId, target, challenges = {} }: Site): void {
+/** Throws when a value does not match its grammar. */
+export function assertRecord({ host, planId, target, challenges = {} }: EntryRecord): void {
   if (!isHost(host)) throw new Error(`${JSON.stringify(host)} is not a valid host name.`)
   if (!isPlanId(planId)) throw new Error(`${JSON.stringify(planId)} is not a plan id.`)
   if (!isTarget(target)) throw new Error(`${JSON.stringify(target)} is not http:// with an IP address and a port.`)

@@ -68,7 +68,7 @@ export class Fences {
   /** The highest epoch of all fences, 0 if there is none. A store that begins a new epoch begins a higher one. */
   highestEpoch(): number {
     this.#readOn()
-    return Math.max(0, ...[...this.#highest.values()].map(({ epoch }) => epoch))
+    return [...this.#highest.values()].reduce((highest, { epoch }) => Math.max(highest, epoch), 0)
   }
 
   /** The highest fence of each of these hosts that has one. */

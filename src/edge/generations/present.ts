@@ -15,7 +15,7 @@ import { BASE_FILE, blockFile, CURRENT, GENERATIONS, linesFile, parsePath } from
 import { generationIn, isOfFirstLayout } from '../config/render-base.ts'
 import { idInEntry } from '../config/render-certificate.ts'
 import type { StandingEntry } from '../contract.ts'
-import { type Found, faultOf, lookAt } from '../files/files.ts'
+import { type Found, faultOf, hashOfFound, lookAt } from '../files/files.ts'
 import type { EntryLayout } from '../settings.ts'
 
 /** The present generation of an edge, read from its disk. What did not change is not read again. */
@@ -79,6 +79,16 @@ export class PresentGeneration {
   isLink(path: string): boolean {
     const { number } = this
     return number !== undefined && placesOf(path).some(({ file }) => this.#seen(number, file).found.kind === 'link')
+  }
+
+  /** Whether a file with this hash stands at the path, or stood there in a generation that is kept. */
+  hasStood(path: string, hash: string): boolean {
+    if (hashOfFound(path, this.look(path)).hash === hash) return true
+    const { kind } = parsePath(path)
+    if (kind === 'base' || kind === 'released') return false
+    return numbersIn(join(this.#folder, GENERATIONS)).some(
+      (number) => hashOfFound(path, this.#lookIn(number, path)).hash === hash,
+    )
   }
 
   /**

@@ -19,18 +19,20 @@ interface Prepared {
   readonly present: PresentGeneration
   readonly engine: GenerationEngine
   readonly reload: (signal?: AbortSignal) => Promise<void>
+  /** Runs `work` while no agent owns the folder. */
+  readonly locked: (work: () => Promise<void>) => Promise<void>
 }
 
 /** Changes nothing before it has checked that the administrator's configuration includes the folder. */
 export async function prepareEdge(
   settings: EdgeSettings,
-  { present, engine, reload }: Prepared,
+  { present, engine, reload, locked }: Prepared,
   signal?: AbortSignal,
 ): Promise<void> {
   const { folder } = settings
   await readMainFile(settings)
   for (const { path, mode } of FOLDERS) await makeFolder(join(folder, path), mode)
-  await removeLeftOvers(settings, present.number)
+  await locked(() => removeLeftOvers(settings, present.number))
   const base = textAt(join(folder, BASE_FILE)) ?? ''
   if (!isOfFirstLayout(base) && generationIn(base) === undefined) await assertNoServerShadowed(settings, signal)
   const first = present.number === undefined ? firstLayout(folder) : NOTHING

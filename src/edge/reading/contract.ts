@@ -64,11 +64,22 @@ export interface DebugLog {
   readonly line: number | null
 }
 
-/** An edge's configuration on disk. Lookups do not read files. */
-export interface EdgeMap {
+/** What an edge serves, as its configuration on disk says. Lookups do not read files. */
+export interface ServedMap {
   /** Sorted by name. Each name occurs once. */
   readonly hosts: readonly ServedHost[]
   find(host: string): ServedHost | undefined
+  readonly broken: readonly BrokenPlace[]
+  /** Those of the files that are read: in the main, events and http contexts. */
+  readonly debugLogs: readonly DebugLog[]
+  /** Differs when a file or folder that was read has changed. Only valid for the same reader. */
+  readonly fingerprint: string
+  /** The time of the latest change of these files in milliseconds; infinite when one of them is missing. */
+  readonly changedAt: number
+}
+
+/** The same with the servers behind it. */
+export interface EdgeMap extends ServedMap {
   /** The block that nginx would choose. Undefined when no block listens at that place with the same `tls`. */
   answers(
     host: string,
@@ -83,13 +94,6 @@ export interface EdgeMap {
     own: (path: string) => boolean,
     place: { readonly address: string; readonly port: number },
   ): readonly Rival[]
-  readonly broken: readonly BrokenPlace[]
-  /** Those of the files that are read: in the main, events and http contexts. */
-  readonly debugLogs: readonly DebugLog[]
-  /** Differs when a file or folder that was read has changed. Only valid for the same reader. */
-  readonly fingerprint: string
-  /** The time of the latest change of these files in milliseconds; infinite when one of them is missing. */
-  readonly changedAt: number
 }
 
 export interface Rival extends ServerMatch {
@@ -97,10 +101,10 @@ export interface Rival extends ServerMatch {
   readonly address: string
 }
 
-export interface EdgeReader {
+export interface EdgeReader<Map extends ServedMap = EdgeMap> {
   /**
    * The configuration at the time of the call or later. Resolves with the same object while no file has changed. Never
    * rejects for a broken configuration: the unreadable parts are in `broken`.
    */
-  read(): Promise<EdgeMap>
+  read(): Promise<Map>
 }

@@ -1,8 +1,8 @@
-import type { EdgeMap, Rival } from './contract.ts'
+import type { EdgeMap, Rival, ServedMap } from './contract.ts'
 import type { ServedList } from './served-list.ts'
 import type { GatheredHosts, ServerIndex } from './servers/server-index.ts'
 
-type Facts = Pick<EdgeMap, 'broken' | 'debugLogs' | 'fingerprint' | 'changedAt'>
+type Facts = Pick<ServedMap, 'broken' | 'debugLogs' | 'fingerprint' | 'changedAt'>
 
 export function edgeMap(index: ServerIndex, own: GatheredHosts, { hosts, byName }: ServedList, facts: Facts): EdgeMap {
   return {

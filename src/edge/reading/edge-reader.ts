@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
+import { sharedNextRun } from '../../primitives/shared-run.ts'
 import { Slices } from '../../primitives/slices.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { BaseFile } from './base-file.ts'
@@ -56,27 +57,12 @@ export function edgeReader(settings: Pick<EdgeSettings, 'config' | 'pidFile' | '
     latest = { parsed, index, list, fingerprint, map }
     return map
   }
-  return { read: shareNextRun(readAgain) }
+  return { read: sharedNextRun(readAgain) }
 }
 
 function* both(some: Iterable<string>, others: Iterable<string>): Generator<string> {
   yield* some
   yield* others
-}
-
-/** Callers during a run share the next run: the current run may have read a file before it changed. */
-function shareNextRun<T>(work: () => Promise<T>): () => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  let waiting: Promise<T> | undefined
-  const begin = (): Promise<T> => {
-    waiting = undefined
-    return work()
-  }
-  return () => {
-    waiting ??= last.then(begin, begin)
-    last = waiting
-    return waiting
-  }
 }
 
 /** Whether the master runs as root. Without a master, nginx would run as the user of this process. */

@@ -1,5 +1,4 @@
-import type { EdgeView, FileHash } from '../../edge/contract.ts'
-import type { ServerMatch } from '../../edge/reading/contract.ts'
+import type { EdgePlace, EdgeView, FileHash } from '../../edge/contract.ts'
 import { type Endpoint, listenAddress } from '../../model/address.ts'
 import type {
   BlockEvidence,
@@ -49,7 +48,9 @@ export async function inspectEdge(
       (seen) => seen.kind === 'no_answer' && seen.reason === 'timeout',
       { kind: 'unknown' },
     )
-  const [edge, hand, visit, plain, files] = await Promise.all([
+  const askPlain = async () =>
+    (await hasPlainBlock(subject, view)) ? ask({ ...endpoint, port: view.ports.http }, false) : undefined
+  const [edge, hand, visit, plain, block, files] = await Promise.all([
     probeLimit.wait<ConnectResult>((limitMs) => probeTcp(endpoint, limitMs), isTimeout, 'unknown'),
     tls
       ? probeLimit.wait<TlsEvidence>(
@@ -59,7 +60,8 @@ export async function inspectEdge(
         )
       : ({ kind: 'not_used' } as const),
     ask(endpoint, tls),
-    tls && hasPlainBlock(subject, view) ? ask({ ...endpoint, port: view.ports.http }, false) : undefined,
+    tls ? askPlain() : undefined,
+    blockOf(subject, view, { ...endpoint, tls }),
     deadline.attempt(FILES_MS, () => inspectFiles(view, subject), FILES_NOT_SEEN),
   ])
   return {
@@ -67,7 +69,7 @@ export async function inspectEdge(
     tls: hand,
     visit,
     isKnown: knowledge([visit, ...(plain ? [plain] : [])]),
-    block: blockOf(subject, view, { ...endpoint, tls }),
+    block,
     ...files,
   }
 }
@@ -79,8 +81,8 @@ async function inspectFiles(view: EdgeView, subject: Subject): Promise<Pick<Evid
   return { file, configuration: await configurationOf(view, subject, file) }
 }
 
-function hasPlainBlock({ host, map }: Subject, { address, ports }: EdgeView): boolean {
-  const match = map?.answers(host, { address, port: ports.http, tls: false })
+async function hasPlainBlock({ host, map }: Subject, view: EdgeView): Promise<boolean> {
+  const match = map && (await view.answers(host, { address: view.address, port: view.ports.http, tls: false }))
   return match?.how === 'exact'
 }
 
@@ -90,17 +92,15 @@ function knowledge(visits: readonly VisitEvidence[]): boolean | null {
   return visits.some(({ kind }) => kind === 'answer') ? true : null
 }
 
-function blockOf(subject: Subject, view: EdgeView, place: Endpoint & { readonly tls: boolean }): BlockEvidence {
+async function blockOf(subject: Subject, view: EdgeView, place: EdgePlace): Promise<BlockEvidence> {
   const { host, map, managed, served } = subject
   if (!map) return { kind: 'unknown' }
-  const match = map.answers(host, place)
+  const match = await view.answers(host, place)
   if (!match) return { kind: 'none' }
-  const ownPath = managed ? view.whereIs(host).path : served?.configPath
-  if (match.how === 'exact' && match.block.configPath === ownPath) return { kind: 'own' }
-  return { kind: 'other', how: match.how, answering: placeOf(match) }
+  const ownPath = managed ? (await view.whereIs(host)).path : served?.configPath
+  if (match.how === 'exact' && match.configPath === ownPath) return { kind: 'own' }
+  return { kind: 'other', how: match.how, answering: { path: match.configPath, line: match.line } }
 }
-
-const placeOf = ({ block }: ServerMatch) => ({ path: block.configPath, line: block.line })
 
 /** Compares the files on disk with the applied files. */
 export async function fileState(view: Pick<EdgeView, 'hashFiles'>, applied: readonly FileHash[]): Promise<FileState> {
@@ -114,7 +114,7 @@ export async function fileState(view: Pick<EdgeView, 'hashFiles'>, applied: read
 
 async function configurationOf(view: EdgeView, subject: Subject, file: FileState): Promise<ConfigurationEvidence> {
   const { host, map, served, managed } = subject
-  const ownPath = served?.configPath ?? (managed && file !== 'missing' ? view.whereIs(host).path : undefined)
+  const ownPath = served?.configPath ?? (managed && file !== 'missing' ? (await view.whereIs(host)).path : undefined)
   const suspects = map?.broken ?? []
   const load = await view.loadState([...(ownPath === undefined ? [] : [ownPath]), ...suspects.map(({ path }) => path)])
   const hasChanged = (path: string) => load.changedSinceLoad?.includes(path) ?? false

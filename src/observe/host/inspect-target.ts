@@ -1,5 +1,5 @@
 import type { AddressAnswer } from '../../dns/contract.ts'
-import type { EdgeMap } from '../../edge/reading/contract.ts'
+import type { ServedMap } from '../../edge/reading/contract.ts'
 import { type Endpoint, parseAddress } from '../../model/address.ts'
 import type { Target, TargetEvidence } from '../../model/evidence.ts'
 import { isPortAllowed, type PortPolicy } from '../../plan/settings.ts'
@@ -55,7 +55,7 @@ export function neighbourPorts(
   { address, port }: Endpoint,
   server: string | undefined,
   policy: PortPolicy,
-  { hosts }: Pick<EdgeMap, 'hosts'>,
+  { hosts }: Pick<ServedMap, 'hosts'>,
 ): number[] {
   if (server === undefined) return []
   const taken = new Set(hosts.flatMap(({ target }) => (target?.host === address ? [target.port] : [])))

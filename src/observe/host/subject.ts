@@ -1,6 +1,6 @@
 import type { ZoneRecord } from '../../dns/contract.ts'
 import type { FileHash } from '../../edge/contract.ts'
-import type { EdgeMap, ServedHost } from '../../edge/reading/contract.ts'
+import type { ServedHost, ServedMap } from '../../edge/reading/contract.ts'
 import type { ExposureEvidence, Target } from '../../model/evidence.ts'
 import type { Plan } from '../../model/exposure.ts'
 
@@ -8,7 +8,7 @@ import type { Plan } from '../../model/exposure.ts'
 export interface Subject {
   readonly host: string
   /** Undefined when this machine has no edge. */
-  readonly map: EdgeMap | undefined
+  readonly map: ServedMap | undefined
   readonly served: ServedHost | undefined
   readonly managed: ManagedHost | undefined
 }

@@ -1,6 +1,6 @@
 import type { AcmeDirectory, CertificateInventory } from '../../certificates/contract.ts'
 import type { Edge } from '../../edge/contract.ts'
-import { type ExaminedEdge, examineEdge } from './edges.ts'
+import { type ExaminedAgent, type ExaminedEdge, examineAgent, examineEdge } from './edges.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import { type ExaminedStore, examineFolder, examineReadable, examineStore } from './folders.ts'
 import { examineListener, type Listener } from './ports.ts'
@@ -12,6 +12,7 @@ export interface DoctorParts {
   readonly certificateFolders: readonly string[]
   readonly store: ExaminedStore
   readonly edges: readonly ExaminedEdge[]
+  readonly agents: readonly ExaminedAgent[]
   readonly secondary: { readonly server: string; readonly edge: Edge | undefined } | undefined
   readonly zones: readonly ExaminedZone[]
   readonly directory: AcmeDirectory
@@ -25,6 +26,7 @@ export async function examine(parts: DoctorParts): Promise<Finding[]> {
     examineFolder({ subject: 'state folder', path: parts.stateDir, mode: 0o700 }),
     examineStore(parts.store),
     ...parts.edges.map(examineEdge),
+    ...parts.agents.map(examineAgent),
     examineSecondary(parts.secondary),
     ...parts.zones.map(examineZone),
     examineAuthority(parts.directory),
@@ -59,8 +61,8 @@ async function examineSecondary(secondary: DoctorParts['secondary']): Promise<Fi
     return [
       warning(
         subject,
-        'The Secondary is not on this machine.',
-        'Add its nginx to edges, or set servers.secondary to none.',
+        'No edge is configured for the Secondary.',
+        'Add its nginx or its agent to edges, or set servers.secondary to none.',
       ),
     ]
   }

@@ -19,6 +19,25 @@ export interface ExaminedEdge {
   readonly assertIncluded: () => Promise<unknown>
 }
 
+/** An edge that an agent owns. */
+export interface ExaminedAgent {
+  readonly edge: Edge
+  readonly part: 'Primary' | 'Secondary'
+  /** What the agent finds on its machine. Rejects if it does not answer. */
+  readonly examine: () => Promise<readonly Finding[]>
+}
+
+/** A fault of the Secondary's agent is a warning: hosts are served without it. */
+export async function examineAgent({ edge, part, examine }: ExaminedAgent): Promise<readonly Finding[]> {
+  const subject = `edge ${edge.server}`
+  try {
+    return [ok(subject, 'Its agent answers.'), ...(await examine())]
+  } catch (error) {
+    const fix = 'Start "drawbridge edge" on its machine, and compare its edge.yaml with edges in this configuration.'
+    return [(part === 'Primary' ? fault : warning)(subject, reasonOf(error), fix)]
+  }
+}
+
 export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
   const { edge, config, folder, folders } = examined
   const subject = `edge ${edge.server}`

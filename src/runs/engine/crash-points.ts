@@ -27,18 +27,25 @@ export const CRASH_POINTS: readonly string[] = [
   ]),
 ]
 
+/** The points of an edge agent, which carries out changes in a process of its own. */
+export const AGENT_CRASH_POINTS: readonly string[] = EDGE_POINTS.map((point) => `agent change ${point}`)
+
 /** Called at each point with the name of the point. */
 export type CrashPoint = (point: string) => void
 
 /** Kills this process at the point `crash`, as a power loss would, or stops it at the point `stop` until it gets SIGCONT. */
-export function crashAt(crash: string | undefined, stop?: string | undefined): CrashPoint {
+export function crashAt(
+  crash: string | undefined,
+  stop?: string | undefined,
+  points: readonly string[] = CRASH_POINTS,
+): CrashPoint {
   for (const [variable, point] of Object.entries({ DRAWBRIDGE_CRASH_AT: crash, DRAWBRIDGE_STOP_AT: stop }))
-    if (point !== undefined && !CRASH_POINTS.includes(point))
+    if (point !== undefined && !points.includes(point))
       throw new Error(`${variable} is not the name of a crash point: ${point}`)
   if (crash === undefined && stop === undefined) return () => undefined
   let hasStopped = false
   return (reached) => {
-    if (!CRASH_POINTS.includes(reached)) throw new Error(`Crash point ${reached} is not in the table.`)
+    if (!points.includes(reached)) throw new Error(`Crash point ${reached} is not in the table.`)
     if (reached === crash) process.kill(process.pid, 'SIGKILL')
     if (reached !== stop || hasStopped) return
     hasStopped = true

@@ -33,6 +33,11 @@ export interface RunsParts {
   readonly log: Log
   /** The steps of a run, the same every time it is asked for. */
   readonly stepsFor: (carried: Carried, guard: RunGuard) => Promise<readonly Step[]>
+  /**
+   * Makes the edges refuse what a former holder of the run has sent and what has not arrived. Called when a run is taken over, before
+   * anything that an edge says counts. Rejects if an edge that decides cannot be told.
+   */
+  readonly raiseFences: (fences: RunGuard['fences']) => Promise<void>
   /** The files of a host after a renewal: its former ones, and those of the new certificate out of all that were placed. */
   readonly renewedFiles: (host: string, former: readonly FileHash[], placed: readonly FileHash[]) => readonly FileHash[]
   readonly instance: string
@@ -110,9 +115,10 @@ export class Runs {
 
   /** Continues a run that a crash interrupted, in the direction of `continuesForward`. `patient`: see Saga. */
   resume({ entries, patient, ...carried }: Left): Promise<RunResult> {
-    const { crashPoint, stepsFor } = this.#parts
+    const { crashPoint, stepsFor, raiseFences } = this.#parts
     const { action } = carried.run
     const goOn: Work = async (journal, guard, limit) => {
+      await raiseFences(guard.fences)
       const saga = new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, patient, limit })
       if (continuesForward(action, entries)) return saga.forward()
       const fault = new Error('The service ended while the run was in progress.')

@@ -43,6 +43,18 @@ export class Overdue extends Problem {
   }
 }
 
+/**
+ * The agent of an edge does not answer, so what stands there cannot be put back now. It goes on serving what it has. Recovery puts it
+ * back when the agent is there again.
+ */
+class EdgeAway extends Problem {
+  constructor(fault: unknown) {
+    super('unavailable', `${sentenceOf(fault)} Recovery will put back what was changed when it answers.`, {
+      nextAction: 'Follow the plan with GET /api/deploy/plans/{planId}.',
+    })
+  }
+}
+
 const limitSentence = (step: string, limitMs: number): string =>
   `Step ${step} did not end within ${Math.round(limitMs / 1000)} s.`
 
@@ -184,6 +196,7 @@ export class Saga {
     if (FOR_RECOVERY.some((kind) => fault instanceof kind) || isFenced(fault)) throw fault
     // Without the store nothing can be undone under a lock. That says nothing about whether it can be undone: recovery will.
     if (mark === 'undo_intent' && isByStore(fault)) throw fault
+    if (mark === 'undo_intent' && !this.#parts.patient && isAway(fault)) throw new EdgeAway(fault)
     if (!this.#parts.patient || !isTransient(fault)) return
     const detail = `${sentenceOf(fault)} Retrying automatically.`
     const { image, detail: told } = this.#journal.last(step.name, mark) ?? {}
@@ -232,7 +245,11 @@ const TRANSIENT: readonly EdgeFault['kind'][] = [
   'write_failed',
   'config_broken',
   'logs_keys',
+  'away',
 ]
+
+const isAway = (fault: unknown): boolean =>
+  fault instanceof Error && ((fault instanceof EdgeFault && fault.kind === 'away') || isAway(fault.cause))
 
 /**
  * Whether a later attempt may succeed: a server does not answer, nginx does not run or must not be reloaded. A change made

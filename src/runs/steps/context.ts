@@ -194,6 +194,7 @@ export const siteOf = ({ host, planId, proof, changes }: Plan) => ({
 const limitedEdge = (edge: Edge, guard: RunGuard): Edge => ({
   ...edge,
   assertValid: () => edge.assertValid(guard.signal),
+  change: (proposal) => edge.change({ ...proposal, heldForMs: () => guard.leftMs }),
   tryOut: (files) => edge.tryOut(files, guard.signal),
   ask: (question) => edge.ask(question, guard.signal),
   foreignListeners: (question) => edge.foreignListeners(question, guard.signal),

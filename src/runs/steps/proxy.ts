@@ -111,9 +111,12 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
     name: target.name,
     before: async () => null,
     async do(earlier, afters, note) {
+      // A change may be proposed again after it was made, if its answer was lost: what stood at first is what counts.
+      let known = earlier
       const noting = async (seen: ProxyImage) => {
-        if (earlier) refuseForeign(sharedWith(earlier.before, seen.before), earlier.before, earlier.after)
-        await note(earlier ? { ...seen, before: firstSeen(earlier.before, seen.before) } : seen)
+        if (known) refuseForeign(sharedWith(known.before, seen.before), known.before, known.after)
+        known = known ? { ...seen, before: firstSeen(known.before, seen.before) } : seen
+        await note(known)
       }
       const files = await place(primary, afters, noting, {
         reached: (point) => {
@@ -190,6 +193,7 @@ const UNTOUCHED: readonly EdgeFault['kind'][] = [
   'changed_meanwhile',
   'unavailable',
   'logs_keys',
+  'away',
 ]
 
 export const absent = (path: string): EdgeFile => ({ path, content: null, secret: false })

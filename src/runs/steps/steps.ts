@@ -289,7 +289,7 @@ function releaseStep(context: StepContext): ReturnType<typeof proxyStep> {
       const { files } = await release.do(...given)
       await proxy.secondary?.report()
       const after = await primary.handshake(host)
-      const released = files.some(({ hash }) => hash !== null) ? primary.releasedPath(host) : undefined
+      const released = files.some(({ hash }) => hash !== null) ? await primary.releasedPath(host) : undefined
       // Without an entry nothing was served but what nginx had still in memory.
       if (released === undefined) return { files }
       if (before.kind === 'certificate' && !(after.kind === 'certificate' && after.fingerprint === before.fingerprint))

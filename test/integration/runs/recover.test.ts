@@ -44,6 +44,7 @@ function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
     crashPoint: () => undefined,
     publish: (_host, commit) => commit(),
     now: () => now,
+    raiseFences: async () => undefined,
     renewedFiles: (_host, former) => former,
     stepsFor: async ({ run }) => {
       const world = worlds.get(run.runId)

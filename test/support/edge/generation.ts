@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Gathered, partOf, placesOf } from '../../../src/edge/config/gathered.ts'
 import { renderBase } from '../../../src/edge/config/render-base.ts'
-import { renderLines } from '../../../src/edge/config/render-lines.ts'
+import { recordOf, renderLines } from '../../../src/edge/config/render-lines.ts'
 import { renderSite } from '../../../src/edge/config/render-site.ts'
 import type { Site } from '../../../src/edge/contract.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
@@ -48,6 +48,6 @@ export async function enterGeneration(folder: string, entries: readonly Entry[])
 function filesOf({ host, target = 'http://192.168.45.25:3000', tls = false, layout = 'lines' }: Entry) {
   const site: Site = { host, planId: PLAN, target }
   const files = renderSite(site, LISTENING, layout)
-  const lines = renderLines(site).replace(/^http /m, 'https ')
+  const lines = renderLines({ ...recordOf(site), tls: true })
   return tls && layout === 'lines' ? files.map((file) => ({ ...file, content: lines })) : files
 }

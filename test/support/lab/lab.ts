@@ -5,6 +5,7 @@ import { type Lab, type LabOptions, startLab } from '../../../lab/lab.ts'
 import { type Answer, type Call, call } from '../http/call.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { type AgentOptions, type LabAgents, startAgents } from './agents.ts'
 
 export interface TestLab extends Omit<Lab, 'stop'> {
   /** Calls the service, by default from the internal network. */
@@ -15,6 +16,40 @@ export interface TestLab extends Omit<Lab, 'stop'> {
 
 /** A whole lab for one test file: real BIND, nginx, Pebble and backends, with the built service unless `service` is false. */
 export async function startTestLab(options: Omit<LabOptions, 'state' | 'place'> = {}): Promise<TestLab> {
+  return process.env.DRAWBRIDGE_TEST_AGENTS === undefined || options.service === false
+    ? startInProcess(options)
+    : (await startWithAgents(options)).lab
+}
+
+/** The same with an agent for each edge: the service has nothing to do with nginx itself. */
+export async function startWithAgents(
+  { configure = (config) => config, ...options }: Omit<LabOptions, 'state' | 'place'> = {},
+  agentOptions?: AgentOptions,
+): Promise<{ lab: TestLab; agents: LabAgents }> {
+  const lab = await startInProcess({ ...options, service: false })
+  const agents = await startAgents(lab, agentOptions).catch(async (error) => {
+    await lab.stop()
+    throw error
+  })
+  const withAgents = {
+    ...lab,
+    get description() {
+      return lab.description
+    },
+    restartService: (change = configure) => lab.restartService((config) => change(agents.configure(config))),
+    stop: async () => {
+      await agents.stop()
+      await lab.stop()
+    },
+  }
+  await withAgents.restartService().catch(async (error) => {
+    await withAgents.stop()
+    throw error
+  })
+  return { lab: withAgents, agents }
+}
+
+async function startInProcess(options: Omit<LabOptions, 'state' | 'place'>): Promise<TestLab> {
   const folder = tempFolder()
   const place = await freePlace()
   const lab = await startLab({ ...options, state: join(folder.path, 'lab'), place }).catch((error) => {

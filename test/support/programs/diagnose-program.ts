@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { composeDiagnoser, composeDrift } from '../../../src/compose/diagnoser.ts'
+import { composeEdges } from '../../../src/compose/edges.ts'
 import { readConfig } from '../../../src/config/config.ts'
-import { edgeReader } from '../../../src/edge/reading/edge-reader.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import { Board } from '../../../src/monitor/board.ts'
 import { createLog } from '../../../src/runtime/log.ts'
@@ -21,7 +21,8 @@ interface Errand {
 
 const { settings, exposure, plan, hosts } = JSON.parse(process.argv[2] ?? '') as Errand
 const config = readConfig(settings, '/nowhere/drawbridge.yaml', {})
-const edge = config.edges[config.servers.primary]
+const log = createLog('warn', [])
+const edges = composeEdges(config, log)
 const books: Pick<Store, 'findExposure' | 'findPlan'> = {
   findExposure: async (host) => (host === exposure.host ? exposure : undefined),
   findPlan: async () => plan,
@@ -38,10 +39,10 @@ const diagnoser = composeDiagnoser(
   },
   {
     store: books as Store,
-    reader: edge && edgeReader(edge),
+    edges,
     board: new Board(),
-    drift: composeDrift(config, books, { withFingerprint: async () => undefined }),
-    log: createLog('warn', []),
+    drift: composeDrift(config, { store: books, edges, inventory: { withFingerprint: async () => undefined } }),
+    log,
     now: Date.now,
   },
 )

@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import type { AgentSetting } from '../config/servers.ts'
+import { CURRENT } from '../edge/config/layout.ts'
+import type { Edge, EdgePreflight, EdgeView, EdgeVisitor } from '../edge/contract.ts'
+import { PresentGeneration } from '../edge/generations/present.ts'
+import { localEdge } from '../edge/local.ts'
+import { edgePreflight } from '../edge/preflight.ts'
+import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
+import { edgeReader } from '../edge/reading/edge-reader.ts'
+import { AgentClient } from '../edge/remote/agent-client.ts'
+import { remoteEdge } from '../edge/remote/remote-edge.ts'
+import { remotePreflight, remoteReader, remoteView, remoteVisitor } from '../edge/remote/remote-view.ts'
+import type { EdgeSettings } from '../edge/settings.ts'
+import { edgeView } from '../edge/view.ts'
+import { edgeVisitor } from '../edge/visit/visitor.ts'
+import type { EdgeEnvironment } from '../monitor/watched.ts'
+import type { EdgeLock } from '../runs/engine/edge-lock.ts'
+import type { Log } from '../runtime/log.ts'
+
+/** One edge as the service works with it, whether it stands on this machine or behind an agent. */
+interface EdgeAccess {
+  readonly server: string
+  /** What can change it. `lock`: held around every change where this service changes it itself. */
+  readonly edge: (lock: EdgeLock) => Edge
+  readonly view: EdgeView
+  readonly reader: EdgeReader<ServedMap>
+  readonly preflight: EdgePreflight
+  readonly visitor: (limitMs: number) => EdgeVisitor
+  readonly environment: Omit<EdgeEnvironment, 'addresses'>
+}
+
+/** By the id of the server. */
+export type EdgeAccesses = ReadonlyMap<string, EdgeAccess>
+
+/** All edges of the configuration. Nothing is connected yet. */
+export function composeEdges(config: Config, log: Log): EdgeAccesses {
+  const local = Object.keys(config.edges).flatMap((server) => {
+    const settings = settingsOf(config, server)
+    return settings ? [[server, localAccess(settings)] as const] : []
+  })
+  const remote = Object.entries(config.agents).map(
+    ([server, agent]) => [server, remoteAccess(config, { server, agent }, log)] as const,
+  )
+  return new Map<string, EdgeAccess>([...local, ...remote])
+}
+
+/** The settings of an nginx that this service changes itself. Undefined for another one. */
+function settingsOf({ edges, edge: ports }: Pick<Config, 'edges' | 'edge'>, server: string): EdgeSettings | undefined {
+  const setting = edges[server]
+  return setting && { ...setting, server, ports }
+}
+
+function localAccess(settings: EdgeSettings): EdgeAccess {
+  const { server, folder, address, ports } = settings
+  const reader = edgeReader(settings)
+  const preflight = edgePreflight(settings, reader)
+  const present = new PresentGeneration(folder)
+  return {
+    server,
+    edge: (lock) =>
+      localEdge(settings, {
+        exclusive: (work) => lock.hold(server, work),
+        loaded: (since) => preflight.markLoaded(since),
+      }),
+    view: edgeView(settings, reader),
+    reader,
+    preflight,
+    visitor: edgeVisitor,
+    environment: {
+      hostPath: (host) => present.whereIs(host).path,
+      isOurs: isBelow(folder),
+      edge: { address, ports },
+    },
+  }
+}
+
+interface RemoteSetting {
+  readonly server: string
+  readonly agent: AgentSetting
+}
+
+function remoteAccess(config: Config, { server, agent }: RemoteSetting, log: Log): EdgeAccess {
+  const client = agentClient(config, { server, agent }, log)
+  const known = { address: config.servers.addresses[server] ?? '', ports: config.edge }
+  const view = remoteView(client, known)
+  return {
+    server,
+    edge: () => remoteEdge(client),
+    view,
+    reader: remoteReader(client),
+    preflight: remotePreflight(client),
+    visitor: (limitMs) => remoteVisitor(client, limitMs),
+    environment: {
+      hostPath: async (host) => (await view.whereIs(host)).path,
+      isOurs: (path) => client.last !== undefined && isBelow(client.last.nginx.folder)(path),
+      get edge() {
+        return { address: view.address, ports: view.ports }
+      },
+    },
+  }
+}
+
+export function agentClient(_config: Config, { server, agent }: RemoteSetting, log: Log): AgentClient {
+  return new AgentClient({
+    server,
+    at: 'socket' in agent ? agent : { ...agent, tls: NO_TLS },
+    onAway: (reason) =>
+      log.warn({ event: 'edge_agent_away', server, reason }, `The agent of edge ${server} does not answer.`),
+    onBack: ({ version }) =>
+      log.info({ event: 'edge_agent_back', server, version }, `The agent of edge ${server} answers again.`),
+  })
+}
+
+const NO_TLS = {
+  identity: () => {
+    throw new Error('not yet')
+  },
+  assertEnrolled: () => undefined,
+}
+
+const isBelow =
+  (folder: string) =>
+  (path: string): boolean =>
+    path.startsWith(join(folder, CURRENT, '/'))

@@ -1,0 +1,180 @@
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
+import { parseEndpoint } from '../../model/address.ts'
+import { escapeText } from '../../model/escape-text.ts'
+import { LruCache } from '../../primitives/lru-cache.ts'
+import { CERTIFICATE_KINDS } from '../config/gathered.ts'
+import { MAX_PARTS, type Path, parsePath, pemFile } from '../config/layout.ts'
+import { readEntry } from '../config/read-entry.ts'
+import { certificateId, idInEntry, pemInPart, renderPair } from '../config/render-certificate.ts'
+import { type Edge, EdgeFault, type EdgeFile } from '../contract.ts'
+import { hashOf } from '../files/files.ts'
+import type { PresentGeneration } from '../generations/present.ts'
+import type { EdgeSettings } from '../settings.ts'
+import { isForHost } from '../visit/ask.ts'
+
+/** What entries of this edge may be proxied to. */
+export interface AllowedTargets {
+  readonly addresses: readonly string[]
+  /** Each from and to, both included. */
+  readonly ports: readonly (readonly [number, number])[]
+}
+
+interface AcceptanceParts {
+  readonly settings: EdgeSettings
+  readonly targets: AllowedTargets
+  readonly present: PresentGeneration
+  readonly edge: Pick<Edge, 'releasedFiles'>
+}
+
+const MOST_PAIRS_KNOWN = 200
+
+/**
+ * Decides which files an agent takes from a service. The service may be in the hands of somebody else, so no text of nginx's language
+ * is taken as it comes: a file must be exactly what the renderer makes of a valid record, or what stood at the same path of this very
+ * edge before, which an undo puts back.
+ */
+export class Acceptance {
+  readonly #parts: AcceptanceParts
+  /** Pairs that were checked, by the hash of both texts: hosts with a wildcard certificate bring the same pair again and again. */
+  readonly #pairs = new LruCache<string, X509Certificate>(MOST_PAIRS_KNOWN)
+
+  constructor(parts: AcceptanceParts) {
+    this.#parts = parts
+  }
+
+  /** Rejects with `change_invalid` at the first file that is not taken. */
+  async assertAcceptable(files: readonly EdgeFile[]): Promise<void> {
+    const contents = new Map(files.map(({ path, content }) => [path, content]))
+    for (const file of files) {
+      const parsed = pathOf(file.path)
+      if (parsed.kind === 'base') throw refused(file.path, 'The agent alone writes it')
+      if (parsed.kind === 'released' && file.link !== undefined) throw refused(file.path, 'It cannot be a link')
+      // Whether a link stood there before is checked when it is put back.
+      if (file.content === null) continue
+      const reason = await this.#fault(parsed, file.path, file.content, contents)
+      if (reason === undefined) continue
+      if (this.#parts.present.hasStood(file.path, hashOf(file.content) ?? '')) continue
+      throw refused(file.path, reason)
+    }
+  }
+
+  async #fault(parsed: Path, path: string, content: string, contents: Contents): Promise<string | undefined> {
+    switch (parsed.kind) {
+      case 'lines':
+      case 'block':
+        return this.#entryFault(parsed.host, path, content)
+      case 'certificate entry':
+        return this.#certificateEntryFault(parsed.host, content, contents)
+      case 'certificate':
+        return this.#pairFault(parsed.id, contents)
+      case 'released':
+        return this.#releasedFault(parsed.host, path, content, contents)
+      default:
+        return 'The agent alone writes it'
+    }
+  }
+
+  #entryFault(host: string, path: string, content: string): string | undefined {
+    const record = readEntry(host, path, content, this.#parts.settings)
+    if (!record) return 'It is not an entry as Drawbridge writes it'
+    const { targets } = this.#parts
+    const endpoint = parseEndpoint(record.target.slice('http://'.length), 0)
+    const isAllowed =
+      endpoint &&
+      targets.addresses.includes(endpoint.address) &&
+      targets.ports.some(([first, last]) => endpoint.port >= first && endpoint.port <= last)
+    return isAllowed ? undefined : `${record.target} is not among the targets of edge.yaml`
+  }
+
+  #certificateEntryFault(host: string, content: string, contents: Contents): string | undefined {
+    const id = idInEntry(content)
+    if (id === undefined || content !== `${host} ${id};\n`) return 'It names no pair'
+    const leaf = this.#leafOf(id, contents)
+    if (typeof leaf === 'string') return leaf
+    return isForHost(leaf, host) ? undefined : 'The certificate is not for this host'
+  }
+
+  #pairFault(id: string, contents: Contents): string | undefined {
+    const leaf = this.#leafOf(id, contents)
+    return typeof leaf === 'string' ? leaf : undefined
+  }
+
+  /** The certificate of the pair as it will stand after the change, or what is wrong with it. */
+  #leafOf(id: string, contents: Contents): X509Certificate | string {
+    const contentAt = (path: string) => {
+      const changed = contents.get(path)
+      return changed === undefined ? this.#parts.present.content(path) : changed
+    }
+    const parts = CERTIFICATE_KINDS.map((kind) =>
+      Array.from({ length: MAX_PARTS[kind] }, (_, at) => contentAt(pemFile(kind, id, at + 1)) ?? ''),
+    )
+    const known = hashOf(JSON.stringify([id, parts])) ?? ''
+    const leaf = this.#pairs.get(known) ?? checkedPair(id, parts)
+    if (typeof leaf !== 'string') this.#pairs.set(known, leaf)
+    return leaf
+  }
+
+  /** What is released is what stands here: the text is made anew and compared. */
+  async #releasedFault(host: string, path: string, content: string, contents: Contents): Promise<string | undefined> {
+    const pair = releasedPair(host, contents)
+    if (pair && typeof pair !== 'string' && !isForHost(pair.leaf, host)) return 'The certificate is not for this host'
+    if (!path.endsWith('.conf')) return typeof pair === 'string' ? pair : pair ? undefined : 'It has no counterpart'
+    if (typeof pair === 'string') return pair
+    const rendered = await this.#parts.edge.releasedFiles(host, pair && { fingerprint: '', ...pair })
+    const isSame = rendered.some((file) => file.path === path && file.content === content)
+    return isSame ? undefined : 'It is not what stands on this edge'
+  }
+}
+
+type Contents = ReadonlyMap<string, string | null>
+
+/** The certificate of a pair whose key belongs to it, or what is wrong with it. `parts`: those of the certificate and of the key. */
+function checkedPair(id: string, parts: readonly (readonly string[])[]): X509Certificate | string {
+  const [certificate = [], key = []] = parts
+  const [certificatePem, keyPem] = [certificate, key].map((texts) => texts.map(pemInPart).join(''))
+  const leaf = matching(certificatePem ?? '', keyPem ?? '')
+  if (typeof leaf === 'string') return leaf
+  if (certificateId(leaf.fingerprint256) !== id) return 'The certificate has another id'
+  const rendered = renderedPair(leaf.fingerprint256, certificatePem ?? '', keyPem ?? '')
+  const isAsRendered = CERTIFICATE_KINDS.every((kind, at) =>
+    (parts[at] ?? []).every((text, part) => text === (rendered.get(pemFile(kind, id, part + 1)) ?? '')),
+  )
+  return isAsRendered ? leaf : 'It is not written as Drawbridge writes it'
+}
+
+/** Empty for a text that is not PEM. */
+function renderedPair(fingerprint: string, certificatePem: string, keyPem: string): Contents {
+  try {
+    return new Map(renderPair({ fingerprint, certificatePem, keyPem }).map(({ path, content }) => [path, content]))
+  } catch {
+    return new Map()
+  }
+}
+
+function releasedPair(host: string, contents: Contents) {
+  const [certificatePem, keyPem] = ['crt', 'key'].map((ending) => contents.get(`released/${host}.${ending}`))
+  if (typeof certificatePem !== 'string' && typeof keyPem !== 'string') return undefined
+  const leaf = matching(certificatePem ?? '', keyPem ?? '')
+  return typeof leaf === 'string' ? leaf : { leaf, certificatePem: certificatePem ?? '', keyPem: keyPem ?? '' }
+}
+
+function matching(certificatePem: string, keyPem: string): X509Certificate | string {
+  try {
+    const leaf = new X509Certificate(certificatePem)
+    const publicKey = createPublicKey(createPrivateKey(keyPem))
+    return publicKey.equals(leaf.publicKey) ? leaf : 'The key belongs to another certificate'
+  } catch {
+    return 'It is not a certificate with its key'
+  }
+}
+
+function pathOf(path: string): Path {
+  try {
+    return parsePath(path)
+  } catch {
+    throw refused(path, 'It is not a path of an edge')
+  }
+}
+
+const refused = (path: string, reason: string): EdgeFault =>
+  new EdgeFault('change_invalid', `The agent does not accept ${escapeText(path.slice(0, 320))}: ${reason}.`)

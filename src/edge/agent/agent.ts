@@ -1,0 +1,310 @@
+import { randomBytes } from 'node:crypto'
+import { accessSync, constants } from 'node:fs'
+import { formatEndpoint } from '../../model/address.ts'
+import { escapeText } from '../../model/escape-text.ts'
+import { CURRENT, GENERATIONS, hostEntry, isHost, isSecret, parsePath } from '../config/layout.ts'
+import { type Edge, EdgeFault, type EdgeFile, type EdgePoint, type EdgeView, type EdgeVisitor } from '../contract.ts'
+import { certificateRemovals, keepUsedCertificates } from '../files/certificates-in-use.ts'
+import { Fences } from '../files/fences.ts'
+import { PresentGeneration } from '../generations/present.ts'
+import { absentOf, localEdge } from '../local.ts'
+import { edgePreflight } from '../preflight.ts'
+import { masterPid } from '../process/nginx-workers.ts'
+import type { EdgeReader, ServedHost } from '../reading/contract.ts'
+import { edgeReader } from '../reading/edge-reader.ts'
+import type { EdgeSettings } from '../settings.ts'
+import { edgeView } from '../view.ts'
+import { edgeVisitor } from '../visit/visitor.ts'
+import { type Answered, type Asked, PROTOCOL, type Verb, type WireChange, type WireVerdict } from '../wire/verbs.ts'
+import { Acceptance, type AllowedTargets } from './acceptance.ts'
+import { Changes } from './changes.ts'
+import { Looks } from './looks.ts'
+
+/** The message does not follow the rules of its verb. Nothing was done. */
+export class InvalidMessage extends Error {}
+
+/** Answers all verbs but `change`, which answers in lines. */
+type Handlers = {
+  readonly [V in Exclude<Verb, 'change'>]: (asked: Asked<V>, signal: AbortSignal) => Promise<Plain<Answered<V>>>
+}
+type Plain<T> = T extends readonly (infer Item)[]
+  ? readonly Plain<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Plain<T[K]> }
+    : T
+
+export interface Agent {
+  readonly server: string
+  readonly handlers: Handlers
+  readonly change: (asked: WireChange, reached: (point: EdgePoint) => void) => Promise<WireVerdict>
+  readonly prepare: () => Promise<void>
+}
+
+interface AgentParts {
+  readonly settings: EdgeSettings
+  readonly targets: AllowedTargets
+  readonly version: string
+  /** What doctor finds on this machine. */
+  readonly examine: (edge: Edge) => Promise<Answered<'examine'>>
+  /** Called with what no service should be told. */
+  readonly onUnexpected: (error: unknown) => void
+  /** Called at each moment of a change, for tests that end the process there. */
+  readonly reached?: (point: EdgePoint) => void
+}
+
+/** Owns one nginx, and does for it what services ask. It trusts none of them: see Acceptance. */
+export function edgeAgent(parts: AgentParts): Agent {
+  const { settings, targets, onUnexpected } = parts
+  const reader = edgeReader(settings)
+  const preflight = edgePreflight(settings, reader)
+  const edge = localEdge(settings, { isOwner: true, loaded: (since) => preflight.markLoaded(since) })
+  const view = edgeView(settings, reader)
+  const present = new PresentGeneration(settings.folder)
+  const acceptance = new Acceptance({ settings, targets, present, edge })
+  const changes = new Changes({ edge, acceptance, onUnexpected })
+  const boot = randomBytes(16).toString('hex')
+  return {
+    server: settings.server,
+    prepare: () => edge.prepare(),
+    change: (asked, reached) =>
+      changes.carryOut(asked, (point) => {
+        parts.reached?.(point)
+        reached(point)
+      }),
+    handlers: {
+      describe: async () => describe(settings, { version: parts.version, boot, present }),
+      examine: () => parts.examine(edge),
+      verdict: ({ id }) => changes.verdictOf(id),
+      preflight: ({ host, tls }) => preflight.check(hostIn(host), tls),
+      ...writing(edge, acceptance),
+      ...standing(edge, present),
+      ...looking(settings, { view, reader }),
+      ...visiting(settings, { edge, view, reader }),
+    },
+  }
+}
+
+const NOTHING = {}
+
+type Some<V extends keyof Handlers> = Pick<Handlers, V>
+
+const writing = (
+  edge: Edge,
+  acceptance: Acceptance,
+): Some<'prepare' | 'assert-valid' | 'assert-no-debug-log' | 'fence' | 'try-out' | 'forget-tried'> => ({
+  prepare: async () => {
+    // A client that hangs up does not stop it.
+    await edge.prepare()
+    return NOTHING
+  },
+  'assert-valid': async (_, signal) => {
+    await edge.assertValid(signal)
+    return NOTHING
+  },
+  'assert-no-debug-log': async () => {
+    await edge.assertNoDebugLog()
+    return NOTHING
+  },
+  fence: async (fences) => {
+    for (const { host } of fences) hostIn(host)
+    await edge.raiseFence(fences)
+    return NOTHING
+  },
+  'try-out': async (files) => {
+    await acceptance.assertAcceptable(files)
+    await edge.tryOut(files)
+    return NOTHING
+  },
+  'forget-tried': async () => {
+    await edge.forgetTried()
+    return NOTHING
+  },
+})
+
+const standing = (
+  edge: Edge,
+  present: PresentGeneration,
+): Some<'generation' | 'list' | 'fences-of' | 'hash' | 'read' | 'removals' | 'unused-certificates' | 'released'> => ({
+  generation: () => edge.generation(),
+  list: () => edge.list(),
+  'fences-of': (hosts) => edge.fencesOf(hosts.map(hostIn)),
+  hash: (paths) => edge.hashFiles(pathsIn(paths)),
+  read: (paths) => edge.read(pathsIn(paths)),
+  removals: async ({ host, wanted, certificate }) => {
+    hostIn(host)
+    const named = new Set(pathsIn(wanted))
+    const files: EdgeFile[] = [...named].map((path) => ({
+      path,
+      content: path === hostEntry(host) ? `${host} ${certificate};\n` : '',
+      secret: isSecret(path),
+    }))
+    const former = [...certificateRemovals(present, host), ...absentOf(host)].filter(({ path }) => !named.has(path))
+    return keepUsedCertificates(present, [...files, ...former]).flatMap(({ path, content }) =>
+      content === null ? [path] : [],
+    )
+  },
+  'unused-certificates': async () => (await edge.unusedCertificates()).map(({ path }) => path),
+  released: ({ host, certificate }) => edge.releasedFiles(hostIn(host), certificate),
+})
+
+interface Looking {
+  readonly view: EdgeView
+  readonly reader: EdgeReader
+}
+
+function looking(
+  settings: EdgeSettings,
+  { view, reader }: Looking,
+): Some<'look' | 'answers' | 'where' | 'load-state' | 'newest-error' | 'local-address'> {
+  const looks = new Looks(reader)
+  return {
+    look: ({ since }) => looks.since(since),
+    answers: async ({ host, place }) => (await view.answers(host, place)) ?? null,
+    where: ({ host }) => view.whereIs(hostIn(host)),
+    'load-state': async (paths) => {
+      const { hosts, broken } = await reader.read()
+      const read = new Set([...hosts.map(({ configPath }) => configPath), ...broken.map(({ path }) => path)])
+      const unknown = paths.find((path) => !read.has(path) && !isOwnPath(settings, path))
+      if (unknown !== undefined) throw new InvalidMessage('A path is not one of the files that nginx reads.')
+      return view.loadState(paths)
+    },
+    'newest-error': ({ host, since }) => view.newestErrorClass(hostIn(host), since),
+    'local-address': async ({ name }) => (await view.localAddress(name)) ?? null,
+  }
+}
+
+const isOwnPath = ({ folder }: EdgeSettings, path: string): boolean =>
+  [CURRENT, GENERATIONS].some((name) => path.startsWith(`${folder}/${name}/`)) && !path.includes('/../')
+
+interface Visiting extends Looking {
+  readonly edge: Edge
+}
+
+function visiting(
+  settings: EdgeSettings,
+  { edge, view, reader }: Visiting,
+): Some<'ask' | 'foreign-listeners' | 'handshake' | 'visit' | 'view-visit' | 'view-handshake' | 'forget-session'> {
+  const visitors = new Map<number, EdgeVisitor>()
+  const visitorFor = (limitMs: number): EdgeVisitor => {
+    const visitor = visitors.get(limitMs) ?? edgeVisitor(limitMs)
+    if (visitors.size < MOST_VISITORS) visitors.set(limitMs, visitor)
+    return visitor
+  }
+  /** The agent is no way into the network: it visits its own nginx alone. */
+  const assertOurs = async (endpoint: { readonly address: string; readonly port: number }): Promise<void> => {
+    const own = [settings.address, ...settings.listen].flatMap((address) =>
+      [settings.ports.http, settings.ports.https].map((port) => formatEndpoint({ address, port })),
+    )
+    if (own.includes(formatEndpoint(endpoint))) return
+    const { hosts } = await reader.read()
+    if (!hosts.some((host) => listensAt(host, endpoint, settings.address)))
+      throw new InvalidMessage('nginx does not listen at that address.')
+  }
+  return {
+    ask: (question, signal) => edge.ask(questionIn(question), signal),
+    'foreign-listeners': (question, signal) => edge.foreignListeners(questionIn(question), signal),
+    handshake: ({ host }, signal) => edge.handshake(hostIn(host), signal),
+    visit: async ({ limitMs, ...question }) => {
+      await assertOurs(question.listenAddress)
+      return visitorFor(limitMs).visit(questionIn(question))
+    },
+    'view-visit': async ({ limitMs, ...question }) => {
+      await assertOurs(question.listenAddress)
+      return view.visit(questionIn(question), limitMs)
+    },
+    'view-handshake': async ({ host, listenAddress, limitMs }) => {
+      await assertOurs(listenAddress)
+      return view.handshake(listenAddress, hostIn(host), limitMs)
+    },
+    'forget-session': async ({ host }) => {
+      for (const visitor of visitors.values()) visitor.forget(host)
+      return NOTHING
+    },
+  }
+}
+
+const MOST_VISITORS = 8
+
+function listensAt({ listen }: ServedHost, endpoint: { address: string; port: number }, own: string): boolean {
+  return listen.some(({ address, port }) => {
+    const bare = address.replace(/^\[|\]$/g, '')
+    return (
+      port === endpoint.port && (bare === endpoint.address || (endpoint.address === own && WILDCARDS.includes(bare)))
+    )
+  })
+}
+
+const WILDCARDS = ['*', '0.0.0.0', '::']
+
+function hostIn(host: string): string {
+  if (isHost(host)) return host
+  throw new InvalidMessage(`${escapeText(host.slice(0, 253))} is not a host.`)
+}
+
+/** The path goes into a request line. */
+function questionIn<Q extends { host: string; path: string; proof?: string }>(question: Q): Q {
+  hostIn(question.host)
+  if (!/^\/[\x21-\x7e]*$/.test(question.path)) throw new InvalidMessage('The path of a visit is not valid.')
+  if (question.proof !== undefined && !/^[0-9a-f]{64}$/.test(question.proof))
+    throw new InvalidMessage('The proof of a visit is not valid.')
+  return question
+}
+
+function pathsIn(paths: readonly string[]): readonly string[] {
+  for (const path of paths) {
+    try {
+      if (parsePath(path).kind !== 'base') continue
+    } catch {
+      // Told below.
+    }
+    throw new InvalidMessage(`${escapeText(path)} is not a path of an edge's file.`)
+  }
+  return paths
+}
+
+interface Described {
+  readonly version: string
+  readonly boot: string
+  readonly present: PresentGeneration
+}
+
+function describe(settings: EdgeSettings, { version, boot, present }: Described): Answered<'describe'> {
+  const { server, folder, address, listen, layout = 'lines', ports, pidFile } = settings
+  const master = masterPid(pidFile)
+  return {
+    protocol: PROTOCOL,
+    version,
+    server,
+    boot,
+    pid: process.pid,
+    epoch: new Fences(folder).highestEpoch(),
+    generation: present.number ?? null,
+    rights: {
+      user: process.getuid?.() ?? 0,
+      signalsNginx: master !== undefined && maySignal(master),
+      writesFolder: mayWrite(folder),
+    },
+    nginx: { isRunning: master !== undefined, folder, address, listen: [...listen], layout, ports: { ...ports } },
+  }
+}
+
+function maySignal(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function mayWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The fault as the wire has it. Undefined for one that nobody but the log is told. */
+export const wireFault = (error: unknown) =>
+  error instanceof EdgeFault ? { kind: error.kind, sentence: error.message } : undefined

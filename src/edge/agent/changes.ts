@@ -1,0 +1,83 @@
+import { LruCache } from '../../primitives/lru-cache.ts'
+import { type Edge, EdgeFault, type EdgePoint } from '../contract.ts'
+import type { WireChange, WireVerdict } from '../wire/verbs.ts'
+import type { Acceptance } from './acceptance.ts'
+
+const MOST_KNOWN = 20_000
+/** How long a question for a verdict waits for a change that is under way. */
+const WAIT_MS = 10_000
+
+/** The lease of the run has ended: another instance may have taken the run over. */
+class Late extends Error {}
+
+interface ChangesParts {
+  readonly edge: Pick<Edge, 'change'>
+  readonly acceptance: Pick<Acceptance, 'assertAcceptable'>
+  readonly onUnexpected: (error: unknown) => void
+}
+
+/**
+ * Carries out each change once, whatever happens to the connection over which it came. Whoever has lost an answer asks for the verdict.
+ * A change that was asked for before it arrived is refused when it does, so nothing acts later that its sender has given up.
+ */
+export class Changes {
+  readonly #parts: ChangesParts
+  readonly #known = new LruCache<string, Promise<WireVerdict>>(MOST_KNOWN)
+
+  constructor(parts: ChangesParts) {
+    this.#parts = parts
+  }
+
+  carryOut(change: WireChange, reached: (point: EdgePoint) => void): Promise<WireVerdict> {
+    const known = this.#known.get(change.id)
+    if (known) return known
+    const verdict = this.#carryOut(change, reached).then(
+      (): WireVerdict => ({ state: 'done' }),
+      (error: unknown): WireVerdict => this.#refusal(error),
+    )
+    this.#known.set(change.id, verdict)
+    return verdict
+  }
+
+  async verdictOf(id: string): Promise<WireVerdict> {
+    const known = this.#known.get(id)
+    if (!known) {
+      this.#known.set(id, Promise.resolve(WITHDRAWN))
+      return { state: 'unknown' }
+    }
+    const { promise: waited, resolve } = Promise.withResolvers<WireVerdict>()
+    const timer = setTimeout(() => resolve({ state: 'running' }), WAIT_MS)
+    const verdict = await Promise.race([known, waited]).finally(() => clearTimeout(timer))
+    return verdict === WITHDRAWN ? { state: 'unknown' } : verdict
+  }
+
+  async #carryOut(change: WireChange, reached: (point: EdgePoint) => void): Promise<void> {
+    const { files, expected, replacesLinks, mends, fences, heldForMs } = change
+    const { edge, acceptance } = this.#parts
+    const endsAt = performance.now() + (heldForMs ?? Number.POSITIVE_INFINITY)
+    await edge.change({
+      propose: async () => {
+        await acceptance.assertAcceptable(files)
+        return { files, expected, replacesLinks, mends }
+      },
+      assertHeld: () => {
+        if (performance.now() >= endsAt) throw new Late()
+      },
+      fences,
+      reached,
+    })
+  }
+
+  #refusal(error: unknown): WireVerdict {
+    if (error instanceof Late) return { state: 'late' }
+    if (error instanceof EdgeFault) return { state: 'refused', fault: { kind: error.kind, sentence: error.message } }
+    this.#parts.onUnexpected(error)
+    const sentence = 'The agent failed in a change. Its log says why.'
+    return { state: 'refused', fault: { kind: 'not_reloaded', sentence } }
+  }
+}
+
+const WITHDRAWN: WireVerdict = {
+  state: 'refused',
+  fault: { kind: 'change_invalid', sentence: 'The sender of this change has given it up.' },
+}

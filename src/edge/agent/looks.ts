@@ -1,0 +1,44 @@
+import type { EdgeMap, EdgeReader, ServedHost } from '../reading/contract.ts'
+import type { WireLook } from '../wire/verbs.ts'
+
+/** How many former maps are kept, so that several services can ask for what has changed. */
+const KEPT = 4
+
+/** Tells what nginx reads. Whoever knows a recent map gets the differences: thousands of hosts stay as they are. */
+export class Looks {
+  readonly #reader: EdgeReader
+  #kept: EdgeMap[] = []
+
+  constructor(reader: EdgeReader) {
+    this.#reader = reader
+  }
+
+  async since(fingerprint: string | null): Promise<WireLook> {
+    const map = await this.#reader.read()
+    const former = this.#kept.find((one) => one.fingerprint === fingerprint)
+    this.#kept = [map, ...this.#kept.filter((one) => one !== map)].slice(0, KEPT)
+    const { broken, debugLogs, changedAt } = map
+    return {
+      fingerprint: map.fingerprint,
+      changedAt: Number.isFinite(changedAt) ? changedAt : null,
+      whole: former === undefined,
+      ...(former ? difference(former, map) : { hosts: map.hosts.map(plain), gone: [] }),
+      broken: broken.map(({ path, line, sentence }) => ({ path, line, sentence })),
+      debugLogs: debugLogs.map(({ path, line }) => ({ path, line })),
+    }
+  }
+}
+
+/** Hosts that stay as they are are the same objects. */
+function difference(former: EdgeMap, map: EdgeMap): Pick<WireLook, 'hosts' | 'gone'> {
+  if (former === map) return { hosts: [], gone: [] }
+  return {
+    hosts: map.hosts.filter((served) => former.find(served.host) !== served).map(plain),
+    gone: former.hosts.flatMap(({ host }) => (map.find(host) ? [] : [host])),
+  }
+}
+
+const plain = (served: ServedHost): WireLook['hosts'][number] => ({
+  ...served,
+  listen: served.listen.map(({ address, port, tls, defaultServer }) => ({ address, port, tls, defaultServer })),
+})

@@ -1,0 +1,157 @@
+import { type IncomingMessage, createServer as plainServer, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Compile } from 'typebox/compile'
+import { PATH_OF, VERBS, type Verb, type WireChangeLine } from '../wire/verbs.ts'
+import { type Agent, InvalidMessage, wireFault } from './agent.ts'
+
+/** Connections and bytes of messages that are accepted at the same time. */
+const MOST_CONNECTIONS = 256
+const MOST_BYTES = 256 * 1024 * 1024
+const HEADERS_MS = 10_000
+const BODY_MS = 60_000
+const IDLE_MS = 120_000
+const MOST_HEADER_BYTES = 8 * 1024
+
+export interface ServerParts {
+  readonly agent: Agent
+  /** Why the peer of a connection may not speak. Undefined if it may. */
+  readonly refusalOf: (socket: Socket) => string | undefined
+  readonly onRefused: (what: { readonly verb: string; readonly reason: string }) => void
+  readonly onUnexpected: (error: unknown, verb: string) => void
+}
+
+const limits = {
+  headersTimeout: HEADERS_MS,
+  requestTimeout: BODY_MS,
+  keepAliveTimeout: IDLE_MS,
+  maxHeaderSize: MOST_HEADER_BYTES,
+  connectionsCheckingInterval: 5_000,
+}
+
+/** For a unix socket. It does not listen yet. */
+export const agentServer = (parts: ServerParts): Server =>
+  bounded(plainServer(limits, (request, response) => void answer(parts, budget(), request, response)))
+
+function bounded(server: Server): Server {
+  server.maxConnections = MOST_CONNECTIONS
+  server.on('clientError', (_, socket) => socket.destroy())
+  // Neither proxies nor upgrades are spoken here.
+  for (const event of ['upgrade', 'connect', 'checkContinue', 'checkExpectation'] as const)
+    server.on(event, (request: IncomingMessage) => request.socket.destroy())
+  return server
+}
+
+/** Messages under way are answered before it ends, at most for a while. */
+export async function closeServer(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.close(() => resolve())
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS)
+  await promise.finally(() => clearTimeout(timer))
+}
+
+const CLOSE_MS = 20_000
+
+interface Budget {
+  take(bytes: number): boolean
+  give(bytes: number): void
+}
+
+const shared = { used: 0 }
+const budget = (): Budget => ({
+  take: (bytes) => {
+    if (shared.used + bytes > MOST_BYTES) return false
+    shared.used += bytes
+    return true
+  },
+  give: (bytes) => {
+    shared.used -= bytes
+  },
+})
+
+/** Compiled with the first message of each verb. */
+const checks = new Map<Verb, { Check(value: unknown): boolean }>()
+
+function checkOf(verb: Verb) {
+  const check = checks.get(verb) ?? Compile(VERBS[verb].ask)
+  checks.set(verb, check)
+  return check
+}
+
+const verbs = new Map<string | undefined, Verb>(Object.keys(VERBS).map((verb) => [PATH_OF(verb), verb as Verb]))
+
+async function answer(parts: ServerParts, bytes: Budget, request: IncomingMessage, response: ServerResponse) {
+  const verb = request.method === 'POST' ? verbs.get(request.url) : undefined
+  const refuse = (status: number, reason: string) => {
+    parts.onRefused({ verb: verb ?? 'unknown', reason })
+    response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+    response.end(JSON.stringify({ error: reason }))
+    if (!request.complete) request.socket.destroySoon()
+  }
+  const refusal = parts.refusalOf(request.socket)
+  if (refusal !== undefined) return refuse(403, refusal)
+  if (!verb) return refuse(404, 'There is no such verb.')
+  if (request.headers['content-type'] !== 'application/json') return refuse(415, 'A message is application/json.')
+  const length = Number(request.headers['content-length'] ?? Number.NaN)
+  if (!Number.isSafeInteger(length)) return refuse(411, 'A message has a Content-Length.')
+  if (length > VERBS[verb].mostAsked)
+    return refuse(413, `A message of this verb has at most ${VERBS[verb].mostAsked} bytes.`)
+  if (!bytes.take(length)) return refuse(503, 'Too many large messages come at the same time.')
+  try {
+    const message = parsed(await bodyOf(request, length))
+    if (!checkOf(verb).Check(message)) return refuse(400, 'The message does not have the form of its verb.')
+    await (verb === 'change' ? change(parts, message, response) : reply(parts, verb, message, response))
+  } catch (error) {
+    if (error instanceof InvalidMessage) return refuse(400, error.message)
+    // The client has hung up.
+    if (response.destroyed || request.destroyed) return
+    parts.onUnexpected(error, verb)
+    refuse(500, 'The agent failed. Its log says why.')
+  } finally {
+    bytes.give(length)
+  }
+}
+
+async function bodyOf(request: IncomingMessage, length: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  const body = Buffer.concat(chunks)
+  if (body.length !== length) throw new InvalidMessage('The message is cut off.')
+  return body
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    throw new InvalidMessage('The message is not JSON.')
+  }
+}
+
+async function reply(parts: ServerParts, verb: Exclude<Verb, 'change'>, message: unknown, response: ServerResponse) {
+  const controller = new AbortController()
+  const hungUp = () => controller.abort(new Error('The client has hung up.'))
+  response.once('close', hungUp)
+  const handle = parts.agent.handlers[verb] as (asked: unknown, signal: AbortSignal) => Promise<unknown>
+  const body = await handle(message, controller.signal)
+    .then(
+      (answered) => ({ answer: answered }),
+      (error: unknown) => {
+        const fault = wireFault(error)
+        if (!fault) throw error
+        return { fault }
+      },
+    )
+    .finally(() => response.off('close', hungUp))
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+/** The moments of a change are told as they come. It goes on whether or not somebody still listens. */
+async function change({ agent }: ServerParts, message: unknown, response: ServerResponse) {
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+  const say = (line: WireChangeLine) => void response.write(`${JSON.stringify(line)}\n`)
+  const verdict = await agent.change(message as Parameters<Agent['change']>[0], (point) => say({ point }))
+  say({ verdict })
+  response.end()
+}

@@ -1,0 +1,74 @@
+import { chmodSync, lstatSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { LOCK } from '../config/layout.ts'
+import { EdgeFault } from '../contract.ts'
+import { faultOf } from './files.ts'
+
+/**
+ * One engine per nginx: an agent owns the folder of its edge as long as it lives, and services without an agent use it together, each
+ * for the time of a change. The system releases the lock when its holder dies. Node has no such lock, so those of SQLite on an empty
+ * database are used. The file must not be opened in any other way: closing it would release the lock.
+ */
+export function ownFolder(folder: string): () => void {
+  const database = opened(folder)
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+    return () => void database.close()
+  } catch (error) {
+    database.close()
+    if (!isBusy(error)) throw error
+    throw new EdgeFault(
+      'unavailable',
+      `${folder} is in use by ${holderOf(folder)}. One nginx has one agent: stop that one first.`,
+    )
+  }
+}
+
+/** Runs `work` while no agent owns the folder. Rejects with `unavailable` if one does. */
+export async function whileUnowned<T>(folder: string, server: string, work: () => Promise<T>): Promise<T> {
+  const database = opened(folder)
+  try {
+    database.exec('BEGIN')
+    database.prepare('SELECT count(*) FROM sqlite_master').get()
+    return await work()
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    throw new EdgeFault(
+      'unavailable',
+      `Edge ${server} belongs to an agent (${holderOf(folder)}). Set edges.${server}.agent in the configuration, or stop the agent.`,
+    )
+  } finally {
+    database.close()
+  }
+}
+
+function opened(folder: string): Database.Database {
+  const file = join(folder, LOCK)
+  try {
+    const database = new Database(file, { timeout: 0 })
+    chmodSync(file, 0o600)
+    return database
+  } catch (error) {
+    throw error instanceof Database.SqliteError
+      ? new EdgeFault('write_failed', `${file} could not be opened (${error.code}).`)
+      : faultOf(LOCK, error)
+  }
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
+
+/** The process that holds the lock, by the table of locks of the system. */
+function holderOf(folder: string): string {
+  try {
+    const { ino } = lstatSync(join(folder, LOCK))
+    const [, pid] =
+      new RegExp(`^\\d+: POSIX +ADVISORY +\\w+ +(\\d+) [0-9a-f:]+:${ino} `, 'm').exec(
+        readFileSync('/proc/locks', 'utf8'),
+      ) ?? []
+    return pid === undefined || pid === '0' ? 'another process' : `process ${pid}`
+  } catch {
+    return 'another process'
+  }
+}

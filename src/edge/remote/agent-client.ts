@@ -1,0 +1,287 @@
+import { Compile } from 'typebox/compile'
+import { type Dispatcher, Pool } from 'undici'
+import { errorCode } from '../../primitives/durable-file.ts'
+import { EdgeFault } from '../contract.ts'
+import { ChangeLine, WireFault } from '../wire/shapes.ts'
+import {
+  type Answered,
+  type Asked,
+  PATH_OF,
+  PROTOCOL,
+  VERBS,
+  type Verb,
+  type WireChange,
+  type WireChangeLine,
+  type WireDescription,
+  type WireVerdict,
+} from '../wire/verbs.ts'
+
+/** How an agent is reached. `tls`: the certificate of this service, and the authority of the agent's. */
+type AgentAddress =
+  | { readonly socket: string }
+  | { readonly address: string; readonly port: number; readonly tls: AgentTls }
+
+interface AgentTls {
+  /** The present certificate and key of this service, and the authority's certificate, in PEM. */
+  readonly identity: () => { readonly ca: string; readonly cert: string; readonly key: string }
+  /** Throws if the certificate that the agent shows is not the one that was enrolled. */
+  readonly assertEnrolled: (fingerprint: string) => void
+}
+
+export interface AgentClientParts {
+  readonly server: string
+  readonly at: AgentAddress
+  /** Called when the agent stops answering, and when it answers again. */
+  readonly onAway?: (reason: string) => void
+  readonly onBack?: (description: WireDescription) => void
+}
+
+const CONNECTIONS = 64
+const CONNECT_MS = 2_000
+
+/** The sentence of a message whose answer did not come: nobody knows whether the agent has got it. */
+export class NoAnswer extends EdgeFault {}
+
+/** Speaks with one agent. It believes nothing that is not in the form of its verb. */
+export class AgentClient {
+  readonly server: string
+  readonly #parts: AgentClientParts
+  readonly #checks = new Map<Verb, { Check(value: unknown): boolean }>()
+  #pool: Pool | undefined
+  #described: Promise<WireDescription> | undefined
+  #last: WireDescription | undefined
+  #isAway = false
+
+  constructor(parts: AgentClientParts) {
+    this.#parts = parts
+    this.server = parts.server
+  }
+
+  /** What the agent told of itself at the last connection. Undefined before the first. */
+  get last(): WireDescription | undefined {
+    return this.#last
+  }
+
+  /** Asked once for each start of the agent. Rejects if it is not the agent of this server, or of another protocol. */
+  async describe(): Promise<WireDescription> {
+    this.#described ??= this.#describe().catch((error: unknown) => {
+      this.#described = undefined
+      throw error
+    })
+    return this.#described
+  }
+
+  /**
+   * Rejects with the EdgeFault that the agent has told, with `away` if it cannot be reached, and with `unavailable` if it does not speak
+   * as it should. With the reason of `signal` when that aborts.
+   */
+  async call<V extends Exclude<Verb, 'change'>>(verb: V, asked: Asked<V>, signal?: AbortSignal): Promise<Answered<V>> {
+    if (verb !== 'describe') await this.describe()
+    return this.#call(verb, asked, signal).catch(async (error: unknown) => {
+      if (!(error instanceof NoAnswer)) throw error
+      // An agent that was started again has closed the connections that are kept here. Every message may be repeated.
+      await this.describe()
+      return this.#call(verb, asked, signal)
+    })
+  }
+
+  async #call<V extends Verb>(verb: V, asked: Asked<V>, signal?: AbortSignal): Promise<Answered<V>> {
+    const { mostAnswered } = VERBS[verb]
+    const text = await this.#send(verb, asked, signal, async (body) => textOf(body, mostAnswered))
+    const answered = this.#parsed(text)
+    if ('fault' in answered && faults.Check(answered.fault))
+      throw new EdgeFault(answered.fault.kind, answered.fault.sentence)
+    if (!('answer' in answered) || !this.#checkOf(verb).Check(answered.answer)) throw this.#unintelligible(verb)
+    return answered.answer as Answered<V>
+  }
+
+  /** Resolves with the verdict. Rejects with NoAnswer if the connection ended before it. */
+  async change(change: WireChange, reached: (line: WireChangeLine) => void): Promise<WireVerdict> {
+    await this.describe()
+    return this.#send('change', change, undefined, async (body) => {
+      let rest = ''
+      for await (const chunk of body.setEncoding('utf8')) {
+        const lines = (rest + String(chunk)).split('\n')
+        rest = lines.pop() ?? ''
+        for (const text of lines) {
+          const line = this.#parsed(text)
+          if (!changeLines.Check(line)) throw this.#unintelligible('change')
+          if ('verdict' in line) return line.verdict
+          reached(line)
+        }
+      }
+      throw new NoAnswer('away', `The agent of edge ${this.server} ended the connection before it gave a verdict.`)
+    })
+  }
+
+  /** Ends all connections. The next message opens new ones, with the present certificate. */
+  reconnect(): void {
+    const former = this.#pool
+    this.#pool = undefined
+    this.#described = undefined
+    void former?.destroy().catch(() => undefined)
+  }
+
+  async #describe(): Promise<WireDescription> {
+    const described = await this.#call('describe', {})
+    const { server } = this.#parts
+    if (described.server !== server)
+      throw this.#foreign(`says that it is the agent of edge ${described.server.replaceAll(/[^A-Za-z0-9-]/g, '?')}`)
+    if (described.protocol !== PROTOCOL)
+      throw this.#foreign(
+        `speaks protocol ${described.protocol}, and this service ${PROTOCOL}. Use the same version of both`,
+      )
+    this.#last = described
+    if (this.#isAway) this.#parts.onBack?.(described)
+    this.#isAway = false
+    return described
+  }
+
+  async #send<V extends Verb, T>(
+    verb: V,
+    asked: Asked<V>,
+    signal: AbortSignal | undefined,
+    read: (body: Dispatcher.ResponseData['body']) => Promise<T>,
+  ): Promise<T> {
+    const limit = AbortSignal.timeout(VERBS[verb].limitMs)
+    signal?.throwIfAborted()
+    let isSent = false
+    try {
+      const { statusCode, body } = await this.#pooled().request({
+        method: 'POST',
+        path: PATH_OF(verb),
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(asked),
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      })
+      isSent = true
+      if (statusCode === 200) return await read(body)
+      const text = await textOf(body, 64 * 1024)
+      throw this.#foreign(`refused a message (${statusCode}, ${verb}): ${errorIn(text)}`)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (error instanceof EdgeFault) throw error
+      throw this.#away(error, isSent || !isUnsent(error))
+    }
+  }
+
+  #away(error: unknown, mayBeSent: boolean): EdgeFault {
+    const { server, at } = this.#parts
+    const place = 'socket' in at ? at.socket : `${at.address}:${at.port}`
+    const reason = REASONS[errorCode(error) ?? ''] ?? (error instanceof Error ? escaped(error.message) : 'no answer')
+    this.#described = undefined
+    if (!this.#isAway) this.#parts.onAway?.(reason)
+    this.#isAway = true
+    const sentence = `The agent of edge ${server} at ${place} does not answer (${reason}).`
+    return mayBeSent ? new NoAnswer('away', sentence) : new EdgeFault('away', sentence)
+  }
+
+  #foreign(what: string): EdgeFault {
+    return new EdgeFault('unavailable', `The agent of edge ${this.#parts.server} ${what}.`)
+  }
+
+  #unintelligible(verb: Verb): EdgeFault {
+    return this.#foreign(`gave an answer to ${verb} that has not the form of one`)
+  }
+
+  #parsed(text: string): object {
+    try {
+      const value: unknown = JSON.parse(text)
+      if (typeof value === 'object' && value !== null) return value
+    } catch {
+      // Told below.
+    }
+    throw this.#foreign('gave an answer that is not JSON')
+  }
+
+  #checkOf(verb: Verb) {
+    const check = this.#checks.get(verb) ?? Compile(VERBS[verb].answer)
+    this.#checks.set(verb, check)
+    return check
+  }
+
+  #pooled(): Pool {
+    this.#pool ??= poolTo(this.#parts.at, this.#parts.server)
+    return this.#pool
+  }
+}
+
+const faults = Compile(WireFault)
+const changeLines = Compile(ChangeLine)
+
+function poolTo(at: AgentAddress, server: string): Pool {
+  const options = { connections: CONNECTIONS, pipelining: 1, keepAliveTimeout: 60_000, keepAliveMaxTimeout: 100_000 }
+  if ('socket' in at)
+    return new Pool('http://edge', { ...options, connect: { socketPath: at.socket, timeout: CONNECT_MS } })
+  const { ca, cert, key } = at.tls.identity()
+  const host = at.address.includes(':') ? `[${at.address}]` : at.address
+  return new Pool(`https://${host}:${at.port}`, {
+    ...options,
+    connect: {
+      ca,
+      cert,
+      key,
+      minVersion: 'TLSv1.3',
+      servername: serverName(server),
+      timeout: CONNECT_MS,
+      // A revoked certificate must not be hidden behind a former session.
+      maxCachedSessions: 0,
+      checkServerIdentity: (_, shown) => {
+        try {
+          at.tls.assertEnrolled(shown.fingerprint256)
+          return undefined
+        } catch (error) {
+          return error instanceof Error ? error : new Error('The certificate is not the one that was enrolled.')
+        }
+      },
+    },
+  })
+}
+
+/** The name for which an agent's certificate is issued. It is no DNS name. */
+const serverName = (server: string): string => `${server.toLowerCase()}.edge.drawbridge.internal`
+
+/** Errors with which a message has certainly not been sent. */
+const isUnsent = (error: unknown): boolean =>
+  ['ECONNREFUSED', 'ENOENT', 'EACCES', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(
+    errorCode(error) ?? '',
+  )
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOENT: 'there is no socket',
+  EACCES: 'this user may not connect to the socket',
+  ECONNRESET: 'it ended the connection',
+  EPIPE: 'it ended the connection',
+  UND_ERR_SOCKET: 'it ended the connection',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  EHOSTUNREACH: 'the machine cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+}
+
+const escaped = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200)
+
+async function textOf(body: Dispatcher.ResponseData['body'], most: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    if (length > most) {
+      body.destroy()
+      throw new EdgeFault('unavailable', `An agent gave an answer of more than ${most} bytes.`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function errorIn(text: string): string {
+  try {
+    const told: unknown = JSON.parse(text)
+    return escaped(String((told as { error?: unknown }).error ?? '')).replace(/\.$/, '')
+  } catch {
+    return 'no reason'
+  }
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { untilAborted } from '../../primitives/abort.ts'
+import { EdgeFault, type EdgeProposal } from '../contract.ts'
+import type { WireVerdict } from '../wire/verbs.ts'
+import { type AgentClient, NoAnswer } from './agent-client.ts'
+
+/** How often a change is proposed again because others have changed the same files at the same time. */
+const PROPOSALS = 6
+/** How long an agent that does not answer is asked what became of a change. */
+const PATIENCE_MS = 20_000
+const PAUSE_MS = 100
+/** What a message needs to arrive: the lease must not end on its way. */
+const MARGIN_MS = 50
+
+/**
+ * Makes a change through an agent. What shall stand is decided here, by what the agent says stands, and the agent compares again. A
+ * change whose answer did not come is never guessed: the agent is asked for its verdict, and a change that it never got is refused
+ * there from then on.
+ */
+export async function changeThrough(client: AgentClient, proposal: EdgeProposal): Promise<void> {
+  for (let proposed = 1; ; proposed += 1) {
+    proposal.signal?.throwIfAborted()
+    const verdict = await untilAborted(sendOnce(client, proposal), proposal.signal)
+    if (verdict.state === 'done') return
+    if (verdict.state === 'refused') {
+      const { kind, sentence } = verdict.fault
+      // Somebody else's edit is refused by the proposal itself.
+      if (kind === 'changed_meanwhile' && proposed < PROPOSALS) continue
+      throw new EdgeFault(kind, sentence)
+    }
+    // A lease that has ended throws here. One that was renewed while the change waited does not.
+    proposal.assertHeld()
+    if (proposed >= PROPOSALS)
+      throw new EdgeFault('not_reloaded', `The agent of edge ${client.server} could not make the change in time.`)
+  }
+}
+
+async function sendOnce(client: AgentClient, proposal: EdgeProposal): Promise<WireVerdict> {
+  const { files, expected, replacesLinks = false, mends = false } = await proposal.propose()
+  const id = randomBytes(16).toString('hex')
+  await client.describe()
+  proposal.assertHeld()
+  const heldForMs = proposal.heldForMs ? Math.max(0, Math.floor(proposal.heldForMs()) - MARGIN_MS) : null
+  try {
+    return await client.change(
+      {
+        id,
+        heldForMs,
+        files: files.map(({ path, content, secret, link }) => ({
+          path,
+          content,
+          secret,
+          ...(link !== undefined && { link }),
+        })),
+        expected: expected.map(({ path, hash }) => ({ path, hash })),
+        replacesLinks,
+        mends,
+        fences: (proposal.fences ?? []).map(({ host, epoch, number }) => ({ host, epoch, number })),
+      },
+      (line) => {
+        if ('point' in line) proposal.reached?.(line.point)
+      },
+    )
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error
+    return verdictOf(client, id, error, proposal.signal)
+  }
+}
+
+async function verdictOf(
+  client: AgentClient,
+  id: string,
+  lost: NoAnswer,
+  signal: AbortSignal | undefined,
+): Promise<WireVerdict> {
+  const giveUpAt = performance.now() + PATIENCE_MS
+  for (;;) {
+    const verdict = await client.call('verdict', { id }, signal).catch((error: unknown) => {
+      signal?.throwIfAborted()
+      if (error instanceof EdgeFault && error.kind === 'away') return undefined
+      throw error
+    })
+    if (verdict && verdict.state !== 'running') return verdict
+    if (!verdict && performance.now() > giveUpAt)
+      throw new EdgeFault('not_reloaded', `${lost.message} Whether the change was made is not known.`)
+    await sleep(PAUSE_MS, undefined, { signal }).catch(() => signal?.throwIfAborted())
+  }
+}

@@ -1,0 +1,97 @@
+import { escapeText } from '../../model/escape-text.ts'
+import { isCertificateFile, isHost, isSecret, placeOf, releasedFile } from '../config/layout.ts'
+import { certificateId, renderCertificate, renderEntry } from '../config/render-certificate.ts'
+import { renderSite } from '../config/render-site.ts'
+import { type Edge, EdgeFault, type EdgeFile, type EdgeQuestion } from '../contract.ts'
+import type { AgentClient } from './agent-client.ts'
+import { changeThrough } from './remote-change.ts'
+
+/** An nginx that an agent owns, on this machine or another. What it shall serve is rendered here, and judged by the agent again. */
+export function remoteEdge(client: AgentClient): Edge {
+  const nothing = async (work: Promise<unknown>): Promise<void> => void (await work)
+  const removals = async (host: string, wanted: readonly string[], certificate: string | null) =>
+    (await client.call('removals', { host, wanted: [...wanted], certificate })).map(absent)
+  return {
+    server: client.server,
+    prepare: (signal) => nothing(client.call('prepare', {}, signal)),
+    assertValid: (signal) => nothing(client.call('assert-valid', {}, signal)),
+    assertNoDebugLog: () => nothing(client.call('assert-no-debug-log', {})),
+    certificateFiles: renderCertificate,
+    certificateEntry: renderEntry,
+    certificateId,
+    isCertificateFile,
+    async filesFor(site) {
+      const { nginx } = await client.describe()
+      const files = renderSite(site, nginx, nginx.layout)
+      const paths = files.map(({ path }) => path)
+      const id = site.certificate ? certificateId(site.certificate.fingerprint) : null
+      return [...files, ...(await removals(site.host, paths, id))]
+    },
+    async filesWithout(host) {
+      if (!isHost(host)) throw new Error(`${escapeText(host)} is not a valid host name.`)
+      return removals(host, [], null)
+    },
+    unusedCertificates: async () => (await client.call('unused-certificates', {})).map(absent),
+    releasedFiles: (host, certificate) =>
+      client.call('released', { host, ...(certificate && { certificate: { ...certificate } }) }),
+    releasedPath: async (host) => placeOf((await client.describe()).nginx.folder, releasedFile(host, 'conf')),
+    generation: () => client.call('generation', {}),
+    list: async () =>
+      (await client.call('list', {})).map(({ host, planId, certificate, isInLayout }) => ({
+        host,
+        planId,
+        certificate,
+        isInLayout,
+      })),
+    fencesOf: async (hosts) => (hosts.length === 0 ? [] : client.call('fences-of', [...hosts])),
+    hashFiles: async (paths) => inOrder(paths, paths.length === 0 ? [] : await client.call('hash', [...paths])),
+    read: async (paths) => inOrder(paths, paths.length === 0 ? [] : await client.call('read', [...paths])),
+    change: (proposal) => changeThrough(client, proposal),
+    raiseFence: (fences) =>
+      nothing(
+        client.call(
+          'fence',
+          fences.map(({ host, epoch, number }) => ({ host, epoch, number })),
+        ),
+      ),
+    // What cannot be tried out is told by the change itself.
+    tryOut: (files, signal) =>
+      nothing(client.call('try-out', files.map(plain), signal)).catch(() => signal?.throwIfAborted()),
+    forgetTried: () => nothing(client.call('forget-tried', {})).catch(() => undefined),
+    ask: (question, signal) =>
+      client.call('ask', questionOf(question), signal).catch((error: unknown) => {
+        if (isAway(error)) return { kind: 'no_answer', reason: 'unreachable' }
+        throw error
+      }),
+    foreignListeners: (question, signal) => client.call('foreign-listeners', questionOf(question), signal),
+    handshake: (host, signal) =>
+      client.call('handshake', { host }, signal).catch((error: unknown) => {
+        if (isAway(error)) return { kind: 'unknown' }
+        throw error
+      }),
+  }
+}
+
+const absent = (path: string): EdgeFile => ({ path, content: null, secret: isSecret(path) })
+
+const plain = ({ path, content, secret, link }: EdgeFile) => ({
+  path,
+  content,
+  secret,
+  ...(link !== undefined && { link }),
+})
+
+export const questionOf = ({ host, path, tls, proof }: EdgeQuestion) => ({
+  host,
+  path,
+  tls,
+  ...(proof !== undefined && { proof }),
+})
+
+export const isAway = (error: unknown): boolean => error instanceof EdgeFault && error.kind === 'away'
+
+/** An answer about other paths than were asked for is none. */
+function inOrder<T extends { readonly path: string }>(paths: readonly string[], found: readonly T[]): readonly T[] {
+  if (found.length === paths.length && paths.every((path, at) => found[at]?.path === path)) return found
+  throw new EdgeFault('unavailable', 'An agent gave an answer about other files than it was asked for.')
+}

@@ -1,0 +1,115 @@
+import { sharedNextRun } from '../../primitives/shared-run.ts'
+import { Slices } from '../../primitives/slices.ts'
+import type { EdgePreflight, EdgeView, EdgeVisitor } from '../contract.ts'
+import type { EdgeReader, ServedMap } from '../reading/contract.ts'
+import { NO_HOSTS, type ServedList, withChanges } from '../reading/served-list.ts'
+import { askEdge } from '../visit/ask.ts'
+import { tlsHandshake } from '../visit/handshake.ts'
+import { edgeVisitor } from '../visit/visitor.ts'
+import type { WireLook } from '../wire/verbs.ts'
+import type { AgentClient } from './agent-client.ts'
+import { isAway, questionOf } from './remote-edge.ts'
+
+/** Where the edge is, as the configuration of the service says. Used until the agent has said it. */
+export interface EdgeAddress {
+  readonly address: string
+  readonly ports: { readonly http: number; readonly https: number }
+}
+
+const SLICE_MS = 4
+
+/** The read-only view of an edge through its agent. While the agent is away, hosts are visited directly, as visitors do. */
+export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
+  return {
+    get address() {
+      return client.last?.nginx.address ?? known.address
+    },
+    get ports() {
+      return client.last?.nginx.ports ?? known.ports
+    },
+    whereIs: (host) => client.call('where', { host }),
+    answers: async (host, { address, port, tls }) =>
+      (await client.call('answers', { host, place: { address, port, tls } })) ?? undefined,
+    localAddress: async (name) => (await client.call('local-address', { name })) ?? undefined,
+    hashFiles: (paths) => client.call('hash', [...paths]),
+    visit: ({ listenAddress, ...question }, limitMs) =>
+      client.call('view-visit', { ...questionOf(question), listenAddress, limitMs }).catch((error: unknown) => {
+        if (!isAway(error)) throw error
+        const { address, port } = listenAddress
+        return askEdge({ address, ports: { http: port, https: port } }, question, limitMs)
+      }),
+    handshake: (listenAddress, host, limitMs) =>
+      client.call('view-handshake', { listenAddress, host, limitMs }).catch((error: unknown) => {
+        if (!isAway(error)) throw error
+        return tlsHandshake(listenAddress, host, limitMs)
+      }),
+    loadState: (paths) => client.call('load-state', [...paths]),
+    newestErrorClass: (host, since) => client.call('newest-error', { host, since }),
+  }
+}
+
+export const remotePreflight = (client: AgentClient): EdgePreflight => ({
+  check: (host, tls) => client.call('preflight', { host, tls }).catch(() => ({ kind: 'unknown' })),
+})
+
+/**
+ * What an edge serves, through its agent: only what has changed is transferred. While the agent is away, it is what was served last:
+ * nginx goes on serving it.
+ */
+export function remoteReader(client: AgentClient): EdgeReader<ServedMap> {
+  let latest: ServedMap = { ...NOWHERE }
+  let list: ServedList = NO_HOSTS
+  const readAgain = async (): Promise<ServedMap> => {
+    const since = latest.fingerprint === '' ? null : latest.fingerprint
+    const look = await client.call('look', { since }).catch((error: unknown) => {
+      if (isAway(error)) return undefined
+      throw error
+    })
+    if (!look || (!look.whole && look.fingerprint === latest.fingerprint)) return latest
+    list = await changed(look.whole ? NO_HOSTS : list, look)
+    const { hosts, byName } = list
+    const { fingerprint, changedAt, broken, debugLogs } = look
+    latest = {
+      hosts,
+      find: (host) => byName.get(host.toLowerCase().replace(/\.$/, '')),
+      broken,
+      debugLogs,
+      fingerprint,
+      changedAt: changedAt ?? Number.POSITIVE_INFINITY,
+    }
+    return latest
+  }
+  return { read: sharedNextRun(readAgain) }
+}
+
+const NOWHERE: ServedMap = {
+  hosts: [],
+  find: () => undefined,
+  broken: [],
+  debugLogs: [],
+  fingerprint: '',
+  changedAt: Number.POSITIVE_INFINITY,
+}
+
+function changed(list: ServedList, { hosts, gone }: WireLook): Promise<ServedList> {
+  const served = new Map(hosts.map((host) => [host.host, host]))
+  return withChanges(list, [...served.keys(), ...gone], (host) => served.get(host), new Slices(SLICE_MS))
+}
+
+/** Visits hosts through the agent, and directly while it is away. */
+export function remoteVisitor(client: AgentClient, limitMs: number): EdgeVisitor {
+  const direct = edgeVisitor(limitMs)
+  return {
+    visit: (question) => {
+      const { listenAddress, full } = question
+      return client
+        .call('visit', { ...questionOf(question), listenAddress, full, limitMs })
+        .catch(() => direct.visit(question))
+    },
+    forget: (host) => {
+      direct.forget(host)
+      client.call('forget-session', { host }).catch(() => undefined)
+    },
+    close: () => direct.close(),
+  }
+}

@@ -1,0 +1,209 @@
+import { type TProperties, type TSchema, Type } from 'typebox'
+import { NO_ANSWER_REASONS } from '../../model/badge.ts'
+import { ERROR_CLASSES } from '../../model/evidence.ts'
+import { EDGE_POINTS } from '../contract.ts'
+
+/** Every object is closed: a member that is not listed is an error. Every text and every list has a bound. */
+export const closed = <Members extends TProperties>(members: Members) =>
+  Type.Object(members, { additionalProperties: false })
+
+const text = (longest: number) => Type.String({ maxLength: longest })
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const oneOf = <const T extends readonly string[]>(values: T) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values] })
+
+/** A configuration of tens of thousands of hosts changes in one generation. */
+const MOST_FILES = 500_000
+const list = <T extends TSchema>(schema: T, most = MOST_FILES) => Type.Array(schema, { maxItems: most })
+
+const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+const Milliseconds = Type.Integer({ minimum: 0, maximum: 600_000 })
+const Sentence = text(4_096)
+const SystemPath = text(4_096)
+const Line = Type.Integer({ minimum: 0 })
+
+export const Host = text(253)
+const Port = Type.Integer({ minimum: 1, maximum: 65_535 })
+const Address = text(45)
+const Endpoint = closed({ address: Address, port: Port })
+const Place = closed({ address: Address, port: Port, tls: Type.Boolean() })
+
+/** The path of an edge's file by name. Its grammar is that of config/layout.ts. */
+const Path = text(320)
+export const Paths = list(Path)
+export const SystemPaths = list(SystemPath, 1_000)
+
+export const FileHashes = list(
+  closed({ path: Path, hash: nullable(text(4_200)), owner: Type.Optional(Type.Integer({ minimum: 0 })) }),
+)
+export const EdgeFiles = list(
+  closed({
+    path: Path,
+    content: nullable(text(1_048_576)),
+    secret: Type.Boolean(),
+    link: Type.Optional(SystemPath),
+  }),
+)
+export const Fences = list(closed({ host: Host, epoch: Whole, number: Whole }))
+
+export const Pair = closed({ fingerprint: text(95), certificatePem: text(65_536), keyPem: text(16_384) })
+
+export const Entries = list(
+  closed({
+    host: Host,
+    planId: Type.Optional(text(100)),
+    certificate: Type.Optional(text(32)),
+    isInLayout: Type.Boolean(),
+  }),
+)
+
+/** One change. `heldForMs`: after this time the agent does not enter it. */
+export const Change = closed({
+  id: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+  heldForMs: nullable(Whole),
+  files: EdgeFiles,
+  expected: FileHashes,
+  replacesLinks: Type.Boolean(),
+  mends: Type.Boolean(),
+  fences: Fences,
+})
+
+const FAULT_KINDS = [
+  'config_broken',
+  'change_invalid',
+  'changed_meanwhile',
+  'write_failed',
+  'not_reloaded',
+  'unavailable',
+  'logs_keys',
+  'fenced',
+  'away',
+] as const
+export const WireFault = closed({ kind: oneOf(FAULT_KINDS), sentence: Sentence })
+
+/** `late`: the lease had ended before the change was entered. `unknown`: the agent has not seen it, and will refuse it. */
+export const Verdict = Type.Union([
+  closed({ state: Type.Literal('done') }),
+  closed({ state: Type.Literal('refused'), fault: WireFault }),
+  closed({ state: oneOf(['late', 'running', 'unknown']) }),
+])
+/** A line of the answer to `change`: moments, and the verdict as the last one. */
+export const ChangeLine = Type.Union([closed({ point: oneOf(EDGE_POINTS) }), closed({ verdict: Verdict })])
+
+const Instant = text(40)
+export const Question = { host: Host, path: text(2_048), tls: Type.Boolean(), proof: Type.Optional(text(64)) }
+export const EdgeAnswer = Type.Union([
+  closed({
+    kind: Type.Literal('answer'),
+    httpStatus: Type.Integer({ minimum: 0, maximum: 999 }),
+    latencyMs: Type.Number({ minimum: 0 }),
+    entry: Type.Optional(oneOf(['ours', 'other'])),
+    certificate: Type.Optional(
+      closed({
+        fingerprint: text(95),
+        names: list(text(300), 1_000),
+        coversHost: Type.Boolean(),
+        notBefore: Instant,
+        notAfter: Instant,
+      }),
+    ),
+  }),
+  closed({ kind: Type.Literal('no_answer'), reason: oneOf(NO_ANSWER_REASONS) }),
+])
+export const Handshake = Type.Union([
+  closed({
+    kind: Type.Literal('certificate'),
+    fingerprint: text(95),
+    serial: text(80),
+    names: list(text(300), 1_000),
+    coversHost: Type.Boolean(),
+    notBefore: Type.Number(),
+    notAfter: Type.Number(),
+  }),
+  closed({ kind: oneOf(['refused', 'unknown']) }),
+])
+export const Visit = closed({ ...Question, listenAddress: Endpoint, full: Type.Boolean(), limitMs: Milliseconds })
+export const ViewVisit = closed({ ...Question, listenAddress: Endpoint, limitMs: Milliseconds })
+export const ViewHandshake = closed({ host: Host, listenAddress: Endpoint, limitMs: Milliseconds })
+export const Asked = closed({ host: Host, place: Place })
+
+const HOW = ['exact', 'leading_wildcard', 'trailing_wildcard', 'regex', 'default'] as const
+const served = {
+  configPath: SystemPath,
+  line: Line,
+  listen: list(
+    closed({
+      address: text(300),
+      port: nullable(Port),
+      tls: Type.Boolean(),
+      defaultServer: Type.Boolean(),
+    }),
+    1_000,
+  ),
+  tls: Type.Boolean(),
+  proxyPass: nullable(text(4_096)),
+  unresolved: Type.Boolean(),
+  target: nullable(closed({ protocol: oneOf(['http', 'https']), host: text(300), port: Port })),
+  furtherTargets: Whole,
+}
+const Located = { path: SystemPath, line: nullable(Line) }
+
+/** What has changed since the map that the caller knows. `whole`: all hosts, because the agent does not know that map any more. */
+export const Look = closed({
+  fingerprint: text(1_000),
+  changedAt: nullable(Type.Number()),
+  whole: Type.Boolean(),
+  hosts: list(closed({ host: text(300), ...served })),
+  gone: list(text(300)),
+  broken: list(closed({ ...Located, sentence: Sentence }), 10_000),
+  debugLogs: list(closed(Located), 10_000),
+})
+export const Match = closed({ how: oneOf(HOW), configPath: SystemPath, line: Line })
+export const Where = closed({ path: SystemPath, line: nullable(Line) })
+export const LoadState = closed({
+  changedSinceLoad: nullable(list(SystemPath, 1_000)),
+  refusal: nullable(Sentence),
+})
+export const NewestError = nullable(oneOf(ERROR_CLASSES))
+export const ProxyFact = Type.Union([
+  closed({ kind: oneOf(['not_required', 'free', 'unknown']) }),
+  closed({ kind: Type.Literal('taken'), how: oneOf(HOW), file: SystemPath, line: Line }),
+  closed({
+    kind: Type.Literal('broken'),
+    reason: Sentence,
+    file: Type.Optional(SystemPath),
+    line: Type.Optional(Line),
+  }),
+])
+
+/** What doctor tells of the edge. */
+export const Findings = list(
+  closed({
+    subject: text(200),
+    status: oneOf(['ok', 'warning', 'fault']),
+    sentence: Sentence,
+    fix: Type.Optional(Sentence),
+  }),
+  1_000,
+)
+
+export const Description = closed({
+  protocol: Type.Integer({ minimum: 1 }),
+  version: text(50),
+  server: text(32),
+  /** Differs after every start of the agent. */
+  boot: text(32),
+  pid: Whole,
+  /** The highest epoch of any store that has changed this edge. */
+  epoch: Whole,
+  generation: nullable(Whole),
+  rights: closed({ user: Whole, signalsNginx: Type.Boolean(), writesFolder: Type.Boolean() }),
+  nginx: closed({
+    isRunning: Type.Boolean(),
+    folder: SystemPath,
+    address: Address,
+    listen: list(Address, 1_000),
+    layout: oneOf(['lines', 'blocks']),
+    ports: closed({ http: Port, https: Port }),
+  }),
+})

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../runtime/log.ts'
+
+/** An agent that owns its edge's folder and does not listen yet. */
+export interface RunningAgent {
+  readonly server: string
+  /** Writes the base file of the edge, and checks that nginx serves it. */
+  readonly prepare: () => Promise<void>
+  /** Resolves with what ends the listeners. */
+  readonly listen: () => Promise<Listening>
+  readonly release: () => void
+}
+
+interface Listening {
+  /** Where services find the agent, for people. */
+  readonly places: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+/** nginx may be started after the agent, or be repaired while it runs. */
+const PREPARE_EVERY_MS = 10_000
+
+/** Listens until SIGTERM or SIGINT. nginx goes on serving without the agent. */
+export async function runAgent({ server, prepare, listen, release }: RunningAgent, log: Log): Promise<void> {
+  const ended = endSignal()
+  const stopped = new AbortController()
+  const prepared = prepareUntilDone(server, prepare, log, stopped.signal)
+  const { places, close } = await listen()
+  log.info(
+    { event: 'edge_agent_started', server, places },
+    `The agent of edge ${server} listens on ${places.join(' and ')}.`,
+  )
+  const signal = await ended
+  log.info(
+    { event: 'edge_agent_stopping', server, signal },
+    'The agent is shutting down; changes under way are finished.',
+  )
+  stopped.abort()
+  await close()
+  await prepared
+  release()
+}
+
+async function prepareUntilDone(server: string, prepare: () => Promise<void>, log: Log, signal: AbortSignal) {
+  let told = ''
+  while (!signal.aborted) {
+    try {
+      return await prepare()
+    } catch (error) {
+      const sentence = error instanceof Error ? error.message : String(error)
+      if (sentence !== told) log.error({ event: 'edge_not_ready', err: error, server }, 'Edge is not ready')
+      told = sentence
+    }
+    await sleep(PREPARE_EVERY_MS, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+function endSignal(): Promise<string> {
+  return new Promise((end) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => end(signal))
+  })
+}

@@ -1,0 +1,167 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stringify } from 'yaml'
+import { launcher } from '../../../lab/checkout.ts'
+import { type Daemon, startDaemon } from '../../../lab/daemon.ts'
+import type { EdgeDescription } from '../../../lab/description.ts'
+import { edgeFiles } from '../../../lab/nginx.ts'
+import { findProgram } from '../../../lab/program.ts'
+import type { ServiceConfig } from '../../../lab/service-config.ts'
+import type { TestLab } from './lab.ts'
+
+export interface LabAgents {
+  /** The service's configuration with these agents in place of the edges. */
+  readonly configure: (config: ServiceConfig) => ServiceConfig
+  readonly agents: Readonly<Record<string, LabAgent>>
+  stop(): Promise<void>
+}
+
+export interface AgentOptions {
+  /** A group that may connect to the sockets. */
+  readonly group?: string
+  /** Changes edge.yaml before it is written. */
+  readonly adjust?: (config: Record<string, unknown>) => Record<string, unknown>
+}
+
+/** Starts an agent for both edges of a lab. Each is started again when it dies, like those of a service manager. */
+export async function startAgents(
+  lab: Pick<TestLab, 'description' | 'state'>,
+  options: AgentOptions = {},
+): Promise<LabAgents> {
+  const { primary, secondary } = lab.description.edges
+  const agents: Record<string, LabAgent> = {}
+  for (const edge of [primary, secondary]) {
+    const agent = new LabAgent(lab, edge, options)
+    await agent.start()
+    agents[edge.server] = agent
+  }
+  return {
+    agents,
+    configure: (config) => ({
+      ...config,
+      edges: Object.fromEntries(Object.values(agents).map(({ server, socket }) => [server, { agent: { socket } }])),
+    }),
+    stop: async () => {
+      await Promise.all(Object.values(agents).map((agent) => agent.stop()))
+    },
+  }
+}
+
+const PAUSE_MS = 300
+
+class LabAgent {
+  readonly server: string
+  readonly socket: string
+  readonly configFile: string
+  readonly logFile: string
+  #current: Daemon | undefined
+  #isWanted = false
+  #restart: Promise<unknown> = Promise.resolve()
+  #environment: Readonly<Record<string, string>> = {}
+
+  constructor(
+    { description, state }: Pick<TestLab, 'description' | 'state'>,
+    edge: EdgeDescription,
+    options: AgentOptions,
+  ) {
+    const { group, adjust = (config) => config } = options
+    this.server = edge.server
+    const folder = join(state, 'agents')
+    mkdirSync(folder, { recursive: true, mode: 0o711 })
+    this.socket = join(folder, `run-${edge.server}`, 'edge.sock')
+    this.configFile = join(folder, `edge-${edge.server}.yaml`)
+    this.logFile = join(folder, `edge-${edge.server}.log`)
+    const config = {
+      server: edge.server,
+      nginx: { ...edgeFiles(edge), binary: findProgram('nginx', 'nginx'), address: edge.address },
+      ports: { http: edge.http, https: edge.https },
+      targets: { addresses: [...new Set([edge.address, ...description.backends.map(({ address }) => address)])] },
+      socket: { path: this.socket, ...(group !== undefined && { group }) },
+      stateDir: join(folder, `state-${edge.server}`),
+    }
+    writeFileSync(this.configFile, stringify(adjust(config)))
+  }
+
+  get pid(): number {
+    return this.#current?.pid ?? 0
+  }
+
+  /** Sets environment variables for the next start only. */
+  setNextEnvironment(environment: Readonly<Record<string, string>>): void {
+    this.#environment = environment
+  }
+
+  async start(): Promise<void> {
+    this.#isWanted = true
+    const environment = this.#environment
+    this.#environment = {}
+    const daemon = await startDaemon({
+      name: `The agent of edge ${this.server}`,
+      program: process.execPath,
+      args: [launcher(), 'edge', '--config', this.configFile],
+      logFile: this.logFile,
+      env: { ...process.env, ...environment },
+      readyWithinMs: 60_000,
+      isReady: async () => (await askAgent(this.socket, 'describe', {})).status === 200,
+    })
+    this.#current = daemon
+    void daemon.exited.then(() => {
+      this.#restart = this.#again()
+    })
+  }
+
+  /** Kills the agent. Resolves when the next one answers. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const dying = this.#current
+    if (dying) process.kill(dying.pid, signal)
+    await this.restarted()
+  }
+
+  async restarted(): Promise<void> {
+    await this.#current?.exited
+    await this.#restart
+  }
+
+  async stop(): Promise<void> {
+    this.#isWanted = false
+    await this.#current?.stop()
+    await this.#restart
+    await this.#current?.stop()
+  }
+
+  async #again(): Promise<void> {
+    await sleep(PAUSE_MS)
+    if (this.#isWanted) await this.start()
+  }
+}
+
+/** Sends one message to an agent, whatever it is. Status 0: no answer. */
+function askAgent(
+  socketPath: string,
+  verb: string,
+  message: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: string }> {
+  const text = typeof message === 'string' ? message : JSON.stringify(message)
+  return new Promise((resolve) => {
+    const asking = request({
+      socketPath,
+      method: 'POST',
+      path: `/v1/${verb}`,
+      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers },
+    })
+    asking.on('response', (response) => {
+      let body = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk) => {
+        body += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+      response.on('error', () => resolve({ status: 0, body }))
+    })
+    asking.on('error', () => resolve({ status: 0, body: '' }))
+    asking.end(text)
+  })
+}
