@@ -45,6 +45,8 @@ export function commandLine(): Command {
   const program = new Command('drawbridge')
     .description('Exposes a service: DNS name, reverse proxy and certificate together, or not at all.')
     .version(VERSION)
+    // An option belongs to the command behind which it stands: `edge` and the commands below it have different ones.
+    .enablePositionalOptions()
     .exitOverride()
   program.commandsGroup('Expose:')
   for (const add of [addUp, addDown, addPlan, addApply, addRemove, addExtend, addRepair, addAccept, addRenew])

@@ -17,7 +17,6 @@ interface EdgeOptions {
 /** `edge`: the command of edges. Without a further word it runs the agent. */
 export function addAgent(edge: Command, machine: EdgeMachine): void {
   const command = edge
-    // The options of the agent are not those of the commands below it.
     .enablePositionalOptions()
     .description('run the agent that owns the nginx of this machine, or look after edges')
     .option('--config <file>', 'the configuration of the agent, as in edge.example.yaml')
