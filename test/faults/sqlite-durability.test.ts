@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { openStore } from '../../../src/store/open.ts'
-import { StoreUnavailable } from '../../../src/store/ports/store.ts'
-import { sampleEntry } from '../../contract/samples.ts'
+import { openStore } from '../../src/store/open.ts'
+import { StoreUnavailable } from '../../src/store/ports/store.ts'
+import { sampleEntry } from '../contract/samples.ts'
 
 const disk = vi.hoisted(() => ({
   /** Ends the calls of fdatasync. Undefined: they end by themselves. */
