@@ -690,6 +690,11 @@ export interface components {
             found: string;
             /** @description Whether a repair would overwrite a change that was made outside Drawbridge. */
             overwrite: boolean;
+            /**
+             * @description The server of the Secondary, for a file that differs there.
+             * @example 73
+             */
+            server?: string;
         } & {
             [key: string]: unknown;
         };
@@ -1051,6 +1056,11 @@ export interface components {
             expiresAt: string | null;
             /** @description Only internal callers see it. */
             planId?: string;
+            /**
+             * @description How the entry of the host stands on the Secondary. Only internal callers see it. Absent where it is not known.
+             * @enum {string}
+             */
+            secondary?: "in_step" | "missing" | "differs";
             lastCheck: {
                 /**
                  * Format: date-time
@@ -1098,6 +1108,30 @@ export interface components {
             expiresAt: string | null;
             /** @description Only internal callers see it. */
             planId?: string;
+            /**
+             * @description How the entry of the host stands on the Secondary. Only internal callers see it. Absent where it is not known.
+             * @enum {string}
+             */
+            secondary?: "in_step" | "missing" | "differs";
+        };
+        EdgeStanding: {
+            /** @example 73 */
+            server: string;
+            inStep: boolean;
+            /** @description The number of hosts that the edge does not have as the store says. */
+            hosts: number;
+            /** @description The number of hosts that this store does not know. They are never changed. */
+            unknown: number;
+            outOfStep: {
+                /** @enum {string} */
+                cause: "away" | "config_broken" | "disk_full" | "not_writable" | "removal_refused" | "catching_up" | "other";
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                since: string;
+                detail: string;
+            } | null;
         };
         /** @description A page of hosts. */
         Hosts: {
@@ -1112,6 +1146,8 @@ export interface components {
                 [key: string]: number;
             };
             servers: string[];
+            /** @description How far each edge of this instance is from the store. Only internal callers see it. */
+            edges?: components["schemas"]["EdgeStanding"][];
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z

@@ -19,6 +19,7 @@ import { type Hook, keyOf, sender } from '../notify/webhook-request.ts'
 import { WebhookSender } from '../notify/webhook-sender.ts'
 import { Presence } from '../operate/presence.ts'
 import type { Service } from '../operate/serve.ts'
+import { filesOnSecondary } from '../runs/compare-edge.ts'
 import type { Converge } from '../runs/converge.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
 import { crashAt } from '../runs/engine/crash-points.ts'
@@ -32,6 +33,7 @@ import type { Log } from '../runtime/log.ts'
 import { VERSION } from '../runtime/version.ts'
 import { openStore, type StoreSetting } from '../store/open.ts'
 import type { Store } from '../store/ports/store.ts'
+import type { DriftParts } from '../usecases/drift.ts'
 import { Exposer } from '../usecases/exposer.ts'
 import { composeDiagnoser, composeDrift } from './diagnoser.ts'
 import { composeEdges } from './edges.ts'
@@ -114,10 +116,13 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const metrics = composeMetrics({ ...shared, runs, standings, webhookReport, waitingChecks: () => monitor.waiting })
   const changed = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
   const debugLogs = new DebugLogWatch(changed, log)
-  const drift = composeDrift(config, { store, edges, inventory: parts.inventory })
+  const { secondary, loadPair, inventory } = parts
+  const onSecondary: DriftParts['onSecondary'] = async (plan, receipt) =>
+    secondary ? filesOnSecondary(secondary, plan, receipt, loadPair).catch(() => undefined) : undefined
+  const drift = composeDrift(config, { store, edges, inventory, onSecondary })
   const diagnoser = composeDiagnoser(config, settings, { store, edges, board, drift, log, now })
   const monitor = composeMonitor(config, { ...parts, store, runs, board, metrics, edges, reach, instance, log })
-  const http = { ...shared, exposer, runs, webhookReport, diagnoser, metrics, monitor, debugLogs, drift }
+  const http = { ...shared, standings, exposer, runs, webhookReport, diagnoser, metrics, monitor, debugLogs, drift }
   return {
     ...parts,
     store,

@@ -86,12 +86,13 @@ interface DriftSources {
   readonly store: DriftParts['store']
   readonly edges: EdgeAccesses
   readonly inventory: Pick<CertificateInventory, 'withFingerprint'>
+  readonly onSecondary: DriftParts['onSecondary']
 }
 
 /** Compares applied plans with the world. Every part can only read. */
 export function composeDrift(
   config: Config,
-  { store, edges, inventory }: DriftSources,
+  { store, edges, inventory, onSecondary }: DriftSources,
 ): (planId: string) => Promise<readonly Difference[]> {
   const readers = new Map([...config.zones.values()].map((zone) => [zone.name, dnsReader(zone.primary)]))
   const parts: DriftParts = {
@@ -100,6 +101,7 @@ export function composeDrift(
       findPlan: (planId) => store.findPlan(planId),
     },
     view: edges.get(config.servers.primary)?.view,
+    onSecondary,
     hasCertificate: async (fingerprint) => (await inventory.withFingerprint(fingerprint)) !== undefined,
     isCertificateFile,
     readerFor: (zone) => readers.get(zone),

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { acmeDirectory } from '../certificates/acme/directory.ts'
 import { certificateInventory } from '../certificates/stock/inventory.ts'
+import { loadPair } from '../certificates/stock/pair.ts'
 import type { Config } from '../config/config.ts'
 import type { Zone } from '../config/zones.ts'
 import { dnsReader } from '../dns/reader.ts'
@@ -17,8 +18,9 @@ import type { DoctorParts } from '../operate/doctor/doctor.ts'
 import type { ExaminedAgent, ExaminedEdge } from '../operate/doctor/edges.ts'
 import { isService, type Listener } from '../operate/doctor/ports.ts'
 import type { ExaminedZone } from '../operate/doctor/zones.ts'
+import { EdgeComparison } from '../runs/compare-edge.ts'
 import { createLog } from '../runtime/log.ts'
-import { NEWEST_SCHEMA, schemaVersion } from '../store/open.ts'
+import { NEWEST_SCHEMA, openStore, schemaVersion } from '../store/open.ts'
 import { agentClient } from './edges.ts'
 
 /** A person waits for the result, so a slow server may take longer here than in a run. */
@@ -45,12 +47,37 @@ export function doctorParts(config: Config, now: () => number = Date.now): Docto
     edges,
     agents,
     secondary:
-      secondary === undefined ? undefined : { server: secondary, edge: edgeOf([...edges, ...agents], secondary) },
+      secondary === undefined
+        ? undefined
+        : {
+            server: secondary,
+            edge: edgeOf([...edges, ...agents], secondary),
+            compare: () => compareSecondary(config, [...edges, ...agents]),
+          },
     zones: [...zones.values()].map((zone) => examinedZone(zone, config.instances.takeOverSeconds, now)),
     directory: acmeDirectory({ url: acme.directory, caFile: acme.caFile }),
     inventory: certificateInventory(certificates, { issued: join(stateDir, 'certificates') }),
     now,
     listeners: [serviceListener(config), ...settings.flatMap(edgeListeners)],
+  }
+}
+
+/** Undefined where the store cannot be opened: its own finding says why. */
+async function compareSecondary(config: Config, edges: readonly Pick<ExaminedEdge, 'edge'>[]) {
+  const { servers, store: setting } = config
+  const secondary = servers.secondary === undefined ? undefined : edgeOf(edges, servers.secondary)
+  if (!secondary) return undefined
+  const where = setting.kind === 'sqlite' ? setting : { kind: setting.kind, url: setting.url.reveal() }
+  const store = await openStore(where, { upgrade: false }).catch(() => undefined)
+  if (!store) return undefined
+  try {
+    const comparison = new EdgeComparison(store, loadPair)
+    const exposures = await comparison.exposures()
+    const compared = await comparison.secondary(secondary, exposures, edgeOf(edges, servers.primary))
+    const times = compared.behind.flatMap((host) => exposures.get(host)?.since ?? [])
+    return { ...compared, since: times.length === 0 ? undefined : Math.min(...times) }
+  } finally {
+    await store.close()
   }
 }
 

@@ -14,6 +14,7 @@ import type { Monitor } from '../monitor/monitor.ts'
 import { EventFeed } from '../notify/event-feed.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
 import type { PlanSettings } from '../plan/settings.ts'
+import type { EdgeStandings } from '../runs/edge-standings.ts'
 import type { Runs } from '../runs/engine/runs.ts'
 import type { Log } from '../runtime/log.ts'
 import { VERSION } from '../runtime/version.ts'
@@ -31,6 +32,7 @@ interface HttpParts {
   readonly exposer: Exposer
   readonly runs: Runs
   readonly board: Board
+  readonly standings: EdgeStandings
   readonly monitor: Monitor
   readonly diagnoser: Diagnoser
   readonly drift: DriftReader
@@ -52,6 +54,7 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     audit: store,
     webhooks: parts.webhookReport,
     board,
+    standings: parts.standings,
     upToDate: (host) => monitor.upToDate(host),
     unconfirmedMs: () => monitor.unconfirmedMs,
     showsUnmanaged: config.status.showUnmanaged === 'public',

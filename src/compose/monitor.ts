@@ -3,11 +3,13 @@ import { filesToCompare } from '../diagnose/drift.ts'
 import { edgeVisitor } from '../edge/visit/visitor.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { fileFact } from '../model/evidence.ts'
+import type { Plan } from '../model/exposure.ts'
 import type { FullCheck } from '../model/host-status.ts'
 import { recordsOf } from '../model/receipt.ts'
 import type { Board } from '../monitor/board.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import { fileState } from '../observe/host/inspect-edge.ts'
+import { filesOnSecondary, secondaryEntry } from '../runs/compare-edge.ts'
 import type { Runs } from '../runs/engine/runs.ts'
 import type { Reach } from '../runs/reach.ts'
 import { verifiedAnswer } from '../runs/steps/verify.ts'
@@ -59,7 +61,15 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
 }
 
 /** Compares what was applied for a host with DNS and with the Primary's files. */
-function comparer({ store, primary }: Pick<MonitorSources, 'store' | 'primary'>, readStanding: ReadDnsStanding) {
+function comparer(
+  { store, primary, secondary, loadPair }: Pick<MonitorSources, 'store' | 'primary' | 'secondary' | 'loadPair'>,
+  readStanding: ReadDnsStanding,
+) {
+  /** Null while a run changes the host, and where it cannot be told. */
+  const onSecondary = async ({ receipt, runId }: Exposure, plan: Plan): Promise<FullCheck['secondary']> => {
+    if (!secondary || !receipt || runId !== undefined) return null
+    return filesOnSecondary(secondary, plan, receipt, loadPair).then(secondaryEntry, () => null)
+  }
   const fileOf = async (exposure: Exposure): Promise<FullCheck['file']> =>
     primary
       ? fileFact(
@@ -69,17 +79,18 @@ function comparer({ store, primary }: Pick<MonitorSources, 'store' | 'primary'>,
           ),
         )
       : null
-  return async (host: string): Promise<Pick<FullCheck, 'dns' | 'file'>> => {
+  return async (host: string): Promise<Pick<FullCheck, 'dns' | 'file' | 'secondary'>> => {
     const exposure = await store.findExposure(host)
     const plan = exposure && (await store.findPlan(exposure.planId))
     if (!plan) return { dns: null, file: null }
-    const [{ records }, file] = await Promise.all([
+    const [{ records }, file, other] = await Promise.all([
       readStanding(plan, recordsOf(plan, exposure.receipt)),
       fileOf(exposure),
+      onSecondary(exposure, plan),
     ])
-    if (file !== 'edited') return { dns: records, file }
+    if (file !== 'edited') return { dns: records, file, secondary: other ?? null }
     // A run or a renewal may have written the file after the store was read.
     const later = await store.findExposure(host)
-    return { dns: records, file: later ? await fileOf(later) : null }
+    return { dns: records, file: later ? await fileOf(later) : null, secondary: other ?? null }
   }
 }

@@ -10,6 +10,8 @@ export interface Difference {
   readonly found: string
   /** Whether a repair would overwrite something that was changed outside Drawbridge. */
   readonly overwrite: boolean
+  /** The server of the Secondary, for its files. Absent: the Primary, the zone, or the certificate. */
+  readonly server?: string
 }
 
 /** What was applied. */
@@ -39,6 +41,22 @@ export const filesToCompare = (
 ): readonly FileHash[] => (receipt?.files ?? []).filter(({ path }) => runId === undefined || !isCertificateFile(path))
 
 const MISSING = 'missing'
+
+/** The files of an exposure on the Secondary. */
+export interface SeenOnSecondary {
+  readonly server: string
+  readonly expected: readonly FileHash[]
+  readonly found: readonly FileHash[]
+}
+
+/** What is missing on a Secondary is written again without a person, but what somebody changed there is left. */
+export const secondaryDifferences = (
+  { server, expected, found }: SeenOnSecondary,
+  isCertificateFile: (path: string) => boolean,
+): readonly Difference[] =>
+  expected
+    .flatMap((file) => fileDifference(file, found, isCertificateFile))
+    .map((difference) => ({ ...difference, server }))
 
 /** Compares what was applied with what was seen. */
 export const differences = (

@@ -6,6 +6,7 @@ import type { Admission } from '../authorize/admission.ts'
 import type { Caller, CallerRules } from '../authorize/caller.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { Problem } from '../model/errors.ts'
+import type { EdgeStanding } from '../model/host-status.ts'
 import type { Board } from '../monitor/board.ts'
 import type { EventFeed } from '../notify/event-feed.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
@@ -46,6 +47,8 @@ export interface ServerParts {
   readonly webhooks: () => Promise<readonly WebhookReport[]>
   /** The hosts as the monitor knows them. */
   readonly board: Board
+  /** How far the edges of this instance are from the store. */
+  readonly standings: { readonly all: readonly EdgeStanding[]; readonly revision: number }
   /** Resolves when the board shows all earlier commits of `host`, or of all hosts. */
   readonly upToDate: (host?: string) => Promise<void>
   /** For how long the store did not confirm what the board shows. */

@@ -88,6 +88,7 @@ export const DriftShape = z.looseObject({
       expected: z.string(),
       found: z.string(),
       overwrite: z.boolean().describe('True: it was changed outside Drawbridge, and a repair would overwrite it'),
+      server: z.string().optional().describe('The server of the Secondary, for a file that differs there'),
     }),
   ),
 })

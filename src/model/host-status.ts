@@ -41,7 +41,13 @@ export interface FullCheck {
   readonly dns: 'ours' | 'not_ours' | null
   readonly file: 'unchanged' | 'edited' | null
   readonly certificate: ServedCertificate | null
+  /** Whether the Secondary has the host as it was applied. Absent in what earlier versions stored. */
+  readonly secondary?: SecondaryEntry | null
 }
+
+/** How the entry of a host stands on the Secondary. `differs`: as another plan, or edited by hand. */
+export const SECONDARY_ENTRIES = ['in_step', 'missing', 'differs'] as const
+export type SecondaryEntry = (typeof SECONDARY_ENTRIES)[number]
 
 /** Everything that is known about a host. The store keeps it as JSON. */
 export interface HostStatus extends WatchedHost {
@@ -60,7 +66,7 @@ export interface HostStatus extends WatchedHost {
  * load its configuration. `disk_full`, `not_writable`: its files cannot be written. `removal_refused`: more hosts would be taken
  * off it than Drawbridge takes off without a person. `catching_up`: it has not made the last changes yet.
  */
-const OUT_OF_STEP_CAUSES = [
+export const OUT_OF_STEP_CAUSES = [
   'away',
   'config_broken',
   'disk_full',

@@ -6,7 +6,7 @@ import type { FullCheck, HostStatus, ServedCertificate, WatchedHost } from '../m
 /** The result of one check. `fullCheck` is present when the check was a full check. */
 export interface CheckOutcome {
   readonly answer: EdgeAnswer
-  readonly fullCheck?: Pick<FullCheck, 'dns' | 'file'> | undefined
+  readonly fullCheck?: Pick<FullCheck, 'dns' | 'file' | 'secondary'> | undefined
 }
 
 const NO_FULL_CHECK: FullCheck = { at: null, dns: null, file: null, certificate: null }
@@ -57,7 +57,13 @@ export function statusAfterCheck(before: HostStatus, { answer, fullCheck }: Chec
     badge,
     since: badge === before.badge ? before.since : now,
     lastCheck: { at: now, ok, httpStatus, latencyMs, reason, ...(entry && { entry }) },
-    fullCheck: { at: fullCheck ? now : before.fullCheck.at, dns: facts.dns, file: facts.file, certificate },
+    fullCheck: {
+      at: fullCheck ? now : before.fullCheck.at,
+      dns: facts.dns,
+      file: facts.file,
+      certificate,
+      secondary: fullCheck?.secondary ?? before.fullCheck.secondary ?? null,
+    },
     history: addCheck(before.history, { at: now, ok, latencyMs }),
   }
 }
@@ -74,9 +80,10 @@ export function withCertificate(before: HostStatus, validity: Validity, now: num
 const certificateFact = ({ forHost, level }: ServedCertificate): BadgeFacts['certificate'] =>
   forHost ? level : 'wrong_name'
 
-/** Badges that only a full check can clear. While a host has one of them, every check is a full check. */
+/** Badges that only a full check can clear. While a host has one of them, or is not in step on the Secondary, every check is one. */
 const CLEARED_BY_FULL_CHECK: readonly Badge[] = ['NO DNS', 'CERT', 'DRIFT']
-export const needsFullCheck = ({ badge }: HostStatus): boolean => CLEARED_BY_FULL_CHECK.includes(badge)
+export const needsFullCheck = ({ badge, fullCheck: { secondary } }: HostStatus): boolean =>
+  CLEARED_BY_FULL_CHECK.includes(badge) || secondary === 'missing' || secondary === 'differs'
 
 /** The certificate that was served last, with its level at `now`. */
 function certificateAfter({ tls, fullCheck }: HostStatus, answer: EdgeAnswer, now: number): ServedCertificate | null {

@@ -13,7 +13,7 @@ export interface RoundsParts {
   readonly watchList: WatchList
   readonly visitor: EdgeVisitor
   /** Compares the exposure of a host with DNS and the edge's files. */
-  readonly compare: (host: string) => Promise<Pick<FullCheck, 'dns' | 'file'>>
+  readonly compare: (host: string) => Promise<Pick<FullCheck, 'dns' | 'file' | 'secondary'>>
   /** Called after every check. */
   readonly onCheck: (status: HostStatus) => void
   readonly everyMs: number
@@ -90,7 +90,7 @@ export class Rounds {
     onCheck(after)
   }
 
-  async #compare({ host, managed }: HostStatus): Promise<Pick<FullCheck, 'dns' | 'file'>> {
+  async #compare({ host, managed }: HostStatus): Promise<Pick<FullCheck, 'dns' | 'file' | 'secondary'>> {
     return managed ? this.#parts.compare(host) : { dns: null, file: null }
   }
 

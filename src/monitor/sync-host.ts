@@ -58,7 +58,8 @@ export function syncHost(statuses: Statuses, host: string, synced: SyncedExposur
 function afterRepair(status: HostStatus, { exposure, repairedAt, firstAnswer }: SyncedExposure): HostStatus {
   const answer = firstAnswer(exposure?.receipt)
   if (repairedAt === undefined || !answer || (status.lastCheck?.at ?? 0) >= repairedAt) return status
-  return statusAfterCheck(status, { answer, fullCheck: { dns: 'ours', file: 'unchanged' } }, repairedAt)
+  const secondary = exposure?.receipt?.verification?.secondary?.ok ? 'in_step' : null
+  return statusAfterCheck(status, { answer, fullCheck: { dns: 'ours', file: 'unchanged', secondary } }, repairedAt)
 }
 
 /** True if earlier results for the same name do not apply, because the exposure is another one. */

@@ -1,7 +1,7 @@
 import type { Edge, SiteCertificate, StandingEntry } from '../edge/contract.ts'
-import type { PlanState } from '../model/exposure.ts'
-import type { ComparedEdge } from '../model/host-status.ts'
-import type { ChosenCertificate, Receipt } from '../model/receipt.ts'
+import type { Plan, PlanState } from '../model/exposure.ts'
+import type { ComparedEdge, SecondaryEntry } from '../model/host-status.ts'
+import type { ChosenCertificate, FileHash, Receipt } from '../model/receipt.ts'
 import type { RunAction } from '../model/run.ts'
 import { Slices } from '../primitives/slices.ts'
 import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
@@ -166,4 +166,37 @@ function lags(edge: Edge, { planId, receipt }: Exposure, entry: StandingEntry | 
     entry.planId !== undefined &&
     (entry.planId !== planId || entry.certificate !== (certificate && edge.certificateId(certificate.fingerprint)))
   )
+}
+
+/** The files of an exposure on an edge, as they shall stand and as they stand. */
+export interface FilesOnEdge {
+  readonly server: string
+  readonly expected: readonly FileHash[]
+  readonly found: readonly FileHash[]
+}
+
+/**
+ * The files of an exposure on the Secondary. Rejects if the pair of its certificate cannot be read. The receipt tells of the Primary;
+ * on the Secondary only listen addresses can differ, so usually nothing has to be rendered.
+ */
+export async function filesOnSecondary(
+  edge: Pick<Edge, 'server' | 'hashFiles' | 'filesFor'>,
+  plan: Plan,
+  { files, certificate }: Receipt,
+  loadPair: StepParts['loadPair'],
+): Promise<FilesOnEdge> {
+  const { server } = edge
+  const same = await edge.hashFiles(files.map(({ path }) => path))
+  if (same.every(({ hash }, at) => hash === files[at]?.hash)) return { server, expected: files, found: same }
+  const pair = certificate && (await loadPair(certificate))
+  const expected = (await edge.filesFor({ ...siteOf(plan), certificate: pair })).map(hashOf)
+  return { server, expected, found: await edge.hashFiles(expected.map(({ path }) => path)) }
+}
+
+/** What such files say in one word. */
+export function secondaryEntry({ expected, found }: FilesOnEdge): SecondaryEntry {
+  const differing = expected.filter(({ hash }, at) => found[at]?.hash !== hash)
+  if (differing.length === 0) return 'in_step'
+  const isGone = (path: string) => found.find((file) => file.path === path)?.hash === null
+  return differing.some(({ path, hash }) => hash !== null && isGone(path)) ? 'missing' : 'differs'
 }

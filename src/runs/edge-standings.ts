@@ -64,8 +64,8 @@ export class EdgeStandings {
     const before = this.of(compared.server)?.outOfStep
     const outOfStep = shortfall && { ...shortfall, since: before?.since ?? this.#now() }
     const standing: EdgeStanding = { ...compared, outOfStep }
+    if (JSON.stringify(this.of(compared.server)) !== JSON.stringify(standing)) this.#revision += 1
     this.#known.set(compared.server, standing)
-    this.#revision += 1
     return standing
   }
 

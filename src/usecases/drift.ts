@@ -1,9 +1,9 @@
-import { type Difference, differences } from '../diagnose/drift.ts'
+import { type Difference, differences, type SeenOnSecondary, secondaryDifferences } from '../diagnose/drift.ts'
 import type { DnsReader } from '../dns/contract.ts'
 import type { EdgeView } from '../edge/contract.ts'
 import { Fault, Problem } from '../model/errors.ts'
-import { isPlanId } from '../model/exposure.ts'
-import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
+import { isPlanId, type Plan } from '../model/exposure.ts'
+import { type Receipt, recordsOf, type ZoneRecord } from '../model/receipt.ts'
 import type { ExposureStore } from '../store/ports/exposures.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
 
@@ -12,6 +12,8 @@ export interface DriftParts {
   readonly store: Pick<ExposureStore, 'findExposure'> & Pick<PlanStore, 'findPlan'>
   /** Undefined when the Primary's edge is not on this machine. */
   readonly view: EdgeView | undefined
+  /** Undefined where there is no Secondary on this machine, or it cannot be read. */
+  readonly onSecondary: (plan: Plan, receipt: Receipt) => Promise<SeenOnSecondary | undefined>
   /** Whether a certificate and its key are in one of the folders. */
   readonly hasCertificate: (fingerprint: string) => Promise<boolean>
   readonly isCertificateFile: (path: string) => boolean
@@ -22,7 +24,7 @@ export interface DriftParts {
 
 const HANDSHAKE_MS = 3_000
 
-/** Compares an applied plan with the Primary's files, the zone and the certificate that the Primary shows. */
+/** Compares an applied plan with the files of both edges, the zone and the certificate that the Primary shows. */
 export async function findDrift(parts: DriftParts, planId: string): Promise<readonly Difference[]> {
   const { store, view } = parts
   const plan = isPlanId(planId) ? await store.findPlan(planId) : undefined
@@ -32,18 +34,19 @@ export async function findDrift(parts: DriftParts, planId: string): Promise<read
     throw new Problem('plan_not_applied', `The plan is ${plan.state}. Only an applied plan can be compared.`)
   const { receipt } = exposure
   const applied = recordsOf(plan, receipt)
-  const [files, records, served, isInStock] = await Promise.all([
+  const [files, records, served, isInStock, secondary] = await Promise.all([
     view ? view.hashFiles(receipt.files.map(({ path }) => path)) : receipt.files,
     seenRecords(parts, plan.request.zone, applied),
     view && receipt.certificate ? servedFingerprint(view, plan.host) : undefined,
     receipt.certificate ? parts.hasCertificate(receipt.certificate.fingerprint) : true,
+    parts.onSecondary(plan, receipt),
   ])
   const { host } = plan
-  return differences(
-    { host, receipt, records: applied },
-    { files, records, served, isInStock },
-    parts.isCertificateFile,
-  )
+  const { isCertificateFile } = parts
+  return [
+    ...differences({ host, receipt, records: applied }, { files, records, served, isInStock }, isCertificateFile),
+    ...(secondary ? secondaryDifferences(secondary, isCertificateFile) : []),
+  ]
 }
 
 /** Everything at the names of the applied records. */

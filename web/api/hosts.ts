@@ -12,6 +12,8 @@ export interface Hosts {
   readonly rows: readonly HostRow[]
   readonly total: number
   readonly isWhole: boolean
+  /** How far the edges are from the store. Empty for callers outside. */
+  readonly edges: NonNullable<HostsBody['edges']>
   readonly at: string
 }
 
@@ -57,10 +59,11 @@ async function fetchHosts(queries: QueryClient, signal: AbortSignal): Promise<Ho
   return hostsOf([...rows.values()], { ...body, nextCursor: null })
 }
 
-const hostsOf = (rows: readonly HostRow[], { total, nextCursor, at }: HostsBody): Hosts => ({
+const hostsOf = (rows: readonly HostRow[], { total, nextCursor, edges = [], at }: HostsBody): Hosts => ({
   rows,
   total,
   isWhole: nextCursor === null,
+  edges,
   at,
 })
 

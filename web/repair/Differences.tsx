@@ -28,10 +28,13 @@ export function Differences({ host, differences }: DifferencesProps) {
         </tr>
       </thead>
       <tbody>
-        {differences.map(({ part, field, expected, found, overwrite }) => (
-          <tr key={`${part} ${field}`}>
+        {differences.map(({ part, field, expected, found, overwrite, server }) => (
+          <tr key={`${part} ${field} ${server}`}>
             <th scope="row">{PARTS[part]}</th>
-            <td className={styles.field}>{field}</td>
+            <td className={styles.field}>
+              {field}
+              {server !== undefined && ` on edge ${server}`}
+            </td>
             <td className={styles.expected}>
               <code title={expected}>{shortHash(expected)}</code>
             </td>

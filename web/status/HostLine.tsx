@@ -19,7 +19,7 @@ interface HostLineProps {
 }
 
 export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isActive, query }: HostLineProps) {
-  const { host, badge, server, tls, since, strip, uptime24h, latencies, latencyMs, managed } = row
+  const { host, badge, server, tls, since, strip, uptime24h, latencies, latencyMs, managed, secondary } = row
   return (
     // biome-ignore lint/a11y/useSemanticElements: the rows of a real table cannot be placed one by one
     // biome-ignore lint/a11y/useFocusableInteractive: the link in it takes the focus
@@ -46,6 +46,8 @@ export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isAc
       <span role="cell" className={styles.host} title={host}>
         {host}
         {!managed && <span className={styles.own}>not made here</span>}
+        {secondary === 'missing' && <span className={styles.own}>missing on the Secondary</span>}
+        {secondary === 'differs' && <span className={styles.own}>differs on the Secondary</span>}
       </span>
       <span role="cell" className={styles.server}>
         <span className={styles.word}>Server </span>

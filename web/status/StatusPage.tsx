@@ -1,9 +1,11 @@
 import { useDeferredValue, useMemo, useRef } from 'react'
-import { useHosts } from '../api/hosts.ts'
+import { type Hosts, useHosts } from '../api/hosts.ts'
 import { DiagnosisPanel } from '../diagnosis/DiagnosisPanel.tsx'
 import { Button } from '../parts/Button.tsx'
+import { Notice } from '../parts/Notice.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
+import { inFull } from '../parts/time.ts'
 import { Link } from '../shell/Link.tsx'
 import { go } from '../shell/location.ts'
 import { useTitle } from '../shell/Page.tsx'
@@ -36,6 +38,7 @@ export function StatusPage({ host }: { readonly host: string | undefined }) {
       <section ref={list} className={styles.list} aria-label="Hosts">
         <header className={styles.head}>
           <h1>Status</h1>
+          {hosts.data?.edges.map((edge) => edge.outOfStep && <OutOfStep key={edge.server} edge={edge} />)}
           <Toolbar
             view={view}
             onChange={setView}
@@ -62,6 +65,20 @@ export function StatusPage({ host }: { readonly host: string | undefined }) {
       </section>
       {host !== undefined && <DiagnosisPanel key={host} host={host} onClose={close} />}
     </div>
+  )
+}
+
+/** An edge that does not have every host as the store says. */
+function OutOfStep({ edge: { server, hosts, outOfStep } }: { readonly edge: Hosts['edges'][number] }) {
+  if (!outOfStep) return null
+  const count = hosts === 1 ? '1 host is' : `${hosts} hosts are`
+  return (
+    <Notice tone="warning" title={`Edge ${server} is not in step`} live>
+      <p>
+        {outOfStep.detail} {hosts > 0 && `${count} not there as applied.`} Seen since{' '}
+        <time dateTime={outOfStep.since}>{inFull(outOfStep.since)}</time>.
+      </p>
+    </Notice>
   )
 }
 

@@ -3,9 +3,9 @@ import { parseHost } from '../../model/dns-name.ts'
 import { Problem } from '../../model/errors.ts'
 import { escapeText } from '../../model/escape-text.ts'
 import { latenciesOf, stripOf, uptimeOf } from '../../model/history.ts'
-import type { HostStatus } from '../../model/host-status.ts'
+import { type EdgeStanding, type HostStatus, hostsOutOfStep } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
-import type { HealthBody, HostRowBody } from '../schemas/status-schemas.ts'
+import type { HealthBody, HostRowBody, HostsBody } from '../schemas/status-schemas.ts'
 
 type Network = Caller['network']
 
@@ -34,6 +34,20 @@ export function hostRow(status: HostStatus, network: Network, at: number): HostR
     certificate: certificate && { notAfter: new Date(certificate.notAfter).toISOString(), level: certificate.level },
     expiresAt: timeText(expiresAt),
     ...(planId !== null && network === 'internal' && { planId }),
+    ...(fullCheck.secondary && network === 'internal' && { secondary: fullCheck.secondary }),
+  }
+}
+
+export const edgeBody = (standing: EdgeStanding): NonNullable<HostsBody['edges']>[number] => {
+  const { server, unknown, outOfStep } = standing
+  return {
+    server,
+    inStep: outOfStep === undefined,
+    hosts: hostsOutOfStep(standing),
+    unknown: unknown.length,
+    outOfStep: outOfStep
+      ? { cause: outOfStep.cause, since: new Date(outOfStep.since).toISOString(), detail: outOfStep.sentence }
+      : null,
   }
 }
 

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { Problem } from '../../model/errors.ts'
-import type { HostStatus } from '../../model/host-status.ts'
+import type { EdgeStanding, HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import { listHosts, type Place } from '../../monitor/listing.ts'
 import type { App } from '../app.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { pageLimit } from '../schemas/schema-parts.ts'
 import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../schemas/status-schemas.ts'
-import { canonicalHost, findHost, healthBody, hostRow, serverFor, type Visibility } from './host-body.ts'
+import { canonicalHost, edgeBody, findHost, healthBody, hostRow, serverFor, type Visibility } from './host-body.ts'
 
 /** While the store answers, the board is confirmed several times in this time. */
 const CONFIRMED_WITHIN_MS = 3_000
@@ -17,11 +17,14 @@ interface HostParts {
   readonly board: Board
   readonly upToDate: (host?: string) => Promise<void>
   readonly unconfirmedMs: () => number | undefined
+  /** How far the edges of this instance are from the store. */
+  readonly standings: { readonly all: readonly EdgeStanding[]; readonly revision: number }
   readonly now: () => number
 }
 
 /** Serves the last results of the monitor. No route here sends a request to a host. */
-export function hostRoutes(app: App, { board, upToDate, unconfirmedMs, now }: HostParts, visibleTo: Visibility): void {
+export function hostRoutes(app: App, parts: HostParts, visibleTo: Visibility): void {
+  const { board, upToDate, unconfirmedMs, standings, now } = parts
   // Revisions start again at every start of the process, so ETags contain a random part.
   const processId = randomBytes(6).toString('base64url')
 
@@ -64,11 +67,12 @@ export function hostRoutes(app: App, { board, upToDate, unconfirmedMs, now }: Ho
     async ({ query, caller, headers }, reply) => {
       await upToDate()
       tellAge(reply)
-      const tag = tagOf([processId, board.revision, caller.network, query])
+      const tag = tagOf([processId, board.revision, standings.revision, caller.network, query])
       reply.header('etag', tag)
       if (headers['if-none-match'] === tag) return reply.code(304).send(null)
       const shown = [...board.all()].filter(visibleTo(caller.network))
-      return hostsBody(shown, query, caller.network, now())
+      const body = hostsBody(shown, query, caller.network, now())
+      return caller.network === 'internal' ? { ...body, edges: standings.all.map(edgeBody) } : body
     },
   )
 }

@@ -126,6 +126,9 @@ const DifferenceBody = Type.Object(
     overwrite: Type.Boolean({
       description: 'Whether a repair would overwrite a change that was made outside Drawbridge.',
     }),
+    server: Type.Optional(
+      Type.String({ description: 'The server of the Secondary, for a file that differs there.', examples: ['73'] }),
+    ),
   },
   { ...open, title: 'Difference' },
 )

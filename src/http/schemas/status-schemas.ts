@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { BADGE_GRAMMAR, NO_ANSWER_REASONS } from '../../model/badge.ts'
+import { OUT_OF_STEP_CAUSES, SECONDARY_ENTRIES } from '../../model/host-status.ts'
 import { closed, oneOf, Time } from './schema-parts.ts'
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
@@ -35,6 +36,12 @@ const ROW = {
   ),
   expiresAt: nullable(Time),
   planId: Type.Optional(Type.String({ description: 'Only internal callers see it.' })),
+  secondary: Type.Optional(
+    oneOf(SECONDARY_ENTRIES, {
+      description:
+        'How the entry of the host stands on the Secondary. Only internal callers see it. Absent where it is not known.',
+    }),
+  ),
 }
 
 export const HostRowBody = Type.Object(ROW, { ...closed, title: 'HostRow', description: 'The state of a host.' })
@@ -95,6 +102,19 @@ export const HostsQuery = Type.Object(
 )
 export type HostsQuery = Static<typeof HostsQuery>
 
+const EdgeStandingBody = Type.Object(
+  {
+    server: Type.String({ examples: ['73'] }),
+    inStep: Type.Boolean(),
+    hosts: Type.Integer({ description: 'The number of hosts that the edge does not have as the store says.' }),
+    unknown: Type.Integer({
+      description: 'The number of hosts that this store does not know. They are never changed.',
+    }),
+    outOfStep: nullable(Type.Object({ cause: oneOf(OUT_OF_STEP_CAUSES), since: Time, detail: Type.String() }, closed)),
+  },
+  { ...closed, title: 'EdgeStanding' },
+)
+
 export const HostsBody = Type.Object(
   {
     hosts: Type.Array(HostRowBody),
@@ -103,6 +123,11 @@ export const HostsBody = Type.Object(
     nextCursor: nullable(Type.String()),
     counts: Type.Record(Type.String(), Type.Integer(), { description: 'The number of all hosts by badge.' }),
     servers: Type.Array(Type.String()),
+    edges: Type.Optional(
+      Type.Array(EdgeStandingBody, {
+        description: 'How far each edge of this instance is from the store. Only internal callers see it.',
+      }),
+    ),
     at: Time,
   },
   { ...closed, title: 'Hosts', description: 'A page of hosts.' },

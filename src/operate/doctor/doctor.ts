@@ -1,8 +1,10 @@
 import type { AcmeDirectory, CertificateInventory } from '../../certificates/contract.ts'
 import type { Edge } from '../../edge/contract.ts'
+import { type ComparedEdge, hostsOutOfStep } from '../../model/host-status.ts'
+import { CONFIRM_REMOVAL } from '../../runs/converge.ts'
 import { type ExaminedAgent, type ExaminedEdge, examineAgent, examineEdge } from './edges.ts'
-import { type Finding, ok, warning } from './finding.ts'
-import { type ExaminedStore, examineFolder, examineReadable, examineStore } from './folders.ts'
+import { type Finding, ok, reasonOf, warning } from './finding.ts'
+import { type ExaminedStore, examineFolder, examineReadable, examineStore, isThere } from './folders.ts'
 import { examineListener, type Listener } from './ports.ts'
 import { type ExaminedZone, examineAuthority, examineInventory, examineZone } from './zones.ts'
 
@@ -13,12 +15,19 @@ export interface DoctorParts {
   readonly store: ExaminedStore
   readonly edges: readonly ExaminedEdge[]
   readonly agents: readonly ExaminedAgent[]
-  readonly secondary: { readonly server: string; readonly edge: Edge | undefined } | undefined
+  readonly secondary: ExaminedSecondary | undefined
   readonly zones: readonly ExaminedZone[]
   readonly directory: AcmeDirectory
   readonly inventory: CertificateInventory
   readonly now: () => number
   readonly listeners: readonly Listener[]
+}
+
+interface ExaminedSecondary {
+  readonly server: string
+  readonly edge: Edge | undefined
+  /** Compares it with the store. Undefined where there is no store to compare with. */
+  readonly compare: () => Promise<(ComparedEdge & { readonly since: number | undefined }) | undefined>
 }
 
 export async function examine(parts: DoctorParts): Promise<Finding[]> {
@@ -27,7 +36,7 @@ export async function examine(parts: DoctorParts): Promise<Finding[]> {
     examineStore(parts.store),
     ...parts.edges.map(examineEdge),
     ...parts.agents.map(examineAgent),
-    examineSecondary(parts.secondary),
+    examineSecondary(parts.secondary, parts.store),
     ...parts.zones.map(examineZone),
     examineAuthority(parts.directory),
     ...parts.certificateFolders.map((folder) => examineReadable('certificates', folder)),
@@ -53,9 +62,9 @@ export function repair(findings: readonly Finding[]): string[] {
 }
 
 /** The Secondary is optional, so its problems are warnings. */
-async function examineSecondary(secondary: DoctorParts['secondary']): Promise<Finding[]> {
+async function examineSecondary(secondary: DoctorParts['secondary'], store: ExaminedStore): Promise<Finding[]> {
   if (!secondary) return []
-  const { server, edge } = secondary
+  const { server, edge, compare } = secondary
   const subject = `secondary ${server}`
   if (!edge) {
     return [
@@ -76,5 +85,34 @@ async function examineSecondary(secondary: DoctorParts['secondary']): Promise<Fi
           'Start its nginx. Until then hosts have only one edge.',
         )
       : ok(subject, 'The Secondary answers.'),
+    ...(isThere(store) ? await examineStep(subject, compare) : []),
   ]
+}
+
+async function examineStep(subject: string, compare: ExaminedSecondary['compare']): Promise<Finding[]> {
+  try {
+    const compared = await compare()
+    return compared ? [stepFinding(subject, compared)] : []
+  } catch (error) {
+    const fix = 'Check that the folder of the Secondary can be read.'
+    return [warning(subject, `The Secondary could not be compared with the store: ${reasonOf(error)}.`, fix)]
+  }
+}
+
+function stepFinding(subject: string, compared: ComparedEdge & { readonly since: number | undefined }): Finding {
+  const { behind, orphans, doubtful, unknown, since } = compared
+  const parts = [
+    [behind.length, 'missing or different'],
+    [orphans.length, 'to be removed'],
+    [doubtful.length, 'of plans that have ended, though no run of this store has removed them'],
+    [unknown.length, 'that this store does not know'],
+  ] as const
+  const said = parts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`])).join(', ')
+  if (said === '') return ok(subject, 'The Secondary is in step with the store.')
+  const missing = since === undefined ? '' : ` The oldest missing change is of ${new Date(since).toISOString()}.`
+  const sentence = `The Secondary is not in step with the store. Hosts: ${said}.${missing}`
+  if (doubtful.length > 0) return warning(subject, sentence, `If these hosts shall go, run: ${CONFIRM_REMOVAL}`)
+  if (hostsOutOfStep(compared) === 0)
+    return warning(subject, sentence, 'See whether the store is the right one. These hosts are never changed.')
+  return warning(subject, sentence, 'Fix what this command says about its edge. The service then brings it into step.')
 }

@@ -70,11 +70,14 @@ export interface ExaminedStore {
   readonly newest: number
 }
 
-export async function examineStore({ file, version, newest }: ExaminedStore): Promise<Finding> {
+/** Whether there is a store. The first start creates that of SQLite. */
+export const isThere = ({ file }: Pick<ExaminedStore, 'file'>): boolean => file === undefined || existsSync(file)
+
+export async function examineStore(store: ExaminedStore): Promise<Finding> {
+  const { file, version, newest } = store
   const subject = 'store'
   const name = file ?? 'PostgreSQL'
-  if (file !== undefined && !existsSync(file))
-    return ok(subject, `${name} does not exist yet. The first start creates it.`)
+  if (!isThere(store)) return ok(subject, `${name} does not exist yet. The first start creates it.`)
   try {
     const present = await version()
     if (present > newest) {

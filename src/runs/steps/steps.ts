@@ -248,9 +248,9 @@ function takeAwayStep({ plan, receipt, primary, proxy, formerFiles, backedUp }: 
 }
 
 /** Writes the entry of an applied host again. What stood there is put back if the repair fails. */
-function repairStep(context: StepContext): Step {
+function repairStep(context: StepContext): ReturnType<typeof proxyStep> {
   const { task, receipt, primary, proxy, plainFiles, secureFiles, formerFiles, backedUp } = context
-  return proxyStep(proxy, {
+  const repair = proxyStep(proxy, {
     name: 'proxy',
     ours: async (edge) => (edge === primary && !task.overwrite ? receipt?.files : undefined),
     wanted: servesPlainFirst(context) ? plainFiles : secureFiles,
@@ -264,6 +264,30 @@ function repairStep(context: StepContext): Step {
     refusal: 'changed_elsewhere',
     replacesLinks: true,
     mends: true,
+  })
+  return {
+    ...repair,
+    do: async (...given) => {
+      if (!task.overwrite) await assertUneditedOnSecondary(context)
+      return repair.do(...given)
+    },
+  }
+}
+
+/** Refuses to overwrite what somebody edited on the Secondary. An entry of another plan there is not an edit: it is behind. */
+async function assertUneditedOnSecondary({ parts, plan, receipt, formerFiles }: StepContext): Promise<void> {
+  const { secondary, standings } = parts
+  if (!secondary || !receipt || standings.unfit(secondary.server)) return
+  const entry = (await secondary.list()).find(({ host }) => host === plan.host)
+  if (entry?.planId !== plan.planId || !entry.isInLayout) return
+  const wanted = (await formerFiles(secondary).catch(() => [])).filter(({ path }) => !secondary.isCertificateFile(path))
+  const found = await secondary.hashFiles(wanted.map(({ path }) => path))
+  const edited = wanted.filter((file, at) => found[at]?.hash !== null && found[at]?.hash !== hashOf(file).hash)
+  if (edited.length === 0) return
+  const paths = edited.map(({ path }) => path).join(', ')
+  throw new StepFault(`${paths} on edge ${secondary.server} was changed outside Drawbridge. It was not overwritten.`, {
+    untouched: true,
+    code: 'changed_elsewhere',
   })
 }
 

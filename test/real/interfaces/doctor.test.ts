@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { doctorParts } from '../../../src/compose/doctor.ts'
 import { doctor } from '../../../src/operate/doctor/command.ts'
-import { world } from '../../support/lab/exposure.ts'
+import { applied, world } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 
@@ -53,6 +53,7 @@ test('a lab that is well is told so, with 0, and nothing is changed by looking',
   const before = await world(lab)
   const report = await examined()
   expect([...faults(report), ...warnings(report)]).toEqual([])
+  expect(report.findings.map(({ sentence }) => sentence)).toContain('The Secondary is in step with the store.')
   expect(report).toMatchObject({ ok: true, code: 0, done: [] })
   const subjects = new Set(report.findings.map(({ subject }) => subject))
   expect([...subjects]).toEqual([
@@ -210,6 +211,13 @@ describe('what else the service stands on', () => {
     const report = await examined()
     expect(report).toMatchObject({ ok: true, code: 0 })
     expect(warnings(report).map(({ subject }) => subject)).toEqual(['edge 73', 'secondary 73'])
+    await applied(lab, { subdomain: 'missed' })
+    expect(warnings(await examined()).at(-1)).toMatchObject({
+      subject: 'secondary 73',
+      sentence: expect.stringMatching(
+        /not in step.* Hosts: 1 missing or different\. The oldest missing change is of 20/,
+      ),
+    })
   })
 })
 

@@ -41,7 +41,12 @@ const diagnoser = composeDiagnoser(
     store: books as Store,
     edges,
     board: new Board(),
-    drift: composeDrift(config, { store: books, edges, inventory: { withFingerprint: async () => undefined } }),
+    drift: composeDrift(config, {
+      store: books,
+      edges,
+      inventory: { withFingerprint: async () => undefined },
+      onSecondary: async () => undefined,
+    }),
     log,
     now: Date.now,
   },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import type { Receipt } from '../../../src/model/receipt.ts'
 import type { Run } from '../../../src/model/run.ts'
-import { statusAfterCheck } from '../../../src/monitor/judge.ts'
+import { needsFullCheck, statusAfterCheck } from '../../../src/monitor/judge.ts'
 import { repairTime, syncHost } from '../../../src/monitor/sync-host.ts'
 import { verifiedAnswer } from '../../../src/runs/steps/verify.ts'
 import type { Exposure } from '../../../src/store/ports/exposures.ts'
@@ -50,6 +50,15 @@ test.each([
     lastCheck: { at: CHECKED + 1, httpStatus: 200 },
     fullCheck: { at: CHECKED + 1, ...sound },
   })
+})
+
+test('the Secondary is told as the verification of the repair saw it', () => {
+  const before = damaged({ secondary: 'differs' })
+  expect(needsFullCheck(before)).toBe(true)
+  const secondary = { server: '73', ok: true, detail: 'HTTP 200', optional: true } as const
+  const repaired = synced(before, CHECKED + 1, { ...receipt, verification: { ...verification, secondary } })
+  expect([repaired.fullCheck.secondary, needsFullCheck(repaired)]).toEqual(['in_step', false])
+  expect(synced(before, CHECKED + 1).fullCheck.secondary).toBe('differs')
 })
 
 test('a new certificate counts, too', () => {
