@@ -51,7 +51,10 @@ function opened(folder: string): Database.Database {
     return database
   } catch (error) {
     throw error instanceof Database.SqliteError
-      ? new EdgeFault('write_failed', `${file} could not be opened (${error.code}).`)
+      ? new EdgeFault(
+          'write_failed',
+          `${file} could not be opened (${error.code}). It takes the right to write in that folder.`,
+        )
       : faultOf(LOCK, error)
   }
 }

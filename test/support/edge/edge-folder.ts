@@ -106,7 +106,10 @@ export function configurationListing(folder: string): string[] {
   )
   return [
     base,
-    ...listing(join(folder, 'generations', String(number))).filter((line) => !line.startsWith('drawbridge.conf ')),
+    // The second names say which files this generation has changed, so they differ after an undo.
+    ...listing(join(folder, 'generations', String(number))).filter(
+      (line) => !/^(drawbridge\.conf |\.kept\/)/.test(line),
+    ),
   ]
 }
 
