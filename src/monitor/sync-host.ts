@@ -42,7 +42,8 @@ export function syncHost(statuses: Statuses, host: string, synced: SyncedExposur
     if (status?.managed) statuses.remove(host)
     return
   }
-  if (status && !isOtherExposure(status, watched)) {
+  // A host without a check may have been listed between the commit of its apply and this call.
+  if (status?.lastCheck && !isOtherExposure(status, watched)) {
     const present = afterRepair(status, synced)
     const { expiresAt } = watched
     if (present !== status || status.expiresAt !== expiresAt) statuses.put({ ...present, expiresAt })

@@ -49,7 +49,11 @@ export function backupShelf(
     added += 1
     if (added < AT_ONCE) return
     added = 0
-    if ((await readdir(folder)).length < keepRuns + AT_ONCE) return
+    const present = (await readdir(folder)).length
+    if (present < keepRuns + AT_ONCE) {
+      added = present - keepRuns
+      return
+    }
     const spared = await needed()
     for (const { runId } of (await list()).slice(keepRuns)) if (!spared.has(runId)) await discard(runId)
   }

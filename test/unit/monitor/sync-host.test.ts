@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import type { Receipt } from '../../../src/model/receipt.ts'
 import type { Run } from '../../../src/model/run.ts'
-import { needsFullCheck, statusAfterCheck } from '../../../src/monitor/judge.ts'
+import { needsFullCheck, pending, statusAfterCheck } from '../../../src/monitor/judge.ts'
 import { repairTime, syncHost } from '../../../src/monitor/sync-host.ts'
 import { verifiedAnswer } from '../../../src/runs/steps/verify.ts'
 import type { Exposure } from '../../../src/store/ports/exposures.ts'
@@ -50,6 +50,10 @@ test.each([
     lastCheck: { at: CHECKED + 1, httpStatus: 200 },
     fullCheck: { at: CHECKED + 1, ...sound },
   })
+})
+
+test('the verification of an apply counts for a host that was listed before it was told', () => {
+  expect(synced(pending(sampleStatus()), undefined)).toMatchObject({ badge: 'RUNNING', lastCheck: { httpStatus: 200 } })
 })
 
 test('the Secondary is told as the verification of the repair saw it', () => {
