@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
-import { der, objectId } from '../src/certificates/acme/csr.ts'
 import type { SiteCertificate } from '../src/edge/contract.ts'
+import { der, objectId } from '../src/primitives/der.ts'
 
 /** DER tags. */
 const [INTEGER, BIT_STRING, OCTET_STRING, UTF8_STRING, UTC_TIME] = [0x02, 0x03, 0x04, 0x0c, 0x17]

@@ -1,12 +1,16 @@
 import type { EdgeAgentConfig } from '../config/edge-agent.ts'
 import { type Agent, edgeAgent } from '../edge/agent/agent.ts'
+import { SecureListener } from '../edge/agent/secure-listener.ts'
 import { agentServer, closeServer, type ServerParts } from '../edge/agent/server.ts'
 import { listenOnSocket } from '../edge/agent/socket.ts'
+import { AgentIdentity } from '../edge/authority/agent-identity.ts'
 import { FOLDERS } from '../edge/config/layout.ts'
+import type { Edge } from '../edge/contract.ts'
 import { ownFolder } from '../edge/files/folder-lock.ts'
 import { masterPid } from '../edge/process/nginx-workers.ts'
 import { readMainFile } from '../edge/reading/main-file.ts'
 import type { EdgeSettings } from '../edge/settings.ts'
+import { formatEndpoint } from '../model/address.ts'
 import { examineEdge } from '../operate/doctor/edges.ts'
 import type { RunningAgent } from '../operate/edge/run.ts'
 import { AGENT_CRASH_POINTS, crashAt } from '../runs/engine/crash-points.ts'
@@ -17,57 +21,69 @@ import { VERSION } from '../runtime/version.ts'
 export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
   const { server, nginx, ports, targets } = config
   const settings: EdgeSettings = { ...nginx, server, ports }
+  const identity = config.listen && new AgentIdentity(config.stateDir, server)
   const release = ownFolder(settings.folder)
   const crashPoint = crashAt(process.env.DRAWBRIDGE_CRASH_AT, process.env.DRAWBRIDGE_STOP_AT, AGENT_CRASH_POINTS)
   const agent = edgeAgent({
     settings,
     targets,
+    identity,
     version: VERSION,
-    examine: (edge) =>
-      examineEdge({
-        edge,
-        part: 'Primary',
-        config: nginx.config,
-        folder: nginx.folder,
-        binary: nginx.binary,
-        pidFile: nginx.pidFile,
-        folders: FOLDERS,
-        master: () => masterPid(nginx.pidFile),
-        assertIncluded: () => readMainFile(settings),
-      }).then((findings) =>
-        findings.map(({ subject, status, sentence, fix }) => ({
-          subject,
-          status,
-          sentence,
-          ...(fix !== undefined && { fix }),
-        })),
-      ),
+    examine: (edge) => examine(edge, settings),
     onUnexpected: (error) =>
       log.error({ event: 'edge_change_failed', err: error }, 'A change failed for a reason that is not known.'),
     reached: (point) => crashPoint(`agent change ${point}`),
   })
-  return { server, prepare: () => agent.prepare(), listen: () => listen(config, agent, log), release }
+  return { server, prepare: () => agent.prepare(), listen: () => listen(config, { agent, identity }, log), release }
 }
 
-async function listen({ socket }: EdgeAgentConfig, agent: Agent, log: Log) {
-  const parts: ServerParts = {
+async function examine(edge: Edge, settings: EdgeSettings) {
+  const { config, folder, binary, pidFile } = settings
+  const findings = await examineEdge({
+    ...{ edge, part: 'Primary', config, folder, binary, pidFile, folders: FOLDERS },
+    master: () => masterPid(pidFile),
+    assertIncluded: () => readMainFile(settings),
+  })
+  return findings.map(({ subject, status, sentence, fix }) => ({
+    ...{ subject, status, sentence },
+    ...(fix !== undefined && { fix }),
+  }))
+}
+
+interface Listened {
+  readonly agent: Agent
+  readonly identity: AgentIdentity | undefined
+}
+
+async function listen(config: EdgeAgentConfig, { agent, identity }: Listened, log: Log) {
+  const parts: Omit<ServerParts, 'refusalOf'> = {
     agent,
-    refusalOf: () => undefined,
     onRefused: ({ verb, reason }) =>
       log.warn({ event: 'edge_message_refused', verb, reason }, 'A message to the agent was refused.'),
     onUnexpected: (error, verb) =>
       log.error({ event: 'edge_message_failed', err: error, verb }, 'A message could not be answered.'),
   }
-  const servers: Parameters<typeof closeServer>[0][] = []
+  const closing: (() => Promise<void>)[] = []
   const places: string[] = []
-  if (socket) {
-    const server = agentServer(parts)
-    await listenOnSocket(server, socket)
-    servers.push(server)
-    places.push(socket.path)
+  if (config.socket) {
+    const server = agentServer({ ...parts, refusalOf: () => undefined })
+    await listenOnSocket(server, config.socket)
+    closing.push(() => closeServer(server))
+    places.push(config.socket.path)
+  }
+  if (config.listen && identity) {
+    const listener = new SecureListener(parts, identity, config.listen)
+    listener.start((error) =>
+      log.error(
+        { event: 'edge_agent_not_listening', err: error, server: config.server },
+        'The agent does not listen for other machines; retrying.',
+      ),
+    )
+    closing.push(() => listener.close())
+    places.push(formatEndpoint(config.listen))
   }
   const close = async () => {
-    await Promise.all(servers.map((server) => closeServer(server)))
+    await Promise.all(closing.map((end) => end()))
   }
   return { places, close }
 }

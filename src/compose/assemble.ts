@@ -9,6 +9,7 @@ import { Vault } from '../certificates/vault/vault.ts'
 import type { Config } from '../config/config.ts'
 import { Secret } from '../config/secret.ts'
 import { zoneOf } from '../config/zones.ts'
+import { EdgeTrust, type SecretShelf } from '../edge/authority/trust.ts'
 import { Metrics } from '../metrics/metrics.ts'
 import { formatEndpoint } from '../model/address.ts'
 import type { Plan } from '../model/exposure.ts'
@@ -177,6 +178,23 @@ export const settingOf = ({ store }: Config): StoreSetting =>
 type Secrets = OrderSecrets & Pick<Vault, 'keyIds'> & Pick<SharedPairs, 'update'>
 
 /** Issued pairs that are only in the state folder are put into the store, and those of other instances into the folder. */
+/** The sealed secrets alone, for commands. The store stays open until `close`. */
+export async function openShelf(config: Config): Promise<SecretShelf & { readonly close: () => Promise<void> }> {
+  const store = await open(config, false)
+  try {
+    const vault = await Vault.open({ store, file: config.storeKeyFile, now: Date.now })
+    return {
+      read: (name) => vault.read(name),
+      put: (name, text) => vault.put(name, text),
+      putOnce: (name, text) => vault.putOnce(name, text),
+      close: () => store.close(),
+    }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
 async function openSecrets({ storeKeyFile, stateDir }: Config, store: Store, now: () => number): Promise<Secrets> {
   const vault = await Vault.open({ store, file: storeKeyFile, now })
   const pairs = new SharedPairs({ stateDir, store, vault, now })
@@ -214,7 +232,8 @@ interface Surroundings {
 /** The parts that more than one other part is built with. */
 function sharedParts(config: Config, surroundings: Surroundings) {
   const { store, now } = surroundings
-  const edges = composeEdges(config, surroundings.log)
+  const { secrets: shelf, instance, log } = surroundings
+  const edges = composeEdges(config, new EdgeTrust({ shelf, instance, now }), log)
   const primary = edges.get(config.servers.primary)
   const inventory = certificateInventory(config.certificates, {
     issued: issuedFolder(config.stateDir),

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import type { Zone } from '../config/zones.ts'
 import { dnsReader } from '../dns/reader.ts'
 import { rfc2136Provider } from '../dns/rfc2136.ts'
+import { EdgeTrust, type SecretShelf } from '../edge/authority/trust.ts'
 import { FOLDERS } from '../edge/config/layout.ts'
 import { localEdge } from '../edge/local.ts'
 import { masterPid } from '../edge/process/nginx-workers.ts'
@@ -32,7 +33,7 @@ export function doctorParts(config: Config, now: () => number = Date.now): Docto
   const settings = Object.entries(config.edges).map(([server, edge]) => ({ ...edge, server, ports: config.edge }))
   const edges = settings.map((edge) => examinedEdge(edge, servers.primary))
   const agents = Object.entries(config.agents).map(([server, agent]) =>
-    examinedAgent(agentClient(config, { server, agent }, createLog('silent', [])), servers.primary),
+    examinedAgent(agentClient({ server, agent, trust: lazyTrust(config) }, createLog('silent', [])), servers.primary),
   )
   const secondary = servers.secondary
   const setting = store.kind === 'sqlite' ? store : { kind: store.kind, url: store.url.reveal() }
@@ -83,6 +84,28 @@ async function compareSecondary(config: Config, edges: readonly Pick<ExaminedEdg
 
 const edgeOf = (edges: readonly Pick<ExaminedEdge, 'edge'>[], server: string) =>
   edges.find(({ edge }) => edge.server === server)?.edge
+
+/** The store is opened with the first agent on another machine, which is known by a certificate. */
+function lazyTrust(config: Config): EdgeTrust {
+  const shelf = async (): Promise<SecretShelf> => {
+    const { openShelf } = await import('./assemble.ts')
+    return openShelf(config)
+  }
+  let opened: Promise<SecretShelf> | undefined
+  const once = () => {
+    opened ??= shelf()
+    return opened
+  }
+  return new EdgeTrust({
+    shelf: {
+      read: async (name) => (await once()).read(name),
+      put: async (name, text) => (await once()).put(name, text),
+      putOnce: async (name, text) => (await once()).putOnce(name, text),
+    },
+    instance: 'console',
+    now: Date.now,
+  })
+}
 
 const examinedAgent = (client: AgentClient, primary: string): ExaminedAgent => ({
   edge: remoteEdge(client),

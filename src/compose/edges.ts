@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { AgentSetting } from '../config/servers.ts'
+import type { EdgeTrust } from '../edge/authority/trust.ts'
 import { CURRENT } from '../edge/config/layout.ts'
 import type { Edge, EdgePreflight, EdgeView, EdgeVisitor } from '../edge/contract.ts'
 import { PresentGeneration } from '../edge/generations/present.ts'
@@ -34,13 +35,13 @@ interface EdgeAccess {
 export type EdgeAccesses = ReadonlyMap<string, EdgeAccess>
 
 /** All edges of the configuration. Nothing is connected yet. */
-export function composeEdges(config: Config, log: Log): EdgeAccesses {
+export function composeEdges(config: Config, trust: EdgeTrust, log: Log): EdgeAccesses {
   const local = Object.keys(config.edges).flatMap((server) => {
     const settings = settingsOf(config, server)
     return settings ? [[server, localAccess(settings)] as const] : []
   })
   const remote = Object.entries(config.agents).map(
-    ([server, agent]) => [server, remoteAccess(config, { server, agent }, log)] as const,
+    ([server, agent]) => [server, remoteAccess(config, { server, agent, trust }, log)] as const,
   )
   return new Map<string, EdgeAccess>([...local, ...remote])
 }
@@ -78,10 +79,12 @@ function localAccess(settings: EdgeSettings): EdgeAccess {
 interface RemoteSetting {
   readonly server: string
   readonly agent: AgentSetting
+  readonly trust: EdgeTrust
 }
 
-function remoteAccess(config: Config, { server, agent }: RemoteSetting, log: Log): EdgeAccess {
-  const client = agentClient(config, { server, agent }, log)
+function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAccess {
+  const { server } = setting
+  const client = agentClient(setting, log)
   const known = { address: config.servers.addresses[server] ?? '', ports: config.edge }
   const view = remoteView(client, known)
   return {
@@ -101,22 +104,47 @@ function remoteAccess(config: Config, { server, agent }: RemoteSetting, log: Log
   }
 }
 
-export function agentClient(_config: Config, { server, agent }: RemoteSetting, log: Log): AgentClient {
-  return new AgentClient({
+export function agentClient({ server, agent, trust }: RemoteSetting, log: Log): AgentClient {
+  const client: AgentClient = new AgentClient({
     server,
-    at: 'socket' in agent ? agent : { ...agent, tls: NO_TLS },
+    at:
+      'socket' in agent ? agent : { ...agent, tls: { identity: () => trust.identity(server), onDue: () => replace() } },
     onAway: (reason) =>
       log.warn({ event: 'edge_agent_away', server, reason }, `The agent of edge ${server} does not answer.`),
     onBack: ({ version }) =>
       log.info({ event: 'edge_agent_back', server, version }, `The agent of edge ${server} answers again.`),
   })
+  const replace = once(() =>
+    replaceCertificate(client, trust).then(
+      () =>
+        log.info({ event: 'edge_certificate_replaced', server }, `The agent of edge ${server} has a new certificate.`),
+      (error: unknown) =>
+        log.error(
+          { event: 'edge_certificate_not_replaced', err: error, server },
+          `The certificate of the agent of edge ${server} could not be replaced; retrying.`,
+        ),
+    ),
+  )
+  return client
 }
 
-const NO_TLS = {
-  identity: () => {
-    throw new Error('not yet')
-  },
-  assertEnrolled: () => undefined,
+async function replaceCertificate(client: AgentClient, trust: EdgeTrust): Promise<void> {
+  const publicKey = await client.call('prepare-key', {})
+  const { certificate } = await trust.replace(client.server, publicKey)
+  await client.call('install-certificate', certificate)
+  client.reconnect()
+}
+
+/** Does nothing while it is under way. */
+function once(work: () => Promise<void>): () => void {
+  let isUnderWay = false
+  return () => {
+    if (isUnderWay) return
+    isUnderWay = true
+    void work().finally(() => {
+      isUnderWay = false
+    })
+  }
 }
 
 const isBelow =

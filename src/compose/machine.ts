@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts'
 import type { Machine } from '../operate/commands.ts'
 import type { EdgeMachine } from '../operate/edge/commands.ts'
 
@@ -86,4 +87,39 @@ export const edgeMachine: EdgeMachine = {
     const log = createLog(config.log.level, [])
     await runAgent(composeAgent(config, log), log)
   },
+
+  async enroll(config, at) {
+    const { openEnrolment } = await import('../edge/authority/enrolment.ts')
+    const { trust, close } = await openTrust(config)
+    const enrolment = await openEnrolment(trust, at).catch(async (error: unknown) => {
+      await close()
+      throw error
+    })
+    return { ...enrolment, joined: enrolment.joined.finally(close) }
+  },
+
+  async join({ stateDir, server }, code) {
+    const { AgentIdentity } = await import('../edge/authority/agent-identity.ts')
+    const { joinWith } = await import('../edge/authority/enrolment.ts')
+    const identity = new AgentIdentity(stateDir, server)
+    const { certificate, ca } = await joinWith(code, server, await identity.prepareKey())
+    await identity.install(certificate, ca)
+  },
+
+  async revoke(config, server) {
+    const { trust, close } = await openTrust(config)
+    return trust.revoke(server).finally(close)
+  },
+
+  async revokeServices(config) {
+    const { trust, close } = await openTrust(config)
+    return trust.revokeServices().finally(close)
+  },
+}
+
+async function openTrust(config: Config) {
+  const { openShelf } = await import('./assemble.ts')
+  const { EdgeTrust } = await import('../edge/authority/trust.ts')
+  const shelf = await openShelf(config)
+  return { trust: new EdgeTrust({ shelf, instance: 'console', now: Date.now }), close: shelf.close }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { formatEndpoint } from '../../model/address.ts'
 import { escapeText } from '../../model/escape-text.ts'
+import type { AgentIdentity } from '../authority/agent-identity.ts'
 import { CURRENT, GENERATIONS, hostEntry, isHost, isSecret, parsePath } from '../config/layout.ts'
 import { type Edge, EdgeFault, type EdgeFile, type EdgePoint, type EdgeView, type EdgeVisitor } from '../contract.ts'
 import { certificateRemovals, keepUsedCertificates } from '../files/certificates-in-use.ts'
@@ -48,6 +49,8 @@ interface AgentParts {
   readonly examine: (edge: Edge) => Promise<Answered<'examine'>>
   /** Called with what no service should be told. */
   readonly onUnexpected: (error: unknown) => void
+  /** Its certificate. Undefined where it does not listen for other machines. */
+  readonly identity?: Pick<AgentIdentity, 'prepareKey' | 'install'> | undefined
   /** Called at each moment of a change, for tests that end the process there. */
   readonly reached?: (point: EdgePoint) => void
 }
@@ -76,6 +79,7 @@ export function edgeAgent(parts: AgentParts): Agent {
       examine: () => parts.examine(edge),
       verdict: ({ id }) => changes.verdictOf(id),
       preflight: ({ host, tls }) => preflight.check(hostIn(host), tls),
+      ...replacing(parts.identity),
       ...writing(edge, acceptance),
       ...standing(edge, present),
       ...looking(settings, { view, reader }),
@@ -85,6 +89,25 @@ export function edgeAgent(parts: AgentParts): Agent {
 }
 
 const NOTHING = {}
+
+/** What the service sends is checked against the authority that enrolled this agent. */
+function replacing(identity: AgentParts['identity']): Some<'prepare-key' | 'install-certificate'> {
+  const ours = () => {
+    if (identity) return identity
+    throw new InvalidMessage('This agent has no certificate.')
+  }
+  return {
+    'prepare-key': () => ours().prepareKey(),
+    'install-certificate': async (certificate) => {
+      await ours()
+        .install(certificate)
+        .catch((error: unknown) => {
+          throw new InvalidMessage(error instanceof Error ? error.message : 'The certificate cannot be installed.')
+        })
+      return NOTHING
+    },
+  }
+}
 
 type Some<V extends keyof Handlers> = Pick<Handlers, V>
 

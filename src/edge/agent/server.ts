@@ -1,6 +1,9 @@
+import { constants } from 'node:crypto'
 import { type IncomingMessage, createServer as plainServer, type Server, type ServerResponse } from 'node:http'
+import { type Server as SecureServer, createServer as secureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { Compile } from 'typebox/compile'
+import type { PemIdentity } from '../authority/authority.ts'
 import { PATH_OF, VERBS, type Verb, type WireChangeLine } from '../wire/verbs.ts'
 import { type Agent, InvalidMessage, wireFault } from './agent.ts'
 
@@ -32,7 +35,22 @@ const limits = {
 export const agentServer = (parts: ServerParts): Server =>
   bounded(plainServer(limits, (request, response) => void answer(parts, budget(), request, response)))
 
-function bounded(server: Server): Server {
+/** For other machines: both sides show a certificate. */
+export const secureAgentServer = (parts: ServerParts, { ca, cert, key }: PemIdentity): SecureServer =>
+  bounded(
+    secureServer(
+      // Without tickets every connection shows its certificate anew: a former session says nothing about one that was revoked.
+      {
+        ...limits,
+        ...{ ca, cert, key, minVersion: 'TLSv1.3', requestCert: true, rejectUnauthorized: true },
+        secureOptions: constants.SSL_OP_NO_TICKET,
+        handshakeTimeout: HEADERS_MS,
+      },
+      (request, response) => void answer(parts, budget(), request, response),
+    ),
+  )
+
+function bounded<S extends Server | SecureServer>(server: S): S {
   server.maxConnections = MOST_CONNECTIONS
   server.on('clientError', (_, socket) => socket.destroy())
   // Neither proxies nor upgrades are spoken here.
@@ -42,7 +60,7 @@ function bounded(server: Server): Server {
 }
 
 /** Messages under way are answered before it ends, at most for a while. */
-export async function closeServer(server: Server): Promise<void> {
+export async function closeServer(server: Server | SecureServer): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
   server.closeIdleConnections()
@@ -104,7 +122,7 @@ async function answer(parts: ServerParts, bytes: Budget, request: IncomingMessag
   } catch (error) {
     if (error instanceof InvalidMessage) return refuse(400, error.message)
     // The client has hung up.
-    if (response.destroyed || request.destroyed) return
+    if (response.destroyed || request.socket.destroyed) return
     parts.onUnexpected(error, verb)
     refuse(500, 'The agent failed. Its log says why.')
   } finally {

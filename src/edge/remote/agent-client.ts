@@ -1,6 +1,9 @@
+import { X509Certificate } from 'node:crypto'
 import { Compile } from 'typebox/compile'
 import { type Dispatcher, Pool } from 'undici'
 import { errorCode } from '../../primitives/durable-file.ts'
+import { edgeName, isDueForReplacement } from '../authority/authority.ts'
+import type { ServiceIdentity } from '../authority/trust.ts'
 import { EdgeFault } from '../contract.ts'
 import { ChangeLine, WireFault } from '../wire/shapes.ts'
 import {
@@ -17,15 +20,19 @@ import {
 } from '../wire/verbs.ts'
 
 /** How an agent is reached. `tls`: the certificate of this service, and the authority of the agent's. */
-type AgentAddress =
-  | { readonly socket: string }
-  | { readonly address: string; readonly port: number; readonly tls: AgentTls }
+type AgentAddress = { readonly socket: string } | SecureAddress
+
+interface SecureAddress {
+  readonly address: string
+  readonly port: number
+  readonly tls: AgentTls
+}
 
 interface AgentTls {
-  /** The present certificate and key of this service, and the authority's certificate, in PEM. */
-  readonly identity: () => { readonly ca: string; readonly cert: string; readonly key: string }
-  /** Throws if the certificate that the agent shows is not the one that was enrolled. */
-  readonly assertEnrolled: (fingerprint: string) => void
+  /** What this service shows now, and which certificates of the agent it accepts. Asked every few seconds. */
+  readonly identity: () => Promise<ServiceIdentity>
+  /** Called when the certificate that the agent shows should be replaced. */
+  readonly onDue: () => void
 }
 
 export interface AgentClientParts {
@@ -48,6 +55,7 @@ export class AgentClient {
   readonly #parts: AgentClientParts
   readonly #checks = new Map<Verb, { Check(value: unknown): boolean }>()
   #pool: Pool | undefined
+  #identity: { readonly shown: ServiceIdentity; readonly at: number } | undefined
   #described: Promise<WireDescription> | undefined
   #last: WireDescription | undefined
   #isAway = false
@@ -147,7 +155,7 @@ export class AgentClient {
     signal?.throwIfAborted()
     let isSent = false
     try {
-      const { statusCode, body } = await this.#pooled().request({
+      const { statusCode, body } = await (await this.#pooled()).request({
         method: 'POST',
         path: PATH_OF(verb),
         headers: { 'content-type': 'application/json' },
@@ -202,46 +210,56 @@ export class AgentClient {
     return check
   }
 
-  #pooled(): Pool {
-    this.#pool ??= poolTo(this.#parts.at, this.#parts.server)
+  async #pooled(): Promise<Pool> {
+    const { at, server } = this.#parts
+    if ('socket' in at) {
+      this.#pool ??= new Pool('http://edge', { ...POOL, connect: { socketPath: at.socket, timeout: CONNECT_MS } })
+      return this.#pool
+    }
+    const now = performance.now()
+    if (!this.#identity || now - this.#identity.at > IDENTITY_MS) {
+      // Without the store, what was known last counts.
+      const shown = await at.tls.identity().catch((error: unknown) => {
+        if (this.#identity) return this.#identity.shown
+        throw error
+      })
+      if (this.#identity && this.#identity.shown.version !== shown.version) this.reconnect()
+      this.#identity = { shown, at: now }
+    }
+    this.#pool ??= securePool(at, server, this.#identity.shown)
     return this.#pool
   }
 }
 
+/** How long an identity counts. After this time a revoked certificate is not accepted any more. */
+const IDENTITY_MS = 3_000
+
+const POOL = { connections: CONNECTIONS, pipelining: 1, keepAliveTimeout: 60_000, keepAliveMaxTimeout: 100_000 }
+
 const faults = Compile(WireFault)
 const changeLines = Compile(ChangeLine)
 
-function poolTo(at: AgentAddress, server: string): Pool {
-  const options = { connections: CONNECTIONS, pipelining: 1, keepAliveTimeout: 60_000, keepAliveMaxTimeout: 100_000 }
-  if ('socket' in at)
-    return new Pool('http://edge', { ...options, connect: { socketPath: at.socket, timeout: CONNECT_MS } })
-  const { ca, cert, key } = at.tls.identity()
-  const host = at.address.includes(':') ? `[${at.address}]` : at.address
-  return new Pool(`https://${host}:${at.port}`, {
-    ...options,
+function securePool({ address, port, tls }: SecureAddress, server: string, shown: ServiceIdentity): Pool {
+  const { ca, cert, key, assertEnrolled } = shown
+  return new Pool(`https://${address.includes(':') ? `[${address}]` : address}:${port}`, {
+    ...POOL,
     connect: {
-      ca,
-      cert,
-      key,
-      minVersion: 'TLSv1.3',
-      servername: serverName(server),
-      timeout: CONNECT_MS,
+      ...{ ca, cert, key, minVersion: 'TLSv1.3', servername: edgeName(server), timeout: CONNECT_MS },
       // A revoked certificate must not be hidden behind a former session.
       maxCachedSessions: 0,
-      checkServerIdentity: (_, shown) => {
+      checkServerIdentity: (_, { raw }) => {
         try {
-          at.tls.assertEnrolled(shown.fingerprint256)
+          const certificate = new X509Certificate(raw)
+          assertEnrolled(certificate)
+          if (isDueForReplacement(certificate.toString(), Date.now())) tls.onDue()
           return undefined
         } catch (error) {
-          return error instanceof Error ? error : new Error('The certificate is not the one that was enrolled.')
+          return error instanceof Error ? error : new Error('its certificate cannot be read')
         }
       },
     },
   })
 }
-
-/** The name for which an agent's certificate is issued. It is no DNS name. */
-const serverName = (server: string): string => `${server.toLowerCase()}.edge.drawbridge.internal`
 
 /** Errors with which a message has certainly not been sent. */
 const isUnsent = (error: unknown): boolean =>

@@ -39,6 +39,10 @@ export const VERBS = {
   'assert-no-debug-log': verb(Nothing, Nothing),
   examine: verb(Nothing, shape.Findings, { limitMs: TEST_MS }),
 
+  /** The public half of a new key, whose certificate is installed next. Only over TLS. */
+  'prepare-key': verb(Nothing, Type.String({ maxLength: 1_000 })),
+  'install-certificate': verb(Type.String({ maxLength: 8_192 }), Nothing),
+
   generation: verb(Nothing, Type.String({ maxLength: 200 })),
   list: verb(Nothing, shape.Entries, { answered: large }),
   'fences-of': verb(Type.Array(shape.Host, { maxItems: 500_000 }), shape.Fences, { asked: large, answered: large }),

@@ -1,12 +1,29 @@
 import type { Command } from 'commander'
+import type { Config } from '../../config/config.ts'
 import type { EdgeAgentConfig } from '../../config/edge-agent.ts'
-import { UsageError, withExample } from '../../terminal/declare.ts'
-import { standardOutput } from '../../terminal/print.ts'
+import { type Configured, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
+import { print, standardOutput } from '../../terminal/print.ts'
+
+/** Waits for an agent to fetch its certificate. */
+interface OpenEnrolment {
+  readonly code: string
+  readonly expiresAt: number
+  readonly joined: Promise<void>
+  readonly close: () => void
+}
 
 /** The parts of the commands for edges that an agent owns. Every member loads its code when it is called. */
 export interface EdgeMachine {
   /** Runs the agent until SIGTERM or SIGINT. */
   runAgent(config: EdgeAgentConfig): Promise<void>
+  /** Makes a one-time code for the agent of a server. */
+  enroll(config: Config, at: { server: string; address: string; port: number }): Promise<OpenEnrolment>
+  /** Fetches the certificate of the agent with a code. */
+  join(config: EdgeAgentConfig, code: string): Promise<void>
+  /** False if the server had no enrolled agent. */
+  revoke(config: Config, server: string): Promise<boolean>
+  /** Resolves with the new edition of the certificates of services. */
+  revokeServices(config: Config): Promise<number>
 }
 
 interface EdgeOptions {
@@ -29,4 +46,100 @@ export function addAgent(edge: Command, machine: EdgeMachine): void {
       await machine.runAgent(config)
     })
   withExample(command, 'drawbridge edge --config /etc/drawbridge/edge.yaml')
+  addEnroll(edge, machine)
+  addJoin(edge, machine)
+  addRevoke(edge, machine)
+}
+
+interface EnrollOptions extends Configured {
+  readonly address?: string
+  readonly port: string
+}
+
+function addEnroll(edge: Command, machine: EdgeMachine): void {
+  const command = onThisMachine(edge.command('enroll <server>'))
+    .description('make a one-time code for the agent of a server, and wait until it has fetched its certificate')
+    .option('--address <address>', "where the agent finds this machine (default: the service's listen.address)")
+    .option('--port <port>', 'the port to wait on (default: any that is free)', '0')
+    .action(async (server: string, { config: file, address, port }: EnrollOptions) => {
+      const config = await configIn(file)
+      assertAgent(config, server)
+      const at = { server, address: address ?? listenAddress(config), port: portIn(port) }
+      const { code, joined, expiresAt } = await machine.enroll(config, at)
+      const until = new Date(expiresAt).toISOString()
+      standardOutput().print(
+        `Run this on the machine of edge ${server} before ${until}, and leave this command running:`,
+        `drawbridge edge join --config /etc/drawbridge/edge.yaml ${code}`,
+      )
+      await joined
+      standardOutput().print(`The agent of edge ${server} has its certificate.`)
+    })
+  withExample(command, 'drawbridge edge enroll 73 --config /etc/drawbridge/drawbridge.yaml')
+}
+
+function addJoin(edge: Command, machine: EdgeMachine): void {
+  const command = onThisMachine(edge.command('join <code>'))
+    .description('fetch the certificate of the agent of this machine with the code of "drawbridge edge enroll"')
+    .action(async (code: string, { config: file }: Configured) => {
+      const { loadEdgeAgentConfig } = await import('../../config/edge-agent.ts')
+      const config = loadEdgeAgentConfig(file)
+      await machine.join(config, code)
+      standardOutput().print(`The agent of edge ${config.server} has its certificate, in ${config.stateDir}.`)
+    })
+  withExample(command, 'drawbridge edge join --config /etc/drawbridge/edge.yaml CODE')
+}
+
+function addRevoke(edge: Command, machine: EdgeMachine): void {
+  const command = onThisMachine(edge.command('revoke [server]'))
+    .description('do not accept the certificate of an agent any more, or those that all services have shown until now')
+    .option('--services', 'new certificates for all services; agents refuse the former ones')
+    .action(
+      async (server: string | undefined, { config: file, services, json }: Configured & { services?: boolean }) => {
+        const config = await configIn(file)
+        if ((server === undefined) === (services === undefined))
+          throw new UsageError('Pass either the server whose agent is revoked, or --services.')
+        if (server === undefined) {
+          const edition = await machine.revokeServices(config)
+          const sentence = `Services get certificates of edition ${edition}. Each agent refuses the former ones once it has seen a new one.`
+          return print({ body: { edition }, lines: () => [sentence] }, json)
+        }
+        assertAgent(config, server)
+        const revoked = await machine.revoke(config, server)
+        const sentence = revoked
+          ? `The agent of edge ${server} is not accepted any more. Enroll it again: drawbridge edge enroll ${server}`
+          : `No agent of edge ${server} was enrolled.`
+        print({ body: { server, revoked }, lines: () => [sentence] }, json)
+      },
+    )
+  withExample(
+    withJson(command),
+    'drawbridge edge revoke 73 --config /etc/drawbridge/drawbridge.yaml',
+    'drawbridge edge revoke --services --config /etc/drawbridge/drawbridge.yaml',
+  )
+}
+
+async function configIn(file: string): Promise<Config> {
+  const { loadConfig } = await import('../../config/config.ts')
+  return loadConfig(file, process.env)
+}
+
+function assertAgent({ agents }: Config, server: string): void {
+  const agent = agents[server]
+  if (agent && 'address' in agent) return
+  throw new UsageError(
+    `edges.${server}.agent has no address in the configuration. Only an agent on another machine has a certificate.`,
+  )
+}
+
+function listenAddress({ listen, servers }: Config): string {
+  if (listen.address !== '0.0.0.0' && listen.address !== '::') return listen.address
+  const address = servers.addresses[servers.primary]
+  if (address !== undefined) return address
+  throw new UsageError('Pass the address under which the agent finds this machine with --address.')
+}
+
+function portIn(text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port
+  throw new UsageError(`${JSON.stringify(text)} is not a port.`)
 }

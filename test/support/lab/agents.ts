@@ -1,7 +1,9 @@
+import { execFile, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { stringify } from 'yaml'
 import { launcher } from '../../../lab/checkout.ts'
 import { type Daemon, startDaemon } from '../../../lab/daemon.ts'
@@ -19,6 +21,8 @@ export interface LabAgents {
 }
 
 export interface AgentOptions {
+  /** The service speaks with them over TLS. They have to be enrolled. */
+  readonly tls?: boolean
   /** A group that may connect to the sockets. */
   readonly group?: string
   /** Changes edge.yaml before it is written. */
@@ -41,7 +45,12 @@ export async function startAgents(
     agents,
     configure: (config) => ({
       ...config,
-      edges: Object.fromEntries(Object.values(agents).map(({ server, socket }) => [server, { agent: { socket } }])),
+      edges: Object.fromEntries(
+        Object.values(agents).map(({ server, socket, address }) => [
+          server,
+          { agent: options.tls ? { address, port: TLS_PORT } : { socket } },
+        ]),
+      ),
     }),
     stop: async () => {
       await Promise.all(Object.values(agents).map((agent) => agent.stop()))
@@ -50,10 +59,13 @@ export async function startAgents(
 }
 
 const PAUSE_MS = 300
+const TLS_PORT = 8046
 
-class LabAgent {
+export class LabAgent {
   readonly server: string
   readonly socket: string
+  readonly address: string
+  readonly stateDir: string
   readonly configFile: string
   readonly logFile: string
   #current: Daemon | undefined
@@ -66,20 +78,23 @@ class LabAgent {
     edge: EdgeDescription,
     options: AgentOptions,
   ) {
-    const { group, adjust = (config) => config } = options
+    const { group, tls, adjust = (config) => config } = options
     this.server = edge.server
+    this.address = edge.address
     const folder = join(state, 'agents')
     mkdirSync(folder, { recursive: true, mode: 0o711 })
     this.socket = join(folder, `run-${edge.server}`, 'edge.sock')
     this.configFile = join(folder, `edge-${edge.server}.yaml`)
     this.logFile = join(folder, `edge-${edge.server}.log`)
+    this.stateDir = join(folder, `state-${edge.server}`)
     const config = {
       server: edge.server,
       nginx: { ...edgeFiles(edge), binary: findProgram('nginx', 'nginx'), address: edge.address },
       ports: { http: edge.http, https: edge.https },
       targets: { addresses: [...new Set([edge.address, ...description.backends.map(({ address }) => address)])] },
       socket: { path: this.socket, ...(group !== undefined && { group }) },
-      stateDir: join(folder, `state-${edge.server}`),
+      ...(tls && { listen: { address: edge.address, port: TLS_PORT } }),
+      stateDir: this.stateDir,
     }
     writeFileSync(this.configFile, stringify(adjust(config)))
   }
@@ -138,7 +153,7 @@ class LabAgent {
 }
 
 /** Sends one message to an agent, whatever it is. Status 0: no answer. */
-function askAgent(
+export function askAgent(
   socketPath: string,
   verb: string,
   message: unknown,
@@ -164,4 +179,32 @@ function askAgent(
     asking.on('error', () => resolve({ status: 0, body: '' }))
     asking.end(text)
   })
+}
+
+const run = promisify(execFile)
+
+/** Enrolls an agent as an administrator does: a code where the service is, and the code on the machine of the edge. */
+export async function enroll(
+  lab: Pick<TestLab, 'state'>,
+  agent: Pick<LabAgent, 'server' | 'configFile'>,
+): Promise<void> {
+  const config = join(lab.state, 'drawbridge.yaml')
+  const waiting = spawn(process.execPath, [launcher(), 'edge', 'enroll', agent.server, '--config', config], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [output, errors] = ['', '']
+  waiting.stderr.on('data', (chunk) => {
+    errors += chunk
+  })
+  const ended = new Promise<number | null>((resolve) => waiting.once('exit', resolve))
+  const code = await new Promise<string>((resolve, reject) => {
+    waiting.stdout.on('data', (chunk) => {
+      output += chunk
+      const [, found] = / (\S{100,})\n/.exec(output) ?? []
+      if (found !== undefined) resolve(found)
+    })
+    void ended.then(() => reject(new Error(`No code was made: ${errors}`)))
+  })
+  await run(process.execPath, [launcher(), 'edge', 'join', '--config', agent.configFile, code])
+  if ((await ended) !== 0) throw new Error(`The agent was not enrolled: ${errors}`)
 }

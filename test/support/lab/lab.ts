@@ -5,7 +5,7 @@ import { type Lab, type LabOptions, startLab } from '../../../lab/lab.ts'
 import { type Answer, type Call, call } from '../http/call.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
-import { type AgentOptions, type LabAgents, startAgents } from './agents.ts'
+import { type AgentOptions, enroll, type LabAgents, startAgents } from './agents.ts'
 
 export interface TestLab extends Omit<Lab, 'stop'> {
   /** Calls the service, by default from the internal network. */
@@ -42,10 +42,13 @@ export async function startWithAgents(
       await lab.stop()
     },
   }
-  await withAgents.restartService().catch(async (error) => {
+  try {
+    await withAgents.restartService()
+    if (agentOptions?.tls) for (const agent of Object.values(agents.agents)) await enroll(lab, agent)
+  } catch (error) {
     await withAgents.stop()
     throw error
-  })
+  }
   return { lab: withAgents, agents }
 }
 

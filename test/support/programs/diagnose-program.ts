@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs'
 import { composeDiagnoser, composeDrift } from '../../../src/compose/diagnoser.ts'
 import { composeEdges } from '../../../src/compose/edges.ts'
 import { readConfig } from '../../../src/config/config.ts'
+import type { EdgeTrust } from '../../../src/edge/authority/trust.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import { Board } from '../../../src/monitor/board.ts'
 import { createLog } from '../../../src/runtime/log.ts'
@@ -22,7 +23,9 @@ interface Errand {
 const { settings, exposure, plan, hosts } = JSON.parse(process.argv[2] ?? '') as Errand
 const config = readConfig(settings, '/nowhere/drawbridge.yaml', {})
 const log = createLog('warn', [])
-const edges = composeEdges(config, log)
+/** No edge of this program is behind an agent. */
+const NO_TRUST = undefined as unknown as EdgeTrust
+const edges = composeEdges(config, NO_TRUST, log)
 const books: Pick<Store, 'findExposure' | 'findPlan'> = {
   findExposure: async (host) => (host === exposure.host ? exposure : undefined),
   findPlan: async () => plan,

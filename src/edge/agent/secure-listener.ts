@@ -1,0 +1,82 @@
+import type { Server } from 'node:https'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { Endpoint } from '../../model/address.ts'
+import type { AgentIdentity } from '../authority/agent-identity.ts'
+import { serviceIn } from '../authority/authority.ts'
+import { closeServer, type ServerParts, secureAgentServer } from './server.ts'
+
+/** How soon a certificate that was installed is shown. */
+const LOOK_MS = 1_000
+
+/**
+ * Listens for services on other machines as soon as the agent has a certificate, and shows a new one as soon as it is installed. Only
+ * services are heard: the certificate of another agent is not enough.
+ */
+export class SecureListener {
+  readonly #parts: Omit<ServerParts, 'refusalOf'>
+  readonly #identity: AgentIdentity
+  readonly #at: Endpoint
+  #server: Server | undefined
+  #stamp = ''
+  #told = ''
+  #edition = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(parts: Omit<ServerParts, 'refusalOf'>, identity: AgentIdentity, at: Endpoint) {
+    this.#parts = parts
+    this.#identity = identity
+    this.#at = at
+    this.#edition = identity.edition
+  }
+
+  /** `onFault`: called once for each reason why it does not listen. */
+  start(onFault: (error: Error) => void): void {
+    const look = async () => {
+      await this.#look().catch((error: Error) => {
+        if (error.message !== this.#told) onFault(error)
+        this.#told = error.message
+      })
+      this.#timer = setTimeout(look, LOOK_MS)
+    }
+    void look()
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    if (this.#server) await closeServer(this.#server)
+  }
+
+  async #look(): Promise<void> {
+    const { stamp } = this.#identity
+    if (stamp === this.#stamp && this.#server) return
+    const shown = this.#identity.read()
+    if (!shown)
+      throw new Error(
+        'The agent has no certificate yet. Run "drawbridge edge enroll" where the service is, then "drawbridge edge join" here.',
+      )
+    if (this.#server) {
+      this.#server.setSecureContext({ ...shown, minVersion: 'TLSv1.3' })
+    } else {
+      const server = secureAgentServer({ ...this.#parts, refusalOf: (socket) => this.#refusalOf(socket) }, shown)
+      await new Promise<void>((resolve, reject) =>
+        server.once('error', reject).listen(this.#at.port, this.#at.address, resolve),
+      )
+      this.#server = server
+    }
+    this.#stamp = stamp
+    this.#told = ''
+  }
+
+  #refusalOf(socket: Socket): string | undefined {
+    const certificate = (socket as TLSSocket).getPeerX509Certificate()
+    const service = serviceIn(certificate?.subjectAltName)
+    if (!service) return 'The certificate is not that of a service.'
+    if (service.edition < this.#edition) return 'The certificate was revoked.'
+    if (service.edition > this.#edition) {
+      this.#edition = service.edition
+      this.#identity.raiseEdition(service.edition).catch((error: unknown) => this.#parts.onUnexpected(error, 'edition'))
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,88 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { replaceFile } from '../../primitives/durable-file.ts'
+import { isOfEdge, newKey, type PemIdentity } from './authority.ts'
+
+const [KEY, CERTIFICATE, AUTHORITY, NEXT_KEY, EDITION] = [
+  'agent.key',
+  'agent.crt',
+  'authority.crt',
+  'next.key',
+  'edition',
+]
+
+/** The certificate and the key of an agent, in a folder that nobody else may enter. */
+export class AgentIdentity {
+  readonly #folder: string
+  readonly #server: string
+
+  /** Creates the folder. Throws if it is open to others. */
+  constructor(folder: string, server: string) {
+    this.#folder = folder
+    this.#server = server
+    if (mkdirSync(folder, { recursive: true, mode: 0o700 })) chmodSync(folder, 0o700)
+    if (statSync(folder).mode & 0o077)
+      throw new Error(`The state folder ${folder} is open to other users than its owner. Run: chmod 0700 ${folder}`)
+  }
+
+  /** Undefined before the agent has joined. Throws for a key that others may read, or that is not that of the certificate. */
+  read(): PemIdentity | undefined {
+    const [key, cert, ca] = [KEY, CERTIFICATE, AUTHORITY].map((name) => this.#text(name))
+    if (key === undefined || cert === undefined || ca === undefined) return undefined
+    if (lstatSync(this.#path(KEY)).mode & 0o077)
+      throw new Error(`${this.#path(KEY)} can be read by other users. Run: chmod 0600 ${this.#path(KEY)}`)
+    if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
+      throw new Error(`${this.#path(KEY)} is not the key of ${this.#path(CERTIFICATE)}. Enroll the agent again.`)
+    return { key, cert, ca }
+  }
+
+  /** Changes when another certificate is installed. */
+  get stamp(): string {
+    const found = statSync(this.#path(CERTIFICATE), { throwIfNoEntry: false })
+    return found ? `${found.ino} ${found.mtimeMs}` : ''
+  }
+
+  /** The public half of a key whose certificate will be installed next. */
+  async prepareKey(): Promise<string> {
+    const { key, publicKey } = newKey()
+    await replaceFile(this.#path(NEXT_KEY), key, 0o600)
+    return publicKey
+  }
+
+  /** Throws for a certificate that is not for the prepared key, this server and the authority. `ca`: that of a first certificate. */
+  async install(certificate: string, ca = this.#text(AUTHORITY)): Promise<void> {
+    const key = this.#text(NEXT_KEY)
+    if (key === undefined || ca === undefined) throw new Error('No key was prepared for a certificate.')
+    const x509 = new X509Certificate(certificate)
+    const authority = new X509Certificate(ca)
+    const isIssued = x509.checkIssued(authority) && x509.verify(authority.publicKey)
+    if (!isIssued || !isOfEdge(certificate, this.#server) || !x509.checkPrivateKey(createPrivateKey(key)))
+      throw new Error(`The certificate is not one of edge ${this.#server} for the key that was prepared.`)
+    // The certificate comes last: with the former one the agent goes on as it was.
+    await replaceFile(this.#path(AUTHORITY), ca, 0o600)
+    await replaceFile(this.#path(KEY), key, 0o600)
+    await replaceFile(this.#path(CERTIFICATE), certificate, 0o600)
+  }
+
+  /** The highest edition of a service's certificate that was seen. Lower ones were revoked. */
+  get edition(): number {
+    return Number(this.#text(EDITION) ?? 0)
+  }
+
+  raiseEdition(edition: number): Promise<void> {
+    return replaceFile(this.#path(EDITION), String(edition), 0o600)
+  }
+
+  #text(name: string): string | undefined {
+    try {
+      return readFileSync(this.#path(name), 'utf8')
+    } catch {
+      return undefined
+    }
+  }
+
+  #path(name: string): string {
+    return join(this.#folder, name)
+  }
+}

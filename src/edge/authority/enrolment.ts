@@ -1,0 +1,177 @@
+import { createHash, randomBytes, timingSafeEqual, X509Certificate } from 'node:crypto'
+import { createServer, request } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { Type } from 'typebox'
+import { Check } from 'typebox/value'
+import type { EdgeTrust } from './trust.ts'
+
+const LIFE_MS = 15 * 60_000
+const MOST_TRIES = 5
+const MOST_BYTES = 16 * 1024
+const JOIN_MS = 20_000
+
+/** What the one-time code says: where to fetch the certificate, how to know that place, and the secret. */
+interface Code {
+  readonly server: string
+  readonly address: string
+  readonly port: number
+  /** The SHA-256 of the certificate that the place shows. */
+  readonly shown: string
+  readonly secret: string
+}
+
+const CodeShape = Type.Tuple([Type.String(), Type.String(), Type.Integer(), Type.String(), Type.String()])
+const JoinShape = Type.Object(
+  {
+    secret: Type.String({ maxLength: 100 }),
+    server: Type.String({ maxLength: 32 }),
+    publicKey: Type.String({ maxLength: 1_000 }),
+  },
+  { additionalProperties: false },
+)
+const JoinedShape = Type.Object(
+  { certificate: Type.String({ maxLength: 8_192 }), ca: Type.String({ maxLength: 8_192 }) },
+  { additionalProperties: false },
+)
+
+const writeCode = ({ server, address, port, shown, secret }: Code): string =>
+  Buffer.from(JSON.stringify([server, address, port, shown, secret])).toString('base64url')
+
+function readCode(text: string): Code {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    if (Check(CodeShape, value)) {
+      const [server, address, port, shown, secret] = value
+      return { server, address, port, shown, secret }
+    }
+  } catch {
+    // Told below.
+  }
+  throw new Error('This is not a code of "drawbridge edge enroll". Copy all of it.')
+}
+
+export interface Enrolment {
+  readonly code: string
+  readonly expiresAt: number
+  /** Resolves when the agent has fetched its certificate. Rejects when the time is over, or after too many wrong codes. */
+  readonly joined: Promise<void>
+  readonly close: () => void
+}
+
+/**
+ * Waits for one agent to fetch its certificate. The code is in no file: it is worth something only while this waits, and once. The agent
+ * knows this place by the certificate whose hash is in the code, so nobody between them learns or changes anything.
+ */
+export async function openEnrolment(
+  trust: EdgeTrust,
+  { server, address, port }: { readonly server: string; readonly address: string; readonly port: number },
+  now: () => number = Date.now,
+): Promise<Enrolment> {
+  const { cert, key } = (await trust.authority()).issueEnrolment(now(), LIFE_MS)
+  const secret = randomBytes(20).toString('base64url')
+  const { promise: joined, resolve, reject } = Promise.withResolvers<void>()
+  let tries = 0
+  const listener = createServer({ cert, key, minVersion: 'TLSv1.3', maxHeaderSize: 4_096 }, async (asked, answer) => {
+    const refuse = (status: number) => answer.writeHead(status, { connection: 'close' }).end()
+    try {
+      const wish: unknown = JSON.parse(await bodyOf(asked))
+      if (!Check(JoinShape, wish) || wish.server !== server) return refuse(400)
+      if (!isSame(wish.secret, secret)) {
+        tries += 1
+        if (tries >= MOST_TRIES) reject(new Error('Too many wrong codes came. Nothing was enrolled.'))
+        return refuse(403)
+      }
+      const issued = await trust.enroll(server, wish.publicKey)
+      answer.writeHead(200, { 'content-type': 'application/json', connection: 'close' })
+      answer.end(JSON.stringify(issued), () => resolve())
+    } catch {
+      refuse(400)
+    }
+  })
+  listener.maxConnections = 8
+  await new Promise<void>((listening, failed) => listener.once('error', failed).listen(port, address, listening))
+  const timer = setTimeout(() => reject(new Error('Nobody came with the code in time. Nothing was enrolled.')), LIFE_MS)
+  const close = () => {
+    clearTimeout(timer)
+    listener.close()
+    listener.closeAllConnections()
+  }
+  const code = writeCode({
+    server,
+    address,
+    port: (listener.address() as AddressInfo).port,
+    shown: new X509Certificate(cert).fingerprint256,
+    secret,
+  })
+  const ended = joined.finally(close)
+  // Whoever waits for it handles the rejection.
+  ended.catch(() => undefined)
+  return { code, expiresAt: now() + LIFE_MS, joined: ended, close }
+}
+
+/** Fetches the certificate for a key. Rejects with a sentence if the place is not the one that the code names. */
+export async function joinWith(
+  text: string,
+  server: string,
+  publicKey: string,
+): Promise<{ readonly certificate: string; readonly ca: string }> {
+  const code = readCode(text)
+  if (code.server !== server)
+    throw new Error(
+      `The code is for edge ${code.server.replaceAll(/[^A-Za-z0-9-]/g, '?')}, and edge.yaml says ${server}.`,
+    )
+  const body = JSON.stringify({ secret: code.secret, server, publicKey })
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const asking = request({
+    host: code.address,
+    port: code.port,
+    method: 'POST',
+    path: '/join',
+    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+    // The certificate is known by its hash, before anything is sent.
+    rejectUnauthorized: false,
+    agent: false,
+    minVersion: 'TLSv1.3',
+    timeout: JOIN_MS,
+  })
+  asking.once('timeout', () => asking.destroy(new Error('no answer in time')))
+  asking.once('error', (error) =>
+    reject(new Error(`The service could not be reached at ${code.address}:${code.port} (${error.message}).`)),
+  )
+  asking.once('socket', (socket) =>
+    socket.once('secureConnect', () => {
+      const shown = (socket as TLSSocket).getPeerX509Certificate()?.fingerprint256
+      if (shown === code.shown) asking.end(body)
+      else asking.destroy(new Error('another program answers there'))
+    }),
+  )
+  asking.once('response', (answer) => {
+    if (answer.statusCode === 200) bodyOf(answer).then(resolve, reject)
+    else
+      reject(
+        new Error(
+          `The service refused the code (${answer.statusCode}). Make a new one with "drawbridge edge enroll ${server}".`,
+        ),
+      )
+  })
+  const joined: unknown = JSON.parse(await promise)
+  if (!Check(JoinedShape, joined)) throw new Error('The service gave an answer that has not the form of one.')
+  return joined
+}
+
+async function bodyOf(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of stream) {
+    length += chunk.length
+    if (length > MOST_BYTES) throw new Error('The message is too long.')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const isSame = (one: string, other: string): boolean => {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b)
+}

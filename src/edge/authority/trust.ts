@@ -1,0 +1,137 @@
+import { X509Certificate } from 'node:crypto'
+import {
+  Authority,
+  type AuthorityPem,
+  isDueForReplacement,
+  isOfEdge,
+  newAuthority,
+  type PemIdentity,
+} from './authority.ts'
+
+/** Where the authority and what it has enrolled are kept, sealed and shared by all instances. */
+export interface SecretShelf {
+  read(name: string): Promise<string | undefined>
+  put(name: string, text: string): Promise<void>
+  /** The text that is stored by then: `text`, unless somebody else was faster. */
+  putOnce(name: string, text: string): Promise<string>
+}
+
+/** What this service shows to the agent of a server, and which certificates of that agent it accepts. */
+export interface ServiceIdentity extends PemIdentity {
+  /** Another text whenever something of it has changed. */
+  readonly version: string
+  /** Throws if a certificate that the agent shows is not one that was enrolled. */
+  assertEnrolled(certificate: X509Certificate): void
+}
+
+const AUTHORITY = 'edge authority'
+const EDITION = 'edge edition'
+const enrolment = (server: string): string => `edge ${server} certificates`
+
+/** While a certificate is replaced, the former one is accepted. Several instances may try to replace it at the same time. */
+const MOST_ENROLLED = 6
+
+interface TrustParts {
+  readonly shelf: SecretShelf
+  readonly instance: string
+  readonly now: () => number
+}
+
+/** Which agents are enrolled. An edge that is not the one enrolled under its server is refused. */
+export class EdgeTrust {
+  readonly #parts: TrustParts
+  #authority: Promise<Authority> | undefined
+  #own: { readonly edition: number; readonly identity: PemIdentity } | undefined
+
+  constructor(parts: TrustParts) {
+    this.#parts = parts
+  }
+
+  /** Made with the first use, by whichever instance is first. */
+  authority(): Promise<Authority> {
+    this.#authority ??= this.#readAuthority().catch((error: unknown) => {
+      this.#authority = undefined
+      throw error
+    })
+    return this.#authority
+  }
+
+  async identity(server: string): Promise<ServiceIdentity> {
+    const [own, enrolled] = await Promise.all([this.#ownIdentity(), this.#enrolled(server)])
+    return {
+      ...own,
+      version: `${new X509Certificate(own.cert).fingerprint256} ${enrolled.join(' ')}`,
+      assertEnrolled: (certificate) => {
+        if (!isOfEdge(certificate.raw, server))
+          throw new Error(`its certificate is not that of the agent of edge ${server}`)
+        if (!enrolled.includes(certificate.fingerprint256))
+          throw new Error(`its certificate is not enrolled, or it was revoked. Run: drawbridge edge enroll ${server}`)
+      },
+    }
+  }
+
+  /** The certificate of a new agent of the server. That of a former one is not accepted any more. */
+  async enroll(server: string, publicKey: string): Promise<{ readonly certificate: string; readonly ca: string }> {
+    const issued = await this.#issue(server, publicKey)
+    await this.#setEnrolled(server, [issued.certificate])
+    return issued
+  }
+
+  /** A new certificate for the agent that is enrolled. The former one is accepted until the next one is issued. */
+  async replace(server: string, publicKey: string): Promise<{ readonly certificate: string; readonly ca: string }> {
+    const former = await this.#enrolled(server)
+    const issued = await this.#issue(server, publicKey)
+    const { fingerprint256 } = new X509Certificate(issued.certificate)
+    await this.#parts.shelf.put(enrolment(server), JSON.stringify([fingerprint256, ...former].slice(0, MOST_ENROLLED)))
+    return issued
+  }
+
+  async revoke(server: string): Promise<boolean> {
+    const had = (await this.#enrolled(server)).length > 0
+    await this.#setEnrolled(server, [])
+    return had
+  }
+
+  /** All instances get new certificates, and agents refuse the former ones as soon as they have seen a new one. */
+  async revokeServices(): Promise<number> {
+    const edition = (await this.#edition()) + 1
+    await this.#parts.shelf.put(EDITION, String(edition))
+    return edition
+  }
+
+  async #issue(server: string, publicKey: string) {
+    const authority = await this.authority()
+    const certificate = authority.issueEdge(server, publicKey, this.#parts.now())
+    return { certificate, ca: authority.certificate }
+  }
+
+  async #ownIdentity(): Promise<PemIdentity> {
+    const { instance, now } = this.#parts
+    const edition = await this.#edition()
+    if (this.#own?.edition === edition && !isDueForReplacement(this.#own.identity.cert, now()))
+      return this.#own.identity
+    const identity = (await this.authority()).issueService(instance, edition, now())
+    this.#own = { edition, identity }
+    return identity
+  }
+
+  async #readAuthority(): Promise<Authority> {
+    const { shelf, now } = this.#parts
+    const stored =
+      (await shelf.read(AUTHORITY)) ?? (await shelf.putOnce(AUTHORITY, JSON.stringify(newAuthority(now()))))
+    return new Authority(JSON.parse(stored) as AuthorityPem)
+  }
+
+  async #edition(): Promise<number> {
+    return Number((await this.#parts.shelf.read(EDITION)) ?? 1)
+  }
+
+  async #enrolled(server: string): Promise<readonly string[]> {
+    return JSON.parse((await this.#parts.shelf.read(enrolment(server))) ?? '[]') as string[]
+  }
+
+  async #setEnrolled(server: string, certificates: readonly string[]): Promise<void> {
+    const fingerprints = certificates.map((pem) => new X509Certificate(pem).fingerprint256)
+    await this.#parts.shelf.put(enrolment(server), JSON.stringify(fingerprints))
+  }
+}

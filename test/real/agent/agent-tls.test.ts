@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launcher } from '../../../lab/checkout.ts'
+import { enroll, type LabAgents } from '../../support/lab/agents.ts'
+import { hasEntry } from '../../support/lab/entry-file.ts'
+import { applied, invariants, planned, removed, run } from '../../support/lab/exposure.ts'
+import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
+import { until } from '../../support/until.ts'
+
+let lab: TestLab
+let agents: LabAgents
+
+beforeAll(async () => {
+  ;({ lab, agents } = await startWithAgents({}, { tls: true }))
+}, 180_000)
+afterAll(() => lab?.stop(), 60_000)
+
+const agentOf = (server: '23' | '73') => {
+  const agent = agents.agents[server]
+  if (!agent) throw new Error(`There is no agent of ${server}.`)
+  return agent
+}
+const command = (...words: string[]) =>
+  promisify(execFile)(process.execPath, [launcher(), 'edge', ...words, '--config', join(lab.state, 'drawbridge.yaml')])
+/** Whether the agent of the Primary does what the service asks. */
+const changes = async (subdomain: string): Promise<boolean> => {
+  const { planId } = await planned(lab, { subdomain })
+  const { status } = await run(lab, planId)
+  if (status === 200) await removed(lab, planId)
+  return status === 200
+}
+
+test('an agent that was enrolled serves what is applied', { timeout: 120_000 }, async () => {
+  await until('the agent is accepted', () => changes('first'), 60_000)
+  const { planId, host } = await applied(lab, { subdomain: 'tls', tls: true })
+  const { primary, secondary } = lab.description.edges
+  expect([hasEntry(primary, host), hasEntry(secondary, host)]).toEqual([true, true])
+  await removed(lab, planId)
+  await invariants(lab)
+})
+
+test('its key is closed to others, and its certificate is of P-256, for 90 days and this server', () => {
+  const { stateDir } = agentOf('73')
+  for (const name of ['agent.key', 'agent.crt', 'authority.crt'])
+    expect(statSync(join(stateDir, name)).mode & 0o777).toBe(0o600)
+  expect(statSync(stateDir).mode & 0o777).toBe(0o700)
+})
+
+test('without a certificate of the authority nobody is heard', async () => {
+  const { address } = agentOf('23')
+  const answer = await new Promise<string>((resolve) => {
+    const socket = connect({ host: address, port: 8046, rejectUnauthorized: false, minVersion: 'TLSv1.3' })
+    socket.on('error', (error) => resolve(String((error as NodeJS.ErrnoException).code)))
+    socket.on('data', (chunk) => resolve(chunk.toString()))
+    socket.on('close', () => resolve('closed'))
+    socket.write(
+      'POST /v1/describe HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
+    )
+  })
+  expect(answer).toMatch(/ERR_SSL|closed|ECONNRESET/)
+})
+
+test('a revoked agent is refused until it is enrolled again', { timeout: 120_000 }, async () => {
+  const { stdout } = await command('revoke', '23')
+  expect(stdout).toContain('is not accepted any more')
+  await until('the agent is refused', async () => !(await changes('revoked')), 60_000)
+  expect(readFileSync(lab.description.log, 'utf8')).toContain('its certificate is not enrolled, or it was revoked')
+  await enroll(lab, agentOf('23'))
+  await until('the agent is accepted', () => changes('again'), 60_000)
+})
+
+test('the former certificates of services are refused after they were revoked', { timeout: 120_000 }, async () => {
+  const { stdout } = await command('revoke', '--services')
+  expect(stdout).toContain('edition 2')
+  const edition = join(agentOf('23').stateDir, 'edition')
+  await until('the agent has seen the new edition', () => readFileSync(edition, 'utf8') === '2', 60_000)
+  await until('the agent is accepted', () => changes('again'), 60_000)
+})

@@ -1,0 +1,183 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../../lab/free-port.ts'
+import type { Agent } from '../../../src/edge/agent/agent.ts'
+import { SecureListener } from '../../../src/edge/agent/secure-listener.ts'
+import { AgentIdentity } from '../../../src/edge/authority/agent-identity.ts'
+import type { PemIdentity } from '../../../src/edge/authority/authority.ts'
+import { joinWith, openEnrolment } from '../../../src/edge/authority/enrolment.ts'
+import { EdgeTrust } from '../../../src/edge/authority/trust.ts'
+import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { until } from '../../support/until.ts'
+
+const folder = tempFolder()
+const refused: string[] = []
+const ADDRESS = '127.0.0.1'
+let port = 0
+let trust: EdgeTrust
+let listener: SecureListener
+let identity: AgentIdentity
+
+const shelf = () => {
+  const kept = new Map<string, string>()
+  return {
+    read: async (name: string) => kept.get(name),
+    put: async (name: string, text: string) => void kept.set(name, text),
+    putOnce: async (name: string, text: string) => {
+      if (!kept.has(name)) kept.set(name, text)
+      return kept.get(name) ?? ''
+    },
+  }
+}
+const newTrust = () => new EdgeTrust({ shelf: shelf(), instance: 'one', now: Date.now })
+
+const DESCRIBED = {
+  ...{ protocol: 1, version: '1', server: '23', boot: 'b', pid: 1, epoch: 0, generation: null },
+  rights: { user: 0, signalsNginx: true, writesFolder: true },
+  nginx: {
+    isRunning: true,
+    folder: '/x',
+    address: ADDRESS,
+    listen: [],
+    layout: 'lines',
+    ports: { http: 80, https: 443 },
+  },
+}
+
+beforeAll(async () => {
+  port = await freePort()
+  trust = newTrust()
+  identity = new AgentIdentity(join(folder.path, '23'), '23')
+  const { certificate, ca } = await trust.enroll('23', await identity.prepareKey())
+  await identity.install(certificate, ca)
+  const handlers = {
+    describe: async () => DESCRIBED,
+    generation: async () => 'one',
+    'prepare-key': () => identity.prepareKey(),
+    'install-certificate': (pem: string) => identity.install(pem).then(() => ({})),
+  }
+  const agent = { server: '23', handlers } as unknown as Agent
+  const onRefused = ({ reason }: { reason: string }) => void refused.push(reason)
+  listener = new SecureListener({ agent, onRefused, onUnexpected: () => undefined }, identity, {
+    address: ADDRESS,
+    port,
+  })
+  listener.start(() => undefined)
+  await until(
+    'the agent listens',
+    async () =>
+      (await clientOf(trust)
+        .call('generation', {})
+        .catch(() => '')) === 'one',
+  )
+})
+afterAll(async () => {
+  await listener.close()
+  folder[Symbol.dispose]()
+})
+
+const clientOf = (of: EdgeTrust, server = '23', onDue = () => undefined) =>
+  new AgentClient({ server, at: { address: ADDRESS, port, tls: { identity: () => of.identity(server), onDue } } })
+
+/** Shows any certificate, and accepts every one of the agent. */
+const showing = (shown: PemIdentity) =>
+  new AgentClient({
+    server: '23',
+    at: {
+      address: ADDRESS,
+      port,
+      tls: {
+        identity: async () => ({ ...shown, version: 'x', assertEnrolled: () => undefined }),
+        onDue: () => undefined,
+      },
+    },
+  })
+
+test('the certificate of another agent is not that of a service', async () => {
+  const other = new AgentIdentity(join(folder.path, '73'), '73')
+  const { certificate, ca } = await trust.enroll('73', await other.prepareKey())
+  await other.install(certificate, ca)
+  const shown = other.read()
+  if (!shown) throw new Error('It has no certificate.')
+  await expect(showing(shown).call('generation', {})).rejects.toThrow(/does not answer/)
+})
+
+test('a certificate of another authority is refused', async () => {
+  const foreign = (await newTrust().authority()).issueService('one', 9, Date.now())
+  const { ca } = await trust.identity('23')
+  await expect(showing({ ...foreign, ca }).call('generation', {})).rejects.toThrow(/does not answer/)
+  expect(identity.edition).toBe(1)
+})
+
+test('a certificate that has run out is refused', async () => {
+  const long = Date.now() - 30 * 86_400_000
+  const shown = (await trust.authority()).issueService('one', 1, long)
+  await expect(showing(shown).call('generation', {})).rejects.toThrow(/does not answer/)
+})
+
+test('a revoked certificate of a service is refused by an agent that has seen a newer one', async () => {
+  const former = (await trust.authority()).issueService('one', 1, Date.now())
+  expect(await showing(former).call('generation', {})).toBe('one')
+  await trust.revokeServices()
+  expect(await clientOf(trust).call('generation', {})).toBe('one')
+  await expect(showing(former).call('generation', {})).rejects.toThrow('The certificate was revoked')
+  expect(refused).toContain('The certificate was revoked.')
+})
+
+test('an agent that is not the one enrolled is refused by the service', async () => {
+  await expect(clientOf(trust, '73').call('generation', {})).rejects.toThrow(
+    'its certificate is not that of the agent of edge 73',
+  )
+  await expect(clientOf(newTrust()).call('generation', {})).rejects.toThrow(/does not answer/)
+})
+
+test('a new certificate is installed over the connection, and only for the key of this agent', {
+  timeout: 30_000,
+}, async () => {
+  const client = clientOf(trust)
+  const publicKey = await client.call('prepare-key', {})
+  const { certificate: foreign } = await newTrust().enroll('23', publicKey)
+  await expect(client.call('install-certificate', foreign)).rejects.toThrow()
+  const { certificate } = await trust.replace('23', publicKey)
+  await client.call('install-certificate', certificate)
+  await until('the new certificate is shown', async () => {
+    const seen = await trust.identity('23')
+    const only = {
+      ...seen,
+      version: 'y',
+      assertEnrolled: (shown: { toString(): string }) => expect(shown.toString()).toBe(certificate),
+    }
+    const at = { address: ADDRESS, port, tls: { identity: async () => only, onDue: () => undefined } }
+    return (await new AgentClient({ server: '23', at }).call('generation', {}).catch(() => '')) === 'one'
+  })
+})
+
+test('a code works once, only for its server, and not for a place that it does not name', {
+  timeout: 30_000,
+}, async () => {
+  const open = await openEnrolment(trust, { server: '25', address: ADDRESS, port: 0 })
+  const agent = new AgentIdentity(join(folder.path, '25'), '25')
+  const publicKey = await agent.prepareKey()
+  await expect(joinWith(open.code, '23', publicKey)).rejects.toThrow('The code is for edge 25')
+  const [server, address, at, shown, secret] = JSON.parse(Buffer.from(open.code, 'base64url').toString())
+  const code = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
+  await expect(joinWith(code(server, address, at, shown, `${secret}x`), '25', publicKey)).rejects.toThrow(
+    'refused the code (403)',
+  )
+  await expect(
+    joinWith(code(server, address, at, shown.replaceAll(/[0-9]/g, '0'), secret), '25', publicKey),
+  ).rejects.toThrow('another program answers there')
+  const { certificate, ca } = await joinWith(open.code, '25', publicKey)
+  await agent.install(certificate, ca)
+  await open.joined
+  await expect(joinWith(open.code, '25', publicKey)).rejects.toThrow('could not be reached')
+})
+
+test('five wrong codes end an enrolment', async () => {
+  const open = await openEnrolment(trust, { server: '25', address: ADDRESS, port: 0 })
+  const parts = JSON.parse(Buffer.from(open.code, 'base64url').toString())
+  const wrong = Buffer.from(JSON.stringify([...parts.slice(0, 4), 'guess'])).toString('base64url')
+  for (let guess = 0; guess < 5; guess += 1) await expect(joinWith(wrong, '25', 'x')).rejects.toThrow()
+  await expect(open.joined).rejects.toThrow('Too many wrong codes')
+})

@@ -1,0 +1,234 @@
+import { createPrivateKey, createPublicKey, randomBytes, X509Certificate } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newKey } from '../../../src/edge/authority/authority.ts'
+import { issueCertificate } from '../../../src/edge/authority/certificate.ts'
+import { renderCertificate } from '../../../src/edge/config/render-certificate.ts'
+import { recordOf, renderLines } from '../../../src/edge/config/render-lines.ts'
+import { PresentGeneration } from '../../../src/edge/generations/present.ts'
+import { askAgent, type LabAgents, startAgents } from '../../support/lab/agents.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+
+/** Somebody has the service's user and all its files, and writes to the agent what he likes. */
+let lab: TestLab
+let agents: LabAgents
+let socket: string
+let backend: string
+
+beforeAll(async () => {
+  lab = await startTestLab({ service: false })
+  agents = await startAgents(lab)
+  socket = agents.agents['23']?.socket ?? ''
+  backend = lab.description.backends[0]?.address ?? ''
+}, 120_000)
+afterAll(async () => {
+  await agents?.stop()
+  await lab?.stop()
+}, 60_000)
+
+const HOST = 'shop.lab.test'
+const PLAN = `plan_${'a'.repeat(26)}`
+const folder = () => lab.description.edges.primary.folder
+const generation = () => new PresentGeneration(folder()).number
+
+const linesOf = (host = HOST, target = `http://${backend}:3000`) =>
+  renderLines(recordOf({ host, planId: PLAN, target, proof: 'b'.repeat(64) }))
+
+/** A certificate of no authority that anybody knows. */
+function pairFor(host: string) {
+  const { key: keyPem, publicKey } = newKey()
+  const signer = { name: host, key: createPrivateKey(keyPem) }
+  const wish = {
+    name: host,
+    publicKey: createPublicKey(publicKey),
+    use: 'server',
+    from: Date.now(),
+    lifeMs: 86_400_000,
+  } as const
+  const certificatePem = issueCertificate(wish, signer)
+  return { certificatePem, keyPem, fingerprint: new X509Certificate(certificatePem).fingerprint256 }
+}
+
+interface Sent {
+  readonly path: string
+  readonly content: string | null
+}
+
+const changeOf = (files: readonly Sent[], more: Record<string, unknown> = {}) => ({
+  id: randomBytes(16).toString('hex'),
+  heldForMs: null,
+  files: files.map((file) => ({ ...file, secret: false })),
+  expected: files.map(({ path }) => ({ path, hash: null })),
+  replacesLinks: false,
+  mends: false,
+  fences: [],
+  ...more,
+})
+
+/** The last line of the answer. */
+async function changed(message: unknown): Promise<unknown> {
+  const { status, body } = await askAgent(socket, 'change', message)
+  return status === 200 ? (JSON.parse(body.trim().split('\n').at(-1) ?? '') as { verdict: unknown }).verdict : status
+}
+
+const refusedAs = (kind: string) =>
+  expect.objectContaining({ state: 'refused', fault: expect.objectContaining({ kind }) })
+
+describe('paths', () => {
+  test.each([
+    '../../../../etc/passwd',
+    'entries/../../../../etc/passwd',
+    '/etc/passwd',
+    'drawbridge.conf',
+    '.fences',
+    'hosts/../../nginx.conf',
+    'released/../../x.conf',
+    'entries/a\nb.lab.test',
+    'tls/keys/../../x.map',
+  ])('%j is neither read nor written', async (path) => {
+    const before = generation()
+    for (const verb of ['read', 'hash']) expect((await askAgent(socket, verb, [path])).status).toBe(400)
+    expect(await changed(changeOf([{ path, content: 'server { listen 9999; }' }]))).toEqual(refusedAs('change_invalid'))
+    expect(await changed(changeOf([{ path, content: null }]))).toEqual(refusedAs('change_invalid'))
+    expect(generation()).toBe(before)
+  })
+
+  test('files that nginx does not read are not looked at', async () => {
+    expect((await askAgent(socket, 'load-state', ['/etc/shadow'])).status).toBe(400)
+    expect((await askAgent(socket, 'load-state', [join(folder(), 'current/../../../../etc/shadow')])).status).toBe(400)
+  })
+})
+
+describe('entries', () => {
+  const cases: [string, (text: string) => string][] = [
+    ['a line more', (text) => `${text}http include /etc/passwd;\n`],
+    [
+      'a directive behind the name',
+      (text) => text.replace(`server_name ${HOST};`, `server_name ${HOST}; return 200 x;`),
+    ],
+    ['a variable as backend', (text) => text.replace(`http://${backend}:3000`, 'http://$http_x_target')],
+    ['a newline in the backend', (text) => text.replace(':3000;', ':3000;\nbackend evil.test http://1.1.1.1:80;')],
+    ['a file as backend', (text) => text.replace(`http://${backend}:3000`, 'http://unix:/var/run/docker.sock')],
+    ['a backend that is not allowed', (text) => text.replace(backend, '169.254.169.254')],
+    ['a port that is not allowed', (text) => text.replace(':3000;', ':22;')],
+    ['another host', (text) => text.replaceAll(HOST, 'bank.lab.test')],
+    ['a wildcard', (text) => text.replaceAll(HOST, '*.lab.test')],
+    ['a plan that is none', (text) => text.replace(PLAN, 'plan_$(id)')],
+    ['an answer with text', (text) => text.replace(/ [0-9a-f]{32};\n/, ' "$request_body";\n')],
+    [
+      'a challenge with text',
+      (text) => `${text}challenge "${HOST} /.well-known/acme-challenge/x" "$ssl_client_cert";\n`,
+    ],
+    ['another brace', (text) => `${text}https }\n`],
+    ['no line break at the end', (text) => text.slice(0, -1)],
+  ]
+  test.each(cases)('%s: nginx is not given it', async (_, spoil) => {
+    const before = generation()
+    const content = spoil(linesOf())
+    expect(content).not.toBe(linesOf())
+    expect(await changed(changeOf([{ path: `entries/${HOST}`, content }]))).toEqual(refusedAs('change_invalid'))
+    expect(generation()).toBe(before)
+  })
+
+  test('blocks are judged as lines are', async () => {
+    const content = `server { listen 80; server_name ${HOST}; location / { root /; } }\n`
+    expect(await changed(changeOf([{ path: `hosts/${HOST}.conf`, content }]))).toEqual(refusedAs('change_invalid'))
+    expect(await changed(changeOf([{ path: `released/${HOST}.conf`, content }]))).toEqual(refusedAs('change_invalid'))
+    expect(existsSync(`${folder()}-released/${HOST}.conf`)).toBe(false)
+  })
+
+  test('a certificate must be for the host and have its own key', async () => {
+    const [own, other] = [pairFor(HOST), pairFor('bank.lab.test')]
+    const files = (host: string, pair: typeof own) =>
+      renderCertificate(host, pair).map(({ path, content }) => ({ path, content }))
+    expect(await changed(changeOf(files(HOST, other)))).toEqual(refusedAs('change_invalid'))
+    expect(await changed(changeOf(files(HOST, { ...own, keyPem: other.keyPem })))).toEqual(refusedAs('change_invalid'))
+    expect(
+      await changed(changeOf([{ path: `tls/hosts/${HOST}.map`, content: `${HOST} ${'0'.repeat(32)};\n` }])),
+    ).toEqual(refusedAs('change_invalid'))
+  })
+})
+
+describe('messages', () => {
+  test('what is not of the form of its verb is refused before it is looked at', async () => {
+    const fits = changeOf([{ path: `entries/${HOST}`, content: linesOf() }])
+    for (const message of [
+      '{',
+      '[]',
+      'null',
+      { ...fits, shell: 'id' },
+      { ...fits, id: '../../x' },
+      { ...fits, files: [{ path: 'x', content: 'x', secret: false, mode: 0o777 }] },
+      { ...fits, fences: [{ host: HOST, epoch: -1, number: 1 }] },
+      `{"__proto__":{"x":1},"id":"${'0'.repeat(32)}"}`,
+      `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+    ])
+      expect((await askAgent(socket, 'change', message)).status).toBe(400)
+    expect((await askAgent(socket, 'exec', {})).status).toBe(404)
+    expect((await askAgent(socket, '../v1/describe', {})).status).toBe(404)
+    expect((await askAgent(socket, 'describe', {}, { 'content-type': 'text/plain' })).status).toBe(415)
+  })
+
+  test('what is too large is refused before it is read', async () => {
+    expect((await askAgent(socket, 'describe', {}, { 'content-length': String(1e9) })).status).toBe(413)
+    expect((await askAgent(socket, 'where', { host: 'a'.repeat(300) })).status).toBe(400)
+    const long = changeOf([{ path: `entries/${HOST}`, content: 'x'.repeat(2_000_000) }])
+    expect((await askAgent(socket, 'change', long)).status).toBe(400)
+  })
+
+  test('the agent is no way into the network', async () => {
+    const visit = { host: HOST, path: '/', tls: false, full: false, limitMs: 1_000 }
+    for (const listenAddress of [
+      { address: '169.254.169.254', port: 80 },
+      { address: '127.0.0.1', port: 22 },
+      { address: lab.description.edges.primary.address, port: 22 },
+    ])
+      expect((await askAgent(socket, 'visit', { ...visit, listenAddress })).status).toBe(400)
+    const own = { address: lab.description.edges.primary.address, port: lab.description.edges.primary.http }
+    for (const path of ['/\r\nHost: evil', '/ HTTP/1.1\r\n\r\n', 'http://evil/', '/a b'])
+      expect((await askAgent(socket, 'visit', { ...visit, path, listenAddress: own })).status).toBe(400)
+  })
+})
+
+describe('former messages', () => {
+  test('a repeated change is answered and not carried out again', { timeout: 60_000 }, async () => {
+    const message = changeOf([{ path: 'entries/replay.lab.test', content: linesOf('replay.lab.test') }])
+    expect(await changed(message)).toEqual({ state: 'done' })
+    const after = generation()
+    expect(await changed(message)).toEqual({ state: 'done' })
+    expect(generation()).toBe(after)
+  })
+
+  test('an older fence is refused, also when nothing was changed under the newer one', {
+    timeout: 60_000,
+  }, async () => {
+    const host = 'fence.lab.test'
+    const under = (number: number) =>
+      changeOf([{ path: `entries/${host}`, content: linesOf(host) }], { fences: [{ host, epoch: 1, number }] })
+    expect((await askAgent(socket, 'fence', [{ host, epoch: 1, number: 5 }])).status).toBe(200)
+    expect(await changed(under(4))).toEqual(refusedAs('fenced'))
+    expect(new PresentGeneration(folder()).content(`entries/${host}`)).toBeNull()
+    expect(await changed(under(5))).toEqual({ state: 'done' })
+  })
+
+  test('a change that its sender has given up is refused when it comes', async () => {
+    const message = changeOf([{ path: 'entries/late.lab.test', content: linesOf('late.lab.test') }])
+    const { body } = await askAgent(socket, 'verdict', { id: message.id })
+    expect(JSON.parse(body)).toEqual({ answer: { state: 'unknown' } })
+    expect(await changed(message)).toEqual(refusedAs('change_invalid'))
+  })
+
+  test('a change whose lease has ended is not entered', async () => {
+    const message = changeOf([{ path: 'entries/lease.lab.test', content: linesOf('lease.lab.test') }], { heldForMs: 0 })
+    const before = generation()
+    expect(await changed(message)).toEqual({ state: 'late' })
+    expect(generation()).toBe(before)
+  })
+})
+
+test('nothing of it is in the log but the refusals', () => {
+  const log = readFileSync(agents.agents['23']?.logFile ?? '', 'utf8')
+  expect(log).toContain('"event":"edge_message_refused"')
+  expect(log).not.toMatch(/PRIVATE KEY|docker\.sock|"event":"edge_message_failed"|"event":"edge_change_failed"/)
+})
