@@ -43,8 +43,9 @@ export function supervision(network: () => TestNetwork): void {
 
   test('a second network beside it is refused with one sentence, and the first one stays', async () => {
     const second = runNetworkProgram({ state: `${network().state}-second`, prefix: network().prefix })
+    // Not at its exit: what it printed may be read after that.
     const [code] = await new Promise<[number | null]>((resolve) =>
-      second.process.once('exit', (code) => resolve([code])),
+      second.process.once('close', (code) => resolve([code])),
     )
     expect(code).not.toBe(0)
     expect(second.printed()).toContain(`A network already runs on this machine (pid ${network().program.process.pid}).`)
