@@ -44,10 +44,24 @@ const mount = (...args: string[]): void => void execFileSync(findProgram('mount'
 /** Keeps exactly the files of the folder. */
 function keeping(folder: string, change: () => void): void {
   using held = tempFolder()
-  copy(folder, held.path)
+  copyAtRest(folder, held.path)
   change()
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
   copy(held.path, folder)
+}
+
+/** The service removes old generations after it has answered, and a file that goes in the middle ends a copy. */
+function copyAtRest(from: string, to: string): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      copy(from, to)
+      return
+    } catch (error) {
+      if (attempt === 20) throw error
+      for (const name of readdirSync(to)) rmSync(join(to, name), { recursive: true })
+      execFileSync('sleep', ['0.1'])
+    }
+  }
 }
 
 const copy = (from: string, to: string): void => void execFileSync('cp', ['-a', '--no-target-directory', from, to])
