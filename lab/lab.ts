@@ -44,6 +44,8 @@ export interface Lab {
   serviceRestarted(): Promise<void>
   /** Restarts the service, with a changed configuration if `configure` is given. */
   restartService(configure?: (config: ServiceConfig) => ServiceConfig): Promise<void>
+  /** Stops the service. It is not started again until `restartService`. */
+  stopService(): Promise<void>
   /** Stops every process that this lab started. May be called twice. */
   stop(): Promise<void>
 }
@@ -119,6 +121,10 @@ class LoopbackLab implements Lab {
   async restartService(configure = this.#options.configure): Promise<void> {
     await this.#service.stop()
     await this.#startService(configure)
+  }
+
+  stopService(): Promise<void> {
+    return this.#service.stop()
   }
 
   async stop(): Promise<void> {

@@ -95,7 +95,11 @@ function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAcc
     preflight: remotePreflight(client),
     visitor: (limitMs) => remoteVisitor(client, limitMs),
     environment: {
-      hostPath: async (host) => (await view.whereIs(host)).path,
+      hostPath: (host) =>
+        view.whereIs(host).then(
+          ({ path }) => path,
+          () => null,
+        ),
       isOurs: (path) => client.last !== undefined && isBelow(client.last.nginx.folder)(path),
       get edge() {
         return { address: view.address, ports: view.ports }

@@ -44,7 +44,8 @@ async function debugLogFault(edge: Edge): Promise<string | undefined> {
     await edge.assertNoDebugLog()
     return undefined
   } catch (error) {
-    if (error instanceof EdgeFault) return error.message
+    // What cannot be asked says nothing about its log.
+    if (error instanceof EdgeFault) return error.kind === 'logs_keys' ? error.message : undefined
     throw error
   }
 }

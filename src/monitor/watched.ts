@@ -8,8 +8,8 @@ import type { Exposure } from '../store/ports/exposures.ts'
 /** The settings that decide which hosts are checked and how. */
 export interface EdgeEnvironment {
   readonly addresses: Readonly<Record<string, string>>
-  /** The file with the entry of a host. */
-  readonly hostPath: (host: string) => string | Promise<string>
+  /** The file with the entry of a host. Null while nobody can say it. */
+  readonly hostPath: (host: string) => string | Promise<string | null>
   /** Whether a file is one of those with the entries of hosts. */
   readonly isOurs: (path: string) => boolean
   /** Where checks connect to the Primary's edge. */

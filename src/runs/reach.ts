@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../edge/contract.ts'
 import { Problem } from '../model/errors.ts'
+import { poll } from '../primitives/retry.ts'
 import type { InstanceStore } from '../store/ports/instances.ts'
 
 interface ReachParts {
@@ -13,6 +14,9 @@ interface ReachParts {
 /** How long an answer counts, and how long an edge may take for it. */
 const FRESH_MS = 1_000
 const PATIENCE_MS = 2_000
+
+/** An agent that is started again is back within this time. What waits for it is not refused. */
+const RESTART_MS = 3_000
 
 /**
  * Which edges this instance can change at the moment. Work that needs an edge is left to instances that can reach it: one that
@@ -41,7 +45,8 @@ export class Reach {
   /** Why a run cannot begin here although the installation has an edge. Names the instances where it can. */
   async refusal(): Promise<Problem | undefined> {
     const { primary, store, now } = this.#parts
-    if (!primary || (await this.hasPrimary())) return undefined
+    if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: RESTART_MS })))
+      return undefined
     const alive = await store.liveInstances(now()).catch(() => [])
     const others = alive.filter(({ edges }) => edges.includes(primary.server)).map(({ address }) => address)
     return new Problem('unavailable', `This instance cannot reach edge ${primary.server}.`, {
@@ -51,6 +56,13 @@ export class Reach {
           ? `Send the same request to ${others.join(' or ')}, or again later.`
           : 'Send the same request again later.',
     })
+  }
+
+  /** A "no" does not count for the next question. */
+  async #hasPrimaryNow(): Promise<boolean> {
+    const has = await this.hasPrimary()
+    if (!has) this.#asked = undefined
+    return has
   }
 
   async #ask(): Promise<readonly string[]> {

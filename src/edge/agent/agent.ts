@@ -66,25 +66,51 @@ export function edgeAgent(parts: AgentParts): Agent {
   const acceptance = new Acceptance({ settings, targets, present, edge })
   const changes = new Changes({ edge, acceptance, onUnexpected })
   const boot = randomBytes(16).toString('hex')
+  const preparation = new Preparation(() => edge.prepare())
   return {
     server: settings.server,
-    prepare: () => edge.prepare(),
-    change: (asked, reached) =>
-      changes.carryOut(asked, (point) => {
+    prepare: () => preparation.done(),
+    change: async (asked, reached) => {
+      await preparation.tried()
+      return changes.carryOut(asked, (point) => {
         parts.reached?.(point)
         reached(point)
-      }),
+      })
+    },
     handlers: {
       describe: async () => describe(settings, { version: parts.version, boot, present }),
       examine: () => parts.examine(edge),
       verdict: ({ id }) => changes.verdictOf(id),
       preflight: ({ host, tls }) => preflight.check(hostIn(host), tls),
       ...replacing(parts.identity),
-      ...writing(edge, acceptance),
+      ...writing(edge, acceptance, preparation),
       ...standing(edge, present),
       ...looking(settings, { view, reader }),
       ...visiting(settings, { edge, view, reader }),
     },
+  }
+}
+
+/** An edge is prepared once in the life of the agent that owns it. Changes begin when that was tried. */
+class Preparation {
+  readonly #prepare: () => Promise<void>
+  #done: Promise<void> | undefined
+
+  constructor(prepare: () => Promise<void>) {
+    this.#prepare = prepare
+  }
+
+  /** Tried again if it has failed. */
+  done(): Promise<void> {
+    this.#done ??= this.#prepare().catch((error: unknown) => {
+      this.#done = undefined
+      throw error
+    })
+    return this.#done
+  }
+
+  async tried(): Promise<void> {
+    await this.done().catch(() => undefined)
   }
 }
 
@@ -114,10 +140,11 @@ type Some<V extends keyof Handlers> = Pick<Handlers, V>
 const writing = (
   edge: Edge,
   acceptance: Acceptance,
+  preparation: Preparation,
 ): Some<'prepare' | 'assert-valid' | 'assert-no-debug-log' | 'fence' | 'try-out' | 'forget-tried'> => ({
   prepare: async () => {
     // A client that hangs up does not stop it.
-    await edge.prepare()
+    await preparation.done()
     return NOTHING
   },
   'assert-valid': async (_, signal) => {

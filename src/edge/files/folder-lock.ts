@@ -1,6 +1,7 @@
-import { chmodSync, lstatSync, readFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { errorCode } from '../../primitives/durable-file.ts'
 import { LOCK } from '../config/layout.ts'
 import { EdgeFault } from '../contract.ts'
 import { faultOf } from './files.ts'
@@ -11,6 +12,7 @@ import { faultOf } from './files.ts'
  * database are used. The file must not be opened in any other way: closing it would release the lock.
  */
 export function ownFolder(folder: string): () => void {
+  make(folder)
   const database = opened(folder)
   try {
     database.exec('BEGIN EXCLUSIVE')
@@ -40,6 +42,16 @@ export async function whileUnowned<T>(folder: string, server: string, work: () =
     )
   } finally {
     database.close()
+  }
+}
+
+/** The agent owns the folder before it prepares the edge: on a new nginx it is not there yet. */
+function make(folder: string): void {
+  try {
+    mkdirSync(folder)
+    chmodSync(folder, 0o755)
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw faultOf(folder, error)
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { BASE_FILE, FOLDERS, isSecret, parsePath, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
@@ -118,9 +118,16 @@ async function removeLeftOvers({ config, folder }: EdgeSettings, present: number
   const beside = await withEdgeFaults(dirname(config), () => readdir(dirname(config)))
   const leftOvers = [
     ...drafts.filter((name) => !isLiveMarker(name)).map((name) => join(folder, STAGING, name)),
-    ...beside.filter((name) => name.startsWith(SHADOW_PREFIX)).map((name) => join(dirname(config), name)),
+    ...beside.filter(isDeadShadow).map((name) => join(dirname(config), name)),
   ]
   for (const path of leftOvers) await withEdgeFaults(path, () => rm(path, { recursive: true, force: true }))
+}
+
+/** That of a process that lives may be tested now. */
+function isDeadShadow(name: string): boolean {
+  if (!name.startsWith(SHADOW_PREFIX)) return false
+  const [, pid] = /^(\d+)-/.exec(name.slice(SHADOW_PREFIX.length)) ?? []
+  return pid === undefined || !existsSync(`/proc/${pid}`)
 }
 
 const isRunning = ({ pidFile }: EdgeSettings): boolean => masterPid(pidFile) !== undefined

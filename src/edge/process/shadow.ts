@@ -30,7 +30,7 @@ export async function testShadow(
 ): Promise<Refusal | undefined> {
   await assertStaging(settings.folder)
   const main = await readMainFile(settings)
-  const shadow = join(dirname(settings.config), `${SHADOW_PREFIX}${randomBytes(8).toString('hex')}`)
+  const shadow = join(dirname(settings.config), `${SHADOW_PREFIX}${process.pid}-${randomBytes(8).toString('hex')}`)
   const drafts = new Map(released.map(({ path }, at) => [path, join(folder, `released-${at}`)]))
   const included = [
     ...includedFiles(settings.folder).map((path) =>

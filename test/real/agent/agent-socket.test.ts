@@ -8,7 +8,7 @@ import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
 import type { LabAgents } from '../../support/lab/agents.ts'
 import { hasEntry } from '../../support/lab/entry-file.ts'
-import { applied, granted, invariants, planned } from '../../support/lab/exposure.ts'
+import { applied, granted, invariants, planned, runWhenReached } from '../../support/lab/exposure.ts'
 import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 
 let lab: TestLab
@@ -82,8 +82,9 @@ test('only the user of the agent may connect where no group is given', () => {
 })
 
 test('an agent that is started again goes on where it was', { timeout: 90_000 }, async () => {
+  const { planId, host } = await planned(lab, { subdomain: 'again' })
   await agentOf('23').kill()
-  const { host } = await applied(lab, { subdomain: 'again' })
+  expect((await runWhenReached(lab, planId)).status).toBe(200)
   expect(hasEntry(lab.description.edges.primary, host)).toBe(true)
   expect(readFileSync(lab.description.log, 'utf8')).not.toContain('"level":"fatal"')
 })

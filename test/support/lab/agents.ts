@@ -11,6 +11,7 @@ import type { EdgeDescription } from '../../../lab/description.ts'
 import { edgeFiles } from '../../../lab/nginx.ts'
 import { findProgram } from '../../../lab/program.ts'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
+import { until } from '../until.ts'
 import type { TestLab } from './lab.ts'
 
 export interface LabAgents {
@@ -129,13 +130,14 @@ export class LabAgent {
 
   /** Kills the agent. Resolves when the next one answers. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    const dying = this.#current
-    if (dying) process.kill(dying.pid, signal)
-    await this.restarted()
+    const { pid } = this
+    process.kill(pid, signal)
+    await this.replaced(pid)
   }
 
-  async restarted(): Promise<void> {
-    await this.#current?.exited
+  /** Resolves when another process than this one answers. */
+  async replaced(pid: number): Promise<void> {
+    await until(`the agent of edge ${this.server} was started again`, () => this.pid !== pid, 60_000)
     await this.#restart
   }
 

@@ -70,6 +70,7 @@ async function startInProcess(options: Omit<LabOptions, 'state' | 'place'>): Pro
     setNextServiceEnvironment: (environment) => lab.setNextServiceEnvironment(environment),
     serviceRestarted: () => lab.serviceRestarted(),
     restartService: (configure) => lab.restartService(configure),
+    stopService: () => lab.stopService(),
     call: ({ from = 'internal', ...request }) => call(api, { ...request, from: addresses[from] ?? from }),
     async stop() {
       await lab.stop()
