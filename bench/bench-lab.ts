@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { type Lab, startLab } from '../lab/lab.ts'
 import type { ServiceConfig } from '../lab/service-config.ts'
 import { statePaths } from '../lab/state.ts'
@@ -26,20 +27,50 @@ export interface BenchLab extends SeedOptions {
   readonly probesLoop?: boolean
 }
 
-/** Starts a lab with many hosts and a wildcard certificate, and removes it afterwards. Nothing in it is due when `work` begins. */
+/** The lab that the last part has left running. */
+let kept: { readonly options: BenchLab; readonly lab: Lab; readonly close: () => Promise<void> } | undefined
+
+/** Runs `work` on a lab with many hosts and a wildcard certificate, and removes it afterwards. Nothing in it is due when `work` begins. */
 export async function onLab<T>(options: BenchLab, work: (lab: Lab) => Promise<T>): Promise<T> {
-  return inFolder(async (state) => {
-    const lab = await startLab({ state, place: BENCH_PLACE, service: false, records: seedRecords(options.hosts) })
-    try {
-      await makeWildcard(lab.description.zone, statePaths(state).certificates)
-      await seedHosts(lab, options.hosts, options)
-      if (options.probesLoop) lab.setNextServiceEnvironment(loopProbe(lab))
-      if (options.service !== false) await startService(lab, options.hosts)
-      return await work(lab)
-    } finally {
-      await lab.stop()
-    }
-  })
+  return onKeptLab(options, work).finally(closeLab)
+}
+
+/**
+ * The same, but the lab goes on running for the next part with the same options: to start one with 10,000 hosts takes a minute.
+ * For work that changes nothing.
+ */
+export async function onKeptLab<T>(options: BenchLab, work: (lab: Lab) => Promise<T>): Promise<T> {
+  if (!kept || !isDeepStrictEqual(kept.options, options)) {
+    await closeLab()
+    kept = { options, ...(await start(options)) }
+  }
+  return work(kept.lab)
+}
+
+/** Stops and removes the lab that was left running. */
+export async function closeLab(): Promise<void> {
+  const last = kept
+  kept = undefined
+  await last?.close()
+}
+
+async function start(options: BenchLab): Promise<{ readonly lab: Lab; readonly close: () => Promise<void> }> {
+  const { folder: state, remove } = makeFolder()
+  const lab = await startLab({ state, place: BENCH_PLACE, service: false, records: seedRecords(options.hosts) })
+  const close = async () => {
+    await lab.stop()
+    remove()
+  }
+  try {
+    await makeWildcard(lab.description.zone, statePaths(state).certificates)
+    await seedHosts(lab, options.hosts, options)
+    if (options.probesLoop) lab.setNextServiceEnvironment(loopProbe(lab))
+    if (options.service !== false) await startService(lab, options.hosts)
+    return { lab, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
 }
 
 /** Starts or restarts the service. Resolves when it has checked every host once. */
@@ -78,13 +109,23 @@ async function firstChecks({ description }: Lab, hosts: number): Promise<void> {
 
 /** Removes the folder afterwards, also when the process exits meanwhile. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  process.once('exit', remove)
+  const { folder, remove } = makeFolder()
   try {
     return await work(folder)
   } finally {
-    process.off('exit', remove)
     remove()
+  }
+}
+
+function makeFolder(): { readonly folder: string; readonly remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'drawbridge-bench-'))
+  const removeNow = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', removeNow)
+  return {
+    folder,
+    remove: () => {
+      process.off('exit', removeNow)
+      removeNow()
+    },
   }
 }

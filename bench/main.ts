@@ -4,6 +4,7 @@ import { checkout } from '../lab/checkout.ts'
 import { END_SIGNALS } from '../lab/run.ts'
 import { benchApply } from './apply.ts'
 import { type PartName, parseArguments, USAGE } from './arguments.ts'
+import { closeLab } from './bench-lab.ts'
 import { benchConcurrent } from './concurrent.ts'
 import { benchModel } from './model.ts'
 import { benchMonitor } from './monitor.ts'
@@ -37,6 +38,7 @@ if (!order) {
 for (const signal of END_SIGNALS) process.once(signal, () => process.exit(130))
 const results: PartResult[] = []
 for (const part of order.parts) results.push(await resultOf(part, order.isShort ? SHORT : FULL))
+await closeLab()
 const found = versions()
 process.stdout.write(`${plainTable(results)}\n\n${found.join('\n')}\n`)
 if (order.isWritten) writeFileSync(join(checkout(), 'docs', 'benchmarks.md'), resultsPage(results, found, new Date()))

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LabDescription } from '../lab/description.ts'
 import type { Hosts } from '../src/client/bodies.ts'
 import { allHosts } from '../src/client/pages.ts'
-import { EVERY_SECONDS, onLab } from './bench-lab.ts'
+import { EVERY_SECONDS, onKeptLab } from './bench-lab.ts'
 import { Caller } from './caller.ts'
 import { cpuSeconds, residentMb, servicePid } from './processes.ts'
 import type { Sizes } from './sizes.ts'
@@ -13,7 +13,7 @@ const MOST_MB = 200
 
 /** The cost of monitoring many exposures with TLS on a real nginx, each in DNS and in the store. */
 export function benchMonitor({ monitor: size }: Sizes): Promise<Row[]> {
-  return onLab({ hosts: size.hosts, tls: 'wildcard' }, async ({ description: lab }) => {
+  return onKeptLab({ hosts: size.hosts, tls: 'wildcard' }, async ({ description: lab }) => {
     await sleep(size.warmUpMs)
     const { percent, mostMb } = await monitorCost(lab, size.measureMs)
     const { running, late } = await seen(lab)

@@ -1,7 +1,7 @@
 import type { LabDescription } from '../lab/description.ts'
 import type { Hosts } from '../src/client/bodies.ts'
 import { allHosts } from '../src/client/pages.ts'
-import { onLab } from './bench-lab.ts'
+import { onKeptLab } from './bench-lab.ts'
 import { Caller } from './caller.ts'
 import { commandRows } from './commands.ts'
 import { timed } from './measure.ts'
@@ -13,12 +13,13 @@ import { type Row, row } from './table.ts'
 
 /** Everything that only reads, with many hosts: the API, the command line, the web page, and the reader of nginx's files. */
 export async function benchReads({ reads: size }: Sizes): Promise<Row[]> {
-  const rows = await onLab({ hosts: size.hosts, tls: 'wildcard' }, async ({ description: lab }) => [
+  const ofReader = await readerRows(size)
+  const rows = await onKeptLab({ hosts: size.hosts, tls: 'wildcard' }, async ({ description: lab }) => [
     ...(await apiRows(lab, size)),
     ...(await commandRows(lab, size.hosts, size.rounds)),
     ...(await pageRows(lab, size)),
   ])
-  return [...rows, ...(await readerRows(size))]
+  return [...rows, ...ofReader]
 }
 
 async function apiRows(lab: LabDescription, { hosts, rounds }: Sizes['reads']): Promise<Row[]> {

@@ -16,9 +16,10 @@ export interface Credentials {
 /** Authorizes callers in two stages: first by network, then, when the plan is known, by credentials. */
 export class Admission {
   readonly #rules: FlowRules
-  readonly #adminToken: string | undefined
+  readonly #adminToken: () => string | undefined
 
-  constructor(rules: FlowRules, adminToken: string | undefined) {
+  /** Both are read for each request: a reload may change them. */
+  constructor(rules: FlowRules, adminToken: () => string | undefined) {
     this.#rules = rules
     this.#adminToken = adminToken
   }
@@ -47,7 +48,7 @@ export class Admission {
   }
 
   #proveAdminToken(presented: string | undefined): void {
-    if (isAdminToken(presented ?? '', this.#adminToken)) return
+    if (isAdminToken(presented ?? '', this.#adminToken())) return
     throw new Problem('admin_token_invalid', 'The administrator token in x-deploy-token is wrong.')
   }
 }

@@ -20,6 +20,7 @@ import { type Hook, keyOf, sender } from '../notify/webhook-request.ts'
 import { WebhookSender } from '../notify/webhook-sender.ts'
 import { Presence } from '../operate/presence.ts'
 import type { Service } from '../operate/serve.ts'
+import { derived } from '../primitives/derived.ts'
 import { filesOnSecondary } from '../runs/compare-edge.ts'
 import type { Converge } from '../runs/converge.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
@@ -42,6 +43,7 @@ import { composeHttp } from './http.ts'
 import { composeMonitor } from './monitor.ts'
 import { composeObserver, planSettings } from './observe.ts'
 import { composeConverge, composeRenewals, composeRuns, composeStepsToRepair, type RunParts, runParts } from './runs.ts'
+import { ZoneClients } from './zone-clients.ts'
 
 /** The service, and the parts that the commands on this machine act with. */
 export type Assembly = Service &
@@ -77,7 +79,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     throw error
   })
   const shared = sharedParts(config, { store, secrets, instance: claim.name, log, now })
-  const { settings, trail, admission, board, edges, instance, crashPoint, leaseMs } = shared
+  const { settings, trail, admission, board, edges, clients, instance, crashPoint, leaseMs } = shared
 
   // The runs, the exposer, the diagnoser and the monitor call each other: these two functions are called only later.
   const publish: Publish = (host, commit) =>
@@ -96,7 +98,9 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const duty = config.store.kind === 'postgres' ? sharedDuty(store, instance, leaseMs) : aloneOnDuty
   const exposer: Exposer = new Exposer({
     settings,
-    planTtlSeconds: config.plan.ttlSeconds,
+    get planTtlSeconds() {
+      return config.plan.ttlSeconds
+    },
     observe: composeObserver(config, shared),
     store,
     trail,
@@ -111,8 +115,8 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     instance,
     now,
   })
-  const hooks = hooksOf(config)
-  const webhookReport = () => reportWebhooks(hooks, store)
+  const hooks = derived(() => config.webhooks, hooksOf)
+  const webhookReport = () => reportWebhooks(hooks(), store)
   const { standings } = parts
   const metrics = composeMetrics({ ...shared, runs, standings, webhookReport, waitingChecks: () => monitor.waiting })
   const changed = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
@@ -120,9 +124,20 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const { secondary, loadPair, inventory } = parts
   const onSecondary: DriftParts['onSecondary'] = async (plan, receipt) =>
     secondary ? filesOnSecondary(secondary, plan, receipt, loadPair).catch(() => undefined) : undefined
-  const drift = composeDrift(config, { store, edges, inventory, onSecondary })
-  const diagnoser = composeDiagnoser(config, settings, { store, edges, board, drift, log, now })
-  const monitor = composeMonitor(config, { ...parts, store, runs, board, metrics, edges, reach, instance, log })
+  const drift = composeDrift(config, { store, edges, clients, inventory, onSecondary })
+  const diagnoser = composeDiagnoser(config, settings, { store, edges, clients, board, drift, log, now })
+  const monitor = composeMonitor(config, {
+    ...parts,
+    store,
+    runs,
+    board,
+    metrics,
+    edges,
+    clients,
+    reach,
+    instance,
+    log,
+  })
   const http = { ...shared, standings, exposer, runs, webhookReport, diagnoser, metrics, monitor, debugLogs, drift }
   return {
     ...parts,
@@ -141,7 +156,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     monitor,
     presence: config.store.kind === 'postgres' ? composePresence(config, { ...shared, claim, reach }) : undefined,
     duty,
-    hooks,
+    hooks: hooks(),
     webhookReport,
     webhookSender: new WebhookSender(hooks, { ...shared, chance: Math.random, send: sender() }),
   }
@@ -243,20 +258,21 @@ function sharedParts(config: Config, surroundings: Surroundings) {
     ...surroundings,
     trail: new AuditTrail(store),
     settings: planSettings(config),
-    admission: new Admission(config, config.adminTokenValue?.reveal()),
+    admission: new Admission(config, () => config.adminTokenValue?.reveal()),
     inventory: config.store.kind === 'postgres' ? upToDate(inventory, surroundings.secrets) : inventory,
     budget: budgetOf(config, store, now),
     board: new Board(),
     edges,
+    clients: new ZoneClients(config),
     preflight: primary?.preflight,
     crashPoint: crashAt(process.env.DRAWBRIDGE_CRASH_AT, process.env.DRAWBRIDGE_STOP_AT),
     leaseMs: config.instances.takeOverSeconds * 1000,
   }
 }
 
-function budgetOf({ acme, zones }: Config, ledger: Store, now: () => number): OrderBudget {
-  const { directory, limits, backoff } = acme
-  const domainOf = (name: string) => zoneOf(zones, name)?.registeredDomain ?? name
+function budgetOf(config: Config, ledger: Store, now: () => number): OrderBudget {
+  const { directory, limits, backoff } = config.acme
+  const domainOf = (name: string) => zoneOf(config.zones, name)?.registeredDomain ?? name
   return orderBudget({ directory, limits, backoff, domainOf, ledger, now })
 }
 
@@ -291,7 +307,7 @@ function composeMetrics({ store, now, board, runs, standings, webhookReport, wai
   return metrics
 }
 
-const hooksOf = ({ webhooks }: Config): Hook[] =>
+const hooksOf = (webhooks: Config['webhooks']): Hook[] =>
   webhooks.map(({ name, url, secret, events, hosts, tries, timeoutSeconds }) => ({
     name,
     url: url.reveal(),
@@ -304,7 +320,7 @@ const hooksOf = ({ webhooks }: Config): Hook[] =>
 
 /** Every secret of the configuration. The log replaces them in all of its lines. */
 export function secretsOf({ adminTokenValue, store, zones, acme, webhooks }: Config): Secret[] {
-  const keys = [...zones.values()].map(({ tsig }) => tsig?.secret)
+  const keys = [...zones.values()].flatMap(({ tsig, nextTsig }) => [tsig?.secret, nextTsig?.secret])
   const receivers = webhooks.flatMap(({ url, secret }) => [url, secret])
   const secrets = [adminTokenValue, acme.externalAccount?.hmacKey, acme.accountKey, ...keys, ...receivers].filter(
     (secret) => secret !== undefined,

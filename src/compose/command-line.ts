@@ -10,6 +10,7 @@ import {
   addBackups,
   addDoctor,
   addEdge,
+  addReload,
   addResolve,
   addServe,
   addShow,
@@ -55,7 +56,18 @@ export function commandLine(): Command {
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
-  const onServer = [addServe, addDoctor, addShow, addBackups, addResolve, addStore, addKeys, addAcme, addWebhooks]
+  const onServer = [
+    addServe,
+    addReload,
+    addDoctor,
+    addShow,
+    addBackups,
+    addResolve,
+    addStore,
+    addKeys,
+    addAcme,
+    addWebhooks,
+  ]
   for (const add of onServer) add(program, machine)
   addAuditVerify(audit, machine)
   addAgent(addEdge(program, machine), edgeMachine)

@@ -16,6 +16,7 @@ import { Diagnoser } from '../usecases/diagnoser.ts'
 import { type DriftParts, findDrift } from '../usecases/drift.ts'
 import { dnsStandingReader } from './dns-standing.ts'
 import type { EdgeAccesses } from './edges.ts'
+import type { ZoneClients } from './zone-clients.ts'
 
 /** Older lines of the nginx error log say nothing about the present fault. */
 const RECENT_MS = 15 * 60_000
@@ -23,6 +24,7 @@ const RECENT_MS = 15 * 60_000
 interface DiagnoserSources {
   readonly store: Store
   readonly edges: EdgeAccesses
+  readonly clients: ZoneClients
   /** What the monitor knows of every host. */
   readonly board: Board
   readonly drift: (planId: string) => Promise<readonly Difference[]>
@@ -34,11 +36,10 @@ interface DiagnoserSources {
 export function composeDiagnoser(
   config: Config,
   settings: PlanSettings,
-  { store, edges, board, drift, log, now }: DiagnoserSources,
+  { store, edges, clients, board, drift, log, now }: DiagnoserSources,
 ): Diagnoser {
-  const { servers, zones, resolver } = config
+  const { servers, resolver } = config
   const primary = edges.get(servers.primary)
-  const readers = new Map([...zones.values()].map((zone) => [zone.name, dnsReader(zone.primary)]))
   const further = resolver && dnsReader(resolver, { recursive: true })
   const ownAddresses = () => [primary?.view.address, servers.secondary && servers.addresses[servers.secondary]]
   return new Diagnoser({
@@ -53,19 +54,23 @@ export function composeDiagnoser(
       const status = board.find(host)
       return status && status.planId === planId ? factsOf(status, now()) : null
     },
-    standingOf: dnsStandingReader(config),
+    standingOf: dnsStandingReader(clients),
     drift,
     patienceMs: config.monitor.timeoutSeconds * 1000,
     servers: servers.addresses,
-    showsUnmanaged: config.status.showUnmanaged === 'public',
+    get showsUnmanaged() {
+      return config.status.showUnmanaged === 'public'
+    },
     serverAt: (address) => Object.entries(servers.addresses).find(([, registered]) => registered === address)?.[0],
-    ports: settings.ports,
+    get ports() {
+      return settings.ports
+    },
     resolve: async (name) => {
-      const reader = readers.get(zoneOf(zones, name)?.name ?? '') ?? further
+      const reader = clients.primaryOf(zoneOf(config.zones, name)?.name ?? '') ?? further
       return reader && addressesOf(reader, name)
     },
     destinationOf: (host) => {
-      const zone = settings.zones.get(zoneOf(zones, host)?.name ?? '')
+      const zone = settings.zones.get(zoneOf(config.zones, host)?.name ?? '')
       const published = zone?.publish.map(({ value }) => value) ?? []
       const values = [...published, ...ownAddresses().filter((address) => address !== undefined)]
       return { values, isOurZone: zone !== undefined }
@@ -85,6 +90,7 @@ export function composeDiagnoser(
 interface DriftSources {
   readonly store: DriftParts['store']
   readonly edges: EdgeAccesses
+  readonly clients: ZoneClients
   readonly inventory: Pick<CertificateInventory, 'withFingerprint'>
   readonly onSecondary: DriftParts['onSecondary']
 }
@@ -92,9 +98,8 @@ interface DriftSources {
 /** Compares applied plans with the world. Every part can only read. */
 export function composeDrift(
   config: Config,
-  { store, edges, inventory, onSecondary }: DriftSources,
+  { store, edges, clients, inventory, onSecondary }: DriftSources,
 ): (planId: string) => Promise<readonly Difference[]> {
-  const readers = new Map([...config.zones.values()].map((zone) => [zone.name, dnsReader(zone.primary)]))
   const parts: DriftParts = {
     store: {
       findExposure: (host) => store.findExposure(host),
@@ -104,7 +109,7 @@ export function composeDrift(
     onSecondary,
     hasCertificate: async (fingerprint) => (await inventory.withFingerprint(fingerprint)) !== undefined,
     isCertificateFile,
-    readerFor: (zone) => readers.get(zone),
+    readerFor: (zone) => clients.primaryOf(zone),
     readSets,
   }
   return (planId) => findDrift(parts, planId)

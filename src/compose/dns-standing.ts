@@ -1,19 +1,17 @@
-import type { Config } from '../config/config.ts'
 import { addressesOf } from '../dns/addresses.ts'
 import type { ZoneRecord } from '../dns/contract.ts'
 import { holdsExactly } from '../dns/read-back.ts'
-import { dnsReader } from '../dns/reader.ts'
 import type { Plan } from '../model/exposure.ts'
 import { judgeApplied, type NameStanding } from '../observe/host/inspect-name.ts'
+import type { ZoneClients } from './zone-clients.ts'
 
 /** Compares what the primary server of a plan's zone answers now with the records that the plan's apply wrote. */
 export type ReadDnsStanding = (plan: Plan, records: readonly ZoneRecord[]) => Promise<NameStanding>
 
 /** The monitor and the diagnosis share this comparison, so that they cannot disagree. */
-export function dnsStandingReader({ zones }: Pick<Config, 'zones'>): ReadDnsStanding {
-  const readers = new Map([...zones.values()].map(({ name, primary }) => [name, dnsReader(primary)]))
+export function dnsStandingReader(clients: ZoneClients): ReadDnsStanding {
   return async (plan, records) => {
-    const reader = readers.get(plan.request.zone)
+    const reader = clients.primaryOf(plan.request.zone)
     if (!reader) return { name: { kind: 'not_asked', why: 'zone_not_managed' }, records: null }
     const [answer, held] = await Promise.all([addressesOf(reader, plan.host), holdsExactly(reader, records)])
     return judgeApplied(answer, held, addressValues(plan.host, records))

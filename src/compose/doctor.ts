@@ -23,6 +23,7 @@ import { EdgeComparison } from '../runs/compare-edge.ts'
 import { createLog } from '../runtime/log.ts'
 import { NEWEST_SCHEMA, openStore, schemaVersion } from '../store/open.ts'
 import { agentClient } from './edges.ts'
+import { keysOf } from './zone-clients.ts'
 
 /** A person waits for the result, so a slow server may take longer here than in a run. */
 const DNS_LIMITS = { limitMs: 6_000 }
@@ -129,18 +130,17 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
 }
 
 function examinedZone(
-  { name, primary, nameServers, tsig }: Zone,
+  { name, primary, nameServers, tsig, nextTsig }: Zone,
   takeOverSeconds: number,
   now: () => number,
 ): ExaminedZone {
   const servers = new Map(
     [primary, ...nameServers].map((server) => [formatEndpoint(server), dnsReader(server, DNS_LIMITS)]),
   )
-  const key = tsig && { ...tsig, secret: tsig.secret.reveal() }
   return {
     name,
     servers: [...servers.values()],
-    provider: key && rfc2136Provider({ zone: name, primary, key, now }),
+    provider: tsig && rfc2136Provider({ zone: name, primary, ...keysOf(tsig, nextTsig), now }),
     // A lease is renewed after a quarter of its life: three quarters of it are always left.
     clockLimitSeconds: Math.floor(Math.min(300, (takeOverSeconds * 3) / 4)),
   }

@@ -14,6 +14,7 @@ import type { Monitor } from '../monitor/monitor.ts'
 import { EventFeed } from '../notify/event-feed.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
 import type { PlanSettings } from '../plan/settings.ts'
+import { derived } from '../primitives/derived.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
 import type { Runs } from '../runs/engine/runs.ts'
 import type { Log } from '../runtime/log.ts'
@@ -46,6 +47,10 @@ interface HttpParts {
 /** The HTTP server on its use cases. It does not listen yet. */
 export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
   const { store, settings, admission, trail, exposer, runs, board, monitor, diagnoser, metrics, log, now } = parts
+  const rules = derived(
+    () => [config.internalNetworks, config.trustedProxies].join(' | '),
+    () => new CallerRules(config.internalNetworks, config.trustedProxies),
+  )
   return createServer({
     version: VERSION,
     exposer,
@@ -57,17 +62,17 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     standings: parts.standings,
     upToDate: (host) => monitor.upToDate(host),
     unconfirmedMs: () => monitor.unconfirmedMs,
-    showsUnmanaged: config.status.showUnmanaged === 'public',
+    showsUnmanaged: () => config.status.showUnmanaged === 'public',
     diagnoser,
     drift: parts.drift,
     metrics,
     policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
     pageFolder: PAGE_FOLDER,
-    callers: new CallerRules(config.internalNetworks, config.trustedProxies),
+    callers: { identify: (peer, headers) => rules().identify(peer, headers) },
     admission,
     trail,
-    publicUrls: config.publicUrls,
-    rateLimits: config.rateLimits,
+    publicUrls: () => config.publicUrls,
+    rateLimits: () => config.rateLimits,
     requestCounts: config.store.kind === 'postgres' ? store : undefined,
     isReady: () =>
       store.ping().then(

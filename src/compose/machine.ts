@@ -6,16 +6,28 @@ import type { EdgeMachine } from '../operate/edge/commands.ts'
  * Builds the parts of the commands on this machine. The imports are dynamic, so that a command loads only what it uses.
  */
 export const machine: Machine = {
-  async serve(config) {
+  async serve(config, file) {
     const { claimService, claimStateFolder, keepMemorySmall } = await import('../runtime/instance.ts')
     keepMemorySmall()
     const { assemble, secretsOf } = await import('./assemble.ts')
     const { createLog } = await import('../runtime/log.ts')
     const { serve } = await import('../operate/serve.ts')
+    const { Reloader } = await import('../operate/reload.ts')
+    const { loadConfig } = await import('../config/config.ts')
+    const { LiveConfig } = await import('../config/live.ts')
     claimStateFolder(config.stateDir)
     // Claimed before the store is opened: a service that is refused must not upgrade the store of the running one.
     const claim = await claimService(config.stateDir)
-    await serve(await assemble(config, createLog(config.log.level, secretsOf(config)), { claim }), config)
+    const live = new LiveConfig(config)
+    // The secrets of former configurations stay in the list: what runs may still use them.
+    const secrets = secretsOf(config)
+    const log = createLog(config.log.level, secrets)
+    const reloader = new Reloader({
+      ...{ live, log, stateDir: config.stateDir },
+      read: () => loadConfig(file, process.env),
+      onRead: (next) => secrets.push(...secretsOf(next)),
+    })
+    await serve(await assemble(live.view, log, { claim }), live.view, reloader)
   },
 
   async withParts(config, work) {

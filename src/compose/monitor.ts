@@ -19,12 +19,14 @@ import type { Store } from '../store/ports/store.ts'
 import { dnsStandingReader, type ReadDnsStanding } from './dns-standing.ts'
 import type { EdgeAccesses } from './edges.ts'
 import type { RunParts } from './runs.ts'
+import type { ZoneClients } from './zone-clients.ts'
 
 interface MonitorSources extends RunParts {
   readonly store: Store
   readonly runs: Runs
   readonly board: Board
   readonly edges: EdgeAccesses
+  readonly clients: ZoneClients
   readonly metrics: Metrics
   readonly reach: Reach
   readonly instance: string
@@ -49,7 +51,7 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
       },
     },
     visitor: (primary?.visitor ?? edgeVisitor)(monitor.timeoutSeconds * 1000),
-    compare: comparer(parts, dnsStandingReader(config)),
+    compare: comparer(parts, dnsStandingReader(parts.clients)),
     firstAnswer: verifiedAnswer,
     mayCheck: () => parts.reach.hasPrimary(),
     listenToRuns: (listener) => parts.runs.listen(listener),

@@ -9,11 +9,14 @@ import { probeFairly } from '../observe/health-probe.ts'
 import { nameHolder } from '../observe/name-in-use.ts'
 import { type ObserveParts, observe } from '../observe/observe.ts'
 import { denyOwnListeners, HEALTH_TIMEOUT_SECONDS, type PlanSettings } from '../plan/settings.ts'
+import { derived } from '../primitives/derived.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { Observe } from '../usecases/exposer.ts'
+import type { ZoneClients } from './zone-clients.ts'
 
 interface ObserverParts {
   readonly store: Store
+  readonly clients: ZoneClients
   readonly inventory: CertificateInventory
   readonly budget: BudgetReader
   readonly preflight: EdgePreflight | undefined
@@ -21,12 +24,12 @@ interface ObserverParts {
 }
 
 /** Observes everything that a plan depends on. Every part can only read, so planning cannot change anything. */
-export function composeObserver(config: Config, { store, inventory, budget, preflight, now }: ObserverParts): Observe {
-  const readers = new Map([...config.zones.values()].map(({ name, primary }) => [name, dnsReader(primary)]))
+export function composeObserver(config: Config, sources: ObserverParts): Observe {
+  const { store, clients, inventory, budget, preflight, now } = sources
   const parts: Omit<ObserveParts, 'holder' | 'kept'> = {
     readBack: (reader, records) => holdsExactly(reader, records),
     readerFor: (zone) => {
-      const reader = readers.get(zone)
+      const reader = clients.primaryOf(zone)
       if (!reader) throw new Error(`Zone ${zone} has no DNS reader.`)
       return reader
     },
@@ -40,22 +43,35 @@ export function composeObserver(config: Config, { store, inventory, budget, pref
     aliasIn: (zone) => config.zones.get(zone)?.publish?.find(({ type }) => type === 'CNAME')?.value,
     caaIdentities: config.acme.caaIdentities,
     challenge: config.acme.challenge,
-    certificateNames: namesToOrder(config.zones),
+    certificateNames: (zone, host) => namesToOrder(config.zones, zone, host),
   }
   return (desired, own) =>
     observe({ ...parts, holder: (host) => nameHolder(store, host, now(), own?.ownPlan), kept: own?.kept }, desired)
 }
 
-export function planSettings({ servers, zones, edge, ports, listen, acme }: Config): PlanSettings {
+export function planSettings(config: Config): PlanSettings {
+  const { servers, edge, listen, acme } = config
   const address = servers.addresses[servers.primary] ?? ''
   const toPrimary = { type: address.includes(':') ? 'AAAA' : 'A', value: address } as const
   const edgeServers = [servers.primary, ...(servers.secondary ? [servers.secondary] : [])]
+  const zones = derived(
+    () => config.zones,
+    (present) => new Map([...present].map(([name, { ttl, publish = [toPrimary] }]) => [name, { ttl, publish }])),
+  )
+  const ports = derived(
+    () => config.ports,
+    ({ allowed }) => denyOwnListeners(allowed, listen.port, edge, edgeServers),
+  )
   return {
     targets: servers.targets,
     addresses: servers.addresses,
-    zones: new Map([...zones].map(([name, { ttl, publish = [toPrimary] }]) => [name, { ttl, publish }])),
+    get zones() {
+      return zones()
+    },
     edge,
-    ports: denyOwnListeners(ports.allowed, listen.port, edge, edgeServers),
+    get ports() {
+      return ports()
+    },
     challenge: acme.challenge,
   }
 }

@@ -14,10 +14,8 @@ import type {
 import { loadPair } from '../certificates/stock/pair.ts'
 import type { Config } from '../config/config.ts'
 import { namesToOrder } from '../config/zones.ts'
-import type { DnsProvider, DnsReader, ZoneRecord } from '../dns/contract.ts'
+import type { DnsReader, ZoneRecord } from '../dns/contract.ts'
 import { awaitPropagation, holdsExactly, readSets } from '../dns/read-back.ts'
-import { dnsReader } from '../dns/reader.ts'
-import { rfc2136Provider } from '../dns/rfc2136.ts'
 import { hostEntry, isCertificateFile, parsePath } from '../edge/config/layout.ts'
 import { EdgeFault, isFenced } from '../edge/contract.ts'
 import { Fault } from '../model/errors.ts'
@@ -44,6 +42,7 @@ import { stepsFor } from '../runs/steps/steps.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { EdgeAccesses } from './edges.ts'
+import type { ZoneClients } from './zone-clients.ts'
 
 /** Everything with which a run changes edges, zones, certificates and backups. */
 export interface RunParts extends Omit<StepParts, 'recheck'> {}
@@ -57,14 +56,14 @@ interface RunPartsSources {
   readonly instance: string
   readonly crashPoint: CrashPoint
   readonly edges: EdgeAccesses
+  readonly clients: ZoneClients
   readonly log: Log
   readonly now: () => number
 }
 
 export function runParts(sources: RunPartsSources): RunParts {
-  const { config, store, inventory, instance, crashPoint, edges, now } = sources
-  const { servers, zones, acme, stateDir } = config
-  const { providers, readers } = zoneClients(config)
+  const { config, store, inventory, instance, crashPoint, edges, clients, now } = sources
+  const { servers, acme, stateDir } = config
   const edgeLock = new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000)
   return {
     primary: edges.get(servers.primary)?.edge(edgeLock),
@@ -77,26 +76,26 @@ export function runParts(sources: RunPartsSources): RunParts {
       now,
       async () => new Set(await store.unsettledRunIds()),
     ),
-    providerFor: (zone) => providers.get(zone),
+    providerFor: (zone) => clients.providerOf(zone),
     readBack: async (zone, records, signal) => {
-      const [primary] = readers.get(zone) ?? []
+      const primary = clients.primaryOf(zone)
       return primary ? holdsExactly(primary, records, signal) : 'unknown'
     },
     readSets: async (zone, names, signal) => {
-      const [primary] = readers.get(zone) ?? []
+      const primary = clients.primaryOf(zone)
       return primary ? readSets(primary, names, signal) : 'unknown'
     },
     inventory,
     issuer: lazyIssuer(issuerOptions(sources)),
     loadPair: (chosen) => loadPairFrom(inventory, chosen),
     challenge: acme.challenge,
-    certificateNames: namesToOrder(zones),
+    certificateNames: (zone, host) => namesToOrder(config.zones, zone, host),
     dnsResponder: (zone, provider) =>
       dnsResponder({
         provider,
         zone,
-        ttl: zones.get(zone)?.ttl ?? 60,
-        waitUntilServed: (record) => waitUntilServed(readers.get(zone) ?? [], record),
+        ttl: config.zones.get(zone)?.ttl ?? 60,
+        waitUntilServed: (record) => waitUntilServed(clients.readersOf(zone), record),
       }),
     findPlan: (planId) => store.findPlan(planId),
     renewsElsewhere: async (runId) =>
@@ -105,21 +104,6 @@ export function runParts(sources: RunPartsSources): RunParts {
     crashPoint,
     now,
   }
-}
-
-/** By zone: the provider where the zone has a TSIG key, and a reader for each name server, the primary first. */
-function zoneClients({ zones }: Config) {
-  const providers = new Map<string, DnsProvider>()
-  const readers = new Map<string, readonly DnsReader[]>()
-  for (const { name, primary, nameServers, tsig } of zones.values()) {
-    readers.set(
-      name,
-      [primary, ...nameServers].map((server) => dnsReader(server)),
-    )
-    if (tsig)
-      providers.set(name, rfc2136Provider({ zone: name, primary, key: { ...tsig, secret: tsig.secret.reveal() } }))
-  }
-  return { providers, readers }
 }
 
 function issuerOptions({ config, store, budget, secrets, log, now }: RunPartsSources): AcmeIssuerOptions {

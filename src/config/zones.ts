@@ -19,6 +19,8 @@ export interface Zone {
   readonly registeredDomain: string
   /** Without a key the zone accepts plans, but no apply. */
   readonly tsig: ZoneKey | undefined
+  /** The key that replaces `tsig`. Used as soon as the server accepts it and no longer the other. */
+  readonly nextTsig: ZoneKey | undefined
 }
 
 interface PublishedRecord {
@@ -26,7 +28,7 @@ interface PublishedRecord {
   readonly value: string
 }
 
-interface ZoneKey {
+export interface ZoneKey {
   readonly name: string
   readonly algorithm: 'hmac-sha256' | 'hmac-sha512'
   /** In base64. */
@@ -38,10 +40,8 @@ export const zoneOf = (zones: ReadonlyMap<string, Zone>, host: string): Zone | u
   [...zones.values()].filter(({ name }) => isInZone(host, name)).toSorted((a, b) => b.name.length - a.name.length)[0]
 
 /** The names of the certificate that would be ordered for a host. */
-export const namesToOrder =
-  (zones: ReadonlyMap<string, Zone>) =>
-  (zone: string, host: string): readonly string[] =>
-    certificateNames(zones.get(zone)?.certificate ?? 'host', zone, host)
+export const namesToOrder = (zones: ReadonlyMap<string, Zone>, zone: string, host: string): readonly string[] =>
+  certificateNames(zones.get(zone)?.certificate ?? 'host', zone, host)
 
 const dnsServer = value.dnsServer('the IP address of the DNS server, with :port where it is not 53')
 
@@ -53,6 +53,13 @@ const keyName = value.parsed(
       : undefined,
   { allowed: 'the name of a key that the DNS server knows' },
 )
+
+const keySchema = (folder: string) =>
+  Type.Object({
+    name: keyName,
+    algorithm: value.oneOf(['hmac-sha256', 'hmac-sha512'], 'hmac-sha256'),
+    secretFile: Type.Optional(value.path(folder, 'the path of a file')),
+  })
 
 const zoneSchema = (folder: string) =>
   Type.Object({
@@ -68,13 +75,8 @@ const zoneSchema = (folder: string) =>
     ),
     certificate: value.oneOf(['wildcard', 'host'], 'host'),
     registeredDomain: Type.Optional(value.dnsName('the zone or a domain above it')),
-    tsig: Type.Optional(
-      Type.Object({
-        name: keyName,
-        algorithm: value.oneOf(['hmac-sha256', 'hmac-sha512'], 'hmac-sha256'),
-        secretFile: Type.Optional(value.path(folder, 'the path of a file')),
-      }),
-    ),
+    tsig: Type.Optional(keySchema(folder)),
+    nextTsig: Type.Optional(keySchema(folder)),
   })
 
 export const zonesSchema = (folder: string) =>
@@ -101,7 +103,7 @@ export function readZones(zones: Readonly<Record<string, ZoneFile>>, sources: Zo
 
 function readZone(settings: ZoneFile, key: string, name: string, sources: ZoneSources): Zone {
   const refuse = (field: string, sentence: string) => sources.document.refuse(['zones', key, field], sentence)
-  const { primary, nameServers = [primary], ttl, certificate, publish, tsig } = settings
+  const { primary, nameServers = [primary], ttl, certificate, publish, tsig, nextTsig } = settings
   if (nameServers.length === 0) refuse('nameServers', 'is empty. Omit it if only the primary server counts.')
   if (certificate === 'wildcard' && sources.challenge === 'http-01')
     refuse(
@@ -113,6 +115,7 @@ function readZone(settings: ZoneFile, key: string, name: string, sources: ZoneSo
   if (!isInZone(name, registeredDomain)) refuse('registeredDomain', `is neither ${name} nor a domain above it.`)
   if (publish && (publish.cname !== undefined) === publish.a.length + publish.aaaa.length > 0)
     refuse('publish', 'must have either addresses (a, aaaa) or one cname.')
+  if (nextTsig && !tsig) refuse('nextTsig', 'is there, but tsig is not. A single key is named tsig.')
   return {
     name,
     primary,
@@ -121,11 +124,8 @@ function readZone(settings: ZoneFile, key: string, name: string, sources: ZoneSo
     publish: publish && publishedRecords(publish),
     certificate,
     registeredDomain,
-    tsig: tsig && {
-      name: tsig.name,
-      algorithm: tsig.algorithm,
-      secret: keySecret(tsig.secretFile, key, name, sources),
-    },
+    tsig: tsig && readKey(tsig, { field: 'tsig', key, zone: name }, sources),
+    nextTsig: nextTsig && readKey(nextTsig, { field: 'nextTsig', key, zone: name }, sources),
   }
 }
 
@@ -138,18 +138,30 @@ const publishedRecords = ({ a, aaaa, cname }: NonNullable<ZoneFile['publish']>):
       ]
     : [{ type: 'CNAME', value: cname }]
 
-const keySecret = (file: string | undefined, key: string, zone: string, sources: SecretSources): Secret =>
-  requiredSecret(
+type KeyFile = StaticDecode<ReturnType<typeof keySchema>>
+
+interface KeyPlace {
+  readonly field: 'tsig' | 'nextTsig'
+  /** The zone as the file writes it. */
+  readonly key: string
+  readonly zone: string
+}
+
+function readKey({ name, algorithm, secretFile }: KeyFile, { field, key, zone }: KeyPlace, sources: SecretSources) {
+  const prefix = field === 'tsig' ? 'DRAWBRIDGE_TSIG' : 'DRAWBRIDGE_NEXT_TSIG'
+  const secret = requiredSecret(
     {
-      place: ['zones', key, 'tsig', 'secretFile'],
-      file,
-      variable: `DRAWBRIDGE_TSIG_${zone.toUpperCase().replaceAll(/[.-]/g, '_')}`,
+      place: ['zones', key, field, 'secretFile'],
+      file: secretFile,
+      variable: `${prefix}_${zone.toUpperCase().replaceAll(/[.-]/g, '_')}`,
       missing: "the path of a file with the key's secret",
       isValid: (text) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
       wrong: 'a value that is not base64',
     },
     sources,
   )
+  return { name, algorithm, secret }
+}
 
 /** `wildcard`: one certificate for every host of a zone. `host`: one for each. */
 type CertificateScope = 'wildcard' | 'host'

@@ -17,6 +17,8 @@ export interface Rfc2136Options {
   readonly zone: string
   readonly primary: Endpoint
   readonly key: TsigKeySettings
+  /** During a rollover: used when the server accepts it and not `key`. */
+  readonly nextKey?: TsigKeySettings | undefined
   readonly limitMs?: number
   /** Milliseconds since 1970. */
   readonly now?: () => number
@@ -24,8 +26,9 @@ export interface Rfc2136Options {
 
 /** Changes one zone by signed UPDATE messages (RFC 2136, RFC 8945). */
 export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
-  const { zone } = options
-  const update = createUpdater(options)
+  const { zone, key, nextKey } = options
+  const updaters = [key, ...(nextKey ? [nextKey] : [])].map((used) => createUpdater(options, new TsigKey(used)))
+  const update = acceptedUpdater(updaters, (updater, signal) => rehearse(updater, options, signal))
   return {
     async create(records, guard) {
       const names = [...new Set(records.map(({ name }) => name))]
@@ -52,18 +55,61 @@ export function rfc2136Provider(options: Rfc2136Options): DnsProvider {
     async removeValue(record, guard) {
       await update(() => ({ zone, prerequisites: [], changes: [deletes(record)] }), { guard })
     },
-    async checkAccess(signal) {
-      // The zone's own name is always in use, so the prerequisite fails. Some servers check permissions by the changes, so the
-      // update has one. If a server made the change after all, it would remove a record that does not exist.
-      const unusedRecord = { name: `_drawbridge-rehearsal.${zone}`, type: 'TXT', ttl: 0, value: 'rehearsal' } as const
-      const request = () => ({ zone, prerequisites: [nameNotInUse(zone)], changes: [deletes(unusedRecord)] })
-      const { made, aheadSeconds } = await update(request, { unmet: ['YXDOMAIN'], signal })
-      if (!made) return { aheadSeconds }
-      throw new DnsWriteFault(
-        'refused',
-        `The DNS server ${formatEndpoint(options.primary)} ignores the prerequisites of an update. Drawbridge cannot use it.`,
+    checkAccess: (signal) => rehearse(update, options, signal),
+  }
+}
+
+/** Sends an update that changes nothing. Resolves if the server accepts the key and its permissions. */
+async function rehearse(update: Updater, { zone, primary }: Rfc2136Options, signal: AbortSignal | undefined) {
+  // The zone's own name is always in use, so the prerequisite fails. Some servers check permissions by the changes, so the
+  // update has one. If a server made the change after all, it would remove a record that does not exist.
+  const unusedRecord = { name: `_drawbridge-rehearsal.${zone}`, type: 'TXT', ttl: 0, value: 'rehearsal' } as const
+  const request = () => ({ zone, prerequisites: [nameNotInUse(zone)], changes: [deletes(unusedRecord)] })
+  const { made, aheadSeconds } = await update(request, { unmet: ['YXDOMAIN'], signal })
+  if (!made) return { aheadSeconds }
+  throw new DnsWriteFault(
+    'refused',
+    `The DNS server ${formatEndpoint(primary)} ignores the prerequisites of an update. Drawbridge cannot use it.`,
+  )
+}
+
+/**
+ * The updater whose key the server accepts, the first of them where it accepts both. Which one that is, is asked at the first
+ * update and after each failure. An update is sent again with another key only if the server has certainly not made it.
+ */
+function acceptedUpdater(
+  updaters: readonly Updater[],
+  isAccepted: (updater: Updater, signal: AbortSignal | undefined) => Promise<unknown>,
+): Updater {
+  const [first] = updaters
+  if (!first) throw new Error('A zone is changed with at least one key.')
+  if (updaters.length === 1) return first
+  let chosen: Updater | undefined
+  const choose = async (signal: AbortSignal | undefined): Promise<Updater> => {
+    for (const updater of updaters)
+      if (
+        await isAccepted(updater, signal).then(
+          () => true,
+          () => false,
+        )
       )
-    },
+        return updater
+    signal?.throwIfAborted()
+    return first
+  }
+  return async (update, options = {}) => {
+    const signal = options.signal ?? options.guard?.signal
+    chosen ??= await choose(signal)
+    const used = chosen
+    try {
+      return await used(update, options)
+    } catch (error) {
+      chosen = undefined
+      if (!(error instanceof DnsWriteFault) || error.kind !== 'refused') throw error
+      chosen = await choose(signal)
+      if (chosen === used) throw error
+      return chosen(update, options)
+    }
   }
 }
 
@@ -81,8 +127,7 @@ type Updater = (
   },
 ) => Promise<{ readonly made: boolean; readonly aheadSeconds: number }>
 
-function createUpdater({ zone, primary, key: settings, limitMs = 5_000, now = Date.now }: Rfc2136Options): Updater {
-  const key = new TsigKey(settings)
+function createUpdater({ zone, primary, limitMs = 5_000, now = Date.now }: Rfc2136Options, key: TsigKey): Updater {
   const server = formatEndpoint(primary)
   const seconds = () => Math.floor(now() / 1000)
   return async (update, { unmet = [], guard, signal = guard?.signal } = {}) => {

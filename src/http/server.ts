@@ -54,18 +54,18 @@ export interface ServerParts {
   /** For how long the store did not confirm what the board shows. */
   readonly unconfirmedMs: () => number | undefined
   /** Whether public callers see hosts that Drawbridge did not create. */
-  readonly showsUnmanaged: boolean
+  readonly showsUnmanaged: () => boolean
   readonly diagnoser: Diagnoser
   readonly drift: DriftReader
   readonly metrics: Metrics
   readonly policy: (caller: Caller) => PolicyBody
   /** The folder of the built web page. */
   readonly pageFolder: string
-  readonly callers: CallerRules
+  readonly callers: Pick<CallerRules, 'identify'>
   readonly admission: Admission
   readonly trail: AuditTrail
-  readonly publicUrls: readonly string[]
-  readonly rateLimits: RateLimits
+  readonly publicUrls: () => readonly string[]
+  readonly rateLimits: () => RateLimits
   /** Counts the requests of all instances. Undefined where there is only one. */
   readonly requestCounts: RequestCountStore | undefined
   readonly isReady: () => Promise<boolean>
@@ -115,7 +115,7 @@ async function addGuards(app: App, parts: ServerParts, isClosing: () => boolean)
 function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void {
   const { exposer, board, now } = parts
   const sendEvents = eventStreams()
-  const visibleTo: Visibility = (network) => (host) => host.managed || network === 'internal' || parts.showsUnmanaged
+  const visibleTo: Visibility = (network) => (host) => host.managed || network === 'internal' || parts.showsUnmanaged()
   policyRoutes(app, parts.policy)
   planRoutes(app, exposer, parts.drift)
   tokenRoutes(app, exposer)

@@ -16,27 +16,32 @@ const STOP_MS = 3_000
 /** Delivers events to every webhook, from one instance at a time. No other part of the service waits for it. */
 export class WebhookSender {
   readonly #parts: WebhookSenderParts
-  readonly #queues: readonly WebhookQueue[]
+  readonly #hooks: () => readonly Hook[]
+  /** Those of the present hooks. */
+  #queues: readonly WebhookQueue[] = []
+  /** Those of hooks that a reload has changed or removed, as long as they deliver. */
+  #leaving: readonly WebhookQueue[] = []
   readonly #end = new AbortController()
   /** Aborts running deliveries. */
   readonly #gone = new AbortController()
   #lease: Lease | undefined
   #working: Promise<void> | undefined
 
-  constructor(hooks: readonly Hook[], parts: WebhookSenderParts) {
+  /** `hooks` are read in each round: a reload may change them. */
+  constructor(hooks: () => readonly Hook[], parts: WebhookSenderParts) {
     this.#parts = parts
-    this.#queues = hooks.map((hook) => new WebhookQueue(hook, parts))
+    this.#hooks = hooks
   }
 
   start(): void {
-    if (this.#queues.length > 0) this.#working ??= this.#work()
+    this.#working ??= this.#work()
   }
 
   /** Waits a short time for running deliveries, then aborts them. The next delivering instance sends them again. */
   async stop(): Promise<void> {
     this.#end.abort()
     await this.#working
-    const settled = Promise.all(this.#queues.map((queue) => queue.settled()))
+    const settled = Promise.all([...this.#queues, ...this.#leaving].map((queue) => queue.settled()))
     await Promise.race([settled, sleep(STOP_MS, undefined, { ref: false })])
     this.#gone.abort()
     await settled
@@ -56,9 +61,23 @@ export class WebhookSender {
   }
 
   async #round(): Promise<void> {
-    if (!(await this.#holdsLease())) return
+    await this.#takeHooks()
+    if (this.#queues.length === 0 || !(await this.#holdsLease())) return
     const head = await this.#parts.store.eventHead()
     for (const queue of this.#queues) await queue.round(head, this.#gone.signal)
+  }
+
+  /** A hook that has changed waits until what is on its way by the former one has ended: it would be sent twice. */
+  async #takeHooks(): Promise<void> {
+    const hooks = this.#hooks()
+    const isPresent = ({ hook }: WebhookQueue) => hooks.includes(hook)
+    if (this.#queues.length === hooks.length && this.#queues.every(isPresent)) return
+    this.#leaving = this.#queues.filter((queue) => !isPresent(queue))
+    this.#queues = this.#queues.filter(isPresent)
+    await Promise.all(this.#leaving.map((queue) => queue.settled()))
+    this.#leaving = []
+    const known = new Map(this.#queues.map((queue) => [queue.hook, queue]))
+    this.#queues = hooks.map((hook) => known.get(hook) ?? new WebhookQueue(hook, this.#parts))
   }
 
   /** One instance delivers, because two would send the events of a host out of order. */

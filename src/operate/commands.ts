@@ -17,8 +17,8 @@ import type { EntryOf } from './show.ts'
  * The parts that the commands on this machine use. Every member loads its code when it is called, so `--help` loads nothing.
  */
 export interface Machine {
-  /** Runs the service until SIGTERM or SIGINT. */
-  serve(config: Config): Promise<void>
+  /** Runs the service until SIGTERM or SIGINT. SIGHUP reads the file again. */
+  serve(config: Config, file: string): Promise<void>
   /** Opens the parts of the service without listening, and closes them after `work`. A service may run beside it. */
   withParts<T>(config: Config, work: (parts: MachineParts) => Promise<T>): Promise<T>
   /** Opens only the store. The caller closes it. Never upgrades its schema. */
@@ -62,9 +62,20 @@ export function addServe(program: Command, machine: Machine): void {
     .action(async ({ config: file, check }: Configured & { check?: boolean }) => {
       const config = await configIn(file)
       if (check) return standardOutput().print(`${file} is valid.`)
-      await machine.serve(config)
+      await machine.serve(config, file)
     })
   withExample(command, 'drawbridge serve --config /etc/drawbridge/drawbridge.yaml')
+}
+
+export function addReload(program: Command): void {
+  const command = onThisMachine(program.command('reload'))
+    .description('let the running service read its configuration again')
+    .action(async ({ config, json }: Configured) => {
+      const { reloadLines, reloadService } = await import('./reload.ts')
+      const outcome = await reloadService((await configIn(config)).stateDir)
+      print({ body: outcome, lines: () => reloadLines(outcome) }, json)
+    })
+  withExample(withJson(command), 'drawbridge reload --config /etc/drawbridge/drawbridge.yaml')
 }
 
 export function addDoctor(program: Command, machine: Machine): void {

@@ -11,6 +11,7 @@ import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import { acceptsAdminToken } from '../usecases/policy.ts'
 import type { Presence } from './presence.ts'
+import type { Reloader } from './reload.ts'
 
 /** The assembled service, ready to listen. */
 export interface Service {
@@ -61,10 +62,11 @@ const CLOSE_MS = 5_000
 const SHUTDOWN_MS = DRAIN_MS + 2 * CLOSE_MS
 const DAY_MS = 86_400_000
 
-/** Listens until SIGTERM or SIGINT. Then refuses new requests, finishes running ones and returns. */
-export async function serve(service: Service, config: Config): Promise<void> {
+/** Listens until SIGTERM or SIGINT. SIGHUP reloads the configuration. At the end it refuses new requests, finishes running ones and returns. */
+export async function serve(service: Service, config: Config, reloader: Reloader): Promise<void> {
   const { app, store, trail, housekeeping, monitor, webhookSender, presence, duty, log } = service
   const lost = Promise.withResolvers<string>()
+  await reloader.start()
   // Before recovery: what has the name of another instance must not take up its runs.
   await presence
     ?.begin(() => lost.resolve('the loss of its name'))
@@ -101,6 +103,7 @@ export async function serve(service: Service, config: Config): Promise<void> {
     'Drawbridge is shutting down; running requests are finished, new requests are refused.',
   )
   endWithin(SHUTDOWN_MS, log)
+  reloader.stop()
   stopWatching()
   for (const stop of loops) stop()
   // An open connection must not keep the service alive. The next start recovers unfinished runs.

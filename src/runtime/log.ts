@@ -1,12 +1,13 @@
 import { pino } from 'pino'
 import { hideCapabilities } from '../authorize/credentials.ts'
 import type { Secret } from '../config/secret.ts'
+import { derived } from '../primitives/derived.ts'
 
 export type Log = ReturnType<typeof createLog>
 
 /**
  * Writes one JSON line per event to standard output. Secrets are removed from the finished line, not from the object, so
- * that a secret is found at any depth: in a key, a message or the text of an error.
+ * that a secret is found at any depth: in a key, a message or the text of an error. The list of secrets may grow: a reload adds to it.
  */
 export function createLog(level: string, secrets: readonly Secret[], sink?: { write(line: string): void }) {
   const scrub = scrubber(secrets)
@@ -25,12 +26,16 @@ export function createLog(level: string, secrets: readonly Secret[], sink?: { wr
  * JSON escapes it twice, for a text that was JSON before. Longer secrets go first, because one can be a part of another.
  */
 function scrubber(secrets: readonly Secret[]): (line: string) => string {
-  const literals = secrets
-    .flatMap((secret) => [asJson(secret.reveal()), asJson(asJson(secret.reveal()))])
-    .filter((literal, index, all) => literal !== '' && all.indexOf(literal) === index)
-    .sort((a, b) => b.length - a.length)
+  const literals = derived(
+    () => secrets.length,
+    () =>
+      secrets
+        .flatMap((secret) => [asJson(secret.reveal()), asJson(asJson(secret.reveal()))])
+        .filter((literal, index, all) => literal !== '' && all.indexOf(literal) === index)
+        .sort((a, b) => b.length - a.length),
+  )
   return (line) =>
-    literals.reduce((scrubbed, literal) => scrubbed.replaceAll(literal, '[secret]'), hideCapabilities(line))
+    literals().reduce((scrubbed, literal) => scrubbed.replaceAll(literal, '[secret]'), hideCapabilities(line))
 }
 
 const asJson = (text: string): string => JSON.stringify(text).slice(1, -1)

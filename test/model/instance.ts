@@ -37,7 +37,7 @@ export interface Asked {
 
 const CALLER = { address: '192.168.45.10', network: 'internal', unconfiguredProxy: false } as const
 const NO_CREDENTIALS = { capability: undefined, adminToken: undefined }
-const ADMISSION = new Admission({ flow: 'capability', adminToken: 'off' }, undefined)
+const ADMISSION = new Admission({ flow: 'capability', adminToken: 'off' }, () => undefined)
 const LOG = createLog('silent', [])
 
 /** A periodic recovery leaves younger runs alone, as the service's housekeeping does. */

@@ -1,14 +1,27 @@
 import type { X509Certificate } from 'node:crypto'
 import { certificateLevel } from '../../model/badge.ts'
 import type { CertificateFinding, InstalledCertificate } from '../contract.ts'
-import { describeLeaf } from './pair.ts'
-import { type PemFile, UnusablePemFile } from './pem-file.ts'
+import { UnusablePemFile } from './pem-file.ts'
 
 export interface CheckedFile {
   readonly path: string
-  readonly content: PemFile | UnusablePemFile
-  /** Whether each certificate was issued by the next one. Computed once, when the file is read. */
+  readonly content: FileSummary | UnusablePemFile
+}
+
+interface FileSummary {
+  /** The first certificate of the file. */
+  readonly leaf: Leaf | undefined
+  readonly chainLength: number
+  readonly keyDigests: readonly string[]
+  /** Whether each certificate was issued by the next one. */
   readonly isChainSound: boolean
+}
+
+export interface Leaf extends Omit<InstalledCertificate, 'certificateFile' | 'keyFile' | 'issued'> {
+  readonly der: Buffer
+  /** Of its public key. */
+  readonly keyDigest: string
+  readonly isForServers: boolean
 }
 
 /** Current and coming problems. A certificate that a later one replaces is not reported as expiring. */
@@ -20,12 +33,12 @@ export function findingsIn(
   const paired = new Set(pairs.map(({ fingerprint }) => fingerprint))
   const inUse = new Set(pairs.map(({ certificateFile }) => certificateFile))
   return [
-    ...files.flatMap(({ path, content, isChainSound }) =>
+    ...files.flatMap(({ path, content }) =>
       content instanceof UnusablePemFile
         ? [{ kind: 'unreadable' as const, path, names: [], sentence: `The file ${content.message}.` }]
         : [
             ...withoutKey(path, content, paired),
-            ...(inUse.has(path) && !isChainSound ? brokenChain(path, content) : []),
+            ...(inUse.has(path) && !content.isChainSound ? brokenChain(path, content) : []),
           ],
     ),
     ...pairs.flatMap((certificate) => {
@@ -36,25 +49,21 @@ export function findingsIn(
 }
 
 /** Only a certificate with names can be served. CA certificates have none. */
-function withoutKey(
-  path: string,
-  { certificates: [leaf] }: PemFile,
-  paired: ReadonlySet<string>,
-): CertificateFinding[] {
-  if (!leaf || paired.has(leaf.fingerprint256)) return []
-  const { names } = describeLeaf(leaf)
+function withoutKey(path: string, { leaf }: FileSummary, paired: ReadonlySet<string>): CertificateFinding[] {
+  if (!leaf || paired.has(leaf.fingerprint)) return []
+  const { names } = leaf
   const sentence = `The certificate for ${names.join(', ')} cannot be used: its private key is in none of the files, or it is not a server certificate.`
   return names.length === 0 ? [] : [{ kind: 'no_key', path, names, sentence }]
 }
 
-function brokenChain(path: string, { certificates: [leaf] }: PemFile): CertificateFinding[] {
+function brokenChain(path: string, { leaf }: FileSummary): CertificateFinding[] {
   if (!leaf) return []
-  const { names } = describeLeaf(leaf)
+  const { names } = leaf
   const sentence = `The chain behind the certificate for ${names.join(', ')} is broken: browsers may reject it. Install the full chain in the right order.`
   return [{ kind: 'chain_broken', path, names, sentence }]
 }
 
-export const isChainSound = ({ certificates }: PemFile): boolean =>
+export const isChainSound = (certificates: readonly X509Certificate[]): boolean =>
   certificates.every((certificate, i) => isIssuedBy(certificate, certificates[i + 1]))
 
 const isIssuedBy = (certificate: X509Certificate, issuer: X509Certificate | undefined): boolean =>

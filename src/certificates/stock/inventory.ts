@@ -1,19 +1,21 @@
-import type { X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { Slices } from '../../primitives/slices.ts'
 import type { CertificateInventory, CoveringCertificate, InstalledCertificate } from '../contract.ts'
-import { type CheckedFile, findingsIn, isChainSound } from './inventory-findings.ts'
+import { type CheckedFile, findingsIn, isChainSound, type Leaf } from './inventory-findings.ts'
 import { isPreviousPair } from './issued-files.ts'
 import { coveringName, describeLeaf } from './pair.ts'
-import { type FileStamp, listFiles, publicKeyDigest, readPemFile, UnusablePemFile } from './pem-file.ts'
+import { type FileStamp, listFiles, type PemFile, publicKeyDigest, readPemFile, UnusablePemFile } from './pem-file.ts'
 
 /** How long thousands of hosts may be gone through before other work gets the event loop. */
 const SLICE_MS = 10
+const READ_AT_ONCE = 32
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1'
 
 type ReadFile = FileStamp & CheckedFile
 
 interface Pair extends InstalledCertificate {
-  readonly x509: X509Certificate
+  /** The certificate in DER. Parsed when it is needed: 10,000 parsed certificates take 300 MB. */
+  readonly der: Buffer
 }
 
 interface InventoryOptions {
@@ -36,7 +38,12 @@ export function certificateInventory(folders: readonly string[], options: Invent
     const listed = (await Promise.all(all.map(listFiles))).flat()
     const unchanged = listed.length === files.size && listed.every((file) => files.get(file.path)?.stamp === file.stamp)
     if (unchanged) return
-    const read = await Promise.all(listed.map((file) => reuseOrRead(file, files.get(file.path))))
+    const read: ReadFile[] = []
+    // Some at a time: thousands that have been read at the same moment would be parsed in one go, for seconds.
+    for (let at = 0; at < listed.length; at += READ_AT_ONCE) {
+      const some = listed.slice(at, at + READ_AT_ONCE)
+      read.push(...(await Promise.all(some.map((file) => reuseOrRead(file, files.get(file.path))))))
+    }
     files = new Map(read.map((file) => [file.path, file]))
     pairs = pair(read, (path) => issued !== undefined && path.startsWith(`${issued}/`))
     named = byName(pairs)
@@ -67,7 +74,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
     async withFingerprint(fingerprint) {
       await upToDate()
       const found = pairs.find((candidate) => candidate.fingerprint === fingerprint)
-      return found && withoutX509(found)
+      return found && withoutDer(found)
     },
     async findings(now) {
       await upToDate()
@@ -82,23 +89,38 @@ async function reuseOrRead(file: FileStamp, before: ReadFile | undefined): Promi
     if (error instanceof UnusablePemFile) return error
     throw error
   })
-  return content instanceof UnusablePemFile
-    ? { ...file, content, isChainSound: false }
-    : { ...file, content, isChainSound: isChainSound(content) }
+  return { ...file, content: content instanceof UnusablePemFile ? content : summaryOf(content) }
 }
+
+/** What is kept of a file: not the parsed certificates. */
+function summaryOf({ certificates, keyDigests }: PemFile): Exclude<CheckedFile['content'], UnusablePemFile> {
+  const [leaf] = certificates
+  return {
+    leaf: leaf && leafOf(leaf),
+    chainLength: certificates.length,
+    keyDigests,
+    isChainSound: isChainSound(certificates),
+  }
+}
+
+const leafOf = (x509: X509Certificate): Leaf => ({
+  ...describeLeaf(x509),
+  der: x509.raw,
+  keyDigest: publicKeyDigest(x509.publicKey),
+  isForServers: x509.keyUsage?.includes(SERVER_AUTHENTICATION) ?? true,
+})
 
 /** Every leaf certificate whose key is in one of the files. Of several files with the same leaf, the one with the longest chain. */
 function pair(files: readonly ReadFile[], isIssued: (path: string) => boolean): Pair[] {
   const usable = files.flatMap(({ path, content }) => (content instanceof UnusablePemFile ? [] : [{ path, content }]))
   const keyFiles = new Map(usable.flatMap(({ path, content }) => content.keyDigests.map((digest) => [digest, path])))
-  const byChain = usable.toSorted((a, b) => b.content.certificates.length - a.content.certificates.length)
+  const byChain = usable.toSorted((a, b) => b.content.chainLength - a.content.chainLength)
   const pairs = new Map<string, Pair>()
   for (const { path, content } of byChain) {
-    const x509 = content.certificates[0]
-    const keyFile = x509 && keyFiles.get(publicKeyDigest(x509.publicKey))
-    if (!x509 || !keyFile || pairs.has(x509.fingerprint256) || !isForServers(x509)) continue
-    const place = { certificateFile: path, keyFile, issued: isIssued(path) }
-    pairs.set(x509.fingerprint256, { x509, ...describeLeaf(x509), ...place })
+    const keyFile = content.leaf && keyFiles.get(content.leaf.keyDigest)
+    if (!content.leaf || !keyFile || pairs.has(content.leaf.fingerprint) || !content.leaf.isForServers) continue
+    const { keyDigest: _, isForServers: __, ...leaf } = content.leaf
+    pairs.set(leaf.fingerprint, { ...leaf, certificateFile: path, keyFile, issued: isIssued(path) })
   }
   return [...pairs.values()]
 }
@@ -120,8 +142,6 @@ function candidates(named: ReadonlyMap<string, readonly Pair[]>, host: string): 
   return [...new Set([host, wildcard, NAMELESS].flatMap((name) => named.get(name) ?? []))]
 }
 
-const isForServers = ({ keyUsage }: X509Certificate): boolean => keyUsage?.includes(SERVER_AUTHENTICATION) ?? true
-
 /** By kind of name (exact or wildcard), then by the latest expiry, then the current pair before the previous one. */
 function best(
   pairs: readonly Pair[],
@@ -130,9 +150,9 @@ function best(
   wildcardFirst: boolean,
 ): CoveringCertificate | undefined {
   const covering = pairs.flatMap((candidate) => {
-    const name = coveringName(candidate.x509, host)
-    const inTime = candidate.notBefore.getTime() <= now && now <= candidate.notAfter.getTime()
-    return name && inTime ? [{ ...withoutX509(candidate), byWildcard: name.startsWith('*.') }] : []
+    if (now < candidate.notBefore.getTime() || candidate.notAfter.getTime() < now) return []
+    const name = coveringName(new X509Certificate(candidate.der), host)
+    return name ? [{ ...withoutDer(candidate), byWildcard: name.startsWith('*.') }] : []
   })
   const rank = ({ byWildcard }: CoveringCertificate): number => Number(byWildcard !== wildcardFirst)
   const age = ({ certificateFile }: CoveringCertificate): number => Number(isPreviousPair(certificateFile))
@@ -141,4 +161,4 @@ function best(
   )[0]
 }
 
-const withoutX509 = ({ x509: _, ...certificate }: Pair): InstalledCertificate => certificate
+const withoutDer = ({ der: _, ...certificate }: Pair): InstalledCertificate => certificate

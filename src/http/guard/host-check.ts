@@ -7,16 +7,16 @@ import { Problem } from '../../model/errors.ts'
  * service: the address and port of the socket, or one of the configured publicUrls.
  */
 export class HostCheck {
-  readonly #origins: ReadonlySet<string>
+  readonly #publicUrls: () => readonly string[]
   readonly #scheme: 'http' | 'https'
 
-  constructor(publicUrls: readonly string[], scheme: 'http' | 'https') {
-    this.#origins = new Set(publicUrls)
+  constructor(publicUrls: () => readonly string[], scheme: 'http' | 'https') {
+    this.#publicUrls = publicUrls
     this.#scheme = scheme
   }
 
   check(request: FastifyRequest): void {
-    const ours = new Set([...this.#origins, ...this.#ownOrigins(request)])
+    const ours = new Set([...this.#publicUrls(), ...this.#ownOrigins(request)])
     if (!this.#isOurHost(request, ours)) {
       throw new Problem('host_not_allowed', 'The Host header is not an address of this service.')
     }

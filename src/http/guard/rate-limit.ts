@@ -32,7 +32,7 @@ const MOST_ADDRESSES = 20_000
 /** `shared`: counts requests of all instances. Undefined where there is only one. */
 export async function createBudgets(
   app: FastifyInstance,
-  limits: RateLimits,
+  limits: () => RateLimits,
   shared: RequestCountStore | undefined,
 ): Promise<Budgets> {
   const everywhere = shared && new SharedCounts(shared, MINUTE_MS)
@@ -40,7 +40,7 @@ export async function createBudgets(
   const limiter = (budget: keyof Budget) =>
     app.createRateLimit({
       timeWindow: MINUTE_MS,
-      max: ({ caller }: FastifyRequest) => limits[caller.network][budget],
+      max: ({ caller }: FastifyRequest) => limits()[caller.network][budget],
       keyGenerator: (request: FastifyRequest) => `${budget} ${keyOf(request)}`,
     })
   const limiters = {
@@ -54,16 +54,16 @@ export async function createBudgets(
     async spend(request, budget) {
       const verdict = await limiters[budget](request)
       const isOverHere = !verdict.isAllowed && verdict.isExceeded
-      const endsAt = isOverHere ? undefined : await endOfShared(everywhere, request, budget, limits)
+      const endsAt = isOverHere ? undefined : await endOfShared(everywhere, request, budget, limits())
       if (!isOverHere && endsAt === undefined) return
       const secondsLeft = endsAt === undefined && !verdict.isAllowed ? verdict.ttlInSeconds : 0
       const retryAfter = Math.max(1, secondsLeft, Math.ceil(((endsAt ?? 0) - Date.now()) / 1000))
       if (budget === 'failedCredential') refusedUntil.set(keyOf(request), Date.now() + retryAfter * 1000)
-      throw overBudget(limits[request.caller.network][budget], retryAfter)
+      throw overBudget(limits()[request.caller.network][budget], retryAfter)
     },
     refuseAfterFailures(request) {
       const waitMs = (refusedUntil.get(keyOf(request)) ?? 0) - Date.now()
-      if (waitMs > 0) throw overBudget(limits[request.caller.network].failedCredential, Math.ceil(waitMs / 1000))
+      if (waitMs > 0) throw overBudget(limits()[request.caller.network].failedCredential, Math.ceil(waitMs / 1000))
     },
   }
 }

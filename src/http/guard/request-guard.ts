@@ -29,7 +29,7 @@ declare module 'fastify' {
 }
 
 interface RequestGuardParts {
-  readonly callers: CallerRules
+  readonly callers: Pick<CallerRules, 'identify'>
   readonly hostCheck: HostCheck
   readonly admission: Admission
   readonly budgets: Budgets

@@ -234,6 +234,8 @@ export function assertEquipped(
   if (primary && provider) return { primary, provider }
   const missing = primary ? `zone ${zone} has no tsig key` : 'no edge is configured for the Primary'
   throw new Problem('unavailable', `This installation can only plan: ${missing}.`, {
-    nextAction: `Configure ${primary ? `zones.${zone}.tsig` : 'edges'} and start the service again.`,
+    nextAction: primary
+      ? `Configure zones.${zone}.tsig and run: drawbridge reload.`
+      : 'Configure edges and start the service again.',
   })
 }

@@ -77,7 +77,8 @@ describe('the webhook sender', () => {
       },
     }
     const parts = { store: watched, log, send, instance, leaseMs, now: () => now, chance: () => 0.5 }
-    const sender = new WebhookSender([hook(change)], parts)
+    const hooks = [hook(change)]
+    const sender = new WebhookSender(() => hooks, parts)
     senders.push(sender)
     sender.start()
     return sender

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import { composeDiagnoser, composeDrift } from '../../../src/compose/diagnoser.ts'
 import { composeEdges } from '../../../src/compose/edges.ts'
+import { ZoneClients } from '../../../src/compose/zone-clients.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import type { EdgeTrust } from '../../../src/edge/authority/trust.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
@@ -30,6 +31,7 @@ const books: Pick<Store, 'findExposure' | 'findPlan'> = {
   findExposure: async (host) => (host === exposure.host ? exposure : undefined),
   findPlan: async () => plan,
 }
+const clients = new ZoneClients(config)
 const diagnoser = composeDiagnoser(
   config,
   {
@@ -43,10 +45,12 @@ const diagnoser = composeDiagnoser(
   {
     store: books as Store,
     edges,
+    clients,
     board: new Board(),
     drift: composeDrift(config, {
       store: books,
       edges,
+      clients,
       inventory: { withFingerprint: async () => undefined },
       onSecondary: async () => undefined,
     }),

@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import type { ServiceConfig } from '../../../lab/service-config.ts'
+import { applied, planned, planRequest, removed, run } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { until } from '../../support/until.ts'
+
+let lab: TestLab
+let file: string
+let first: string
+
+beforeAll(async () => {
+  lab = await startTestLab()
+  file = join(lab.state, 'drawbridge.yaml')
+  first = readFileSync(file, 'utf8')
+})
+afterAll(() => lab?.stop())
+afterEach(async () => {
+  writeFileSync(file, first)
+  await reload()
+})
+
+const command = (...words: string[]) =>
+  promisify(execFile)('bin/drawbridge', [...words, '--config', file]).catch((error) => error)
+const reload = (): Promise<{ stdout: string; stderr: string; code?: number }> => command('reload')
+/** Writes the configuration with these changes. */
+const change = (changed: (config: ServiceConfig) => object) =>
+  writeFileSync(file, stringify({ ...parse(first), ...changed(parse(first)) }))
+
+test('nothing has changed in the same file', async () => {
+  expect(await reload()).toMatchObject({ stdout: 'Nothing has changed.\n' })
+})
+
+test('callers of a network that was taken out may no longer change anything', async () => {
+  const { planId } = await planned(lab, { subdomain: 'networks' })
+  change(() => ({ internalNetworks: ['203.0.113.0/24'] }))
+  expect((await reload()).stdout).toBe('In force now: internalNetworks.\n')
+  const refused = await lab.call({ path: '/api/internal/token', body: { planId, action: 'apply' } })
+  expect(refused).toMatchObject({ status: 403, body: { code: 'internal_network_required' } })
+  const { body: policy } = await lab.call({ method: 'GET', path: '/api/policy' })
+  expect(policy.internalNetworks).toEqual(['203.0.113.0/24'])
+})
+
+test('limits and ports hold from the next request on', async () => {
+  change(() => ({ ports: { allowed: [81] }, plan: { ttlSeconds: 60 } }))
+  expect((await reload()).stdout).toBe('In force now: plan, ports.\n')
+  const refused = await lab.call({ path: '/api/deploy/plan', body: planRequest(lab, { subdomain: 'ports' }) })
+  expect(refused).toMatchObject({ status: 422, body: { code: 'port_not_allowed' } })
+})
+
+test('a zone comes and goes, and what is applied in the other stays', async () => {
+  const { planId } = await applied(lab, { subdomain: 'stays' })
+  change(({ zones }) => ({ zones: { ...(zones as object), 'new.test': { primary: '127.0.0.1:9' } } }))
+  expect((await reload()).stdout).toBe('In force now: zones.\n')
+  const { body: policy } = await lab.call({ method: 'GET', path: '/api/policy' })
+  expect(policy.zones).toEqual([lab.description.zone, 'new.test'])
+  await removed(lab, planId)
+})
+
+test('the key of a zone rolls over: two at once, then the next alone', { timeout: 60_000 }, async () => {
+  const { zone } = lab.description
+  const present = zoneOf(parse(first), zone)
+  const nobody = join(lab.state, 'secrets', 'nobody')
+  writeFileSync(nobody, 'bm9ib2R5', { mode: 0o600 })
+  const withKeys = (keys: object) => change(() => ({ zones: { [zone]: { ...present, ...keys } } }))
+  withKeys({ tsig: { name: 'nobody', secretFile: nobody }, nextTsig: present.tsig })
+  await reload()
+  const { planId } = await applied(lab, { subdomain: 'rollover' })
+  withKeys({ tsig: { name: 'nobody', secretFile: nobody } })
+  await reload()
+  expect((await run(lab, planId, 'remove')).status).toBe(502)
+  withKeys({ tsig: present.tsig })
+  await reload()
+  await removed(lab, planId)
+})
+
+test('a broken file changes nothing, and says why by file, line and field', async () => {
+  change(() => ({ internalNetworks: ['203.0.113.0/33'], zones: {} }))
+  const line =
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .findIndex((text) => text.includes('203.0.113.0/33')) + 1
+  const refused = await reload()
+  expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toContain(`${file}:${line}: internalNetworks`)
+  // The command reads the file first. This is what the service does with it.
+  process.kill(lab.description.pids.service ?? 0, 'SIGHUP')
+  await until('the service has refused it', () => readFileSync(lab.description.log, 'utf8').includes('config_refused'))
+  const { body: policy } = await lab.call({ method: 'GET', path: '/api/policy' })
+  expect(policy.zones).toEqual([lab.description.zone])
+})
+
+test('what only a restart can change is named', async () => {
+  change(() => ({ monitor: { everySeconds: 7 }, rateLimits: { public: { plan: 31 } } }))
+  expect((await reload()).stdout).toBe('In force now: rateLimits.\nChanged, and in force after a restart: monitor.\n')
+})
+
+test('without a service there is nothing to reload', async () => {
+  const other = join(lab.state, 'other.yaml')
+  copyFileSync(file, other)
+  chmodSync(other, 0o600)
+  writeFileSync(other, stringify({ ...parse(first), stateDir: join(lab.state, 'nobody-here') }))
+  const refused = await promisify(execFile)('bin/drawbridge', ['reload', '--config', other]).catch((error) => error)
+  expect(refused.stderr).toContain('No service uses the state folder')
+})
+
+const zoneOf = (config: ServiceConfig, zone: string): { tsig?: object } =>
+  (config.zones as Record<string, { tsig?: object }>)[zone] ?? {}
