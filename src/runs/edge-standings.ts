@@ -12,6 +12,7 @@ import {
 export type Shortfall = Omit<OutOfStep, 'since'>
 
 const CAUSES: Partial<Record<EdgeFault['kind'], OutOfStepCause>> = {
+  away: 'away',
   config_broken: 'config_broken',
   unavailable: 'away',
   not_reloaded: 'away',

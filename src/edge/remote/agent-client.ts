@@ -18,6 +18,7 @@ import {
   type WireDescription,
   type WireVerdict,
 } from '../wire/verbs.ts'
+import { LineWatch } from './line-watch.ts'
 
 /** How an agent is reached. `tls`: the certificate of this service, and the authority of the agent's. */
 type AgentAddress = { readonly socket: string } | SecureAddress
@@ -59,10 +60,13 @@ export class AgentClient {
   #described: Promise<WireDescription> | undefined
   #last: WireDescription | undefined
   #isAway = false
+  readonly #line: LineWatch | undefined
 
   constructor(parts: AgentClientParts) {
     this.#parts = parts
     this.server = parts.server
+    const { at } = parts
+    this.#line = 'socket' in at ? undefined : new LineWatch(at, () => this.reconnect())
   }
 
   /** What the agent told of itself at the last connection. Undefined before the first. */
@@ -146,6 +150,16 @@ export class AgentClient {
   }
 
   async #send<V extends Verb, T>(
+    verb: V,
+    asked: Asked<V>,
+    signal: AbortSignal | undefined,
+    read: (body: Dispatcher.ResponseData['body']) => Promise<T>,
+  ): Promise<T> {
+    const send = () => this.#sendOnLine(verb, asked, signal, read)
+    return this.#line ? this.#line.during(send) : send()
+  }
+
+  async #sendOnLine<V extends Verb, T>(
     verb: V,
     asked: Asked<V>,
     signal: AbortSignal | undefined,
@@ -274,6 +288,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'it ended the connection',
   EPIPE: 'it ended the connection',
   UND_ERR_SOCKET: 'it ended the connection',
+  UND_ERR_DESTROYED: 'its machine does not answer, or its certificate has changed',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
   EHOSTUNREACH: 'the machine cannot be reached',
   ENETUNREACH: 'the network cannot be reached',

@@ -54,6 +54,7 @@ describe('the work of a run on the Secondary', () => {
 
   test.each([
     ['away', new EdgeFault('not_reloaded', 'nginx does not run.')],
+    ['away', new EdgeFault('away', 'The agent of edge 73 does not answer.')],
     ['config_broken', new EdgeFault('config_broken', 'The configuration is broken.')],
     ['disk_full', new EdgeFault('write_failed', '/edge could not be read or written (ENOSPC).')],
     ['not_writable', new EdgeFault('write_failed', '/edge could not be read or written (EROFS).')],
