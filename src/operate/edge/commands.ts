@@ -1,6 +1,8 @@
+import { isIPv6 } from 'node:net'
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import type { EdgeAgentConfig } from '../../config/edge-agent.ts'
+import type { Endpoint } from '../../model/address.ts'
 import { type Configured, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 
@@ -63,8 +65,8 @@ function addEnroll(edge: Command, machine: EdgeMachine): void {
     .option('--port <port>', 'the port to wait on (default: any that is free)', '0')
     .action(async (server: string, { config: file, address, port }: EnrollOptions) => {
       const config = await configIn(file)
-      assertAgent(config, server)
-      const at = { server, address: address ?? listenAddress(config), port: portIn(port) }
+      const agent = assertAgent(config, server)
+      const at = { server, address: address ?? (await listenAddress(config, agent)), port: portIn(port) }
       const { code, joined, expiresAt } = await machine.enroll(config, at)
       const until = new Date(expiresAt).toISOString()
       standardOutput().print(
@@ -123,19 +125,33 @@ async function configIn(file: string): Promise<Config> {
   return loadConfig(file, process.env)
 }
 
-function assertAgent({ agents }: Config, server: string): void {
+function assertAgent({ agents }: Config, server: string): Endpoint {
   const agent = agents[server]
-  if (agent && 'address' in agent) return
+  if (agent && 'address' in agent) return agent
   throw new UsageError(
-    `edges.${server}.agent has no address in the configuration. Only an agent on another machine has a certificate.`,
+    `edges.${server}.agent has no address in the configuration. Only an agent on another machine has a certificate. ` +
+      'Run this on the machine of an instance that reaches the agent by an address.',
   )
 }
 
-function listenAddress({ listen, servers }: Config): string {
+/** The service's own address, or the one with which this machine would call the agent. */
+async function listenAddress({ listen }: Config, agent: Endpoint): Promise<string> {
   if (listen.address !== '0.0.0.0' && listen.address !== '::') return listen.address
-  const address = servers.addresses[servers.primary]
-  if (address !== undefined) return address
-  throw new UsageError('Pass the address under which the agent finds this machine with --address.')
+  const { createSocket } = await import('node:dgram')
+  const socket = createSocket(isIPv6(agent.address) ? 'udp6' : 'udp4')
+  try {
+    // Nothing is sent: the system chooses the address.
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject).connect(agent.port, agent.address, resolve)
+    })
+    return socket.address().address
+  } catch {
+    throw new UsageError(
+      `This machine has no way to ${agent.address}. Pass the address under which the agent finds it with --address.`,
+    )
+  } finally {
+    socket.close()
+  }
 }
 
 function portIn(text: string): number {
