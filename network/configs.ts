@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { chownSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { edgeFiles } from '../lab/nginx.ts'
 import { apiCertificateFile } from '../lab/pebble.ts'
 import { ACME_DIRECTORY, configFile } from './description.ts'
 import { DATABASE_NAME, TSIG } from './parts.ts'
-import { edgeOf, makeServiceFolder, type Paths, writeForService } from './paths.ts'
-import { DATABASE, DNS, type INSTANCES, ZONE } from './plan.ts'
+import { agentConfigFile, agentFolder, edgeOf, makeServiceFolder, type Paths, writeForService } from './paths.ts'
+import { AGENT_SOCKET, AGENTS, addressOf, DATABASE, DNS, type INSTANCES, SERVICE_USER, ZONE } from './plan.ts'
 
 type Instance = keyof typeof INSTANCES
+type Agent = keyof typeof AGENTS
 
 /** Writes `drawbridge.yaml` and its secrets for one instance. What is not written here has the default of the specification. */
 export function writeServiceConfig(paths: Paths, machine: Instance): void {
@@ -24,8 +24,7 @@ export function writeServiceConfig(paths: Paths, machine: Instance): void {
   const config = {
     stateDir: paths.of(machine, 'service'),
     storeFile: secret('store', store),
-    storeKeyFile: secret('store-key', storeKey(password)),
-    edges: edges(paths),
+    edges: { '23': { agent: agentOf('23', machine) }, '73': { agent: agentOf('73', machine) } },
     zones: {
       [ZONE]: {
         primary: endpoint(DNS.primary),
@@ -38,14 +37,29 @@ export function writeServiceConfig(paths: Paths, machine: Instance): void {
   writeForService(configFile(paths, machine), stringify(config))
 }
 
-/** The same key file on every machine, as an administrator copies it. */
-function storeKey(password: string): string {
-  const key = createHash('sha256').update(`store key ${password}`).digest()
-  const id = createHash('sha256').update(key).digest('hex').slice(0, 16)
-  return `key-${id} ${key.toString('base64')}\n`
+/** Writes `edge.yaml` of the agent on a machine. */
+export function writeAgentConfig(paths: Paths, machine: Agent): void {
+  const config = {
+    server: machine,
+    nginx: { ...edgeFiles(edgeOf(paths, machine)), address: addressOf(machine) },
+    // An instance runs on 23 too.
+    ...(machine === '23' && { socket: { path: AGENT_SOCKET, group: String(SERVICE_USER.id) } }),
+    listen: AGENTS[machine],
+    stateDir: agentFolder(paths, machine),
+  }
+  writeFileSync(agentConfigFile(paths, machine), stringify(config), { mode: 0o600 })
 }
+
+/** Copies the key of the store, which the first instance has made, as an administrator does. */
+export function shareStoreKey(paths: Paths): void {
+  const copy = paths.of('25', 'service', 'store.key')
+  copyFileSync(paths.of('23', 'service', 'store.key'), copy)
+  chownSync(copy, SERVICE_USER.id, SERVICE_USER.id)
+}
+
+/** How an instance reaches the agent of a server. */
+const agentOf = (server: Agent, from: Instance) =>
+  server === from ? { socket: AGENT_SOCKET } : { address: AGENTS[server].address, port: AGENTS[server].port }
 
 const endpoint = ({ address, port }: { readonly address: string; readonly port: number }): string =>
   `${address}:${port}`
-
-const edges = (paths: Paths) => ({ '23': edgeFiles(edgeOf(paths, '23')) })

@@ -1,16 +1,19 @@
 import { rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import type { Environment } from './parts.ts'
 import { MACHINES, type MachineId } from './plan.ts'
 
 interface Request {
   readonly action: 'start' | 'stop'
   readonly machine: string
   readonly part: string
+  /** For a start: variables for this start only. */
+  readonly environment?: Environment
 }
 
 interface Parts {
-  startPart(machine: MachineId, part: string): Promise<void>
+  startPart(machine: MachineId, part: string, environment?: Environment): Promise<void>
   stopPart(machine: MachineId, part: string): Promise<void>
 }
 
@@ -49,9 +52,9 @@ export class Control {
 async function answer(socket: Socket, parts: Parts): Promise<void> {
   socket.on('error', () => undefined)
   try {
-    const { action, machine, part } = JSON.parse(await text(socket)) as Request
+    const { action, machine, part, environment } = JSON.parse(await text(socket)) as Request
     assertPart(machine, part)
-    if (action === 'start') await parts.startPart(machine, part)
+    if (action === 'start') await parts.startPart(machine, part, environment)
     else await parts.stopPart(machine, part)
     socket.end()
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Daemon } from '../lab/daemon.ts'
 import { Supervised } from '../lab/supervised.ts'
 import type { Order, Report } from './machine.ts'
 import { mountMachine } from './mounts.ts'
-import { type Part, partsIn } from './parts.ts'
+import { type Environment, type Part, partsIn } from './parts.ts'
 import { pathsIn } from './paths.ts'
 import type { MachineId } from './plan.ts'
 
@@ -18,7 +18,7 @@ const running = new Map<string, Running>()
 
 /** One part, running or not. */
 interface Running {
-  start(): Promise<void>
+  start(environment: Environment): Promise<void>
   stop(): Promise<void>
 }
 
@@ -32,14 +32,33 @@ function track(part: string, daemon: Daemon): void {
 }
 
 function supervised(name: string, part: Part): Running {
-  return new Supervised({
+  let current: Daemon | undefined
+  let forFirst: Environment = {}
+  const process = new Supervised({
     name: `${name} on ${machine}`,
-    start: part.start,
+    start: (isRestart) => part.start(isRestart, isRestart ? {} : forFirst),
     pauseMs: PAUSE_MS,
     deathsAllowed: RESTARTS_ALLOWED,
-    onStart: (daemon) => track(name, daemon),
+    onStart: (daemon) => {
+      current = daemon
+      track(name, daemon)
+    },
     onGiveUp: ({ message }) => report({ kind: 'gave-up', part: name, sentence: message }),
   })
+  return {
+    async start(environment) {
+      assertStopped(name, current)
+      // It may be about to start again.
+      await process.stop()
+      forFirst = environment
+      await process.start()
+    },
+    stop: () => process.stop(),
+  }
+}
+
+function assertStopped(name: string, daemon: Daemon | undefined): void {
+  if (daemon?.isAlive()) throw new Error(`${name} on ${machine} already runs (pid ${daemon.pid}).`)
 }
 
 function unsupervised(name: string, part: Part): Running {
@@ -50,10 +69,10 @@ function unsupervised(name: string, part: Part): Running {
     daemon = undefined
   }
   return {
-    async start() {
-      if (daemon?.isAlive()) throw new Error(`${name} on ${machine} already runs (pid ${daemon.pid}).`)
+    async start(environment) {
+      assertStopped(name, daemon)
       await stop()
-      daemon = await part.start(false)
+      daemon = await part.start(false, environment)
       track(name, daemon)
     },
     stop,
@@ -71,11 +90,11 @@ function endGroup(daemon: Daemon | undefined): void {
 
 const stopAll = (): Promise<unknown> => Promise.all([...running.values()].map((part) => part.stop()))
 
-async function carryOut({ action, part = '' }: Order): Promise<void> {
+async function carryOut({ action, part = '', environment = {} }: Order): Promise<void> {
   if (action === 'end') return void (await stopAll())
   const chosen = running.get(part)
   if (!chosen) throw new Error(`${machine} has no part ${part}.`)
-  await chosen[action]()
+  await (action === 'start' ? chosen.start(environment) : chosen.stop())
 }
 
 mountMachine(machine, paths)

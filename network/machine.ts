@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import type { Command } from '../lab/enrolment.ts'
 import { lastOutputIn } from '../lab/last-output.ts'
 import { findProgram } from '../lab/program.ts'
+import type { Environment } from './parts.ts'
 import type { Paths } from './paths.ts'
 import type { MachineId } from './plan.ts'
 
@@ -11,6 +13,8 @@ export interface Order {
   readonly id: number
   readonly action: 'start' | 'stop' | 'end'
   readonly part?: string
+  /** For a start: variables for this start only. */
+  readonly environment?: Environment
 }
 
 /** What the program of a machine tells. */
@@ -69,8 +73,14 @@ export class Machine {
     return this.#child.pid ?? 0
   }
 
-  startPart(part: string): Promise<void> {
-    return this.#order({ action: 'start', part })
+  /** The command that runs a program on this machine, as somebody does who is logged in there. */
+  command({ program, args }: Command): Command {
+    const inside = [`--target=${this.pid}`, '--net', '--mount', '--', program, ...args]
+    return { program: findProgram('nsenter', 'util-linux'), args: inside }
+  }
+
+  startPart(part: string, environment: Environment): Promise<void> {
+    return this.#order({ action: 'start', part, environment })
   }
 
   stopPart(part: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { findProgram } from '../lab/program.ts'
 import { INTERFACE, MACHINE_IDS, MACHINES, type MachineId, NETWORKS } from './plan.ts'
 
@@ -88,10 +88,22 @@ const processesIn = (name: string): number[] =>
     .map(Number)
 
 function inUse(pids: readonly number[]): string {
-  const owner = pids.map(parentOf).find((pid) => pid !== undefined && pid > 1 && !pids.includes(pid))
+  const owner = pids
+    .filter(isOnMachine)
+    .map(parentOf)
+    .find((pid) => pid !== undefined && pid > 1 && !pids.includes(pid))
   if (owner !== undefined)
     return `A network already runs on this machine (pid ${owner}). Stop it with \`kill ${owner}\` first.`
   return `Processes still run in the namespaces of an earlier network. Stop them with \`kill ${pids.join(' ')}\` and start again.`
+}
+
+/** Those who only look in from outside have no mounts of their own. */
+function isOnMachine(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`) !== readlinkSync('/proc/self/ns/mnt')
+  } catch {
+    return false
+  }
 }
 
 function parentOf(pid: number): number | undefined {

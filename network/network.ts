@@ -1,17 +1,23 @@
-import { readdirSync, readlinkSync, rmSync, statSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { checkout } from '../lab/checkout.ts'
+import { enrollAgent } from '../lab/enrolment.ts'
 import { allOrFirstError, started } from '../lab/parts.ts'
-import { isRoot } from '../lab/program.ts'
+import { findProgram, isRoot } from '../lab/program.ts'
 import { runUntilEnd } from '../lab/run.ts'
 import { writeFileAtomically } from '../lab/state.ts'
-import { writeServiceConfig } from './configs.ts'
+import { poll } from '../src/primitives/retry.ts'
+import { shareStoreKey, writeAgentConfig, writeServiceConfig } from './configs.ts'
 import { Control } from './control.ts'
-import { describeNetwork, type NetworkDescription } from './description.ts'
+import { configFile, describeNetwork, type NetworkDescription } from './description.ts'
 import { type Happening, Machine } from './machine.ts'
 import { Namespaces } from './namespaces.ts'
-import { type Paths, pathsIn, prepareFolders } from './paths.ts'
-import { MACHINE_IDS, MACHINES, type MachineId } from './plan.ts'
+import type { Environment } from './parts.ts'
+import { agentConfigFile, agentFolder, type Paths, pathsIn, prepareFolders } from './paths.ts'
+import { type AGENTS, type INSTANCES, MACHINE_IDS, MACHINES, type MachineId, SERVICE_USER } from './plan.ts'
+import { asUser } from './users.ts'
 
 export interface NetworkOptions {
   /** The folder of all files. A second start on it keeps zones, hosts, secrets, certificates and the database. */
@@ -28,7 +34,7 @@ export interface Network {
   readonly state: string
   /** The current content of `STATE/network.json`. */
   readonly description: NetworkDescription
-  startPart(machine: MachineId, part: string): Promise<void>
+  startPart(machine: MachineId, part: string, environment?: Environment): Promise<void>
   stopPart(machine: MachineId, part: string): Promise<void>
   /** Stops every process that this network started and removes its namespaces. May be called twice. */
   stop(): Promise<void>
@@ -95,15 +101,22 @@ class NamespaceNetwork implements Network {
       this.#startAll(['25', 'backend'], ['253', 'backend']),
       this.#startAll(['ca', 'pebble']),
     ])
-    writeServiceConfig(this.#paths, '23')
+    for (const machine of ['23', '73'] as const) writeAgentConfig(this.#paths, machine)
+    for (const machine of ['23', '25'] as const) writeServiceConfig(this.#paths, machine)
+    await allOrFirstError([this.#startAll(['23', 'edge']), this.#startAll(['73', 'edge'])])
+    // It prepares the store for the commands of an administrator.
     await this.#startAll(['23', 'service'])
+    shareStoreKey(this.#paths)
+    await allOrFirstError([this.#enroll('73', '23'), this.#enroll('23', '25')])
+    await this.#startAll(['25', 'service'])
+    await this.#inStep()
     this.#control = await Control.listen(this.#paths.control, this)
     this.#isUp = true
     this.#describe()
   }
 
-  startPart(machine: MachineId, part: string): Promise<void> {
-    return this.#machine(machine).startPart(part)
+  startPart(machine: MachineId, part: string, environment: Environment = {}): Promise<void> {
+    return this.#machine(machine).startPart(part, environment)
   }
 
   stopPart(machine: MachineId, part: string): Promise<void> {
@@ -115,6 +128,7 @@ class NamespaceNetwork implements Network {
     this.#control?.close()
     // First those that use the others: they would wait for a database or an edge that is gone.
     await this.#stopEverywhere('service')
+    await this.#stopEverywhere('edge')
     const mounts = [...this.#machines.values()].map(({ pid }) => mountNamespace(pid))
     await Promise.all([...this.#machines.values()].map((machine) => machine.end()))
     endProcessesIn(new Set(mounts.filter((mount) => mount !== undefined)))
@@ -141,6 +155,32 @@ class NamespaceNetwork implements Network {
     }
   }
 
+  /** Lets the agent of a server join with a code of an instance on another machine, unless it has a certificate already. */
+  async #enroll(server: keyof typeof AGENTS, instance: keyof typeof INSTANCES): Promise<void> {
+    if (existsSync(join(agentFolder(this.#paths, server), 'agent.crt'))) return
+    await enrollAgent(
+      server,
+      {
+        config: configFile(this.#paths, instance),
+        on: (command) => this.#machine(instance).command(asUser(SERVICE_USER.id, SERVICE_USER.id, command)),
+      },
+      { config: agentConfigFile(this.#paths, server), on: (command) => this.#machine(server).command(command) },
+    )
+    this.#options.onProgress?.(`a certificate for the agent on ${server}`)
+  }
+
+  /** Waits until no instance knows of an edge that is out of step: just after the enrolment that of 73 is. */
+  async #inStep(): Promise<void> {
+    const asked = this.description.machines['10'].namespace
+    for (const api of Object.values(this.description.api))
+      await poll(
+        () => edgesOutOfStep(asked, api),
+        (servers) => servers.length === 0,
+        { firstMs: 100, withinMs: 60_000 },
+      )
+    this.#options.onProgress?.('both edges in step')
+  }
+
   #machine(id: MachineId): Machine {
     const machine = this.#machines.get(id)
     if (!machine) throw new Error(`${id} is not a machine with parts.`)
@@ -164,6 +204,14 @@ class NamespaceNetwork implements Network {
     if (!this.#isUp || this.#isStopping) return
     writeFileAtomically(this.#paths.description, `${JSON.stringify(this.description, null, 2)}\n`, 0o644)
   }
+}
+
+/** The servers whose edges an instance calls out of step, when it is asked from a machine. */
+async function edgesOutOfStep(namespace: string, api: string): Promise<readonly string[]> {
+  const curl = [findProgram('curl', 'curl'), '-sS', '--max-time', '5', `${api}/api/hosts`]
+  const { stdout } = await promisify(execFile)(findProgram('nsenter', 'util-linux'), [`--net=${namespace}`, ...curl])
+  const { edges } = JSON.parse(stdout) as { edges: readonly { server: string; inStep: boolean }[] }
+  return edges.filter(({ inStep }) => !inStep).map(({ server }) => server)
 }
 
 /** The service runs as a user of its own. */

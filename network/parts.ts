@@ -1,18 +1,35 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { startBackends } from '../lab/backends.ts'
 import { type NameServerOptions, startPrimaryBind, startSecondaryBind } from '../lab/bind.ts'
+import { launcher } from '../lab/checkout.ts'
 import { type Daemon, type DaemonOptions, launchDaemon, startDaemon } from '../lab/daemon.ts'
 import { startNginx } from '../lab/nginx.ts'
 import { startPebble } from '../lab/pebble.ts'
 import { serviceDaemon } from '../lab/service.ts'
-import { edgeOf, type Paths } from './paths.ts'
-import { ACME, addressOf, BACKENDS, DATABASE, DNS, EDGE_PORTS, INSTANCES, type MachineId, ZONE } from './plan.ts'
+import { agentConfigFile, edgeOf, type Paths } from './paths.ts'
+import {
+  ACME,
+  type AGENTS,
+  addressOf,
+  BACKENDS,
+  DATABASE,
+  DNS,
+  EDGE_PORTS,
+  INSTANCES,
+  type MachineId,
+  SERVICE_USER,
+  ZONE,
+} from './plan.ts'
 import { startPostgres } from './postgres.ts'
+import { asUser } from './users.ts'
+
+export type Environment = Readonly<Record<string, string>>
 
 /** How a part is started, on its machine. */
 export interface Part {
-  readonly start: (isRestart: boolean) => Promise<Daemon>
+  /** `environment`: variables for this start only. */
+  readonly start: (isRestart: boolean, environment: Environment) => Promise<Daemon>
   /** It is started again when it dies. */
   readonly isSupervised: boolean
 }
@@ -25,14 +42,17 @@ export const partsIn = (paths: Paths): Readonly<Record<MachineId, Readonly<Recor
     postgres: once(() => startPostgres(databaseOptions(paths))),
     named: once(() => startPrimaryBind(nameServer(paths, '23'), DNS.secondary)),
     nginx: once(() => startNginx(edgeOf(paths, '23'))),
+    edge: agent(paths, '23'),
     service: service(paths, '23'),
   },
   '73': {
     named: once(() => startSecondaryBind(nameServer(paths, '73'), DNS.primary)),
     nginx: once(() => startNginx(edgeOf(paths, '73'))),
+    edge: agent(paths, '73'),
   },
   '25': {
     backend: once(() => startBackends([BACKENDS['25']], paths.of('25', 'backend.log'))),
+    service: service(paths, '25'),
   },
   '253': { backend: once(() => startBackends([BACKENDS['253']], paths.of('253', 'backend.log'))) },
   '10': {},
@@ -42,15 +62,32 @@ export const partsIn = (paths: Paths): Readonly<Record<MachineId, Readonly<Recor
 
 /** Restarted, it is not waited for: it may be waiting for its database or its edge, and is alive all the same. */
 const supervised = (options: () => DaemonOptions): Part => ({
-  start: (isRestart) => (isRestart ? launchDaemon : startDaemon)(options()),
+  start: (isRestart, environment) =>
+    (isRestart ? launchDaemon : startDaemon)({ ...options(), env: { ...process.env, ...environment } }),
   isSupervised: true,
 })
 
 const service = (paths: Paths, machine: keyof typeof INSTANCES): Part =>
   supervised(() => {
     const files = { configFile: paths.of(machine, 'drawbridge.yaml'), logFile: paths.of(machine, 'service.log') }
-    const daemon = serviceDaemon({ ...files, listen: INSTANCES[machine] })
-    return { ...daemon, name: `The service on ${machine}`, killAfterMs: LONGEST_END_MS }
+    const { program, args, ...daemon } = serviceDaemon({ ...files, listen: INSTANCES[machine] })
+    const command = asUser(SERVICE_USER.id, SERVICE_USER.id, { program, args })
+    return { ...daemon, ...command, name: `The service on ${machine}`, killAfterMs: LONGEST_END_MS }
+  })
+
+/** It does not listen for other machines before it has joined. */
+const agent = (paths: Paths, machine: keyof typeof AGENTS): Part =>
+  supervised(() => {
+    const logFile = paths.of(machine, 'edge.log')
+    const begun = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0
+    return {
+      name: `The agent on ${machine}`,
+      program: process.execPath,
+      args: [launcher(), 'edge', '--config', agentConfigFile(paths, machine)],
+      logFile,
+      isReady: async () => readFileSync(logFile).subarray(begun).includes('"edge_agent_started"'),
+      killAfterMs: LONGEST_END_MS,
+    }
   })
 
 /** After SIGTERM a service or an agent finishes what it has begun. */

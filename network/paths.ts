@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type EdgeDescription, edgeBelow } from '../lab/description.ts'
 import { secretIn } from '../lab/state.ts'
-import { addressOf, EDGE_PORTS, MACHINE_IDS, MACHINES, type MachineId, SERVICE_USER } from './plan.ts'
+import { type AGENTS, addressOf, EDGE_PORTS, MACHINE_IDS, MACHINES, type MachineId, SERVICE_USER } from './plan.ts'
 
 /** Every path under STATE. The network writes nowhere else, so `rm -rf` of STATE removes all of it. */
 export interface Paths {
@@ -56,6 +56,11 @@ export function writeForService(file: string, text: string): void {
   writeFileSync(file, text, { mode: 0o600 })
   chownSync(file, SERVICE_USER.id, SERVICE_USER.id)
 }
+
+/** The certificate and the key of an agent. */
+export const agentFolder = (paths: Paths, machine: keyof typeof AGENTS): string => paths.of(machine, 'edge')
+
+export const agentConfigFile = (paths: Paths, machine: keyof typeof AGENTS): string => paths.of(machine, 'edge.yaml')
 
 /** The nginx of an edge. */
 export const edgeOf = (paths: Paths, server: '23' | '73'): EdgeDescription =>

@@ -24,9 +24,9 @@ const on = (network: MachinePlan['network'], last: number, ...parts: string[]): 
 })
 
 export const MACHINES: Readonly<Record<MachineId, MachinePlan>> = {
-  '23': on(LAN, 23, 'postgres', 'named', 'nginx', 'service'),
-  '73': on(LAN, 73, 'named', 'nginx'),
-  '25': on(LAN, 25, 'backend'),
+  '23': on(LAN, 23, 'postgres', 'named', 'nginx', 'edge', 'service'),
+  '73': on(LAN, 73, 'named', 'nginx', 'edge'),
+  '25': on(LAN, 25, 'backend', 'service'),
   '253': on(LAN, 253, 'backend'),
   '10': on(LAN, 10),
   ca: on(OUTSIDE, 20, 'pebble'),
@@ -48,6 +48,10 @@ export const ACME = { api: at('ca', 14_000), management: at('ca', 15_000) }
 export const DATABASE = at('23', 5432)
 /** The machines with an instance of the service. */
 export const INSTANCES = { '23': at('23', 8045), '25': at('25', 8045) }
+/** The machines with an edge agent: where it listens for services on other machines. */
+export const AGENTS = { '23': at('23', 8046), '73': at('73', 8046) }
+/** In the /run of machine 23, which no other machine sees. */
+export const AGENT_SOCKET = '/run/drawbridge/edge-23.sock'
 export const BACKENDS = {
   '25': { server: '25', ...at('25', 3000), healthStatus: 200 },
   '253': { server: '253', ...at('253', 3000), healthStatus: 503 },

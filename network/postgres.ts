@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { type Daemon, startDaemon } from '../lab/daemon.ts'
+import type { Command } from '../lab/enrolment.ts'
 import { findProgram, isRoot } from '../lab/program.ts'
 import { asUser, idOf } from './users.ts'
 
@@ -31,9 +32,11 @@ export async function initCluster(folder: string): Promise<void> {
 /** Runs a program of PostgreSQL to its end, as Debian's user for it if the caller is root. */
 export async function asPostgres(program: string, args: readonly string[]): Promise<void> {
   const path = postgresProgram(program)
-  const command = isRoot() ? asUser(USER, path, args) : { program: path, args }
+  const command = isRoot() ? asPostgresUser({ program: path, args }) : { program: path, args }
   await run(command.program, command.args, { cwd: '/' })
 }
+
+const asPostgresUser = (command: Command): Command => asUser(idOf(USER, '-u'), idOf(USER, '-g'), command)
 
 export interface PostgresOptions {
   readonly folder: string
@@ -64,7 +67,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Daemon> {
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]
   const daemon = await startDaemon({
     name: 'PostgreSQL',
-    ...asUser(USER, postgresProgram('postgres'), args),
+    ...asPostgresUser({ program: postgresProgram('postgres'), args }),
     logFile: join(folder, 'postgres.log'),
     isReady: () => isAnswering(port),
     // SIGTERM would wait until every client has gone.

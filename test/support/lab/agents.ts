@@ -1,13 +1,12 @@
-import { execFile, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { stringify } from 'yaml'
 import { launcher } from '../../../lab/checkout.ts'
 import { type Daemon, startDaemon } from '../../../lab/daemon.ts'
 import type { EdgeDescription } from '../../../lab/description.ts'
+import { enrollAgent } from '../../../lab/enrolment.ts'
 import { edgeFiles } from '../../../lab/nginx.ts'
 import { findProgram } from '../../../lab/program.ts'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
@@ -183,30 +182,6 @@ export function askAgent(
   })
 }
 
-const run = promisify(execFile)
-
-/** Enrolls an agent as an administrator does: a code where the service is, and the code on the machine of the edge. */
-export async function enroll(
-  lab: Pick<TestLab, 'state'>,
-  agent: Pick<LabAgent, 'server' | 'configFile'>,
-): Promise<void> {
-  const config = join(lab.state, 'drawbridge.yaml')
-  const waiting = spawn(process.execPath, [launcher(), 'edge', 'enroll', agent.server, '--config', config], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let [output, errors] = ['', '']
-  waiting.stderr.on('data', (chunk) => {
-    errors += chunk
-  })
-  const ended = new Promise<number | null>((resolve) => waiting.once('exit', resolve))
-  const code = await new Promise<string>((resolve, reject) => {
-    waiting.stdout.on('data', (chunk) => {
-      output += chunk
-      const [, found] = / (\S{100,})\n/.exec(output) ?? []
-      if (found !== undefined) resolve(found)
-    })
-    void ended.then(() => reject(new Error(`No code was made: ${errors}`)))
-  })
-  await run(process.execPath, [launcher(), 'edge', 'join', '--config', agent.configFile, code])
-  if ((await ended) !== 0) throw new Error(`The agent was not enrolled: ${errors}`)
-}
+/** Enrolls an agent of a lab, as an administrator does. */
+export const enroll = (lab: Pick<TestLab, 'state'>, agent: Pick<LabAgent, 'server' | 'configFile'>): Promise<void> =>
+  enrollAgent(agent.server, { config: join(lab.state, 'drawbridge.yaml') }, { config: agent.configFile })
