@@ -17,9 +17,9 @@ const CLAIMS: Readonly<Record<string, string | string[]>>[] = [
 ]
 
 export function callers(network: () => TestNetwork): void {
-  describe('callers at the addresses of the specification', () => {
+  describe.each(['23', '25'] as const)('callers at the addresses of the specification, of the instance on %s', (at) => {
     test('the public may plan, and nothing else, whatever header it sends', async () => {
-      const [outside, inside] = [network().as('public'), network().as('10')]
+      const [outside, inside] = [network().as('public', at), network().as('10', at)]
       const { planId } = await planned(outside, { subdomain: 'outside', tls: true })
       const capability = await granted(inside, planId)
       for (const headers of CLAIMS) {
@@ -43,9 +43,9 @@ export function callers(network: () => TestNetwork): void {
     })
 
     test('192.168.45.10 plans, gets a token, applies, reads and removes, with HTTPS by dns-01', async () => {
-      const inside = network().as('10')
-      const host = 'inside.example.test'
-      const { planId, url } = await planned(inside, { subdomain: 'inside', tls: true })
+      const inside = network().as('10', at)
+      const host = `inside-${at}.example.test`
+      const { planId, url } = await planned(inside, { subdomain: `inside-${at}`, tls: true })
       expect(url).toBe(`https://${host}/`)
       const { steps, verification } = expected(await run(inside, planId), 200)
       expect(steps.map(({ name }: { name: string }) => name)).toEqual([
@@ -57,35 +57,41 @@ export function callers(network: () => TestNetwork): void {
         'verify',
       ])
       expect(verification.primary).toMatchObject({ server: '23', ok: true })
+      expect(verification.secondary).toMatchObject({ server: '73', ok: true, inStep: true })
       expect(await network().visit('public', '23', host)).toBe(200)
+      expect(await network().visit('public', '73', host)).toBe(200)
       expect(await network().addresses('public', '23', host)).toEqual(['192.168.45.23'])
       await expect.poll(() => network().addresses('public', '73', host)).toEqual(['192.168.45.23'])
       const health = expected(
         await network()
-          .as('public')
+          .as('public', at)
           .call({ path: `/api/health?host=${host}` }),
         200,
       )
       expect(health).toMatchObject({ server: '25', managed: true })
       await removed(inside, planId)
       expect(await network().addresses('public', '23', host)).toEqual([])
-      expect(await network().visit('public', '23', host)).not.toBe(200)
+      for (const edge of ['23', '73'] as const) expect(await network().visit('public', edge, host)).not.toBe(200)
     })
 
     test('a capability that was issued to 192.168.45.10 is refused from 192.168.45.25, and is not spent', async () => {
-      const [ten, twentyFive] = [network().as('10'), network().as('25')]
+      const other = at === '23' ? '25' : '23'
+      const ten = network().as('10', at)
       const { planId } = await planned(ten, { subdomain: 'bound' })
       const capability = await granted(ten, planId)
-      const { status, body } = await runWith(twentyFive, capability, planId)
-      expect([status, body.code]).toEqual([403, 'capability_invalid'])
-      expect((await runWith(ten, capability, planId)).status).toBe(200)
+      for (const instance of [at, other] as const) {
+        const { status, body } = await runWith(network().as('25', instance), capability, planId)
+        expect([status, body.code]).toEqual([403, 'capability_invalid'])
+      }
+      // The other instance knows it too.
+      expect((await runWith(network().as('10', other), capability, planId)).status).toBe(200)
       await removed(ten, planId)
     })
 
     test('a backend that is not healthy is refused', async () => {
-      const answer = await network()
-        .as('10')
-        .call({ path: '/api/deploy/plan', body: planRequest(network().as('10'), { server: '253', subdomain: 'sick' }) })
+      const inside = network().as('10', at)
+      const body = planRequest(inside, { server: '253', subdomain: 'sick' })
+      const answer = await inside.call({ path: '/api/deploy/plan', body })
       expect([answer.status, answer.body.code]).toEqual([422, 'backend_unhealthy'])
     })
   })

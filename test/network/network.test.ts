@@ -3,6 +3,9 @@ import { isRoot } from '../../lab/program.ts'
 import { TestNetwork } from '../support/network/network.ts'
 import { cables } from './cables.ts'
 import { callers } from './callers.ts'
+import { cutConnections } from './connections.ts'
+import { crashes } from './crashes.ts'
+import { rights } from './rights.ts'
 import { supervision } from './supervision.ts'
 
 /** One network for all of these tests, because it takes seconds to build. */
@@ -16,7 +19,10 @@ suite(isRoot() ? 'the network' : 'the network (skipped: only root may make names
   afterAll(() => network?.stop(), 60_000)
 
   callers(() => network)
+  rights(() => network)
   cables(() => network)
+  cutConnections(() => network)
+  crashes(() => network)
   supervision(() => network)
 
   test('leaves no process and no namespace when it is asked to end', async () => {

@@ -9,9 +9,21 @@ export function supervision(network: () => TestNetwork): void {
       const { machines } = network().description
       for (const { namespace, pids } of Object.values(machines))
         for (const pid of Object.values(pids)) expect(namespaceOf(pid)).toBe(namespaceOf(namespace))
-      expect(userOf(network().pidOf('23', 'nginx'))).toBe('0')
-      expect(machines['10'].pids).toEqual({})
-      expect(machines.public.pids).toEqual({})
+      const parts = Object.fromEntries(
+        Object.entries(machines).map(([id, { pids }]) => [id, Object.keys(pids).toSorted()]),
+      )
+      expect(parts).toEqual({
+        '23': ['edge', 'named', 'nginx', 'postgres', 'service'],
+        '73': ['edge', 'named', 'nginx'],
+        '25': ['backend', 'service'],
+        '253': ['backend'],
+        '10': [],
+        ca: ['pebble'],
+        public: [],
+      })
+      for (const machine of ['23', '73'] as const)
+        for (const part of ['nginx', 'edge']) expect(userOf(network().pidOf(machine, part))).toBe('0')
+      for (const machine of ['23', '25'] as const) expect(userOf(network().pidOf(machine, 'service'))).toBe('8045')
     })
 
     test('nginx stays dead until it is asked for, and a signal to its master is enough', async () => {
@@ -23,9 +35,17 @@ export function supervision(network: () => TestNetwork): void {
       await expect(network().startPart('73', 'postgres')).rejects.toThrow('73 has no part postgres')
     })
 
-    test('a service that dies is started again on the same state', async () => {
-      const killed = network().killPart('23', 'service')
-      await until('there is another one', () => ![undefined, killed].includes(network().pidOf('23', 'service')))
+    test.each([
+      ['23', 'edge'],
+      ['73', 'edge'],
+      ['25', 'service'],
+      ['23', 'service'],
+    ] as const)('%s: a part %s that dies is started again on the same state', async (machine, part) => {
+      await network().replaced(machine, part, network().killPart(machine, part))
+      await expect(network().startPart(machine, part)).rejects.toThrow(`${part} on ${machine} already runs`)
+    })
+
+    test('a service stays stopped when it was asked to stop', async () => {
       await network().isReady('23')
       await network().stopPart('23', 'service')
       expect(network().pidOf('23', 'service')).toBeUndefined()
@@ -34,7 +54,7 @@ export function supervision(network: () => TestNetwork): void {
     })
 
     test('a database that was killed comes back when it is asked for, and the service goes on', async () => {
-      network().killPart('23', 'postgres', 'SIGQUIT')
+      network().signalPart('23', 'postgres', 'SIGQUIT')
       await until('it is out of the description', () => network().pidOf('23', 'postgres') === undefined)
       await network().startPart('23', 'postgres')
       await network().isReady('23')

@@ -15,7 +15,11 @@ export interface TransferredRecord {
 }
 
 /** All records of the lab's primary, sorted, without the SOA, whose serial grows with every change. */
-export async function zoneRecords({ description }: TestLab): Promise<TransferredRecord[]> {
+export async function zoneRecords({
+  description,
+}: {
+  readonly description: Pick<TestLab['description'], 'dns' | 'zone'>
+}): Promise<TransferredRecord[]> {
   const { dns, zone } = description
   const { address, port } = dns.primary
   const key = `${dns.tsig.algorithm}:${dns.tsig.name}:${readFileSync(dns.tsig.secretFile, 'utf8')}`

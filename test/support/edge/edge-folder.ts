@@ -86,14 +86,15 @@ export async function serves({ address, http, https }: EdgeDescription, host: st
   return answer.kind === 'answer'
 }
 
-/** The complaint of `nginx -t` about the configuration on disk; empty when it is valid. */
-export function configurationFault({ prefix, config }: EdgeDescription): Promise<string> {
+/** The complaint of `nginx -t` about the configuration on disk; empty when it is valid. `enter`: the way to the edge's machine. */
+export function configurationFault(
+  { prefix, config }: EdgeDescription,
+  enter: readonly string[] = [],
+): Promise<string> {
+  const test = [findProgram('nginx', 'nginx'), '-t', '-q', '-e', 'stderr', '-p', prefix, '-c', config]
+  const [program = '', ...args] = [...enter, ...test]
   return new Promise((resolve) => {
-    execFile(
-      findProgram('nginx', 'nginx'),
-      ['-t', '-q', '-e', 'stderr', '-p', prefix, '-c', config],
-      (error, _out, said) => resolve(error ? said || error.message : ''),
-    )
+    execFile(program, args, (error, _out, said) => resolve(error ? said || error.message : ''))
   })
 }
 

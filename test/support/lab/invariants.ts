@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EdgeDescription } from '../../../lab/description.ts'
+import type { EdgeDescription, LabDescription } from '../../../lab/description.ts'
 import { secretIn, statePaths } from '../../../lab/state.ts'
 import { holdsExactly } from '../../../src/dns/read-back.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
@@ -22,6 +22,31 @@ export interface Allowances {
   readonly withoutSecondary?: boolean
 }
 
+/** What is judged: a lab, or the network of the specification. */
+export interface Judged {
+  readonly description: Pick<LabDescription, 'zone' | 'dns' | 'edges'>
+  readonly withStore: <T>(work: (store: Store) => Promise<T>) => Promise<T>
+  readonly rows: <Row>(query: string) => Promise<Row[]>
+  /** The state folders and the logs of all services. */
+  readonly stateFolders: readonly string[]
+  readonly logs: readonly string[]
+  readonly secretFiles: readonly string[]
+  /** The command that runs a program on the machine of an edge. */
+  readonly onMachineOf?: (server: string) => readonly string[]
+}
+
+function labJudged(lab: TestLab): Judged {
+  const { service, log, tsigSecret, adminToken } = statePaths(lab.state)
+  return {
+    description: lab.description,
+    withStore: (work) => withStore(lab, work),
+    rows: async (query) => rowsOf(lab, query),
+    stateFolders: [service],
+    logs: [log],
+    secretFiles: [tsigSecret, adminToken],
+  }
+}
+
 interface Books {
   readonly plans: readonly Plan[]
   readonly exposures: readonly Exposure[]
@@ -32,26 +57,29 @@ interface Books {
  * Checks what must always be true, from outside: store, zone, both edges and the state folder. Throws an Error that lists all
  * violations. Skips `blocked` hosts. No run may be in progress.
  */
-export async function invariants(lab: TestLab, allowances: Allowances = {}): Promise<void> {
-  const { primary, secondary } = lab.description.edges
+export const invariants = (lab: TestLab, allowances: Allowances = {}): Promise<void> =>
+  judge(labJudged(lab), allowances)
+
+export async function judge(judged: Judged, allowances: Allowances = {}): Promise<void> {
+  const { primary, secondary } = judged.description.edges
   const edges = allowances.withoutSecondary ? [primary] : [primary, secondary]
-  const broken = await withStore(lab, async (store) => {
+  const broken = await judged.withStore(async (store) => {
     const books: Books = {
       plans: await store.listPlans({ limit: 100_000 }),
       exposures: await Array.fromAsync(eachExposure(store)),
-      zone: await zoneRecords(lab),
+      zone: await zoneRecords(judged),
     }
     return [
-      ...(await brokenBooks(lab, store, books)),
-      ...(await brokenNames(lab, books)),
-      ...(await Promise.all(edges.map((edge) => brokenEdge(edge, books, allowances)))).flat(),
-      ...leftInState(lab),
+      ...(await brokenBooks(judged, store, books)),
+      ...(await brokenNames(judged, books)),
+      ...(await Promise.all(edges.map((edge) => brokenEdge(edge, books, { ...allowances, ...judged })))).flat(),
+      ...leftInState(judged),
     ]
   })
   if (broken.length > 0) throw new Error(`Invariants are violated:\n- ${broken.join('\n- ')}`)
 }
 
-async function brokenBooks(lab: TestLab, store: Store, { plans, exposures }: Books): Promise<string[]> {
+async function brokenBooks(judged: Judged, store: Store, { plans, exposures }: Books): Promise<string[]> {
   const unfinished = await store.unfinishedRuns()
   const leases = await Promise.all(plans.map(({ host }) => store.findLease(hostLease(host), Date.now())))
   const held = new Map(exposures.map((exposure) => [exposure.planId, exposure]))
@@ -68,21 +96,22 @@ async function brokenBooks(lab: TestLab, store: Store, { plans, exposures }: Boo
           (state === 'applied' || state === 'blocked' ? state : undefined) !== held.get(planId)?.state,
       )
       .map(({ planId, host, state }) => `the plan of ${host} is ${state}, its exposure ${held.get(planId)?.state}`),
-    ...overspent(lab),
+    ...(await overspent(judged)),
     ...(audit.ok ? [] : [audit.sentence]),
   ]
 }
 
 /** The number of runs of callers minus the number of spent capabilities. */
-const overspent = (lab: TestLab): string[] =>
-  rowsOf<{ host: string; action: string }>(
-    lab,
-    `select r.host, r.action from runs r where r.actor not in ('drawbridge', 'console') group by r.plan_id, r.action having count(*) >
+async function overspent({ rows }: Judged): Promise<string[]> {
+  const found = await rows<{ host: string; action: string }>(
+    `select r.host, r.action from runs r where r.actor not in ('drawbridge', 'console') group by r.plan_id, r.host, r.action having count(*) >
       (select count(*) from capabilities c where c.plan_id = r.plan_id and c.action = case r.action when 'update' then 'apply' else r.action end and c.used_at is not null)`,
-  ).map(({ host, action }) => `${host} has more runs to ${action} than capabilities were spent`)
+  )
+  return found.map(({ host, action }) => `${host} has more runs to ${action} than capabilities were spent`)
+}
 
-async function brokenNames(lab: TestLab, { plans, exposures, zone }: Books): Promise<string[]> {
-  const { dns, edges } = lab.description
+async function brokenNames({ description }: Judged, { plans, exposures, zone }: Books): Promise<string[]> {
+  const { dns, edges } = description
   const reader = dnsReader(dns.primary)
   const states = new Map(exposures.map(({ planId, state }) => [planId, state]))
   const receipts = new Map(exposures.map(({ planId, receipt }) => [planId, receipt]))
@@ -116,7 +145,7 @@ async function brokenNames(lab: TestLab, { plans, exposures, zone }: Books): Pro
 async function brokenEdge(
   edge: EdgeDescription,
   { plans, exposures }: Books,
-  { foreignFault }: Allowances,
+  { foreignFault, onMachineOf }: Allowances & Pick<Judged, 'onMachineOf'>,
 ): Promise<string[]> {
   const view = viewOf(edge)
   const byHost = new Map(exposures.map((exposure) => [exposure.host, exposure]))
@@ -125,7 +154,7 @@ async function brokenEdge(
   const known = [...new Set(plans.map(({ host }) => host))].filter((host) => !isBlocked(host))
   const served = await Promise.all(known.map((host) => serves(edge, host)))
   const ids = new Set(view.entries.values())
-  const fault = foreignFault ? '' : await configurationFault(edge)
+  const fault = foreignFault ? '' : await configurationFault(edge, onMachineOf?.(edge.server))
   return [
     ...(fault === '' ? [] : [`nginx would not load its configuration: ${fault}`]),
     ...[...view.hosts]
@@ -148,16 +177,15 @@ async function brokenEdge(
   ].map((sentence) => `${edge.server}: ${sentence}`)
 }
 
-/** Faults in the state folder: unfinished files, files that others can read, secrets in a log. */
-function leftInState(lab: TestLab): string[] {
-  const paths = statePaths(lab.state)
-  const names = readdirSync(paths.service, { recursive: true, encoding: 'utf8' })
-  const log = readFileSync(paths.log, 'utf8')
+/** Faults in the state folders: unfinished files, files that others can read, secrets in a log. */
+function leftInState({ stateFolders, logs, secretFiles }: Judged): string[] {
+  const names = stateFolders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+  const logged = logs.map((log) => readFileSync(log, 'utf8')).join('')
   return [
     ...names.filter((name) => /\.(new|tmp|draft)$/.test(name)).map((name) => `${name} was left in the state folder`),
-    ...tooOpen(paths.service),
-    ...[secretIn(paths.tsigSecret), secretIn(paths.adminToken), 'PRIVATE KEY']
-      .filter((secret) => log.includes(secret))
+    ...stateFolders.flatMap(tooOpen),
+    ...[...secretFiles.map(secretIn), 'PRIVATE KEY']
+      .filter((secret) => logged.includes(secret))
       .map(() => 'a secret is in the log'),
   ]
 }

@@ -1,11 +1,33 @@
 // A caller on a machine of the network. It asks what its parent tells it to ask, from the machine's own address.
+import pg from 'pg'
+import type { EdgeDescription } from '../../../lab/description.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { visit } from '../edge/visitor.ts'
 import { call } from '../http/call.ts'
+import type { Allowances } from '../lab/invariants.ts'
+import { type Load, startLoad } from '../lab/load.ts'
+import { judgeNetwork } from './judge.ts'
+
+let load: Load | undefined
 
 export const QUESTIONS = {
   call,
   visit,
+  beginVisits: async (edge: EdgeDescription, host: string): Promise<void> => {
+    load = startLoad(edge, host, '/healthz', { tls: true, perSecond: 20 })
+  },
+  endVisits: async () => load?.stop() ?? { served: 0, failures: [] },
+  /** Rejects with every invariant that is violated. Asked on a machine that the database and the zone know. */
+  judge: (state: string, allowances: Allowances) => judgeNetwork(state, allowances),
+  /** The answer of the database to a client with the password, or the code of its refusal. */
+  database: async (url: string): Promise<string> => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+    client.on('error', () => undefined)
+    return client.connect().then(
+      () => client.end().then(() => 'connected'),
+      (error: { code?: string; message: string }) => error.code ?? error.message,
+    )
+  },
   /** The addresses of a name, as one name server tells them. `undefined`: no answer. */
   addresses: async (server: Parameters<typeof dnsReader>[0], name: string): Promise<string[] | undefined> => {
     const [outcome] = await dnsReader(server, { limitMs: 1_000 }).ask([{ name, type: 'A' }])

@@ -1,13 +1,18 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Command } from '../../../lab/enrolment.ts'
 import { askNetwork } from '../../../network/control.ts'
 import type { NetworkDescription } from '../../../network/description.ts'
 import { pathsIn } from '../../../network/paths.ts'
-import type { MachineId } from '../../../network/plan.ts'
+import { type MachineId, SERVICE_USER } from '../../../network/plan.ts'
+import { asUser } from '../../../network/users.ts'
 import type { Answer, Call } from '../http/call.ts'
 import type { CalledService } from '../lab/exposure.ts'
+import type { Allowances } from '../lab/invariants.ts'
+import type { Load } from '../lab/load.ts'
 import { type TempFolder, tempFolder } from '../temp-folder.ts'
 import { until } from '../until.ts'
 import { Caller } from './caller.ts'
@@ -117,23 +122,93 @@ export class TestNetwork {
     return work().finally(() => this.mendCable(machine))
   }
 
-  startPart(machine: MachineId, part: string): Promise<void> {
-    return askNetwork(pathsIn(this.state).control, { action: 'start', machine, part })
+  startPart(machine: MachineId, part: string, environment: Readonly<Record<string, string>> = {}): Promise<void> {
+    return askNetwork(pathsIn(this.state).control, { action: 'start', machine, part, environment })
   }
 
   stopPart(machine: MachineId, part: string): Promise<void> {
     return askNetwork(pathsIn(this.state).control, { action: 'stop', machine, part })
   }
 
+  /** Stops a part and starts it with environment variables for this start only. */
+  async restartPart(machine: MachineId, part: string, environment: Readonly<Record<string, string>>): Promise<void> {
+    await this.stopPart(machine, part)
+    await this.startPart(machine, part, environment)
+  }
+
   pidOf(machine: MachineId, part: string): number | undefined {
     return this.description.machines[machine].pids[part]
   }
 
-  killPart(machine: MachineId, part: string, signal: NodeJS.Signals = 'SIGKILL'): number {
+  /** Resolves when another process than this one runs as the part. */
+  replaced(machine: MachineId, part: string, pid: number): Promise<void> {
+    const isAnother = () => ![undefined, pid].includes(this.pidOf(machine, part))
+    return until(`${part} on ${machine} was started again`, isAnother, 60_000)
+  }
+
+  /** The command that runs a program on a machine, as the user of the service or as root. */
+  commandOn(machine: '23' | '73' | '25', user: 'drawbridge' | 'root', ...command: string[]): Command {
+    const pid = Object.values(this.description.machines[machine].pids)[0]
+    const inside = { program: command[0] ?? '', args: command.slice(1) }
+    const { program, args } = user === 'root' ? inside : asUser(SERVICE_USER.id, SERVICE_USER.id, inside)
+    return { program: 'nsenter', args: [`--target=${pid}`, '--net', '--mount', '--', program, ...args] }
+  }
+
+  /** Resolves with the output of the program, and rejects if it fails. */
+  async runOn(...command: Parameters<TestNetwork['commandOn']>): Promise<string> {
+    const { program, args } = this.commandOn(...command)
+    return (await promisify(execFile)(program, args)).stdout
+  }
+
+  /** Visitors on a machine ask for a host over HTTPS all the time. */
+  beginVisits(machine: MachineId, edge: '23' | '73', host: string): Promise<void> {
+    return this.#callerOn(machine).ask('beginVisits', this.description.edges[edge], host)
+  }
+
+  endVisits(machine: MachineId): ReturnType<Load['stop']> {
+    return this.#callerOn(machine).ask('endVisits')
+  }
+
+  /** Rejects with every invariant that is violated. */
+  judge(allowances: Allowances = {}): Promise<void> {
+    return this.#callerOn('23').ask('judge', this.state, allowances)
+  }
+
+  /** What the database answers a client on a machine that has the password of the service. */
+  database(machine: MachineId): Promise<string> {
+    const url = readFileSync(pathsIn(this.state).of('23', 'secrets', 'store'), 'utf8')
+    return this.#callerOn(machine).ask('database', url)
+  }
+
+  /** Waits until an instance knows of no edge that is out of step. */
+  inStep(instance: '23' | '25', withinMs = 60_000): Promise<void> {
+    const isInStep = async () => {
+      const { body } = await this.as('10', instance).call({ path: '/api/hosts' })
+      return body.edges.every((edge: { inStep: boolean }) => edge.inStep)
+    }
+    return until(`the edges are in step for the service on ${instance}`, isInStep, withinMs)
+  }
+
+  /** Returns the process id. */
+  signalPart(machine: MachineId, part: string, signal: NodeJS.Signals): number {
     const pid = this.pidOf(machine, part)
     if (pid === undefined) throw new Error(`${part} on ${machine} does not run.`)
     process.kill(pid, signal)
     return pid
+  }
+
+  killPart(machine: MachineId, part: string): number {
+    return this.signalPart(machine, part, 'SIGKILL')
+  }
+
+  /** Waits until a part stands still at the point that its environment names. */
+  hasStopped(machine: MachineId, part: string): Promise<void> {
+    const isStopped = () => / T /.test(readFileSync(`/proc/${this.pidOf(machine, part)}/stat`, 'utf8'))
+    return until(`${part} on ${machine} has stopped`, isStopped, 60_000)
+  }
+
+  isGone(machine: MachineId, part: string): Promise<void> {
+    return until(`${part} on ${machine} is gone`, () => this.pidOf(machine, part) === undefined)
   }
 
   /** Waits until an instance of the service answers. */
