@@ -524,6 +524,11 @@ export interface components {
                 network: "internal" | "public";
                 may: ("read" | "plan" | "token" | "apply" | "remove" | "repair" | "accept" | "renew")[];
             };
+            /** @description Whether this installation can apply plans, or why it can only plan. */
+            apply: {
+                possible: boolean;
+                reasons: string[];
+            };
             version: string;
         };
         /** @description One name bound to one backend. */
@@ -1749,6 +1754,10 @@ export interface operations {
                      *           "accept",
                      *           "renew"
                      *         ]
+                     *       },
+                     *       "apply": {
+                     *         "possible": true,
+                     *         "reasons": []
                      *       },
                      *       "version": "0.1.0"
                      *     }

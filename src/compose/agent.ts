@@ -7,7 +7,9 @@ import { AgentIdentity } from '../edge/authority/agent-identity.ts'
 import { FOLDERS } from '../edge/config/layout.ts'
 import type { Edge } from '../edge/contract.ts'
 import { ownFolder } from '../edge/files/folder-lock.ts'
+import { buildFault, readBuild } from '../edge/process/nginx-build.ts'
 import { masterPid } from '../edge/process/nginx-workers.ts'
+import { rehearsePrepare } from '../edge/process/rehearse.ts'
 import { readMainFile } from '../edge/reading/main-file.ts'
 import type { EdgeSettings } from '../edge/settings.ts'
 import { formatEndpoint } from '../model/address.ts'
@@ -43,6 +45,8 @@ async function examine(edge: Edge, settings: EdgeSettings) {
     ...{ edge, part: 'Primary', config, folder, binary, pidFile, folders: FOLDERS },
     master: () => masterPid(pidFile),
     assertIncluded: () => readMainFile(settings),
+    buildFault: async () => buildFault(await readBuild(binary)),
+    rehearse: () => rehearsePrepare(settings),
   })
   return findings.map(({ subject, status, sentence, fix }) => ({
     ...{ subject, status, sentence },

@@ -23,6 +23,7 @@ import type { Service } from '../operate/serve.ts'
 import { derived } from '../primitives/derived.ts'
 import { filesOnSecondary } from '../runs/compare-edge.ts'
 import type { Converge } from '../runs/converge.ts'
+import { EdgePreparation } from '../runs/edge-preparation.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
 import { crashAt } from '../runs/engine/crash-points.ts'
 import { aloneOnDuty, sharedDuty } from '../runs/engine/duty.ts'
@@ -121,6 +122,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const metrics = composeMetrics({ ...shared, runs, standings, webhookReport, waitingChecks: () => monitor.waiting })
   const changed = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
   const debugLogs = new DebugLogWatch(changed, log)
+  const preparation = new EdgePreparation({ edges: changed, primary: config.servers.primary, log, now })
   const { secondary, loadPair, inventory } = parts
   const onSecondary: DriftParts['onSecondary'] = async (plan, receipt) =>
     secondary ? filesOnSecondary(secondary, plan, receipt, loadPair).catch(() => undefined) : undefined
@@ -138,7 +140,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     instance,
     log,
   })
-  const http = { ...shared, standings, exposer, runs, webhookReport, diagnoser, metrics, monitor, debugLogs, drift }
+  const http = { ...shared, standings, exposer, runs, webhookReport, diagnoser, metrics, monitor, debugLogs, preparation, drift }
   return {
     ...parts,
     store,
@@ -150,7 +152,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     trail,
     admission,
     housekeeping: housekeeping({
-      ...{ ...parts, store, runs, renewals, converge, exposer, debugLogs },
+      ...{ ...parts, store, runs, renewals, converge, exposer, debugLogs, preparation },
       ...{ reach, duty, instance, log, now },
     }),
     monitor,

@@ -9,7 +9,9 @@ import { rfc2136Provider } from '../dns/rfc2136.ts'
 import { EdgeTrust, type SecretShelf } from '../edge/authority/trust.ts'
 import { FOLDERS } from '../edge/config/layout.ts'
 import { localEdge } from '../edge/local.ts'
+import { buildFault, readBuild } from '../edge/process/nginx-build.ts'
 import { masterPid } from '../edge/process/nginx-workers.ts'
+import { rehearsePrepare } from '../edge/process/rehearse.ts'
 import { readMainFile } from '../edge/reading/main-file.ts'
 import type { AgentClient } from '../edge/remote/agent-client.ts'
 import { remoteEdge } from '../edge/remote/remote-edge.ts'
@@ -126,6 +128,8 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
     folders: FOLDERS,
     master: () => masterPid(pidFile),
     assertIncluded: () => readMainFile(settings),
+    buildFault: async () => buildFault(await readBuild(binary)),
+    rehearse: () => rehearsePrepare(settings),
   }
 }
 

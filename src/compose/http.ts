@@ -15,6 +15,7 @@ import { EventFeed } from '../notify/event-feed.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
 import type { PlanSettings } from '../plan/settings.ts'
 import { derived } from '../primitives/derived.ts'
+import type { EdgePreparation } from '../runs/edge-preparation.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
 import type { Runs } from '../runs/engine/runs.ts'
 import type { Log } from '../runtime/log.ts'
@@ -39,6 +40,7 @@ interface HttpParts {
   readonly drift: DriftReader
   readonly metrics: Metrics
   readonly debugLogs: DebugLogWatch
+  readonly preparation: EdgePreparation
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
   readonly log: Log
   readonly now: () => number
@@ -66,7 +68,8 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     diagnoser,
     drift: parts.drift,
     metrics,
-    policy: (caller) => describePolicy(config, settings.ports, VERSION, caller),
+    policy: (caller) =>
+      describePolicy(config, { ports: settings.ports, version: VERSION, edgeFault: parts.preparation.refusal }, caller),
     pageFolder: PAGE_FOLDER,
     callers: { identify: (peer, headers) => rules().identify(peer, headers) },
     admission,
@@ -79,7 +82,7 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
         () => true,
         () => false,
       ),
-    warnings: () => parts.debugLogs.warnings,
+    warnings: () => [...parts.debugLogs.warnings, ...parts.preparation.warnings],
     now,
     log,
     tls: config.listen.tls && readTlsFiles(config.listen.tls),

@@ -2,6 +2,7 @@ import { blockFile, placeOf } from './config/layout.ts'
 import { renderAlone } from './config/render-released.ts'
 import { PresentGeneration } from './generations/present.ts'
 import { standingText } from './local.ts'
+import { listeningReader } from './process/neighbours.ts'
 import type { EdgeSettings } from './settings.ts'
 
 export interface EntryText {
@@ -13,10 +14,10 @@ export interface EntryText {
 }
 
 /** What nginx does for a host, as if the host stood alone. Undefined when the edge does not serve it. */
-export function entryText(settings: EdgeSettings, host: string): EntryText | undefined {
+export async function entryText(settings: EdgeSettings, host: string): Promise<EntryText | undefined> {
   const { folder, ports } = settings
   const present = new PresentGeneration(folder)
-  const text = standingText(present, host, settings)
+  const text = standingText(present, host, await listeningReader(settings)().catch(() => settings))
   if (text === null) return undefined
   const pair = `  # The edge chooses the certificate by the name of the host.
   ssl_certificate ${host}.crt;

@@ -17,6 +17,7 @@ import { ROOM_FOR_NAMES, renderBase, withoutNumber } from './config/render-base.
 import { certificateId, renderCertificate, renderEntry } from './config/render-certificate.ts'
 import { renderReleased } from './config/render-released.ts'
 import { blocksFromLines, renderSite } from './config/render-site.ts'
+import type { Listening } from './config/sockets.ts'
 import { type Edge, EdgeFault, type EdgeFile } from './contract.ts'
 import {
   certificateRemovals,
@@ -31,8 +32,10 @@ import { replaceFiles } from './files/replace.ts'
 import { type EngineParts, GenerationEngine } from './generations/engine.ts'
 import { PresentGeneration, signatureOf } from './generations/present.ts'
 import { debugLogReader } from './process/debug-logs.ts'
+import { listeningReader } from './process/neighbours.ts'
 import { testConfiguration } from './process/nginx-program.ts'
 import { prepareEdge } from './process/prepare.ts'
+import { refusedBase } from './process/rehearse.ts'
 import { reloadNginx } from './process/reload.ts'
 import { testShadow } from './process/shadow.ts'
 import type { DebugLog } from './reading/contract.ts'
@@ -50,13 +53,15 @@ export interface LocalEdgeParts {
   readonly exclusive?: EngineParts['exclusive']
   /** This process owns the folder: see `ownFolder`. */
   readonly isOwner?: boolean
+  /** Where its servers listen. Default: read from the configuration of nginx. */
+  readonly listening?: () => Promise<Listening>
   /** Called after every proven reload with the time at which the reload began. */
   readonly loaded?: ((since: number) => void) | undefined
 }
 
 /** An nginx on this machine. */
 export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): Edge {
-  const { exclusive = alone, isOwner = false, loaded } = parts
+  const { exclusive = alone, isOwner = false, listening = listeningReader(settings), loaded } = parts
   const { server, folder } = settings
   const present = new PresentGeneration(folder)
   const assertValid = (signal?: AbortSignal) => assertLoads(settings, signal)
@@ -86,7 +91,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
       if (files.length > 0) mkdirSync(releasedFolder(folder), { recursive: true, mode: 0o755 })
       return replaceFiles(folder, files)
     },
-    ...baseOf(settings),
+    ...baseOf(settings, listening),
   })
   const look = (path: string) => {
     parsePath(path)
@@ -101,7 +106,15 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     raiseFence: (raised) => fences.claim(raised).record(),
     tryOut: (files, signal) => engine.tryOut(files, signal),
     forgetTried: () => engine.forgetAhead(),
-    prepare: (signal) => prepareEdge(settings, { present, engine, reload, locked }, signal),
+    async prepare(signal) {
+      try {
+        await prepareEdge(settings, { present, engine, listening, reload, locked }, signal)
+        engine.whyUnprepared = undefined
+      } catch (error) {
+        engine.whyUnprepared = error instanceof Error ? error.message : String(error)
+        throw error
+      }
+    },
     ask: (question, signal) => askEdge(settings, question, undefined, signal),
     foreignListeners: (question, signal) => foreignListeners(settings, question, signal),
     handshake: (host, signal) =>
@@ -117,13 +130,13 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     hashFiles: async (paths) => paths.map((path) => hashOfFound(path, look(path))),
     read: async (paths) => paths.map((path) => edgeFileOf(path, look(path))),
     releasedFiles: async (host, certificate) => {
-      const text = standingText(present, host, settings)
+      const text = standingText(present, host, await listening())
       if (text === null) return []
       return renderReleased({ host, text, pair: certificate ?? pairInUse(present, host) }, settings, folder)
     },
     releasedPath: async (host) => placeOf(folder, releasedFile(host, 'conf')),
     async filesFor(site) {
-      const files = renderSite(site, settings, settings.layout ?? 'lines')
+      const files = renderSite(site, await listening(), settings.layout ?? 'lines')
       const wanted = new Set(files.map(({ path }) => path))
       const former = [...certificateRemovals(present, site.host), ...absentOf(site.host)]
       return keepUsedCertificates(present, [...files, ...former.filter(({ path }) => !wanted.has(path))])
@@ -138,11 +151,11 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
 const alone: EngineParts['exclusive'] = (work) => work({ assertHeld: () => undefined })
 
 /** The server blocks of a host as they stand. Follows a link that somebody put in the place of a file, as nginx does. */
-export function standingText(present: PresentGeneration, host: string, settings: EdgeSettings): string | null {
+export function standingText(present: PresentGeneration, host: string, listening: Listening): string | null {
   const block = present.followed(blockFile(host))
   if (block !== null) return block
   const lines = present.followed(linesFile(host))
-  return lines === null ? null : blocksFromLines(host, lines, settings)
+  return lines === null ? null : blocksFromLines(host, lines, listening)
 }
 
 /** A host has one entry, as lines or as a block. */
@@ -150,17 +163,21 @@ export const absentOf = (host: string): EdgeFile[] =>
   [linesFile(host), blockFile(host), hostEntry(host)].map((path) => ({ path, content: null, secret: false }))
 
 /** How the base file is made, and adapted to what the administrator's files have already. */
-function baseOf(settings: EdgeSettings): Pick<EngineParts, 'base' | 'adapt' | 'isSameBase' | 'refused'> {
+function baseOf(
+  settings: EdgeSettings,
+  listening: () => Promise<Listening>,
+): Pick<EngineParts, 'base' | 'adapt' | 'isSameBase' | 'refused'> {
   const leftOut = new Set<string>()
   return {
-    base: ({ number, folder, files }) => {
+    base: async ({ number, folder, files }) => {
+      const at = { ...(await listening()), folder: settings.folder }
       const bytesOf = (kind: string) =>
         [...files]
           .filter((file) => file.startsWith(`${kind}/`))
           .reduce((sum, file) => sum + (statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0), 0)
       const [http, https] = [bytesOf('names-http'), bytesOf('names-https')]
       const serves = { http: http > 0, https: https > 0 }
-      return renderBase(settings, { number, folder, serves, hasManyHosts: http + https > MANY_HOSTS_BYTES }, leftOut)
+      return renderBase(at, { number, folder, serves, hasManyHosts: http + https > MANY_HOSTS_BYTES }, leftOut)
     },
     adapt: ({ duplicate }) => {
       if (duplicate === undefined || !ROOM_FOR_NAMES.includes(duplicate) || leftOut.has(duplicate)) return false
@@ -168,11 +185,7 @@ function baseOf(settings: EdgeSettings): Pick<EngineParts, 'base' | 'adapt' | 'i
       return true
     },
     isSameBase: (staged) => textOf(join(staged.folder, BASE_FILE)) === textOf(join(settings.folder, BASE_FILE)),
-    refused: (refusal) =>
-      new EdgeFault(
-        'config_broken',
-        `nginx on edge ${settings.server} rejected its configuration with Drawbridge's base file: ${refusalSentence(refusal)}. Repair it and run "nginx -t".`,
-      ),
+    refused: (refusal) => refusedBase(settings.server, refusal),
   }
 }
 

@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import type { ProxyFact } from '../model/finding.ts'
-import { BASE_FILE, CURRENT, GENERATIONS } from './config/layout.ts'
-import type { EdgePreflight } from './contract.ts'
+import { CURRENT, isWrittenByUs } from './config/layout.ts'
+import { type Listening, socketsOf } from './config/sockets.ts'
+import { EdgeFault, type EdgePreflight } from './contract.ts'
 import { PresentGeneration } from './generations/present.ts'
 import { commandLineDebugLogs } from './process/debug-logs.ts'
+import { listeningReader } from './process/neighbours.ts'
 import { testConfiguration } from './process/nginx-program.ts'
 import type { EdgeMap, EdgeReader, ServedMap } from './reading/contract.ts'
+import { readMainFile } from './reading/main-file.ts'
 import type { Refusal } from './reading/refusal.ts'
 import { canonicalAddress } from './reading/text/listen.ts'
 import type { EdgeSettings } from './settings.ts'
@@ -29,21 +32,28 @@ export function edgePreflight(
 ): LocalPreflight {
   const soundness = new ConfigTestCache(test)
   const present = new PresentGeneration(settings.folder)
+  const listening = listeningReader(settings)
   return {
     async check(host, tls) {
       try {
         const map = await reader.read()
         const refusal = (await soundness.refusal(map)) ?? (tls ? debugLogOf(map, settings) : undefined)
-        return refusal
-          ? brokenBy(refusal)
-          : (rivalOf(host, map, settings, present.whereIs(host).path) ?? { kind: 'free' })
-      } catch {
-        return { kind: 'unknown' }
+        if (refusal) return brokenBy(refusal)
+        const at = { settings, listening: await listening(), ownPath: present.whereIs(host).path }
+        const rival = rivalOf(host, map, at)
+        if (rival) return rival
+        await readMainFile(settings)
+        return present.number === undefined ? { kind: 'unprepared', reason: NO_BASE } : { kind: 'free' }
+      } catch (error) {
+        const isUnprepared = error instanceof EdgeFault && error.kind === 'unavailable'
+        return isUnprepared ? { kind: 'unprepared', reason: error.message } : { kind: 'unknown' }
       }
     },
     markLoaded: (since) => soundness.loaded(since),
   }
 }
+
+const NO_BASE = 'Its base file is not written yet.'
 
 const brokenBy = ({ reason, file, line }: Refusal): ProxyFact => ({
   kind: 'broken',
@@ -64,22 +74,32 @@ const LOGS_KEYS = 'it is configured to log at debug level, which writes private 
  * TLS only is taken, too. A default server conflicts only on the address that visitors use. On other addresses, such as the
  * loopback, it answers no request for our names.
  */
-function rivalOf(host: string, map: EdgeMap, settings: EdgeSettings, ownPath: string): ProxyFact | undefined {
-  const { folder, address, listen, ports } = settings
+function rivalOf(
+  host: string,
+  map: EdgeMap,
+  { settings, listening, ownPath }: { settings: EdgeSettings; listening: Listening; ownPath: string },
+): ProxyFact | undefined {
+  const { folder, address, ports } = settings
   // A file with blocks has those of many hosts. Without a block of its own there, the host's name is in the block of another host.
   const blocks = join(folder, CURRENT, 'blocks/')
   const own = (path: string) => isWrittenByUs(folder, path) && (!path.startsWith(blocks) || path === ownPath)
-  const places = listen.flatMap((one) => [ports.http, ports.https].map((port) => ({ address: one, port })))
+  const { http, https } = socketsOf(listening)
+  const places = [
+    ...http.map((socket) => ({ address: socket.address, port: ports.http })),
+    ...https.map((socket) => ({ address: socket.address, port: ports.https })),
+  ]
   const visited = canonicalAddress(address)
+  const isPlace = (at: string, port: number) =>
+    places.some((place) => place.port === port && canonicalAddress(place.address) === at)
   const rival = places
-    .flatMap((place) => map.rivals(host, own, place))
+    .flatMap((place) => {
+      const here = canonicalAddress(place.address)
+      // A more specific socket where ours listens, too, is a place of its own.
+      return map.rivals(host, own, place).filter(({ address: at }) => at === here || !isPlace(at, place.port))
+    })
     .find(({ how, address: at }) => how !== 'default' || at === visited)
   return rival && { kind: 'taken', how: rival.how, file: rival.block.configPath, line: rival.block.line }
 }
-
-/** Somebody may have put a file of his own into our folder. */
-const isWrittenByUs = (folder: string, path: string): boolean =>
-  [BASE_FILE, `${GENERATIONS}/`, `${CURRENT}/`].some((name) => path.startsWith(`${folder}/${name}`))
 
 /** Remembers which files nginx has loaded or tested. A failed test is repeated each time: its cause may be outside these files. */
 class ConfigTestCache {

@@ -91,6 +91,8 @@ export type ProxyFact =
     }
   /** nginx cannot load the configuration, or it logs at debug level, which would log private keys. With the place, if known. */
   | { readonly kind: 'broken'; readonly reason: string; readonly file?: string; readonly line?: number }
+  /** nginx does not include what Drawbridge serves, or has no place for it. */
+  | { readonly kind: 'unprepared'; readonly reason: string }
   /** nginx could not be asked. */
   | { readonly kind: 'unknown' }
 

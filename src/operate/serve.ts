@@ -34,6 +34,8 @@ interface Housekeeping {
   begin(): Promise<void>
   /** Finishes runs whose instance has stopped. */
   recover(): Promise<unknown>
+  /** Prepares edges that could not be prepared before. */
+  prepare(): Promise<void>
   /** Removes expired exposures. */
   expire(): Promise<void>
   /** Brings edges that missed something into step with the store. */
@@ -52,6 +54,7 @@ const FLUSH_MS = 5_000
 const PRUNE_MS = 3_600_000
 const RECOVER_MS = 10_000
 const EXPIRE_MS = 2_000
+const PREPARE_MS = 2_000
 const CONVERGE_MS = 20_000
 const AWAY_MS = 5_000
 const LOG_LEVELS_MS = 5_000
@@ -88,6 +91,7 @@ export async function serve(service: Service, config: Config, reloader: Reloader
     every(PRUNE_MS, log, () => duty('prune', () => pruneOld(store, config, Date.now()))),
     // A run whose instance died is taken up soon after its lease has run out.
     every(Math.min(RECOVER_MS, config.instances.takeOverSeconds * 400), log, () => housekeeping.recover()),
+    every(PREPARE_MS, log, () => housekeeping.prepare()),
     every(EXPIRE_MS, log, () => housekeeping.expire()),
     every(CONVERGE_MS, log, () => housekeeping.converge()),
     every(AWAY_MS, log, () => housekeeping.convergeIfAway()),

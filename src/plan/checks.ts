@@ -105,6 +105,8 @@ function judgeCertificate(fact: CertificateFact): Verdict {
 }
 
 export const TAKEN_BY_PROXY = "Another server block of the edge's nginx already serves this name."
+export const UNPREPARED_PROXY =
+  'The edge is not ready, so this installation can only plan. An apply of this plan fails until the edge is ready.'
 export const BROKEN_PROXY =
   "The edge's nginx cannot take another host with its current configuration. Nothing was changed."
 
@@ -117,6 +119,10 @@ function judgeProxy(fact: ProxyFact): Verdict {
       return {
         check: { name, status: 'warning', detail: "The edge's nginx could not be asked about its configuration." },
       }
+    case 'unprepared': {
+      const detail = `${UNPREPARED_PROXY} Reason: ${escapeText(fact.reason)}`
+      return { check: { name, status: 'warning', detail, by: 'preparation' } }
+    }
     case 'free':
       return {
         check: {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { Converge } from './converge.ts'
+import type { EdgePreparation } from './edge-preparation.ts'
 import type { Duty } from './engine/duty.ts'
 import { recover } from './engine/recover.ts'
 import type { Runs } from './engine/runs.ts'
@@ -11,6 +12,7 @@ import type { Renewals } from './renewals.ts'
 import type { StepParts } from './steps/context.ts'
 
 interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary'> {
+  readonly preparation: Pick<EdgePreparation, 'begin' | 'retry'>
   readonly store: Store
   readonly runs: Runs
   /** Undefined where no edge serves. */
@@ -31,16 +33,7 @@ const JUST_BEGUN_MS = 5_000
 
 /** Periodic work of the service: prepares edges, recovers interrupted runs, removes expired exposures, renews certificates. */
 export function housekeeping(parts: HousekeepingParts) {
-  const { primary, secondary, store, runs, renewals, converge, exposer, reach, duty, log, now } = parts
-  const prepare = async () => {
-    for (const edge of [primary, secondary].filter((edge) => edge !== undefined)) {
-      await edge
-        .prepare()
-        .catch((error: unknown) =>
-          log.error({ event: 'edge_not_ready', err: error, server: edge.server }, 'Edge is not ready'),
-        )
-    }
-  }
+  const { preparation, store, runs, renewals, converge, exposer, reach, duty, log, now } = parts
   const expiry = new Expiry({ store, exposer, log, now })
   /** Work that needs the Primary's edge is left to instances that reach it. */
   const withEdge = async (work: () => Promise<unknown>) => {
@@ -52,7 +45,7 @@ export function housekeeping(parts: HousekeepingParts) {
     async begin(): Promise<void> {
       const begun = parts.debugLogs
         .check()
-        .then(prepare)
+        .then(() => preparation.begin())
         .then(() => withEdge(() => recover(parts)))
         .then(bringIntoStep)
         .then(renew)
@@ -64,6 +57,7 @@ export function housekeeping(parts: HousekeepingParts) {
     },
     // A run that was committed a moment ago may not be registered in `runs` yet.
     recover: () => withEdge(() => recover(parts, now() - JUST_BEGUN_MS)),
+    prepare: () => preparation.retry(),
     expire: () => withEdge(() => expiry.removeDue()),
     renew,
     converge: bringIntoStep,

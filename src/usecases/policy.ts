@@ -6,8 +6,15 @@ import { CONFLICTING_TYPES } from '../model/finding.ts'
 import { HEALTH_GRAMMAR } from '../plan/desired.ts'
 import { HEALTH_TIMEOUT_SECONDS, type PortPolicy } from '../plan/settings.ts'
 
+interface Standing {
+  readonly ports: PortPolicy
+  readonly version: string
+  /** Why the edge of the Primary is not ready. */
+  readonly edgeFault: string | undefined
+}
+
 /** The rules of this installation as a caller sees them, and what that caller may do under them. */
-export function describePolicy(config: Config, ports: PortPolicy, version: string, caller: Caller) {
+export function describePolicy(config: Config, { ports, version, edgeFault }: Standing, caller: Caller) {
   const { servers, zones, flow, internalNetworks, rateLimits } = config
   return {
     flow,
@@ -42,8 +49,22 @@ export function describePolicy(config: Config, ports: PortPolicy, version: strin
       network: caller.network,
       may: [...rightsOf(caller)],
     },
+    apply: applying(config, edgeFault, caller),
     version,
   }
+}
+
+/** Whether a plan can be applied at all, and if not why. Public callers are told no more than what is missing. */
+function applying({ servers, edges, agents, zones }: Config, edgeFault: string | undefined, { network }: Caller) {
+  const { primary } = servers
+  const reasons: string[] = []
+  if (!edges[primary] && !agents[primary]) reasons.push('No edge is configured for the Primary.')
+  if (edgeFault !== undefined)
+    reasons.push(
+      network === 'internal' ? `Edge ${primary} is not ready: ${edgeFault}` : `Edge ${primary} is not ready.`,
+    )
+  if ([...zones.values()].every(({ tsig }) => tsig === undefined)) reasons.push('No zone has a key for changes.')
+  return { possible: reasons.length === 0, reasons }
 }
 
 const rightsOf = ({ network }: Caller) =>

@@ -9,6 +9,7 @@ export interface PolicyView {
   readonly plan: { readonly ttlSeconds: number }
   readonly ports: { readonly allowed: readonly (readonly number[])[]; readonly denied: readonly number[] }
   readonly caller: { readonly network: string; readonly may: readonly string[] }
+  readonly apply: { readonly possible: boolean; readonly reasons: readonly string[] }
   readonly version: string
 }
 
@@ -26,7 +27,12 @@ export function policyLines(policy: PolicyView, url: string, screen: Screen): st
       ],
       ['ports', `${ranges}${ports.denied.length > 0 ? `, but not ${ports.denied.join(', ')}` : ''}`],
       ['internal', policy.internalNetworks.join(', ') || 'none'],
-      ['plans', `can be applied for ${span(policy.plan.ttlSeconds * 1000)}`],
+      [
+        'plans',
+        policy.apply.possible
+          ? `can be applied for ${span(policy.plan.ttlSeconds * 1000)}`
+          : `cannot be applied here. ${policy.apply.reasons.join(' ')}`,
+      ],
     ],
     screen.columns,
   )

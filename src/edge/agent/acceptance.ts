@@ -6,10 +6,10 @@ import { CERTIFICATE_KINDS } from '../config/gathered.ts'
 import { MAX_PARTS, type Path, parsePath, pemFile } from '../config/layout.ts'
 import { readEntry } from '../config/read-entry.ts'
 import { certificateId, idInEntry, pemInPart, renderPair } from '../config/render-certificate.ts'
+import type { Listening } from '../config/sockets.ts'
 import { type Edge, EdgeFault, type EdgeFile } from '../contract.ts'
 import { hashOf } from '../files/files.ts'
 import type { PresentGeneration } from '../generations/present.ts'
-import type { EdgeSettings } from '../settings.ts'
 import { isForHost } from '../visit/ask.ts'
 
 /** What entries of this edge may be proxied to. */
@@ -20,7 +20,7 @@ export interface AllowedTargets {
 }
 
 interface AcceptanceParts {
-  readonly settings: EdgeSettings
+  readonly listening: () => Promise<Listening>
   readonly targets: AllowedTargets
   readonly present: PresentGeneration
   readonly edge: Pick<Edge, 'releasedFiles'>
@@ -74,8 +74,8 @@ export class Acceptance {
     }
   }
 
-  #entryFault(host: string, path: string, content: string): string | undefined {
-    const record = readEntry(host, path, content, this.#parts.settings)
+  async #entryFault(host: string, path: string, content: string): Promise<string | undefined> {
+    const record = readEntry(host, path, content, await this.#parts.listening())
     if (!record) return 'It is not an entry as Drawbridge writes it'
     const { targets } = this.#parts
     const endpoint = parseEndpoint(record.target.slice('http://'.length), 0)

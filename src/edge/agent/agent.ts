@@ -4,12 +4,14 @@ import { formatEndpoint } from '../../model/address.ts'
 import { escapeText } from '../../model/escape-text.ts'
 import type { AgentIdentity } from '../authority/agent-identity.ts'
 import { CURRENT, GENERATIONS, hostEntry, isHost, isSecret, parsePath } from '../config/layout.ts'
+import type { Listening, OwnSockets } from '../config/sockets.ts'
 import { type Edge, EdgeFault, type EdgeFile, type EdgePoint, type EdgeView, type EdgeVisitor } from '../contract.ts'
 import { certificateRemovals, keepUsedCertificates } from '../files/certificates-in-use.ts'
 import { Fences } from '../files/fences.ts'
 import { PresentGeneration } from '../generations/present.ts'
 import { absentOf, localEdge } from '../local.ts'
 import { edgePreflight } from '../preflight.ts'
+import { listeningReader } from '../process/neighbours.ts'
 import { masterPid } from '../process/nginx-workers.ts'
 import type { EdgeReader, ServedHost } from '../reading/contract.ts'
 import { edgeReader } from '../reading/edge-reader.ts'
@@ -60,10 +62,11 @@ export function edgeAgent(parts: AgentParts): Agent {
   const { settings, targets, onUnexpected } = parts
   const reader = edgeReader(settings)
   const preflight = edgePreflight(settings, reader)
-  const edge = localEdge(settings, { isOwner: true, loaded: (since) => preflight.markLoaded(since) })
+  const listening = listeningReader(settings)
+  const edge = localEdge(settings, { isOwner: true, listening, loaded: (since) => preflight.markLoaded(since) })
   const view = edgeView(settings, reader)
   const present = new PresentGeneration(settings.folder)
-  const acceptance = new Acceptance({ settings, targets, present, edge })
+  const acceptance = new Acceptance({ listening, targets, present, edge })
   const changes = new Changes({ edge, acceptance, onUnexpected })
   const boot = randomBytes(16).toString('hex')
   const preparation = new Preparation(() => edge.prepare())
@@ -78,7 +81,8 @@ export function edgeAgent(parts: AgentParts): Agent {
       })
     },
     handlers: {
-      describe: async () => describe(settings, { version: parts.version, boot, present }),
+      describe: async () =>
+        describe(settings, { version: parts.version, boot, present, sockets: await socketsIn(listening) }),
       examine: () => parts.examine(edge),
       verdict: ({ id }) => changes.verdictOf(id),
       preflight: ({ host, tls }) => preflight.check(hostIn(host), tls),
@@ -316,9 +320,17 @@ interface Described {
   readonly version: string
   readonly boot: string
   readonly present: PresentGeneration
+  readonly sockets: OwnSockets | undefined
 }
 
-function describe(settings: EdgeSettings, { version, boot, present }: Described): Answered<'describe'> {
+/** Undefined where they cannot be told: a change says why. */
+const socketsIn = (listening: () => Promise<Listening>): Promise<OwnSockets | undefined> =>
+  listening().then(
+    ({ sockets }) => sockets,
+    () => undefined,
+  )
+
+function describe(settings: EdgeSettings, { version, boot, present, sockets }: Described): Answered<'describe'> {
   const { server, folder, address, listen, layout = 'lines', ports, pidFile } = settings
   const master = masterPid(pidFile)
   return {
@@ -334,7 +346,10 @@ function describe(settings: EdgeSettings, { version, boot, present }: Described)
       signalsNginx: master !== undefined && maySignal(master),
       writesFolder: mayWrite(folder),
     },
-    nginx: { isRunning: master !== undefined, folder, address, listen: [...listen], layout, ports: { ...ports } },
+    nginx: {
+      ...{ isRunning: master !== undefined, folder, address, listen: [...listen], layout, ports: { ...ports } },
+      ...(sockets && { sockets: { http: [...sockets.http], https: [...sockets.https] } }),
+    },
   }
 }
 

@@ -27,6 +27,10 @@ export const FOLDERS: readonly { readonly path: string; readonly mode: number }[
   { path: STAGING, mode: 0o700 },
 ]
 
+/** Whether a file that nginx reads is one of ours. Somebody may have put a file of his own into our folder. */
+export const isWrittenByUs = (folder: string, path: string): boolean =>
+  [BASE_FILE, `${GENERATIONS}/`, `${CURRENT}/`].some((name) => path.startsWith(`${folder}/${name}`))
+
 export type PemKind = 'certificate' | 'key'
 
 /** One value in nginx's configuration has at most 4,096 characters. A longer chain is split into several parts. */

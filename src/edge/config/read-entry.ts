@@ -1,7 +1,7 @@
 import { blockFile, linesFile } from './layout.ts'
-import type { Listening } from './render-base.ts'
 import { CHALLENGE_PATH, type EntryRecord, renderLines } from './render-lines.ts'
 import { assertRecord, renderBlock } from './render-site.ts'
+import type { Listening } from './sockets.ts'
 
 /**
  * The record that an entry was rendered from. Undefined for a text that is not, to the byte, what the renderer makes of a valid

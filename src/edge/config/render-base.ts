@@ -3,11 +3,13 @@ import type { EdgeSettings } from '../settings.ts'
 import { CERTIFICATE_KINDS, gatheredGlob, pemFolder } from './gathered.ts'
 import { MAX_PARTS, type PemKind, releasedFolder } from './layout.ts'
 import { ANSWER, QUESTION } from './proof.ts'
+import { type Listening, socketsOf } from './sockets.ts'
 
 /** The header of the default server's response. It distinguishes an unknown host from a 404 of a backend. */
 export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host' }
 
-export type Listening = Pick<EdgeSettings, 'listen' | 'ports'>
+/** A name that no host can have. It selects the server that answers with UNKNOWN_HOST, also where another server is the default. */
+export const EDGE_NAME = 'edge.drawbridge.invalid'
 
 /** Directives that may occur only once in the configuration. They are left out when the administrator's files have them. */
 const ROOM_FOR_LONG_NAMES = { server_names_hash_bucket_size: 512, map_hash_bucket_size: 512 }
@@ -31,7 +33,6 @@ export function renderBase(
   { number, folder, serves, hasManyHosts }: Generation,
   leftOut: ReadonlySet<string>,
 ): string {
-  const { ports } = settings
   const room = Object.entries({ ...ROOM_FOR_LONG_NAMES, ...(hasManyHosts && ROOM_FOR_MANY_NAMES) })
     .filter(([directive]) => !leftOut.has(directive))
     .map(([directive, size]) => `${directive} ${size};`)
@@ -53,9 +54,10 @@ map "$host $uri" $drawbridge_challenge { default ""; ${include('challenges')} }
 map $ssl_server_name $drawbridge_certificate { default ""; ${include('tls/hosts')} }
 ${pemMaps(include)}
 
-# Names that nobody serves are refused.
+# Names that nobody serves are refused, except where a server of somebody else is the default server.
 server {
-${listenLines(settings, ports.http, ' default_server')}
+${listenLines(settings, 'http', { alone: ' default_server' })}
+  server_name ${EDGE_NAME};
   default_type text/plain;
   add_header ${UNKNOWN_HOST.header} ${UNKNOWN_HOST.value} always;
   return 404 "No such host on this edge.\\n";
@@ -63,16 +65,11 @@ ${listenLines(settings, ports.http, ' default_server')}
 
 # The one TLS server that holds all certificates. ssl_reject_handshake is for names that no server block has.
 server {
-${listenLines(settings, ports.https, ' ssl http2 default_server')}
-  ssl_certificate data:${pemVariables('certificate')};
-  ssl_certificate_key data:${pemVariables('key')};
+${listenLines(settings, 'https', { alone: ' ssl http2 default_server' })}
+  server_name ${EDGE_NAME};
+${CERTIFICATES}
   ssl_reject_handshake on;
-  ssl_protocols TLSv1.2 TLSv1.3;
-  ssl_ciphers ${CIPHERS};
-  ssl_prefer_server_ciphers off;
-  ssl_session_cache shared:drawbridge:10m;
-  ssl_session_timeout 1d;
-  ssl_session_tickets off;
+${TLS_SETTINGS}
   return 421;
 }
 ${serves.http ? plainServer(settings, include('names-http')) : ''}${serves.https ? secureServers(settings, include('names-https')) : ''}
@@ -104,7 +101,7 @@ export const withoutNumber = (base: string): string =>
 /** All hosts without TLS. */
 const plainServer = (settings: Listening, names: string): string => `
 server {
-${listenLines(settings, settings.ports.http)}
+${listenLines(settings, 'http')}
   ${names}
 ${proxied('http', settings.ports.http)}
   location / { proxy_pass $drawbridge_backend; }
@@ -117,7 +114,7 @@ ${CHALLENGE}    proxy_pass $drawbridge_backend;
 /** All hosts with TLS, and their redirects from HTTP. */
 const secureServers = (settings: Listening, names: string): string => `
 server {
-${listenLines(settings, settings.ports.http)}
+${listenLines(settings, 'http')}
   ${names}
   add_header ${ANSWER} $drawbridge_answer always;
   location / { ${redirect(settings)} }
@@ -126,9 +123,9 @@ ${CHALLENGE}    ${redirect(settings)}
   }
 }
 server {
-${listenLines(settings, settings.ports.https)}
+${listenLines(settings, 'https')}
   ${names}
-${proxied('https', settings.ports.https)}
+${ownCertificates(settings, TLS_SETTINGS)}${proxied('https', settings.ports.https)}
   location / { proxy_pass $drawbridge_backend; }
 }
 `
@@ -175,9 +172,23 @@ export const proxySettings = (host: string, authority: string, scheme: 'http' | 
 /** The variable in which nginx keeps a header of the request. */
 export const variableOf = (header: string): string => `$http_${header.toLowerCase().replaceAll('-', '_')}`
 
-/** One `listen` line per address. */
-export const listenLines = ({ listen }: Listening, port: number, options = ''): string =>
-  listen.map((address) => `  listen ${formatEndpoint({ address, port })}${options};`).join('\n')
+/**
+ * One `listen` line per address. `alone`: the options where nobody else listens. At a shared address TLS is the only option: others
+ * would change the servers of somebody else, and without TLS ours would answer in plain text if theirs went.
+ */
+export const listenLines = (listening: Listening, scheme: 'http' | 'https', { alone = '' } = {}): string =>
+  socketsOf(listening)
+    [scheme].map(({ address, isShared }) => {
+      const options = isShared ? (scheme === 'https' ? ' ssl' : '') : alone
+      return `  listen ${formatEndpoint({ address, port: listening.ports[scheme] })}${options};`
+    })
+    .join('\n')
+
+/** Where somebody else has the default server, the servers of our hosts need the certificates. Empty elsewhere. */
+export const ownCertificates = (listening: Listening, more = ''): string =>
+  socketsOf(listening).https.some(({ isShared }) => isShared)
+    ? `${CERTIFICATES}\n${more === '' ? '' : `${more}\n`}`
+    : ''
 
 /** For TLS 1.2. All have forward secrecy and authenticated encryption. */
 const CIPHERS = [
@@ -197,6 +208,17 @@ const pemVariables = (kind: PemKind): string =>
   parts(kind)
     .map((part) => pemVariable(kind, part))
     .join('')
+
+/** Every certificate, chosen by the name that the visitor asks for. */
+const CERTIFICATES = `  ssl_certificate data:${pemVariables('certificate')};
+  ssl_certificate_key data:${pemVariables('key')};`
+
+const TLS_SETTINGS = `  ssl_protocols TLSv1.2 TLSv1.3;
+  ssl_ciphers ${CIPHERS};
+  ssl_prefer_server_ciphers off;
+  ssl_session_cache shared:drawbridge:10m;
+  ssl_session_timeout 1d;
+  ssl_session_tickets off;`
 
 const pemMaps = (include: (kind: string) => string): string =>
   CERTIFICATE_KINDS.flatMap((kind) =>

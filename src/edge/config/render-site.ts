@@ -4,9 +4,10 @@ import type { EdgeFile, Site } from '../contract.ts'
 import type { EntryLayout } from '../settings.ts'
 import { blockFile, isHost, linesFile } from './layout.ts'
 import { ANSWER, QUESTION } from './proof.ts'
-import { type Listening, listenLines, MAX_BODY, proxySettings, variableOf } from './render-base.ts'
+import { listenLines, MAX_BODY, ownCertificates, proxySettings, variableOf } from './render-base.ts'
 import { renderCertificate } from './render-certificate.ts'
 import { CHALLENGE_PATH, type EntryRecord, recordOf, renderLines } from './render-lines.ts'
+import type { Listening } from './sockets.ts'
 
 const TOKEN = /^[A-Za-z0-9_-]{1,256}$/
 const KEY_AUTHORIZATION = /^[A-Za-z0-9_-]{1,256}\.[A-Za-z0-9_-]{1,256}$/
@@ -33,10 +34,10 @@ function renderBlocks(site: Blocks, listening: Listening): string {
   const { http, https } = listening.ports
   const servers = tls
     ? [
-        renderServer(site, listening, http, redirect(host, https)),
-        renderServer(site, listening, https, proxy(site, 'https', https === 443 ? host : `${host}:${https}`)),
+        renderServer(site, listening, 'http', redirect(host, https)),
+        renderServer(site, listening, 'https', proxy(site, 'https', https === 443 ? host : `${host}:${https}`)),
       ]
-    : [renderServer(site, listening, http, proxy(site, 'http', http === 80 ? host : `${host}:${http}`))]
+    : [renderServer(site, listening, 'http', proxy(site, 'http', http === 80 ? host : `${host}:${http}`))]
   return servers.join('\n')
 }
 
@@ -58,13 +59,13 @@ export function blocksFromLines(host: string, lines: string, listening: Listenin
   return renderBlocks({ host, target, tls: word === 'https', identity }, listening)
 }
 
-const renderServer = (site: Blocks, listening: Listening, port: number, answer: string): string => {
+const renderServer = (site: Blocks, listening: Listening, scheme: 'http' | 'https', answer: string): string => {
   const { host, challenges = {} } = site
-  const proofs = port === listening.ports.http ? Object.entries(challenges).map(challenge).join('') : ''
+  const proofs = scheme === 'http' ? Object.entries(challenges).map(challenge).join('') : ''
   return `server {
-${listenLines(listening, port)}
+${listenLines(listening, scheme)}
   server_name ${host};
-${identity(site)}${proofs}
+${scheme === 'https' ? ownCertificates(listening) : ''}${identity(site)}${proofs}
 ${answer}}
 `
 }

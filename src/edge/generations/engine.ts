@@ -50,6 +50,8 @@ export class GenerationEngine {
   readonly #keyless = new Set<number>()
   #ahead: Ahead | undefined
   #wastedAt = Number.NEGATIVE_INFINITY
+  /** Why the edge could not be prepared the last time. */
+  whyUnprepared: string | undefined
 
   constructor(parts: EngineParts) {
     this.#parts = parts
@@ -93,7 +95,7 @@ export class GenerationEngine {
     for (const batch of batches.filter(({ length }) => length > 0)) {
       await this.#parts
         .exclusive(async (turn) => {
-          if (this.#parts.present.number === undefined) throw notPrepared(this.#parts.server)
+          if (this.#parts.present.number === undefined) throw notPrepared(this.#parts.server, this.whyUnprepared)
           await this.#generation(await this.#proposals(batch), turn)
         })
         .catch((error: unknown) => {
@@ -283,8 +285,8 @@ const passing = (proposed: readonly Proposed[], check: (one: Proposed) => void):
     }
   })
 
-const notPrepared = (server: string): EdgeFault =>
-  new EdgeFault('unavailable', `Edge ${server} is not prepared. The log of the service says why.`)
+const notPrepared = (server: string, reason = 'It has not been tried yet.'): EdgeFault =>
+  new EdgeFault('unavailable', `Edge ${server} is not prepared: ${reason}`)
 
 const reach = (proposed: readonly Proposed[], point: EdgePoint): void => {
   for (const { member } of proposed) member.work.reached?.(point)

@@ -44,7 +44,7 @@ export interface NewGeneration {
     readonly number: number
     readonly folder: string
     readonly files: ReadonlySet<string>
-  }) => string
+  }) => string | Promise<string>
 }
 
 /** How long files may be written before other work of the service gets the event loop. */
@@ -78,7 +78,7 @@ export async function stage(edgeFolder: string, { from, texts, base }: NewGenera
       draft(file, text, isSecretFile(file) ? 0o600 : 0o644)
       if (slices.isOver) await slices.next()
     }
-    draft(BASE_FILE, base({ number, folder, files }), 0o644)
+    draft(BASE_FILE, await base({ number, folder, files }), 0o644)
     const durable = Promise.all(drafts).then(async () => {
       keepBeside(folder, written)
       const folders = new Set([...written.map(({ file }) => dirname(join(folder, file))), folder, dirname(folder)])

@@ -1,51 +1,53 @@
-import { isIPv6 } from 'node:net'
 import { escapeText } from '../../model/escape-text.ts'
+import { Slices } from '../../primitives/slices.ts'
+import { isWrittenByUs, releasedFolder } from '../config/layout.ts'
+import { chooseSockets, type ForeignListen, type Listening, type SocketConflict } from '../config/sockets.ts'
 import { EdgeFault } from '../contract.ts'
-import { directivesIn } from '../reading/text/directives.ts'
-import { type Listening, parseListens } from '../reading/text/listen.ts'
-import { UnreadableText } from '../reading/text/tokens.ts'
+import { BaseFile } from '../reading/base-file.ts'
+import { isRunByRoot } from '../reading/edge-reader.ts'
+import type { Parsed } from '../reading/parsed.ts'
+import { ParsedConfiguration } from '../reading/parsed-configuration.ts'
+import { impliedListening } from '../reading/text/listen.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { runNginx } from './nginx-program.ts'
+
+const SLICE_MS = 4
+
+type Beside = Pick<EdgeSettings, 'server' | 'config' | 'folder' | 'pidFile' | 'address' | 'listen' | 'ports'>
 
 /**
- * nginx prefers a server that listens on one address to servers that listen on all addresses. Our servers would take all
- * visitors of that address from an administrator's own server. Rejects with `unavailable` before that can happen.
+ * Reads where the servers of the administrator listen, and chooses where ours do. It reads files again only when they have changed.
+ * Rejects with `unavailable` if ours cannot listen without taking something away from theirs.
  */
-export async function assertNoServerShadowed(settings: EdgeSettings, signal?: AbortSignal): Promise<void> {
-  const { folder, server, listen, ports } = settings
-  const { output } = await runNginx(settings, '-T', settings.config, signal)
-  const families = new Set<string>(listen.filter(isSingle).map((address) => (isIPv6(address) ? '[::]' : '*')))
-  const isShadowed = ({ address, port, isDual }: Listening): boolean =>
-    (port === ports.http || port === ports.https) &&
-    (families.has(address) || (address === '[::]' && isDual && families.has('*')))
-  for (const { file, text } of filesIn(output)) {
-    if (file.startsWith(`${folder}/`) || !listensIn(text).some(isShadowed)) continue
-    throw new EdgeFault(
-      'unavailable',
-      `A server in ${escapeText(file)} listens on all addresses and on a port of edge ${server}, so it would lose its visitors. ` +
-        `Give its listen directive an address, or set edges.${server}.listen to the address that it uses.`,
-    )
+export function listeningReader(settings: Beside): () => Promise<Listening> {
+  const base = new BaseFile(settings.folder)
+  const configuration = new ParsedConfiguration(settings, 'servers')
+  let latest: { readonly parsed: Parsed; readonly chosen: ReturnType<typeof chosenFor> } | undefined
+  return async () => {
+    const parsed = await configuration.read(base.read(), [], new Slices(SLICE_MS))
+    if (latest?.parsed !== parsed) latest = { parsed, chosen: chosenFor(settings, parsed) }
+    const { chosen } = latest
+    if ('reason' in chosen) throw conflictFault(settings.server, chosen)
+    const { listen, ports } = settings
+    return { listen, ports, sockets: chosen }
   }
 }
 
-const isSingle = (address: string): boolean => address !== '0.0.0.0' && address !== '::'
-
-/** The output of `nginx -T`, file by file. */
-function filesIn(dump: string): { file: string; text: string }[] {
-  const [, ...pieces] = dump.split(/^# configuration file (\/.*):$/m)
-  return pieces.flatMap((file, index) => (index % 2 === 0 ? [{ file, text: pieces[index + 1] ?? '' }] : []))
-}
-
-/** Empty for a file that our parser cannot read: nginx has modules that embed other languages. */
-function listensIn(text: string): readonly Listening[] {
-  try {
-    const listens = directivesIn(text).filter(({ name }) => name === 'listen')
-    return parseListens(
-      listens.map(({ args }) => args),
-      false,
-    )
-  } catch (error) {
-    if (error instanceof UnreadableText) return []
-    throw error
+function chosenFor(settings: Beside, { servers, serversBefore }: Parsed) {
+  const foreign: ForeignListen[] = []
+  const bound = new Map<string, boolean>()
+  const isRoot = isRunByRoot(settings.pidFile)
+  for (const [at, { path, line, listen }] of servers.entries()) {
+    const places = listen.length > 0 ? listen : [impliedListening(isRoot)]
+    if (isWrittenByUs(settings.folder, path)) {
+      for (const { address, port, isDefault } of places) {
+        const socket = `${address}:${port}`
+        bound.set(socket, isDefault || bound.get(socket) === true)
+      }
+    } else if (!path.startsWith(`${releasedFolder(settings.folder)}/`))
+      foreign.push(...places.map((place) => ({ ...place, path, line, isBefore: at < serversBefore })))
   }
+  return chooseSockets(settings, foreign, bound)
 }
+
+const conflictFault = (server: string, { reason, fix }: SocketConflict): EdgeFault =>
+  new EdgeFault('unavailable', `The hosts of edge ${server} have no place in its nginx: ${escapeText(reason)}. ${fix}`)

@@ -30,11 +30,21 @@ export async function runNginx(
   signal?: AbortSignal,
 ): Promise<Ended> {
   const args = [option, '-q', '-e', 'stderr', ...(prefix === undefined ? [] : ['-p', prefix]), '-c', config]
-  const { code, cause = 'killed by a signal or a timeout', output, errors } = await runInThread(binary, args, signal)
+  return ended(binary, 'test the nginx configuration', await runInThread(binary, args, signal))
+}
+
+/** What `nginx -V` prints. Rejects with `unavailable` when it cannot be run. */
+export async function runVersion(binary: string): Promise<string> {
+  const { output, errors } = ended(binary, 'read its version', await runInThread(binary, ['-V'], undefined))
+  return output + errors
+}
+
+function ended(binary: string, purpose: string, { code, cause, output, errors }: RunResult): Ended {
   if (code !== null) return { code, output, errors }
+  const reason = cause ?? 'killed by a signal or a timeout'
   throw new EdgeFault(
     'unavailable',
-    `${binary} could not be run to test the nginx configuration (${cause}). Check the path and the permissions.`,
+    `${binary} could not be run to ${purpose} (${reason}). Check the path and the permissions.`,
   )
 }
 

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { BASE_FILE, FOLDERS, isSecret, parsePath, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
-import { generationIn, isOfFirstLayout } from '../config/render-base.ts'
+import { FOLDERS, isSecret, parsePath, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile } from '../contract.ts'
 import { withEdgeFaults } from '../files/files.ts'
 import type { GenerationEngine } from '../generations/engine.ts'
@@ -11,35 +10,35 @@ import type { FirstLayout } from '../generations/refresh.ts'
 import { isLiveMarker, pointTo, removeLeft } from '../generations/stage.ts'
 import { readMainFile } from '../reading/main-file.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { defaultServerAnswers } from '../visit/ask.ts'
-import { assertNoServerShadowed } from './neighbours.ts'
+import { edgeAnswers } from '../visit/ask.ts'
 import { masterPid } from './nginx-workers.ts'
 
 interface Prepared {
   readonly present: PresentGeneration
   readonly engine: GenerationEngine
+  /** Rejects if our servers cannot listen beside those of others. */
+  readonly listening: () => Promise<unknown>
   readonly reload: (signal?: AbortSignal) => Promise<void>
   /** Runs `work` while no agent owns the folder. */
   readonly locked: (work: () => Promise<void>) => Promise<void>
 }
 
-/** Changes nothing before it has checked that the administrator's configuration includes the folder. */
+/** Changes nothing before it has checked that the administrator's configuration includes the folder and has a place for our servers. */
 export async function prepareEdge(
   settings: EdgeSettings,
-  { present, engine, reload, locked }: Prepared,
+  { present, engine, listening, reload, locked }: Prepared,
   signal?: AbortSignal,
 ): Promise<void> {
   const { folder } = settings
   await readMainFile(settings)
+  await listening()
   for (const { path, mode } of FOLDERS) await makeFolder(join(folder, path), mode)
   await locked(() => removeLeftOvers(settings, present.number))
-  const base = textAt(join(folder, BASE_FILE)) ?? ''
-  if (!isOfFirstLayout(base) && generationIn(base) === undefined) await assertNoServerShadowed(settings, signal)
   const first = present.number === undefined ? firstLayout(folder) : NOTHING
   const hasChanged = await engine.refresh(first, isRunning(settings), signal)
   await removeFirstLayout(folder, first)
   if (present.number !== undefined) pointTo(folder, present.number)
-  if (!hasChanged && isRunning(settings) && !(await defaultServerAnswers(settings, signal))) await reload(signal)
+  if (!hasChanged && isRunning(settings) && !(await edgeAnswers(settings, signal))) await reload(signal)
 }
 
 const NOTHING: FirstLayout = { files: [], others: new Map(), isUpToDate: () => true }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { EdgeFault } from '../contract.ts'
 import { endOfLog, refusalSince } from '../reading/error-log.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { defaultServerAnswers } from '../visit/ask.ts'
+import { edgeAnswers } from '../visit/ask.ts'
 import { isIdle, isServing, masterPid, servingWorkers } from './nginx-workers.ts'
 
 const TIMEOUT_MS = 10_000
@@ -30,7 +30,7 @@ export async function reloadNginx(settings: EdgeSettings, signal?: AbortSignal):
   signal?.throwIfAborted()
   requestReload(master)
   await waitForNewWorkers(nginx, before)
-  if (!(await defaultServerAnswers(settings, signal))) throw notReloaded('The new workers do not answer.')
+  if (!(await edgeAnswers(settings, signal))) throw notReloaded('The new workers do not answer.')
 }
 
 interface Nginx {

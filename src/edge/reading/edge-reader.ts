@@ -66,7 +66,7 @@ function* both(some: Iterable<string>, others: Iterable<string>): Generator<stri
 }
 
 /** Whether the master runs as root. Without a master, nginx would run as the user of this process. */
-function isRunByRoot(pidFile: string): boolean {
+export function isRunByRoot(pidFile: string): boolean {
   try {
     return statSync(`/proc/${Number.parseInt(readFileSync(pidFile, 'utf8'), 10)}`).uid === 0
   } catch {

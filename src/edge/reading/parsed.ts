@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, normalize } from 'node:path'
 import { gatheredGlob } from '../config/gathered.ts'
 import { BASE_FILE, CURRENT, GENERATIONS, releasedFolder } from '../config/layout.ts'
 import type { BrokenPlace, DebugLog } from './contract.ts'
@@ -79,6 +79,7 @@ function knownIncludes({ folder, generation, odd }: ParseRequest): KnownIncludes
   return {
     kindOf: (pattern) => (generation === undefined ? undefined : kinds.get(pattern)),
     filesToRead: (kind) => odd.filter((file) => file.startsWith(`${kind}/`)).map((file) => `${own}/${file}`),
+    isOurs: (pattern) => normalize(pattern) === join(folder, '*.conf'),
   }
 }
 

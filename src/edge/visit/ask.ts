@@ -7,7 +7,7 @@ import type { NoAnswerReason } from '../../model/badge.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
 import { ANSWER, entryIn, entryProof, QUESTION } from '../config/proof.ts'
-import { UNKNOWN_HOST } from '../config/render-base.ts'
+import { EDGE_NAME, UNKNOWN_HOST } from '../config/render-base.ts'
 import type { EdgeAnswer, EdgeQuestion } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 
@@ -98,12 +98,12 @@ const isUnspecified = (address: string): boolean => address === '0.0.0.0' || add
 const isOther = (answer: EdgeAnswer | undefined): boolean =>
   answer?.kind === 'answer' ? answer.entry === 'other' : answer?.reason === 'unknown_host'
 
-/** Asks for a name that no host has. Only Drawbridge's default server sends the header UNKNOWN_HOST. */
-export async function defaultServerAnswers(
+/** Asks for a name that no host has. Only Drawbridge's own server sends the header UNKNOWN_HOST. */
+export async function edgeAnswers(
   settings: Pick<EdgeSettings, 'address' | 'ports'>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const answer = await askEdge(settings, { host: 'nobody.invalid', path: '/', tls: false }, TIMEOUT_MS, signal)
+  const answer = await askEdge(settings, { host: EDGE_NAME, path: '/', tls: false }, TIMEOUT_MS, signal)
   return answer.kind === 'no_answer' && answer.reason === 'unknown_host'
 }
 

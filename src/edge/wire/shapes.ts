@@ -26,6 +26,7 @@ export const Host = text(253)
 const Port = Type.Integer({ minimum: 1, maximum: 65_535 })
 const Address = text(45)
 const Endpoint = closed({ address: Address, port: Port })
+const Socket = closed({ address: Address, isShared: Type.Boolean() })
 const Place = closed({ address: Address, port: Port, tls: Type.Boolean() })
 
 /** The path of an edge's file by name. Its grammar is that of config/layout.ts. */
@@ -174,6 +175,7 @@ export const ProxyFact = Type.Union([
     file: Type.Optional(SystemPath),
     line: Type.Optional(Line),
   }),
+  closed({ kind: Type.Literal('unprepared'), reason: Sentence }),
 ])
 
 /** What doctor tells of the edge. */
@@ -203,6 +205,8 @@ export const Description = closed({
     folder: SystemPath,
     address: Address,
     listen: list(Address, 1_000),
+    /** Where other servers of this nginx listen, too. Without it nobody else does. */
+    sockets: Type.Optional(closed({ http: list(Socket, 1_000), https: list(Socket, 1_000) })),
     layout: oneOf(['lines', 'blocks']),
     ports: closed({ http: Port, https: Port }),
   }),

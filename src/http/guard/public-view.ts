@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode, Problem } from '../../model/errors.ts'
 import type { Change } from '../../model/exposure.ts'
 import type { Check } from '../../model/finding.ts'
 import type { EdgeVerdict, Verification } from '../../model/receipt.ts'
-import { BROKEN_PROXY, TAKEN_BY_PROXY } from '../../plan/checks.ts'
+import { BROKEN_PROXY, TAKEN_BY_PROXY, UNPREPARED_PROXY } from '../../plan/checks.ts'
 import type { ProgressEvent } from '../../usecases/progress.ts'
 
 /**
@@ -38,6 +38,7 @@ function publicDetail({ name, status, detail, source, names, reason, by }: Check
   if (name === 'dns' && status === 'failed' && by === undefined)
     return 'DNS could not tell whether the name is free: the DNS server gave no reliable answer.'
   if (name === 'proxy' && status === 'failed') return by === 'server_block' ? TAKEN_BY_PROXY : BROKEN_PROXY
+  if (name === 'proxy' && by === 'preparation') return UNPREPARED_PROXY
   if (name === 'certificate' && status === 'failed') return NO_CERTIFICATE[String(reason)] ?? detail
   if (name === 'certificate' && source === 'acme')
     return `No installed certificate covers the name. A new one for ${[names].flat().join(', ')} can be issued.`

@@ -92,6 +92,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
       conflictingRecordTypes: ['A', 'AAAA', 'CNAME'],
       callOrder: ['GET /api/policy', 'POST /api/deploy/plan'],
       caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'repair', 'accept', 'renew'] },
+      apply: { possible: true, reasons: [] },
       version: '0.1.0',
     },
   },

@@ -51,6 +51,10 @@ export const PolicyBody = Type.Object(
       },
       closed,
     ),
+    apply: Type.Object(
+      { possible: Type.Boolean(), reasons: Type.Array(Type.String()) },
+      { ...closed, description: 'Whether this installation can apply plans, or why it can only plan.' },
+    ),
     version: Type.String(),
   },
   { ...closed, title: 'Policy', description: 'The current policy.' },

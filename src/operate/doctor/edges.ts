@@ -17,6 +17,10 @@ export interface ExaminedEdge {
   readonly master: () => number | undefined
   /** Rejects with an EdgeFault if the main file does not include Drawbridge's folder. */
   readonly assertIncluded: () => Promise<unknown>
+  /** Why this nginx cannot serve for Drawbridge. Undefined if it can. Rejects if it cannot be run. */
+  readonly buildFault: () => Promise<string | undefined>
+  /** Rejects as the service would when it writes its base file. Changes nothing. */
+  readonly rehearse: () => Promise<void>
 }
 
 /** An edge that an agent owns. */
@@ -41,9 +45,10 @@ export async function examineAgent({ edge, part, examine }: ExaminedAgent): Prom
 export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
   const { edge, config, folder, folders } = examined
   const subject = `edge ${edge.server}`
+  const basics = [await examineProgram(subject, examined), await examineInclude(subject, examined)]
   return [
-    await examineProgram(subject, examined),
-    await examineInclude(subject, examined),
+    ...basics,
+    ...(basics.every(({ status }) => status === 'ok') ? [await examineBase(subject, examined)] : []),
     examineRunning(subject, examined),
     await examineLogLevel(subject, edge),
     // Temporary copies of the main file are written beside it for tests.
@@ -52,8 +57,10 @@ export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
   ]
 }
 
-async function examineProgram(subject: string, { edge, binary, config }: ExaminedEdge): Promise<Finding> {
+async function examineProgram(subject: string, { edge, binary, config, buildFault }: ExaminedEdge): Promise<Finding> {
   try {
+    const old = await buildFault()
+    if (old !== undefined) return fault(subject, old, 'Install a newer nginx.')
     await edge.assertValid()
     return ok(subject, `nginx is installed, and ${config} is valid.`)
   } catch (error) {
@@ -72,6 +79,17 @@ async function examineInclude(subject: string, { assertIncluded, config, folder 
   } catch (error) {
     const line = `include ${join(folder, '*.conf')};`
     return fault(subject, reasonOf(error), `Add this line to the http block of ${config}: ${line}`)
+  }
+}
+
+/** Does in a test what the service does at its start. */
+async function examineBase(subject: string, { rehearse }: ExaminedEdge): Promise<Finding> {
+  try {
+    await rehearse()
+    return ok(subject, "nginx takes Drawbridge's servers beside those that it has.")
+  } catch (error) {
+    const fix = 'Until this is changed, names can be planned, but not applied.'
+    return fault(subject, reasonOf(error), fix)
   }
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer, isIPv4 } from 'node:net'
 import { Client } from 'undici'
-import { type Endpoint, formatEndpoint } from '../../model/address.ts'
+import { type Endpoint, formatEndpoint, parseAddress } from '../../model/address.ts'
 import { type Finding, fault, ok, reasonOf } from './finding.ts'
 
 /** An address and port of the service or of an edge. */
@@ -24,9 +24,10 @@ export async function examineListener(listener: Listener): Promise<Finding> {
     return fault(subject, `This user may not listen on ${place}.`, fix)
   }
   if (code !== 'EADDRINUSE') return fault(subject, `Listening on ${place} failed (${code}).`, 'Read the system log.')
-  const owners = socketOwners(address, port)
-  if (await isOurs(owners.map(({ pid }) => pid))) return ok(subject, `Drawbridge or its nginx listens on ${place}.`)
-  const [owner] = owners
+  const sockets = listeningSockets(address, port, ['tcp']).map(ownersOf)
+  const ours = await Promise.all(sockets.map((owners) => isOurs(owners.map(({ pid }) => pid))))
+  if (ours.length > 0 && ours.every(Boolean)) return ok(subject, `Drawbridge or its nginx listens on ${place}.`)
+  const [owner] = sockets.filter((_, index) => !ours[index]).flat()
   const who = owner ? `${owner.program} (pid ${owner.pid})` : 'another program'
   return fault(
     subject,
@@ -48,25 +49,58 @@ export interface SocketOwner {
   readonly program: string
 }
 
-/** The processes that listen on the address or on all addresses. Empty if unknown, such as processes of another user. */
-export function socketOwners(address: string, port: number): SocketOwner[] {
-  const sockets = new Set(['tcp', 'tcp6', 'udp', 'udp6'].flatMap((table) => socketsOn(address, port, table)))
-  return readdirSync('/proc')
+/** The processes that take what comes to the address. Empty if unknown, such as processes of another user. */
+export const socketOwners = (address: string, port: number): SocketOwner[] =>
+  listeningSockets(address, port, ['tcp', 'udp']).flatMap(ownersOf)
+
+const ownersOf = (socket: string): SocketOwner[] =>
+  readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && filesOf(pid).some((file) => sockets.has(file)))
+    .filter((pid) => pid > 0 && filesOf(pid).includes(socket))
     .map((pid) => ({ pid, program: programOf(pid) }))
+
+/**
+ * The sockets that take what comes to the address: those of the very address, or else those of all addresses. All sockets of the port
+ * if the address is `0.0.0.0` or `::` and none has it. Named as /proc/PID/fd links to them: `socket:[INODE]`.
+ */
+function listeningSockets(address: string, port: number, protocols: readonly ('tcp' | 'udp')[]): string[] {
+  return protocols.flatMap((protocol) => {
+    const all = [protocol, `${protocol}6`].flatMap((table) => socketsIn(table)).filter((one) => one.port === port)
+    const at = (wanted: string) => all.filter((one) => one.address === wanted)
+    const isFourth = isIPv4(address)
+    const tries = [at(address), isFourth ? at('0.0.0.0') : [], at('::')]
+    if (address === '0.0.0.0' || address === '::')
+      tries.splice(
+        1,
+        1,
+        all.filter((one) => isIPv4(one.address) === isFourth),
+      )
+    return (tries.find(({ length }) => length > 0) ?? []).map(({ socket }) => socket)
+  })
 }
 
-/** The sockets as /proc/PID/fd links to them: `socket:[INODE]`. proc(5) describes the columns. */
-function socketsOn(address: string, port: number, table: string): string[] {
-  const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
-  const hexAddress = Buffer.from(address.split('.').map(Number).reverse()).toString('hex').toUpperCase()
-  const wanted = new RegExp(`^(0+|.*${hexAddress}):${hexPort}$`)
-  const rows = readOrEmpty(`/proc/net/${table}`).split('\n').slice(1)
-  return rows
+/** proc(5) describes the columns. Only sockets that wait for anybody have the remote port 0. */
+const socketsIn = (table: string): { address: string; port: number; socket: string }[] =>
+  readOrEmpty(`/proc/net/${table}`)
+    .split('\n')
+    .slice(1)
     .map((row) => row.trim().split(/\s+/))
-    .filter(([, local, remote]) => wanted.test(local ?? '') && remote?.endsWith(':0000'))
-    .map((columns) => `socket:[${columns[9]}]`)
+    .flatMap(([, local = '', remote, ...columns]) => {
+      const [hexAddress = '', hexPort = ''] = local.split(':')
+      const address = addressIn(hexAddress)
+      if (address === undefined || !remote?.endsWith(':0000')) return []
+      return [{ address, port: Number.parseInt(hexPort, 16), socket: `socket:[${columns[6]}]` }]
+    })
+
+/** The kernel writes each 32 bits of an address as a number of this machine. */
+function addressIn(hex: string): string | undefined {
+  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex').reverse()])
+  if (bytes.length === 4) return bytes.join('.')
+  const groups = bytes
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .match(/.{4}/g)
+  return groups ? parseAddress(groups.join(':')) : undefined
 }
 
 const filesOf = (pid: number): string[] =>

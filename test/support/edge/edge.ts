@@ -126,7 +126,8 @@ async function freeEdge(prefix: string): Promise<EdgeSettings & { prefix: string
   }
 }
 
-async function certificateFor(folder: string, names: readonly string[]): Promise<SiteCertificate> {
+/** A self-signed certificate for these names. */
+export async function certificateFor(folder: string, names: readonly string[]): Promise<SiteCertificate> {
   const file = join(folder, `${randomInt(1_000_000_000)}`)
   await makeCertificate({ certificate: `${file}.crt`, key: `${file}.key`, names: names.map((name) => `DNS:${name}`) })
   const certificatePem = readFileSync(`${file}.crt`, 'utf8')

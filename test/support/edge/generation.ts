@@ -20,7 +20,11 @@ export interface Entry {
 }
 
 /** Enters a generation with further entries, as an apply would, without nginx. Certificates are left out. */
-export async function enterGeneration(folder: string, entries: readonly Entry[]): Promise<void> {
+export async function enterGeneration(
+  folder: string,
+  entries: readonly Entry[],
+  listen: readonly string[] = LISTENING.listen,
+): Promise<void> {
   for (const path of ['generations', '.staging']) mkdirSync(join(folder, path), { recursive: true })
   const present = new PresentGeneration(folder)
   const texts = new Map<string, Gathered>()
@@ -36,7 +40,7 @@ export async function enterGeneration(folder: string, entries: readonly Entry[])
     texts: new Map([...texts].map(([file, gathered]) => [file, gathered.text])),
     base: (generation) =>
       renderBase(
-        { ...LISTENING, folder },
+        { ...LISTENING, listen, folder },
         { ...generation, serves: { http: true, https: true }, hasManyHosts: false },
         new Set(),
       ),

@@ -25,13 +25,16 @@ const settingsOf = ({ folder, config }: NginxFiles, listen: readonly string[]): 
 
 /** What a plan for the host would see, with an nginx that finds nothing wrong. */
 async function seen(blocks: string, listen: readonly string[] = ['192.168.45.23']) {
-  using files = nginxFiles({ 'nginx.conf': `http { include drawbridge/*.conf; ${blocks} }` })
+  using files = nginxFiles({ 'nginx.conf': `http { ${blocks} include drawbridge/*.conf; }` })
+  await enterGeneration(files.path('drawbridge'), [], listen)
   return await edgePreflight(settingsOf(files, listen), files.reader, async () => undefined).check(HOST, false)
 }
 
 const served = (listen: string, name: string) => `server { listen ${listen}; server_name ${name}; return 204; }`
 const taken = (how: string) => ({ kind: 'taken', how, file: expect.stringMatching(/nginx\.conf$/), line: 1 })
 const FREE = { kind: 'free' }
+/** The main file does not include the folder of the edge. */
+const UNPREPARED = { kind: 'unprepared', reason: expect.stringContaining('nginx does not include') }
 
 describe('a block of somebody else', () => {
   const AT = '192.168.45.23:80'
@@ -47,7 +50,8 @@ describe('a block of somebody else', () => {
     ['no name: it is the default server there', served(AT, '_'), FREE],
     ['the name on another port', served('192.168.45.23:8080', HOST), FREE],
     ['the name on another address', served('192.168.45.24:80', HOST), FREE],
-    ['the name on all addresses, where visitors of ours do not come', served('80', HOST), FREE],
+    ['the name on all addresses, where ours listens then, too', served('80', HOST), taken('exact')],
+    ['another name on all addresses', served('80', 'x.test'), FREE],
   ])('with %s', async (_what, blocks, fact) => {
     expect(await seen(blocks)).toEqual(fact)
   })
@@ -61,7 +65,11 @@ describe('a block of somebody else', () => {
       taken('leading_wildcard'),
     ],
     ['a pattern on one address', served('10.0.0.1:80', '~^app'), taken('regex')],
-    ['other names on the address that visitors come to', served('192.168.45.23:80', 'x.test'), taken('default')],
+    [
+      'other names on the address that visitors come to, where ours listens then, too',
+      served('192.168.45.23:80', 'x.test'),
+      FREE,
+    ],
     ['other names on the loopback', served('127.0.0.1:80', 'status'), FREE],
     ['a wildcard there, which loses', served('80', '*.lab.test'), FREE],
     ['the name by IPv6', served('[::]:80', HOST), FREE],
@@ -97,6 +105,26 @@ describe('a block of somebody else', () => {
   })
 })
 
+describe('an edge that is not ready', () => {
+  const check = (files: NginxFiles) =>
+    edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, async () => undefined).check(HOST, false)
+
+  test('has no base file yet', async () => {
+    using files = nginxFiles({ 'nginx.conf': 'http { include drawbridge/*.conf; }' })
+    expect(await check(files)).toEqual({ kind: 'unprepared', reason: 'Its base file is not written yet.' })
+  })
+
+  test('has no place for its servers', async () => {
+    using files = nginxFiles({
+      'nginx.conf': `http { include drawbridge/*.conf; ${served('80 proxy_protocol', 'x.test')} }`,
+    })
+    expect(await check(files)).toEqual({
+      kind: 'unprepared',
+      reason: expect.stringMatching(/PROXY protocol on \*:80 \(\S+nginx\.conf, line 1\)/),
+    })
+  })
+})
+
 describe('nginx is asked whether its configuration is valid', () => {
   const REFUSAL: Refusal = { reason: 'a file is missing', file: '/etc/nginx/own.conf', line: 3 }
 
@@ -114,7 +142,7 @@ describe('nginx is asked whether its configuration is valid', () => {
     using files = nginxFiles({ 'nginx.conf': 'http { include own/*.conf; }', 'own/a.conf': '' })
     const { state, preflight } = asked(files)
     await Promise.all(Array.from({ length: 20 }, () => preflight.check(HOST, false)))
-    expect(await preflight.check(HOST, false)).toEqual(FREE)
+    expect(await preflight.check(HOST, false)).toEqual(UNPREPARED)
     expect(state.times).toBe(1)
     files.write({ 'own/b.conf': '' })
     await preflight.check(HOST, false)
@@ -129,7 +157,7 @@ describe('nginx is asked whether its configuration is valid', () => {
     expect(await preflight.check(HOST, false)).toEqual({ kind: 'broken', ...REFUSAL })
     expect((await preflight.check(HOST, false)).kind).toBe('broken')
     state.refusal = undefined
-    expect(await preflight.check(HOST, false)).toEqual(FREE)
+    expect(await preflight.check(HOST, false)).toEqual(UNPREPARED)
     expect(state.times).toBe(3)
   })
 
@@ -155,9 +183,9 @@ describe('nginx is asked whether its configuration is valid', () => {
     using files = nginxFiles({ 'nginx.conf': '# first line\nerror_log x debug;\nhttp { }' })
     const { preflight } = asked(files)
     expect(await preflight.check(HOST, true)).toMatchObject({ kind: 'broken', file: files.config, line: 2 })
-    expect(await preflight.check(HOST, false)).toEqual(FREE)
+    expect(await preflight.check(HOST, false)).toEqual(UNPREPARED)
     files.write({ 'nginx.conf': 'error_log x notice;\nhttp { }' })
-    expect(await preflight.check(HOST, true)).toEqual(FREE)
+    expect(await preflight.check(HOST, true)).toEqual(UNPREPARED)
   })
 
   test('one that cannot be asked is not known to be valid', async () => {

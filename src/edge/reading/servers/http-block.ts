@@ -1,4 +1,4 @@
-import type { Included, Located } from '../text/included.ts'
+import { type Included, type Located, OUR_PLACE } from '../text/included.ts'
 import { draftServer, variableName } from '../text/server-draft.ts'
 import type { ServerDraft } from '../text/statements.ts'
 import { isSupportedName } from './sockets.ts'
@@ -7,6 +7,8 @@ import { isSupportedKey, type MapText, variablesIn } from './value-map.ts'
 /** The servers, upstreams and maps of the http block, as plain data. */
 export interface HttpBlock {
   readonly servers: readonly ServerDraft[]
+  /** How many of them nginx reads before the base file of the edge: all of them if it includes none. */
+  readonly serversBefore: number
   /** The addresses of each upstream's servers, by name in lower case. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** By the variable that the map defines. Only those on which a `proxy_pass` depends. */
@@ -17,12 +19,14 @@ export function readHttpBlock(included: Included): HttpBlock {
   const servers: ServerDraft[] = []
   const upstreams = new Map<string, readonly string[]>()
   const maps = new Map<string, Located>()
+  let before: number | undefined
   for (const block of included.main()) {
     if (block.name !== 'http') continue
     for (const statement of included.in(block)) {
       const { name, args } = statement
       if (name === 'server') servers.push(...serverOf(statement, included))
       else if (name === 'upstream') upstreams.set((args[0] ?? '').toLowerCase(), upstreamServers(statement, included))
+      else if (name === OUR_PLACE) before ??= servers.length
       else if (name === 'map') maps.set(variableName(args[1]), statement)
     }
   }
@@ -30,7 +34,7 @@ export function readHttpBlock(included: Included): HttpBlock {
     if (!names.every(isSupportedName))
       included.report(path, line, 'a regular expression in server_name is not supported by Drawbridge')
   }
-  return { servers, upstreams, maps: usedMaps(servers, maps, included) }
+  return { servers, serversBefore: before ?? servers.length, upstreams, maps: usedMaps(servers, maps, included) }
 }
 
 function serverOf(statement: Located, included: Included): ServerDraft[] {

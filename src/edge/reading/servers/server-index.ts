@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { parseName } from '../../../model/dns-name.ts'
 import type { Slices } from '../../../primitives/slices.ts'
+import { EDGE_NAME } from '../../config/render-base.ts'
 import type { ListenPlace, ServedHost, ServerBlock, ServerMatch } from '../contract.ts'
 import { impliedListening, type Listening } from '../text/listen.ts'
 import type { ServerDraft } from '../text/statements.ts'
@@ -186,5 +187,5 @@ const plainFirst = (a: ListenPlace, b: ListenPlace): number => Number(a.tls) - N
 const weight = ({ proxyPass, unresolved, tls }: ServerBlock): number =>
   (proxyPass !== null || unresolved ? 2 : 0) + (tls ? 1 : 0)
 
-/** False for `_`, IP addresses and other names that are not DNS names. */
-const isHostName = (name: string): boolean => parseName(name) === name && isIP(name) === 0
+/** False for `_`, IP addresses and other names that are not DNS names, and for the name of the edge itself. */
+const isHostName = (name: string): boolean => parseName(name) === name && isIP(name) === 0 && name !== EDGE_NAME

@@ -16,9 +16,14 @@ export interface KnownIncludes {
   kindOf(pattern: string): string | undefined
   /** The files of that kind that must be read all the same. */
   filesToRead(kind: string): readonly string[]
+  /** Whether the pattern includes the base file of the edge. */
+  isOurs(pattern: string): boolean
 }
 
-const READ_ALL: KnownIncludes = { kindOf: () => undefined, filesToRead: () => [] }
+const READ_ALL: KnownIncludes = { kindOf: () => undefined, filesToRead: () => [], isOurs: () => false }
+
+/** The name of a statement that stands where the base file of the edge is included. */
+export const OUR_PLACE = 'drawbridge'
 
 const MAX_DEPTH = 32
 /** Files that include each other twice would take exponential time. */
@@ -72,6 +77,7 @@ export class Included {
       }
       const kind = this.#known.kindOf(args[0] ?? '')
       if (kind !== undefined) yield { ...located, args: [kind] }
+      if (this.#known.isOurs(this.#pattern(located))) yield { ...located, name: OUR_PLACE }
       const files = kind === undefined ? this.#named(located) : this.#known.filesToRead(kind)
       for (const file of files) yield* this.#include(file, content, located)
     }
@@ -97,8 +103,12 @@ export class Included {
   }
 
   /** Relative names start at the folder of the main file. The path is not normalized: it is the path that nginx opens. */
-  #named({ args: [name = ''] }: Statement): string[] {
-    const pattern = name.startsWith('/') ? name : `${dirname(this.#main)}/${name}`
+  #pattern({ args: [name = ''] }: Statement): string {
+    return name.startsWith('/') ? name : `${dirname(this.#main)}/${name}`
+  }
+
+  #named(statement: Statement): string[] {
+    const pattern = this.#pattern(statement)
     return isGlob(pattern) ? expandGlob(pattern, this.#files) : [pattern]
   }
 }

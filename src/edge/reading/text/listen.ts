@@ -9,6 +9,8 @@ export interface Listening {
   readonly isDefault: boolean
   /** An IPv6 socket that accepts IPv4, too. */
   readonly isDual: boolean
+  /** Visitors come through a proxy that speaks the PROXY protocol. */
+  readonly isProxied: boolean
 }
 
 const DEFAULT_PORT = 80
@@ -35,6 +37,7 @@ function placesIn([place = '', ...options]: readonly string[]): Listening[] {
     isTls: options.includes('ssl'),
     isDefault: options.includes('default_server') || options.includes('default'),
     isDual: options.includes('ipv6only=off'),
+    isProxied: options.includes('proxy_protocol'),
   }
   if (place.startsWith('unix:')) return [{ address: place, port: null, ...traits }]
   const [, named = '', low, high] = PORT_ONLY.exec(place) ?? ADDRESS.exec(place) ?? []
@@ -53,6 +56,7 @@ export const impliedListening = (isRoot: boolean): Listening => ({
   isTls: false,
   isDefault: false,
   isDual: false,
+  isProxied: false,
 })
 
 /** One spelling per address: `*`, an empty text and `0.0.0.0` all mean every IPv4 address. */

@@ -1,0 +1,44 @@
+import { EdgeFault } from '../contract.ts'
+import { runVersion } from './nginx-program.ts'
+
+/** The first version with `ssl_reject_handshake`, which refuses names that nobody serves. */
+const OLDEST_VERSION = '1.19.4'
+
+/** What `nginx -V` tells: the version, and the paths that it uses unless its options or its configuration say otherwise. */
+export interface NginxBuild {
+  readonly version: string
+  readonly prefix: string | undefined
+  readonly config: string | undefined
+  readonly pidFile: string | undefined
+  readonly errorLog: string | undefined
+  readonly hasTls: boolean
+}
+
+/** Rejects with `unavailable` when the program cannot be run, or is not nginx. */
+export async function readBuild(binary: string): Promise<NginxBuild> {
+  const text = await runVersion(binary)
+  const version = /nginx version: \S*?\/(\d+\.\d+\.\d+)/.exec(text)?.[1]
+  if (version === undefined) throw new EdgeFault('unavailable', `${binary} is not nginx.`)
+  const option = (name: string) => new RegExp(`--${name}=(\\S+)`).exec(text)?.[1]
+  return {
+    version,
+    prefix: option('prefix'),
+    config: option('conf-path'),
+    pidFile: option('pid-path'),
+    errorLog: option('error-log-path'),
+    hasTls: text.includes('--with-http_ssl_module'),
+  }
+}
+
+/** Why this nginx cannot serve for Drawbridge, or undefined. */
+export function buildFault({ version, hasTls }: NginxBuild): string | undefined {
+  if (isOlder(version, OLDEST_VERSION))
+    return `nginx ${version} is too old. Drawbridge needs ${OLDEST_VERSION} or later, which can refuse the TLS handshake for unknown names.`
+  return hasTls ? undefined : `nginx ${version} was built without TLS (http_ssl_module).`
+}
+
+function isOlder(version: string, than: string): boolean {
+  const [one, other] = [version, than].map((text) => text.split('.').map(Number))
+  const at = [0, 1, 2].find((index) => one?.[index] !== other?.[index])
+  return at !== undefined && (one?.[at] ?? 0) < (other?.[at] ?? 0)
+}
