@@ -140,7 +140,19 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     instance,
     log,
   })
-  const http = { ...shared, standings, exposer, runs, webhookReport, diagnoser, metrics, monitor, debugLogs, preparation, drift }
+  const http = {
+    ...shared,
+    standings,
+    exposer,
+    runs,
+    webhookReport,
+    diagnoser,
+    metrics,
+    monitor,
+    debugLogs,
+    preparation,
+    drift,
+  }
   return {
     ...parts,
     store,

@@ -17,6 +17,7 @@ import {
   addWebhooks,
 } from '../operate/commands.ts'
 import { addAgent } from '../operate/edge/commands.ts'
+import { addInit } from '../operate/init/command.ts'
 import { addKeys, addStore } from '../operate/store-commands.ts'
 import { VERSION } from '../runtime/version.ts'
 import { edgeMachine, machine } from './machine.ts'
@@ -56,6 +57,7 @@ export function commandLine(): Command {
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
+  addInit(program, async () => (await import('./init.ts')).initParts)
   const onServer = [
     addServe,
     addReload,

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net'
 import type { EdgeSettings } from '../settings.ts'
 
 /** An address at which our servers listen, for one port. */
-export interface OwnSocket {
+interface OwnSocket {
   /** As in a `listen` directive without the port: `0.0.0.0` is every IPv4 address, `::` every IPv6 address. */
   readonly address: string
   /**

@@ -117,7 +117,7 @@ function stopThread(): void {
 
 /** Undefined when nginx would load the configuration. Rejects with `unavailable` when nginx cannot be run. */
 export async function testConfiguration(
-  settings: EdgeSettings,
+  settings: Pick<EdgeSettings, 'binary' | 'prefix'>,
   config: string,
   signal?: AbortSignal,
 ): Promise<Refusal | undefined> {

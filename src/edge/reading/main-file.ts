@@ -4,7 +4,7 @@ import { errorCode } from '../../primitives/durable-file.ts'
 import { EdgeFault } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { type Directive, directivesIn } from './text/directives.ts'
-import { UnreadableText } from './text/tokens.ts'
+import { Tokens, UnreadableText } from './text/tokens.ts'
 
 /** The text of the administrator's main file. Rejects with `unavailable` when its http block does not include our folder. */
 export async function readMainFile(settings: Pick<EdgeSettings, 'config' | 'folder'>): Promise<string> {
@@ -17,6 +17,44 @@ export async function readMainFile(settings: Pick<EdgeSettings, 'config' | 'fold
     )
   }
   return text
+}
+
+/**
+ * The text with the include of our folder as the last directive of the http block, so that nginx reads all other servers before ours.
+ * The same text if it includes the folder already. Throws an EdgeFault if there is no http block, or the text cannot be parsed.
+ */
+export function withInclude(text: string, settings: Pick<EdgeSettings, 'config' | 'folder'>): string {
+  const directives = readDirectives(text, settings.config)
+  if (directives.some((directive) => includesOurs(directive, settings))) return text
+  const end = directives.some(({ name, context }) => name === 'http' && context.length === 0)
+    ? endOfHttp(text)
+    : undefined
+  if (end === undefined)
+    throw new EdgeFault('unavailable', `${settings.config} has no http block. Name the file that has it.`)
+  const include = `include ${ourGlob(settings)};`
+  const line = text.lastIndexOf('\n', end - 1) + 1
+  if (text.slice(line, end).trim() !== '') return `${text.slice(0, end)} ${include} ${text.slice(end)}`
+  const last = directives.findLast(({ context, start }) => context.join() === 'http' && start < end)
+  const indent = last ? (/[ \t]*$/.exec(text.slice(0, last.start))?.[0] ?? '') : '    '
+  return `${text.slice(0, line)}${indent}${include}\n${text.slice(line)}`
+}
+
+/** The place of the `}` that ends the http block. */
+function endOfHttp(text: string): number | undefined {
+  const tokens = new Tokens(text)
+  let depth = 0
+  let name = ''
+  let isHttp = false
+  let isStart = true
+  while (tokens.next()) {
+    if (isStart && tokens.kind === 'word') name = tokens.word()
+    if (tokens.kind === '{' && depth === 0) isHttp = name === 'http'
+    if (tokens.kind === '{') depth += 1
+    if (tokens.kind === '}') depth -= 1
+    if (tokens.kind === '}' && depth === 0 && isHttp) return tokens.start
+    isStart = tokens.kind !== 'word'
+  }
+  return undefined
 }
 
 function readText(config: string): string {

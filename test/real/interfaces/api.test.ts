@@ -85,7 +85,7 @@ describe('POST /api/deploy/plan', () => {
         { name: 'health', status: 'passed', httpStatus: 200 },
         { name: 'dns', status: 'passed' },
         { name: 'certificate', status: 'not_required' },
-        { name: 'proxy', status: 'passed' },
+        { name: 'proxy', status: 'warning', by: 'preparation' },
       ],
       changes: [
         { kind: 'proxy' },
@@ -132,7 +132,7 @@ describe('POST /api/deploy/plan', () => {
       { name: 'health', status: 'failed', reason: 'refused' },
       { name: 'dns', status: 'failed', types: ['A'] },
       { name: 'certificate' },
-      { name: 'proxy', status: 'passed' },
+      { name: 'proxy', status: 'warning', by: 'preparation' },
     ])
   })
 })

@@ -9,9 +9,9 @@ import { tempFolder } from '../temp-folder.ts'
 import type { ServedZone, ZoneHost } from './served-zone.ts'
 
 /** A real BIND with the configuration of the lab and a second key without rights. */
-export async function startBindHost({ zone: name, key, stranger }: ServedZone): Promise<ZoneHost> {
+export async function startBindHost({ zone: name, key, stranger }: ServedZone, asked?: number): Promise<ZoneHost> {
   const folder = tempFolder()
-  const port = await freePort()
+  const port = asked ?? (await freePort())
   const zone = { name, records: [] }
   const at = (file: string) => join(folder.path, file)
   const ownConfig = primaryConfig({ folder: folder.path, port, tsig: key, zones: [zone] }, undefined)

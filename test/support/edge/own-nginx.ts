@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -183,9 +182,3 @@ export function askSecurely(
     })
   })
 }
-
-/** The version of the nginx in the tests, such as `1.22.1`. */
-export const nginxVersion = (): string =>
-  /nginx\/(\S+)/.exec(
-    execFileSync('sh', ['-c', `${findProgram('nginx', 'nginx')} -v 2>&1`], { encoding: 'utf8' }),
-  )?.[1] ?? ''

@@ -1,0 +1,66 @@
+import { resolve4, resolveSoa } from 'node:dns/promises'
+import { dnsReader } from '../dns/reader.ts'
+import { rfc2136Provider } from '../dns/rfc2136.ts'
+import { socketsOf } from '../edge/config/sockets.ts'
+import { PresentGeneration } from '../edge/generations/present.ts'
+import { localEdge } from '../edge/local.ts'
+import { findNginx } from '../edge/process/find-nginx.ts'
+import { listeningReader } from '../edge/process/neighbours.ts'
+import { rehearseBase } from '../edge/process/rehearse.ts'
+import { withInclude } from '../edge/reading/main-file.ts'
+import { type Endpoint, formatEndpoint } from '../model/address.ts'
+import type { InitParts } from '../operate/init/contract.ts'
+
+/** A person waits for the result. */
+const DNS_LIMITS = { limitMs: 6_000 }
+
+/** What `init` acts with. */
+export const initParts: InitParts = {
+  findNginx,
+  withInclude,
+  async rehearse(place, main) {
+    const listening = await listeningReader(place)()
+    await rehearseBase(place, listening, main)
+    const { http, https } = socketsOf(listening)
+    return [
+      ...http.map((one) => ({ ...one, port: place.ports.http })),
+      ...https.map((one) => ({ ...one, port: place.ports.https })),
+    ].map(({ address, port, isShared }) => ({
+      place: formatEndpoint({ address, port }).replace(/^0\.0\.0\.0:/, '*:'),
+      isShared,
+    }))
+  },
+  edge: (place) => localEdge(place),
+  isPrepared: ({ folder }) => new PresentGeneration(folder).number !== undefined,
+  async assertAuthoritative(zone, server) {
+    const reason = await authorityFault(zone, server)
+    if (reason !== undefined)
+      throw new Error(`${formatEndpoint(server)} is not an authoritative server of ${zone}: ${reason}.`)
+  },
+  findDnsServer,
+  async assertKeyWorks(zone, primary, { name, secret }) {
+    await rfc2136Provider({ zone, primary, key: { name, algorithm: 'hmac-sha256', secret } }).checkAccess()
+  },
+}
+
+/** Why the server is not authoritative for the zone. Undefined if it is. */
+async function authorityFault(zone: string, server: Endpoint): Promise<string | undefined> {
+  const [outcome] = await dnsReader(server, DNS_LIMITS).ask([{ name: zone, type: 'SOA' }])
+  if (!outcome || outcome.kind === 'no_answer') return outcome?.reason ?? 'no answer'
+  if (!outcome.authoritative) return `${outcome.rcode}, not authoritative`
+  return outcome.answers.some(({ type }) => type === 'SOA') ? undefined : `${outcome.rcode} and no SOA record`
+}
+
+/** This machine first, then the server that the SOA record names. */
+async function findDnsServer(zone: string): Promise<Endpoint | undefined> {
+  const here = { address: '127.0.0.1', port: 53 }
+  if ((await authorityFault(zone, here)) === undefined) return here
+  try {
+    const { nsname } = await resolveSoa(zone)
+    const [address] = await resolve4(nsname)
+    const named = address === undefined ? undefined : { address, port: 53 }
+    return named && (await authorityFault(zone, named)) === undefined ? named : undefined
+  } catch {
+    return undefined
+  }
+}

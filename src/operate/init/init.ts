@@ -1,0 +1,245 @@
+import { randomBytes } from 'node:crypto'
+import { accessSync, chownSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { loadConfig } from '../../config/config.ts'
+import { loadEdgeAgentConfig } from '../../config/edge-agent.ts'
+import { formatEndpoint } from '../../model/address.ts'
+import { createFile, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
+import { confirm, UsageError } from '../../terminal/declare.ts'
+import type { Screen } from '../../terminal/screen.ts'
+import { type Ask, gatherSetup, type InitOptions } from './answers.ts'
+import type { AskedNginx, ChosenListen, FoundNginx, InitParts, NginxPlace } from './contract.ts'
+import { agentFileBeside, renderAgentConfig, renderConfig, renderKeyHelp, type Setup, unifiedDiff } from './files.ts'
+import { serveTestEntry } from './test-entry.ts'
+
+/** A file that `init` writes. Null `before`: it does not exist yet. */
+interface NewFile {
+  readonly path: string
+  readonly before: string | null
+  readonly after: string
+  readonly mode: number
+  /** Whether a person may see its text. */
+  readonly secret: boolean
+}
+
+/** What there is already, and what is missing. */
+interface Work {
+  readonly found: FoundNginx
+  readonly nginx: NginxPlace
+  readonly zone: { readonly name: string; readonly keyName: string; readonly secret: string }
+  readonly files: readonly NewFile[]
+  /** The lines that say what is there already. */
+  readonly standing: readonly string[]
+  readonly chosen: readonly ChosenListen[]
+  readonly keyIsNew: boolean
+  readonly isPrepared: boolean
+}
+
+/**
+ * Prepares this server for Drawbridge. Everything that can be refused is refused before anything is written. A second call finds
+ * everything there and changes nothing.
+ */
+export async function init(options: InitOptions, parts: InitParts, screen: Screen, ask: Ask): Promise<void> {
+  const work = await lookAround(options, parts, ask)
+  screen.print(...foundLines(work.found), '', ...chosenLines(work.chosen), '', ...work.standing)
+  const isDone = work.files.length === 0 && work.isPrepared
+  if (isDone) return screen.print('', 'Everything is there already. Nothing was changed.')
+  screen.print(...work.files.flatMap(fileLines))
+  if (options.dryRun) return screen.print('', ...keyHelp(work), '', 'Dry run: nothing was written.')
+  await confirm({ question: 'Write these files and reload nginx?', action: 'write them', yes: options.yes })
+  const takeBack = await writeFiles(work)
+  const host = `drawbridge-rehearsal.${work.zone.name}`
+  try {
+    await serveTestEntry(parts.edge(work.nginx), host)
+  } catch (error) {
+    await takeBack()
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`The rehearsal failed, and ${work.nginx.config} is as it was before. ${reason}`)
+  }
+  screen.print('', `nginx served a test entry (${host}) and took it away again.`)
+  screen.print(...keyHelp(work), '', 'Next:', ...nextLines(options))
+}
+
+const keyHelp = ({ zone, keyIsNew, nginx }: Work): string[] =>
+  keyIsNew ? ['', ...renderKeyHelp({ zone: zone.name, ...zone, address: nginx.address })] : []
+
+const nextLines = ({ config, agent }: InitOptions): string[] => [
+  `  drawbridge doctor --config ${config}`,
+  ...(agent ? [`  drawbridge edge --config ${agentFileBeside(dirname(config))}`] : []),
+  `  drawbridge serve --config ${config}`,
+]
+
+/** Finds everything out, and refuses what cannot work. Writes nothing. */
+async function lookAround(options: InitOptions, parts: InitParts, ask: Ask): Promise<Work> {
+  const file = resolve(options.config)
+  const standing: string[] = []
+  const files: NewFile[] = []
+  const existing = existsSync(file) ? standingSetup(file) : undefined
+  const found = await parts.findNginx(existing?.nginx ?? askedNginx(options))
+  if (found.master === undefined)
+    throw new Error(`nginx does not run: ${found.pidFile} names no running nginx. Start nginx, and call init again.`)
+  const setup = existing ? undefined : await gatherSetup(options, found, parts, ask)
+  const nginx = existing?.nginx ?? setup?.nginx
+  const zone = existing?.zone ?? (setup && newZone(setup))
+  if (!nginx || !zone) throw new UsageError(`${file} has no edge of this server, or no zone with a key.`)
+  await parts.assertAuthoritative(zone.name, zone.server)
+  const main = parts.withInclude(found.main, nginx)
+  const chosen = await parts.rehearse(nginx, main)
+  const add = (path: string, after: string, mode: number, secret = false) =>
+    files.push({ path, before: null, after, mode, secret })
+  if (setup) {
+    if (zone.isNew) add(setup.keyFile, `${zone.secret}\n`, 0o600, true)
+    else standing.push(`${setup.keyFile} is there already.`)
+    add(file, renderConfig(setup, file), 0o644)
+    if (setup.agentSocket !== undefined) add(agentFileBeside(dirname(file)), renderAgentConfig(setup), 0o644)
+  } else standing.push(`${file} is there already. It is not changed.`)
+  if (main === found.main) standing.push(`${found.config} includes ${nginx.folder} already.`)
+  else files.push({ path: found.config, before: found.main, after: main, mode: modeOf(found.config), secret: false })
+  assertWritable([...files.map(({ path }) => path), join(nginx.folder, 'x')])
+  if (!zone.isNew) standing.push(await keyLine(parts, zone))
+  const isPrepared = parts.isPrepared(nginx)
+  if (isPrepared) standing.push(`${nginx.folder} is prepared already.`)
+  return { found, nginx, zone, files, standing, chosen, keyIsNew: zone.isNew, isPrepared }
+}
+
+const askedNginx = ({ nginx, nginxConfig, nginxPrefix }: InitOptions): AskedNginx => ({
+  binary: nginx,
+  config: nginxConfig,
+  prefix: nginxPrefix,
+})
+
+interface ZoneKey {
+  readonly name: string
+  readonly server: Setup['dnsServer']
+  readonly keyName: string
+  readonly secret: string
+  readonly isNew: boolean
+}
+
+/** A key that is there already, from an earlier call or from the administrator, is kept. */
+function newZone({ zone, dnsServer, keyName, keyFile }: Setup): ZoneKey {
+  const isNew = !existsSync(keyFile)
+  const secret = isNew ? randomBytes(32).toString('base64') : readFileSync(keyFile, 'utf8').trim()
+  return { name: zone, server: dnsServer, keyName, secret, isNew }
+}
+
+/** What a configuration that is there already says of this server. Throws a ConfigError if it is not valid. */
+function standingSetup(file: string): { nginx: NginxPlace & { binary: string }; zone: ZoneKey } {
+  const config = loadConfig(file, process.env)
+  const { primary } = config.servers
+  const edge = config.edges[primary]
+  const agentFile = agentFileBeside(dirname(file))
+  const agent = !edge && existsSync(agentFile) ? loadEdgeAgentConfig(agentFile) : undefined
+  const nginx = edge ?? agent?.nginx
+  const zone = [...config.zones.values()].find(({ tsig }) => tsig !== undefined)
+  if (!nginx) throw new UsageError(`${file} has no nginx of this machine for server ${primary}.`)
+  if (!zone?.tsig) throw new UsageError(`${file} has no zone with a key. Set zones.<zone>.tsig.`)
+  return {
+    nginx: { ...nginx, server: primary, ports: agent?.ports ?? config.edge },
+    zone: {
+      name: zone.name,
+      server: zone.primary,
+      keyName: zone.tsig.name,
+      secret: zone.tsig.secret.reveal(),
+      isNew: false,
+    },
+  }
+}
+
+async function keyLine({ assertKeyWorks }: InitParts, { name, server, keyName, secret }: ZoneKey): Promise<string> {
+  const at = formatEndpoint(server)
+  return assertKeyWorks(name, server, { name: keyName, secret }).then(
+    () => `The DNS server at ${at} takes updates of ${name} with the key ${keyName}.`,
+    (error: unknown) =>
+      `The DNS server at ${at} does not take updates of ${name} with the key ${keyName} yet: ${error instanceof Error ? error.message : error}.`,
+  )
+}
+
+/** The files and folders must be possible before the first is written. */
+function assertWritable(paths: readonly string[]): void {
+  for (const path of paths) {
+    let folder = dirname(path)
+    while (!existsSync(folder)) folder = dirname(folder)
+    try {
+      accessSync(folder, constants.W_OK)
+    } catch {
+      throw new Error(`${folder} cannot be written by this user. Run init as root. Nothing was written.`)
+    }
+  }
+}
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777
+
+/** Returns what puts the main file of nginx back. */
+async function writeFiles({ files, nginx }: Work): Promise<() => Promise<void>> {
+  let takeBack = async () => {}
+  for (const { path, before, after, mode, secret } of files) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
+    if (before === null) {
+      await createFile(path, after, mode)
+      if (secret) giveToService(path)
+      await syncFolder(dirname(path))
+      continue
+    }
+    await createFile(backupOf(path, files), before, mode)
+    await replaceKeepingOwner(path, after, mode)
+    takeBack = () => replaceKeepingOwner(path, before, mode)
+  }
+  mkdirSync(nginx.folder, { recursive: true, mode: 0o755 })
+  return takeBack
+}
+
+/** Beside the main file, where nginx includes nothing with this ending. */
+const backupOf = (path: string, files: readonly NewFile[]): string => {
+  const own = files.find(({ before }) => before === null)
+  const folder = own ? dirname(own.path) : dirname(path)
+  const free = (name: string) => !existsSync(join(folder, name))
+  const name = `${basename(path)}.before-drawbridge`
+  return join(folder, free(name) ? name : `${name}-${Date.now()}`)
+}
+
+async function replaceKeepingOwner(path: string, text: string, mode: number): Promise<void> {
+  const { uid, gid } = statSync(path)
+  await replaceFile(path, text, mode)
+  if (process.getuid?.() === 0) chownSync(path, uid, gid)
+}
+
+/** The service runs as the user drawbridge where there is one. */
+function giveToService(path: string): void {
+  const [, uid, gid] = /^drawbridge:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
+  if (uid !== undefined && process.getuid?.() === 0 && lstatSync(path).isFile())
+    chownSync(path, Number(uid), Number(gid))
+}
+
+function foundLines({ binary, version, config, includes, servers, listens, master }: FoundNginx): string[] {
+  return [
+    `Found nginx ${version} (${binary}), running with pid ${master}.`,
+    `  ${config} includes ${includes.length === 0 ? 'no other files' : includes.join(', ')}.`,
+    `  Servers: ${servers}.`,
+    ...listens.map(
+      ({ place, servers: count, defaultServer: { path, line, isExplicit } }) =>
+        `  ${place}: ${count}, default server in ${path}, line ${line}${isExplicit ? '' : ' (the first one)'}.`,
+    ),
+  ]
+}
+
+const chosenLines = (chosen: readonly ChosenListen[]): string[] =>
+  chosen.map(({ place, isShared }) =>
+    isShared
+      ? `Drawbridge listens on ${place} beside the servers there. Their default server and TLS settings stay.`
+      : `Drawbridge listens on ${place}, where nobody else listens, and refuses unknown names there.`,
+  )
+
+function fileLines({ path, before, after, secret }: NewFile): string[] {
+  if (secret) return ['', `New file ${path} (mode 0600): the secret of the key.`]
+  if (before === null)
+    return [
+      '',
+      `New file ${path}:`,
+      ...after
+        .trimEnd()
+        .split('\n')
+        .map((line) => `  ${line}`),
+    ]
+  return ['', `Change of ${path}:`, ...unifiedDiff(path, before, after)]
+}

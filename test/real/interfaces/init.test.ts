@@ -1,0 +1,302 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { launcher } from '../../../lab/checkout.ts'
+import { startDaemon } from '../../../lab/daemon.ts'
+import { freePort } from '../../../lab/free-port.ts'
+import { loadConfig } from '../../../src/config/config.ts'
+import { loadEdgeAgentConfig } from '../../../src/config/edge-agent.ts'
+import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
+import { startBindHost } from '../../support/dns/bind.ts'
+import { randomKey, type ZoneHost } from '../../support/dns/served-zone.ts'
+import { listing } from '../../support/edge/edge-folder.ts'
+import { makeCertificate } from '../../support/edge/openssl.ts'
+import {
+  askPlainly,
+  askSecurely,
+  debianMain,
+  debianSite,
+  INCLUDE,
+  type OwnNginx,
+  type Sites,
+  startOwnNginx,
+} from '../../support/edge/own-nginx.ts'
+import { sixtySites } from '../../support/edge/sixty-sites.ts'
+import { call } from '../../support/http/call.ts'
+import { applied, removed } from '../../support/lab/exposure.ts'
+import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { onTerminal } from '../../support/programs/pseudo-terminal.ts'
+import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
+
+const ZONE = 'init.test'
+let port: number
+let bind: ZoneHost
+let own: OwnNginx | undefined
+let folder: TempFolder
+beforeAll(async () => {
+  port = await freePort()
+  bind = await startBindHost({ zone: ZONE, key: randomKey('former'), stranger: randomKey('stranger') }, port)
+  folder = tempFolder()
+})
+afterAll(async () => {
+  await bind?.stop()
+  folder?.[Symbol.dispose]()
+})
+afterEach(async () => {
+  await own?.stop()
+  own = undefined
+})
+
+/** An nginx whose main file does not include Drawbridge yet. */
+async function started(sites: Sites): Promise<OwnNginx> {
+  own = await startOwnNginx((at) => ({ 'nginx.conf': debianMain(at.prefix, ''), ...sites(at) }))
+  return own
+}
+
+const configOf = ({ prefix }: OwnNginx) => join(prefix, '..', 'etc', 'drawbridge.yaml')
+
+const argsFor = (at: OwnNginx, apiPort: number, ...more: string[]): string[] => [
+  ...['init', '--config', configOf(at), '--zone', ZONE, '--dns-server', `127.0.0.1:${port}`, '--address', at.address],
+  ...[
+    '--internal-network',
+    '127.0.0.0/8',
+    '--nginx',
+    at.binary,
+    '--nginx-config',
+    at.config,
+    '--nginx-prefix',
+    at.prefix,
+  ],
+  ...['--http-port', String(at.ports.http), '--https-port', String(at.ports.https), '--api-port', String(apiPort)],
+  ...['--state-dir', join(at.prefix, '..', 'state'), '--acme-directory', 'https://127.0.0.1:9/directory', ...more],
+]
+
+/** Everything of the administrator and of Drawbridge, without what nginx itself writes. */
+const everything = ({ prefix }: OwnNginx) =>
+  listing(join(prefix, '..')).filter((line) => !/(?:error|output)\.log |nginx\.pid |temp-/.test(line))
+
+describe('on the nginx that Debian installs', () => {
+  const stock: Sites = (at) => ({ 'sites-enabled/default': debianSite(at) })
+
+  test('a dry run shows everything and writes nothing; then it is written, served and taken away; twice does no harm', async () => {
+    const at = await started(stock)
+    const before = everything(at)
+    const dry = await drawbridge(argsFor(at, 8045, '--dry-run'))
+    expect([dry.code, dry.stderr]).toEqual([0, ''])
+    expect(dry.stdout).toContain(
+      `  *:${at.ports.http}: 1, default server in ${at.path('sites-enabled/default')}, line 1.`,
+    )
+    expect(dry.stdout).toContain(`Drawbridge listens on *:${at.ports.http} beside the servers there.`)
+    expect(dry.stdout).toContain(`Drawbridge listens on ${at.address}:${at.ports.https}, where nobody else listens`)
+    expect(dry.stdout).toContain(`+\tinclude ${at.folder}/*.conf;`)
+    expect(dry.stdout).toContain('Dry run: nothing was written.')
+    expect(everything(at)).toEqual(before)
+
+    const main = readFileSync(at.config, 'utf8')
+    const done = await drawbridge(argsFor(at, 8045, '--yes'))
+    expect([done.code, done.stderr]).toEqual([0, ''])
+    expect(done.stdout).toContain(`nginx served a test entry (drawbridge-rehearsal.${ZONE}) and took it away again.`)
+    const etc = (name: string) => join(configOf(at), '..', name)
+    expect(statSync(etc('tsig.key')).mode & 0o777).toBe(0o600)
+    const secret = readFileSync(etc('tsig.key'), 'utf8').trim()
+    for (const line of [
+      `key "drawbridge." { algorithm hmac-sha256; secret "${secret}"; };`,
+      `      secret: ${secret}`,
+      `pdnsutil import-tsig-key drawbridge hmac-sha256 ${secret}`,
+    ])
+      expect(done.stdout).toContain(line)
+    expect(readFileSync(etc('nginx.conf.before-drawbridge'), 'utf8')).toBe(main)
+    expect(readFileSync(at.config, 'utf8')).toBe(main.replace(/\n}\n$/, `\n\tinclude ${at.folder}/*.conf;\n}\n`))
+    const config = loadConfig(configOf(at), {})
+    expect(config).toMatchObject({
+      servers: { primary: '23' },
+      edges: { '23': { config: at.config, listen: [at.address] } },
+    })
+    expect(await askPlainly({ address: at.address, port: at.ports.http }, 'unknown.test')).toBe(
+      '200  Welcome to nginx!',
+    )
+
+    const after = everything(at)
+    const again = await drawbridge(argsFor(at, 8045, '--yes'))
+    expect([again.code, again.stderr]).toEqual([0, ''])
+    expect(again.stdout).toContain('Everything is there already. Nothing was changed.')
+    expect(again.stdout).toMatch(/does not take updates of init\.test with the key drawbridge yet/)
+    expect(again.stdout).not.toContain(secret)
+    expect(everything(at)).toEqual(after)
+  })
+
+  test('asks a person for what no option says, and stops at no', async () => {
+    const at = await started(stock)
+    const before = everything(at)
+    const without = argsFor(at, 8045).filter((arg, index, all) => arg !== '--zone' && all[index - 1] !== '--zone')
+    const refused = await drawbridge(without)
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('Not a terminal: pass --zone (a DNS zone'),
+    ])
+    const asked = await onTerminal(`${launcher()} ${without.join(' ')} --dry-run`, { input: `${ZONE}\n` })
+    expect(asked).toContain('The DNS zone in which names are exposed')
+    expect(asked).toContain('Dry run: nothing was written.')
+    const declined = await onTerminal(`${launcher()} ${argsFor(at, 8045).join(' ')}`, { input: 'n\n' })
+    expect(declined).toContain('Write these files and reload nginx?')
+    expect(declined).toContain('Nothing was changed.')
+    expect(everything(at)).toEqual(before)
+  })
+
+  test('writes the configuration of an agent, too', async () => {
+    const at = await started(stock)
+    const done = await drawbridge(argsFor(at, 8045, '--agent', '--yes'))
+    expect([done.code, done.stderr]).toEqual([0, ''])
+    expect(loadConfig(configOf(at), {}).agents).toEqual({ '23': { socket: '/run/drawbridge/edge.sock' } })
+    expect(loadEdgeAgentConfig(join(configOf(at), '..', 'edge.yaml'))).toMatchObject({
+      server: '23',
+      nginx: { config: at.config, address: at.address },
+      ports: at.ports,
+    })
+    const again = await drawbridge(argsFor(at, 8045, '--agent', '--yes'))
+    expect(again.stdout).toContain('Everything is there already. Nothing was changed.')
+  })
+})
+
+describe('refuses with the exact reason before anything is written', () => {
+  const REFUSALS: readonly (readonly [string, Sites, readonly string[], RegExp])[] = [
+    [
+      'the PROXY protocol',
+      (at) => ({ 'conf.d/a.conf': `server { listen ${at.http} proxy_protocol; return 200; }` }),
+      [],
+      /PROXY protocol on \*:\d+ \(\S+a\.conf, line 1\)/,
+    ],
+    [
+      'an include in the wrong place',
+      (at) => ({
+        'nginx.conf': debianMain(at.prefix, '').replace('http {', `http {\n\t${INCLUDE}`),
+        'conf.d/a.conf': `server { listen ${at.http}; server_name first.test; return 200; }`,
+      }),
+      [],
+      /Move the include of Drawbridge to the end of the http block/,
+    ],
+    [
+      'a DNS server of other zones',
+      () => ({}),
+      ['--zone', 'other.test'],
+      /is not an authoritative server of other\.test: REFUSED/,
+    ],
+    ['a port that is none', () => ({}), ['--http-port', '0'], /--http-port "0" is not valid/],
+    [
+      'an nginx that is not there',
+      () => ({}),
+      ['--nginx', '/nowhere/nginx'],
+      /\/nowhere\/nginx could not be run .*ENOENT/,
+    ],
+  ]
+
+  test.each(REFUSALS)('%s', async (_, sites, options, reason) => {
+    const at = await started(sites)
+    const before = everything(at)
+    const { code, stderr } = await drawbridge(argsFor(at, 8045, '--yes', ...options))
+    expect([code === 0, stderr]).toEqual([false, expect.stringMatching(reason)])
+    expect(everything(at)).toEqual(before)
+  })
+
+  test('an nginx whose configuration is broken, and one that does not run', async () => {
+    const at = await started(() => ({}))
+    at.write('conf.d/a.conf', 'canary_directive on;\n')
+    const broken = await drawbridge(argsFor(at, 8045, '--yes'))
+    expect(broken.stderr).toMatch(/nginx does not load .*a\.conf, line 1/)
+    expect(broken.stderr).not.toContain('canary_directive')
+    at.write('conf.d/a.conf', '')
+    await at.daemon.stop()
+    expect((await drawbridge(argsFor(at, 8045, '--yes'))).stderr).toMatch(/nginx does not run: .*nginx\.pid/)
+    expect(existsSync(configOf(at))).toBe(false)
+  })
+})
+
+test('sixty sites of others stay as they are: init, 20 applies, 20 removes', async () => {
+  await using backend: WebBackend = await startWebBackend(
+    { description: { backends: [] } } as never,
+    (_request, response) => void response.end('exposed\n'),
+    '127.0.0.1',
+  )
+  let names: string[] = []
+  const at = await started((ports) => {
+    const sixty = sixtySites(ports, backend.port)
+    names = sixty.names
+    return sixty.files
+  })
+  const theirs = () =>
+    everything(at).filter((line) => line.startsWith('nginx/') && !/^nginx\/(?:drawbridge|nginx\.conf)/.test(line))
+  const [files, answers] = [theirs(), await allAnswers(at, names)]
+  const apiPort = await freePort(at.address)
+  const initialized = await drawbridge(argsFor(at, apiPort, '--target', '25=127.0.0.1', '--yes'))
+  expect([initialized.code, initialized.stderr]).toEqual([0, ''])
+  expect(theirs()).toEqual(files)
+  expect(await allAnswers(at, names)).toEqual(answers)
+
+  // What the administrator does next: the key into BIND, a certificate into a folder.
+  const secret = readFileSync(join(configOf(at), '..', 'tsig.key'), 'utf8').trim()
+  await bind.stop()
+  bind = await startBindHost(
+    { zone: ZONE, key: { ...randomKey('drawbridge'), secret }, stranger: randomKey('stranger') },
+    port,
+  )
+  const certificates = join(configOf(at), '..', 'certificates')
+  mkdirSync(certificates)
+  const pem = (name: string) => join(certificates, name)
+  await makeCertificate({ certificate: pem('a.pem'), key: pem('a.key'), names: [`DNS:*.${ZONE}`] })
+  writeFileSync(configOf(at), `${readFileSync(configOf(at), 'utf8')}certificates: [${certificates}]\n`)
+  const api = `http://${at.address}:${apiPort}`
+  const service = await startDaemon({
+    name: 'Drawbridge',
+    program: launcher(),
+    args: ['serve', '--config', configOf(at)],
+    logFile: join(at.prefix, '..', 'service.log'),
+    killAfterMs: 40_000,
+    isReady: () =>
+      call(api, { path: '/readyz', from: '127.0.0.1' }).then(
+        ({ body }) => body.status === 'ok',
+        () => false,
+      ),
+  })
+  try {
+    const called = {
+      description: { zone: ZONE },
+      call: (request: { path: string }) => call(api, { ...request, from: '127.0.0.1' }),
+    }
+    const plans: string[] = []
+    for (let number = 0; number < 20; number += 1) {
+      const wish = { subdomain: `app-${number}`, port: backend.port, health: '/', tls: number % 2 === 0 }
+      plans.push((await applied(called, wish)).planId)
+    }
+    expect(await askPlainly({ address: at.address, port: at.ports.http }, `app-1.${ZONE}`)).toBe('200  exposed')
+    expect(await askSecurely({ address: at.address, port: at.ports.https }, `app-0.${ZONE}`, 'TLSv1.2')).toMatch(
+      /exposed/,
+    )
+    expect(await allAnswers(at, names)).toEqual(answers)
+    expect(theirs()).toEqual(files)
+    for (const planId of plans) await removed(called, planId)
+    expect(await allAnswers(at, names)).toEqual(answers)
+    expect(theirs()).toEqual(files)
+  } finally {
+    await service.stop()
+  }
+}, 180_000)
+
+/** What visitors of all names get, unknown ones and none included, with each protocol, on three addresses. */
+async function allAnswers({ address, ports }: OwnNginx, names: readonly string[]): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const at of [address, '127.0.0.1', '::1']) {
+    const [http, https] = [
+      { address: at, port: ports.http },
+      { address: at, port: ports.https },
+    ]
+    await Promise.all(
+      [...names, 'unknown.test', `unknown.${ZONE}`].map(async (name) => {
+        found[`http ${at} ${name}`] = await askPlainly(http, name)
+        found[`TLSv1.2 ${at} ${name}`] = await askSecurely(https, name, 'TLSv1.2')
+        found[`TLSv1.3 ${at} ${name}`] = await askSecurely(https, name, 'TLSv1.3')
+      }),
+    )
+    found[`TLS ${at} without a name`] = await askSecurely(https, undefined, 'TLSv1.2')
+  }
+  return found
+}
