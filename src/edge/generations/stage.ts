@@ -53,6 +53,7 @@ const SLICE_MS = 10
 /** Writes a generation beside the others. Unchanged files are links to the same content: a generation costs little. */
 export async function stage(edgeFolder: string, { from, texts, base }: NewGeneration): Promise<Staged> {
   const { number, folder } = newFolder(edgeFolder, from ?? 0)
+  const drafts: Promise<void>[] = []
   try {
     writeFileSync(markerOf(edgeFolder, number), '')
     makeFolders(folder)
@@ -67,7 +68,6 @@ export async function stage(edgeFolder: string, { from, texts, base }: NewGenera
     }
     const written = [...texts].flatMap(([file, text]) => (text === null ? [] : [{ file, text }]))
     const files = new Set([...kept, ...written.map(({ file }) => file)])
-    const drafts: Promise<void>[] = []
     const draft = (file: string, text: string | { readonly link: string }, mode: number) => {
       const writing = write(join(folder, file), text, mode)
       // Told by `durable`, which may begin later.
@@ -87,7 +87,9 @@ export async function stage(edgeFolder: string, { from, texts, base }: NewGenera
     durable.catch(() => undefined)
     return { number, folder, durable: withEdgeFaults(folder, () => durable), former, sources }
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true })
+    // A file that is still being written would keep its folder.
+    await Promise.allSettled(drafts)
+    await discard({ folder, number })
     throw error
   }
 }

@@ -53,6 +53,8 @@ export class Trials {
       if (refusal) await discard(staged)
       return refusal
     } catch (error) {
+      // A file that is still being written would keep its folder.
+      await staged.durable.catch(() => undefined)
       await discard(staged)
       throw error
     }

@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { errorCode } from '../../primitives/durable-file.ts'
 import { Slices } from '../../primitives/slices.ts'
 import { isWrittenByUs } from '../config/layout.ts'
 import { EdgeFault } from '../contract.ts'
@@ -35,9 +36,8 @@ export async function findNginx(asked: AskedNginx) {
   const build = await readBuild(binary)
   const fault = buildFault(build)
   if (fault !== undefined) throw new EdgeFault('unavailable', fault)
-  const config = realpathSync(asked.config ?? build.config ?? '/etc/nginx/nginx.conf')
+  const { config, main } = readMain(asked.config ?? build.config ?? '/etc/nginx/nginx.conf')
   const prefix = asked.prefix
-  const main = readFileSync(config, 'utf8')
   const refusal = await testConfiguration({ binary, prefix }, config)
   if (refusal)
     throw new EdgeFault('config_broken', `nginx does not load ${config}: ${refusalSentence(refusal)}. Repair it first.`)
@@ -55,6 +55,19 @@ export async function findNginx(asked: AskedNginx) {
       .filter(({ name, context }) => name === 'include' && context.join() === 'http')
       .map(({ args }) => args[0] ?? ''),
     ...(await serversIn(config, pidFile, asked.folder ?? join(dirname(config), 'drawbridge'))),
+  }
+}
+
+/** The path without links, and the text. */
+function readMain(path: string): { config: string; main: string } {
+  try {
+    const config = realpathSync(path)
+    return { config, main: readFileSync(config, 'utf8') }
+  } catch (error) {
+    throw new EdgeFault(
+      'unavailable',
+      `The nginx configuration ${path} cannot be read (${errorCode(error)}). Check the path and the permissions.`,
+    )
   }
 }
 
