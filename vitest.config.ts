@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const ORDER = [
   'test/faults/crash/',
   'test/network/',
+  'test/packaging/',
   'test/browser/',
   'test/faults/',
   'test/model/',

@@ -1,4 +1,4 @@
-// Prepares a fresh clone for `npm start`, `npm test` or `npm run bench`, and skips what is already done.
+// Prepares a fresh clone for `npm start`, `npm test`, `npm run bench` or `npm run package`, and skips what is already done.
 // It runs before anything is installed, on Node 20 or newer, so it is plain JavaScript without dependencies.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -25,13 +25,17 @@ const TEST_PACKAGES = {
   'pdns-server': 'pdns_server',
   'pdns-backend-sqlite3': 'schema.sqlite3.sql',
   chromium: 'chromium',
+  systemd: 'systemd-analyze',
 }
 const NETWORK_PACKAGES = { iproute2: 'ip', 'util-linux': 'nsenter', procps: 'sysctl', postgresql: 'initdb' }
+const EVERY_TEST = { ...LAB_PACKAGES, ...NETWORK_PACKAGES, ...TEST_PACKAGES }
 const PACKAGES = {
   start: LAB_PACKAGES,
   network: { ...LAB_PACKAGES, ...NETWORK_PACKAGES },
-  test: { ...LAB_PACKAGES, ...NETWORK_PACKAGES, ...TEST_PACKAGES },
+  test: EVERY_TEST,
+  campaign: { ...EVERY_TEST, mmdebstrap: 'mmdebstrap' },
   bench: LAB_PACKAGES,
+  package: { dpkg: 'dpkg-deb', tar: 'tar', gzip: 'gzip' },
 }
 /** What a goal can do without: the benchmarks that need these say what is missing. */
 const OPTIONAL_PACKAGES = { bench: { caddy: 'caddy', wrk: 'wrk', chromium: 'chromium' } }
@@ -39,7 +43,8 @@ const OPTIONAL_PACKAGES = { bench: { caddy: 'caddy', wrk: 'wrk', chromium: 'chro
 class Failure extends Error {}
 
 async function main(goal) {
-  if (!Object.hasOwn(PACKAGES, goal)) throw new Failure('Usage: node bin/setup.mjs start|network|test|bench')
+  if (!Object.hasOwn(PACKAGES, goal))
+    throw new Failure('Usage: node bin/setup.mjs start|network|test|campaign|bench|package')
   if (goal === 'network' && process.getuid?.() !== 0)
     throw new Failure('The network is made of namespaces, which only root may create. Run `npm run network` as root.')
   endWithParent()

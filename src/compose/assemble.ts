@@ -20,6 +20,7 @@ import { type Hook, keyOf, sender } from '../notify/webhook-request.ts'
 import { WebhookSender } from '../notify/webhook-sender.ts'
 import { Presence } from '../operate/presence.ts'
 import type { Service } from '../operate/serve.ts'
+import type { WithdrawParts } from '../operate/withdraw.ts'
 import { derived } from '../primitives/derived.ts'
 import { filesOnSecondary } from '../runs/compare-edge.ts'
 import type { Converge } from '../runs/converge.ts'
@@ -51,6 +52,7 @@ export type Assembly = Service &
   RunParts & {
     readonly runs: Runs
     readonly converge: Converge
+    readonly withdrawal: WithdrawParts['withdrawal']
     readonly hooks: readonly Hook[]
     readonly webhookReport: () => Promise<readonly WebhookReport[]>
     readonly instance: string
@@ -158,6 +160,10 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     store,
     runs,
     converge,
+    withdrawal: {
+      refusal: () => reach.refusal(),
+      begin: async (planId) => (await exposer.withdraw(planId)).result,
+    },
     instance,
     log,
     app: await composeHttp(config, http),

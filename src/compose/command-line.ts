@@ -15,6 +15,7 @@ import {
   addServe,
   addShow,
   addWebhooks,
+  addWithdraw,
 } from '../operate/commands.ts'
 import { addAgent } from '../operate/edge/commands.ts'
 import { addInit } from '../operate/init/command.ts'
@@ -69,6 +70,7 @@ export function commandLine(): Command {
     addKeys,
     addAcme,
     addWebhooks,
+    addWithdraw,
   ]
   for (const add of onServer) add(program, machine)
   addAuditVerify(audit, machine)

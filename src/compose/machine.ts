@@ -118,6 +118,11 @@ export const edgeMachine: EdgeMachine = {
     await identity.install(certificate, ca)
   },
 
+  async leave({ server, nginx, ports }) {
+    const { leaveNginx } = await import('../edge/leave.ts')
+    return leaveNginx({ ...nginx, server, ports })
+  },
+
   async revoke(config, server) {
     const { trust, close } = await openTrust(config)
     return trust.revoke(server).finally(close)

@@ -12,6 +12,7 @@ import type { RestoreParts } from './backups.ts'
 import type { ConvergeParts } from './converge.ts'
 import type { DoctorParts } from './doctor/doctor.ts'
 import type { EntryOf } from './show.ts'
+import type { WithdrawParts } from './withdraw.ts'
 
 /**
  * The parts that the commands on this machine use. Every member loads its code when it is called, so `--help` loads nothing.
@@ -43,7 +44,7 @@ export interface KeyRotation {
   readonly lost: readonly string[]
 }
 
-interface MachineParts extends RestoreParts, ConvergeParts, Omit<ResolveParts, 'store'> {
+interface MachineParts extends RestoreParts, ConvergeParts, Omit<ResolveParts, 'store'>, Omit<WithdrawParts, 'store'> {
   readonly store: Store
   readonly hooks: readonly Hook[]
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
@@ -226,6 +227,48 @@ async function converge({ config, json, confirmRemoval: isConfirmed, yes }: Conv
     await confirmRemoval(going, parts)
     const sentence = `${count} hosts were taken off edge ${where}.`
     print({ body: { ...body, confirmed: true }, lines: () => [sentence] }, json)
+  })
+}
+
+interface WithdrawOptions extends Configured {
+  readonly all?: boolean
+  readonly show?: boolean
+  readonly yes?: boolean
+}
+
+/** For the end of an installation: a purge of the package calls it. */
+export function addWithdraw(program: Command, machine: Machine): void {
+  const command = onThisMachine(program.command('withdraw'))
+    .description('take every exposed name out of DNS and off the edges')
+    .option('--show', 'only list the names')
+    .option('--all', 'required to withdraw them')
+    .option('--yes', 'do not ask for confirmation')
+    .action((options: WithdrawOptions) => withdraw(options, machine))
+  withExample(
+    withJson(command),
+    'drawbridge withdraw --show --config /etc/drawbridge/drawbridge.yaml',
+    'drawbridge withdraw --all --config /etc/drawbridge/drawbridge.yaml',
+  )
+}
+
+async function withdraw({ config, json, all, show, yes }: WithdrawOptions, machine: Machine): Promise<void> {
+  if (!all && !show) throw new UsageError('Pass --show to list the names, or --all to withdraw them.')
+  await machine.withParts(await configIn(config), async (parts) => {
+    const { exposedNames, nameLines, otherServices, otherServicesSentence, withdrawAll, withdrawnLines } = await import(
+      './withdraw.ts'
+    )
+    const names = await exposedNames(parts)
+    if (show || names.length === 0) return print({ body: { names }, lines: () => nameLines(names) }, json)
+    const others = await otherServices(parts)
+    if (others.length > 0) {
+      const sentence = otherServicesSentence(others)
+      return print({ body: { names, services: others }, lines: () => [sentence], exitCode: 3 }, json)
+    }
+    if (!json) standardOutput().print(...nameLines(names))
+    await confirm({ question: `Withdraw ${names.length} names?`, action: 'withdraw them', yes })
+    const withdrawn = await withdrawAll(parts)
+    const exitCode = withdrawn.failed.length === 0 ? 0 : 1
+    print({ body: withdrawn, lines: () => withdrawnLines(withdrawn), exitCode }, json)
   })
 }
 

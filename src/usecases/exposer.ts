@@ -10,6 +10,7 @@ import { type ExposureRequest, isPlanId, type Plan, stateAt } from '../model/exp
 import type { Observation } from '../model/finding.ts'
 import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
 import {
+  BY_CONSOLE,
   BY_SCHEDULE,
   hostLease,
   type Origin,
@@ -194,6 +195,15 @@ export class Exposer {
         throw fault
       },
     )
+  }
+
+  /** Removes an exposure for a command on the server, which needs no capability. */
+  async withdraw(planId: string): Promise<Started> {
+    const { store } = this.#parts
+    const [plan, refusal] = await Promise.all([this.findPlan(planId), this.#parts.refusal()])
+    if (refusal) throw refusal
+    const beginOnce = () => store.transaction((session) => this.#begin('remove', plan, BY_CONSOLE, session))
+    return this.#start(plan, await this.#afterConverge(plan.host, beginOnce))
   }
 
   /** Sets a later end, in seconds from now. Never sets an earlier one. Authorized like apply. */

@@ -16,7 +16,15 @@ const POLLS_PER_LOG_READ = 20
  * When `signal` aborts, nginx may or may not reload.
  */
 export async function reloadNginx(settings: EdgeSettings, signal?: AbortSignal): Promise<void> {
-  const { pidFile, errorLog } = settings
+  await replaceWorkers(settings, signal)
+  if (!(await edgeAnswers(settings, signal))) throw notReloaded('The new workers do not answer.')
+}
+
+/** The same without asking our own servers, which may be gone afterwards. */
+export async function replaceWorkers(
+  { pidFile, errorLog }: Pick<EdgeSettings, 'pidFile' | 'errorLog'>,
+  signal?: AbortSignal,
+): Promise<void> {
   const master = masterPid(pidFile)
   if (master === undefined) throw notReloaded(`The process in ${pidFile} is not a running nginx. Start nginx.`)
   const giveUpAt = performance.now() + TIMEOUT_MS
@@ -30,7 +38,6 @@ export async function reloadNginx(settings: EdgeSettings, signal?: AbortSignal):
   signal?.throwIfAborted()
   requestReload(master)
   await waitForNewWorkers(nginx, before)
-  if (!(await edgeAnswers(settings, signal))) throw notReloaded('The new workers do not answer.')
 }
 
 interface Nginx {

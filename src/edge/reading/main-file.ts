@@ -57,6 +57,26 @@ function endOfHttp(text: string): number | undefined {
   return undefined
 }
 
+/**
+ * The text of the main file without our include, or undefined if it has none. A line that has nothing else, apart from a comment that
+ * names Drawbridge, goes as a whole: so a file is again as it was before the line was added.
+ */
+export function withoutOurInclude(settings: Pick<EdgeSettings, 'config' | 'folder'>): string | undefined {
+  const text = readText(settings.config)
+  const ours = readDirectives(text, settings.config).filter((directive) => includesOurs(directive, settings))
+  if (ours.length === 0) return undefined
+  return ours.reduceRight((rest, { start, end }) => {
+    const lineStart = rest.lastIndexOf('\n', start - 1) + 1
+    const lineEnd = rest.indexOf('\n', end)
+    const [before, after] = [rest.slice(lineStart, start), rest.slice(end, lineEnd < 0 ? undefined : lineEnd)]
+    const isAlone = /^[ \t]*$/.test(before) && /^[ \t]*(#.*drawbridge.*)?\r?$/i.test(after)
+    // In a line of others the include stands between two spaces of its own.
+    const space = rest[start - 1] === ' ' && rest[end] === ' ' ? 1 : 0
+    if (!isAlone) return rest.slice(0, start - space) + rest.slice(end + space)
+    return rest.slice(0, lineStart) + (lineEnd < 0 ? '' : rest.slice(lineEnd + 1))
+  }, text)
+}
+
 function readText(config: string): string {
   try {
     return readFileSync(config, 'utf8')

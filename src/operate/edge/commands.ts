@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import type { EdgeAgentConfig } from '../../config/edge-agent.ts'
 import type { Endpoint } from '../../model/address.ts'
-import { type Configured, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
+import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 
 /** Waits for an agent to fetch its certificate. */
@@ -22,10 +22,22 @@ export interface EdgeMachine {
   enroll(config: Config, at: { server: string; address: string; port: number }): Promise<OpenEnrolment>
   /** Fetches the certificate of the agent with a code. */
   join(config: EdgeAgentConfig, code: string): Promise<void>
+  /** Takes Drawbridge out of the nginx of this machine. No agent may run, and no host may be served. */
+  leave(config: EdgeAgentConfig): Promise<LeftNginx>
   /** False if the server had no enrolled agent. */
   revoke(config: Config, server: string): Promise<boolean>
   /** Resolves with the new edition of the certificates of services. */
   revokeServices(config: Config): Promise<number>
+}
+
+/** What was taken out of nginx. */
+interface LeftNginx {
+  /** The main file, if it included the folder of the edge. */
+  readonly edited: string | null
+  /** The folder of the edge, if it was there. */
+  readonly removed: string | null
+  /** False if nginx does not run. */
+  readonly reloaded: boolean
 }
 
 interface EdgeOptions {
@@ -50,6 +62,7 @@ export function addAgent(edge: Command, machine: EdgeMachine): void {
   withExample(command, 'drawbridge edge --config /etc/drawbridge/edge.yaml')
   addEnroll(edge, machine)
   addJoin(edge, machine)
+  addLeave(edge, machine)
   addRevoke(edge, machine)
 }
 
@@ -90,6 +103,32 @@ function addJoin(edge: Command, machine: EdgeMachine): void {
     })
   withExample(command, 'drawbridge edge join --config /etc/drawbridge/edge.yaml CODE')
 }
+
+function addLeave(edge: Command, machine: EdgeMachine): void {
+  const command = onThisMachine(edge.command('leave'))
+    .description(
+      'take Drawbridge out of the nginx of this machine: the include line and the folder, when no host is left',
+    )
+    .option('--yes', 'do not ask for confirmation')
+    .action(async ({ config: file, yes, json }: Configured & { yes?: boolean }) => {
+      const { loadEdgeAgentConfig } = await import('../../config/edge-agent.ts')
+      const config = loadEdgeAgentConfig(file)
+      const { config: main, folder } = config.nginx
+      const question = `Remove ${folder} and the line that includes it from ${main}?`
+      await confirm({ question, action: 'remove both', yes })
+      const left = await machine.leave(config)
+      print({ body: left, lines: () => leftLines(left) }, json)
+    })
+  withExample(withJson(command), 'drawbridge edge leave --config /etc/drawbridge/edge.yaml')
+}
+
+const leftLines = ({ edited, removed, reloaded }: LeftNginx): string[] => [
+  edited === null
+    ? 'The main file does not include the folder of Drawbridge.'
+    : `The include line was removed from ${edited}.`,
+  ...(removed === null ? [] : [`${removed} was removed.`]),
+  ...(reloaded ? ['nginx was reloaded.'] : []),
+]
 
 function addRevoke(edge: Command, machine: EdgeMachine): void {
   const command = onThisMachine(edge.command('revoke [server]'))

@@ -26,6 +26,29 @@ const run = promisify(execFile)
 const drawbridge = (...args: string[]) => run('bin/drawbridge', args)
 const configured = () => ['--config', join(lab.state, 'drawbridge.yaml')]
 
+test('withdraw lists every name, asks, and takes all of them out of DNS and off the edges', {
+  timeout: 120_000,
+}, async () => {
+  const first = await applied(lab, { subdomain: 'withdrawn', tls: true })
+  const second = await applied(lab, { subdomain: 'also-withdrawn' })
+  const listed = await drawbridge('withdraw', '--show', ...configured())
+  expect(listed.stdout.split('\n')).toEqual(expect.arrayContaining([first.host, second.host]))
+  await expect(drawbridge('withdraw', ...configured())).rejects.toMatchObject({ code: 2 })
+  await expect(drawbridge('withdraw', '--all', ...configured())).rejects.toMatchObject({ code: 2 })
+  const { primary, secondary } = lab.description.edges
+  expect(hasEntry(primary, first.host)).toBe(true)
+  const { stdout } = await drawbridge('withdraw', '--all', '--yes', '--json', ...configured())
+  const { removed: hosts, failed } = JSON.parse(stdout)
+  expect(failed).toEqual([])
+  expect(hosts).toEqual(expect.arrayContaining([first.host, second.host]))
+  for (const edge of [primary, secondary])
+    expect([first.host, second.host].filter((host) => hasEntry(edge, host))).toEqual([])
+  const { body } = await lab.call({ method: 'GET', path: `/api/deploy/plans/${first.planId}` })
+  expect(body).toMatchObject({ state: 'removed' })
+  const again = await drawbridge('withdraw', '--all', '--yes', ...configured())
+  expect(again.stdout).toBe('No name points here.\n')
+})
+
 test('backups are listed, and one restores the files', async () => {
   const { planId, host } = await applied(lab, { subdomain: 'kept' })
   const file = entryFile(lab.description.edges.primary, host)

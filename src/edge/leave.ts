@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, lstatSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createFile, syncFolder } from '../primitives/durable-file.ts'
+import { SHADOW_PREFIX } from './config/layout.ts'
+import { EdgeFault } from './contract.ts'
+import { withEdgeFaults } from './files/files.ts'
+import { ownFolder } from './files/folder-lock.ts'
+import { PresentGeneration } from './generations/present.ts'
+import { testConfiguration } from './process/nginx-program.ts'
+import { masterPid } from './process/nginx-workers.ts'
+import { replaceWorkers } from './process/reload.ts'
+import { withoutOurInclude } from './reading/main-file.ts'
+import { refusalSentence } from './reading/refusal.ts'
+import type { EdgeSettings } from './settings.ts'
+
+/** What was taken out of nginx. */
+interface Left {
+  readonly edited: string | null
+  readonly removed: string | null
+  readonly reloaded: boolean
+}
+
+/**
+ * Takes the include line out of the administrator's main file and removes the folder of the edge. Refuses while a host has an entry or
+ * an agent runs. The main file without the line is tested before it is put in place, and the folder goes only when nginx runs
+ * without it. Repeatable.
+ */
+export async function leaveNginx(settings: EdgeSettings): Promise<Left> {
+  const { folder } = settings
+  const isThere = existsSync(folder)
+  const release = isThere ? ownFolder(folder) : () => undefined
+  try {
+    if (isThere) assertEmpty(settings)
+    const edited = await withoutInclude(settings)
+    const reloaded = edited !== null && masterPid(settings.pidFile) !== undefined
+    if (reloaded) await replaceWorkers(settings)
+    release()
+    if (isThere) rmSync(folder, { recursive: true, force: true })
+    return { edited, removed: isThere ? folder : null, reloaded }
+  } finally {
+    release()
+  }
+}
+
+function assertEmpty({ folder, server, layout = 'lines' }: EdgeSettings): void {
+  const hosts = new PresentGeneration(folder).list(layout).map(({ host }) => host)
+  if (hosts.length === 0) return
+  const shown = hosts.slice(0, 5).join(', ') + (hosts.length > 5 ? ', …' : '')
+  throw new EdgeFault(
+    'unavailable',
+    `Edge ${server} still serves ${hosts.length} hosts (${shown}). Remove them first: drawbridge withdraw --all --config FILE`,
+  )
+}
+
+/** The path of the main file if it was changed. It keeps its owner and mode; a link to it stays a link. */
+async function withoutInclude(settings: EdgeSettings): Promise<string | null> {
+  const text = withoutOurInclude(settings)
+  if (text === undefined) return null
+  const main = realpathSync(settings.config)
+  const draft = join(dirname(settings.config), `${SHADOW_PREFIX}${randomBytes(8).toString('hex')}`)
+  const { mode, uid, gid } = statSync(main)
+  try {
+    await withEdgeFaults(draft, () => createFile(draft, text, mode & 0o777))
+    const refusal = await testConfiguration(settings, draft)
+    if (refusal)
+      throw new EdgeFault(
+        'change_invalid',
+        `nginx refuses ${main} without the include line: ${refusalSentence(refusal)}.`,
+      )
+    chownSync(draft, uid, gid)
+    renameSync(draft, main)
+  } finally {
+    if (lstatSync(draft, { throwIfNoEntry: false })) rmSync(draft)
+  }
+  await syncFolder(dirname(main))
+  return settings.config
+}
