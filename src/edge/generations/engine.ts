@@ -35,6 +35,8 @@ interface Ahead {
 
 /** How often a batch is begun again because somebody edited a file in the middle. */
 const ATTEMPTS = 3
+/** What was tried out and not proposed within this time goes: whoever tried it may have died, or its word that ends it was lost. */
+const AHEAD_MS = 30_000
 /** For this time after a change was tried out in vain, none is. */
 const AFTER_WASTE_MS = 1_000
 
@@ -75,7 +77,9 @@ export class GenerationEngine {
       (tried) => ('refusal' in tried ? undefined : tried.staged),
       () => undefined,
     )
-    this.#ahead = { from, key: keyOf(files), tested }
+    const ahead = { from, key: keyOf(files), tested }
+    this.#ahead = ahead
+    setTimeout(() => this.#ahead === ahead && void this.forgetAhead(), AHEAD_MS).unref()
     void tested.finally(begun.resolve)
     await begun.promise
   }

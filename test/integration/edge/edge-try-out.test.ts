@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 
 let at: TestEngine
@@ -77,6 +77,20 @@ describe('what is tried out', () => {
     expect(at.generations()).toEqual(before)
     await at.engine.tryOut([B])
     expect(at.counts.tests).toBe(2)
+  })
+
+  test('is removed from the disk by itself when whoever tried it says nothing any more', async () => {
+    const before = at.generations()
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    try {
+      await at.engine.tryOut([A])
+      vi.advanceTimersByTime(29_000)
+      expect(at.generations()).toHaveLength(before.length + 1)
+      vi.advanceTimersByTime(2_000)
+    } finally {
+      vi.useRealTimers()
+    }
+    await expect.poll(at.generations).toEqual(before)
   })
 
   test('is nothing while a change is under way', async () => {
