@@ -34,6 +34,7 @@ import { Reach } from '../runs/reach.ts'
 import { assertEquipped } from '../runs/steps/context.ts'
 import { type Claim, claimInstance, claimStateFolder } from '../runtime/instance.ts'
 import type { Log } from '../runtime/log.ts'
+import { ownAddress } from '../runtime/own-address.ts'
 import { VERSION } from '../runtime/version.ts'
 import { openStore, type StoreSetting } from '../store/open.ts'
 import type { Store } from '../store/ports/store.ts'
@@ -183,12 +184,13 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
 }
 
 function composePresence(
-  { listen, stateDir }: Config,
+  { listen, stateDir, servers }: Config,
   { store, secrets, claim, reach, leaseMs, log, now }: Surroundings & { claim: Claim; reach: Reach; leaseMs: number },
 ): Presence {
+  const address = ownAddress(listen.address, Object.values(servers.addresses))
   return new Presence({
     ...{ store, claim, stateDir, log, now },
-    address: `${listen.tls ? 'https' : 'http'}://${formatEndpoint(listen)}`,
+    address: `${listen.tls ? 'https' : 'http'}://${formatEndpoint({ ...listen, address })}`,
     version: VERSION,
     edges: () => reach.servers(),
     keys: () => secrets.keyIds(),
