@@ -6,10 +6,8 @@ import { endOfApply } from './ended.ts'
 
 type Victim = 'service' | 'agent' | 'service and agent' | 'database'
 
-/** Forward points of an apply without an order. Those inside of a change of the edge are the agent's. */
-const STEPS = CRASH_POINTS.filter(
-  (point) => point.startsWith('apply ') && !/undo|undone|certificate|proxy-tls|finish/.test(point),
-)
+/** All points of an apply with HTTPS by dns-01 on its way forward. */
+const STEPS = CRASH_POINTS.filter((point) => point.startsWith('apply ') && !/undo|undone|proxy-tls/.test(point))
 const EVERY: readonly (readonly [Victim, string])[] = (
   ['service', 'agent', 'service and agent', 'database'] as const
 ).flatMap((victim) => STEPS.map((point) => [victim, point] as const))
