@@ -36,7 +36,9 @@ import { type Claim, claimInstance, claimStateFolder } from '../runtime/instance
 import type { Log } from '../runtime/log.ts'
 import { ownAddress } from '../runtime/own-address.ts'
 import { VERSION } from '../runtime/version.ts'
+import { LastKnown } from '../store/last-known.ts'
 import { openStore, type StoreSetting } from '../store/open.ts'
+import type { StoreReads } from '../store/ports/reads.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { DriftParts } from '../usecases/drift.ts'
 import { Exposer } from '../usecases/exposer.ts'
@@ -84,6 +86,8 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   })
   const shared = sharedParts(config, { store, secrets, instance: claim.name, log, now })
   const { settings, trail, admission, board, edges, clients, instance, crashPoint, leaseMs } = shared
+  const lastKnown = config.store.kind === 'postgres' ? new LastKnown(store, now) : undefined
+  const reads: StoreReads = lastKnown ?? { ...store, unconfirmedMs: () => undefined }
 
   // The runs, the exposer, the diagnoser and the monitor call each other: these two functions are called only later.
   const publish: Publish = (host, commit) =>
@@ -107,6 +111,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     },
     observe: composeObserver(config, shared),
     store,
+    reads,
     trail,
     admission,
     runs,
@@ -130,7 +135,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const onSecondary: DriftParts['onSecondary'] = async (plan, receipt) =>
     secondary ? filesOnSecondary(secondary, plan, receipt, loadPair).catch(() => undefined) : undefined
   const drift = composeDrift(config, { store, edges, clients, inventory, onSecondary })
-  const diagnoser = composeDiagnoser(config, settings, { store, edges, clients, board, drift, log, now })
+  const diagnoser = composeDiagnoser(config, settings, { reads, edges, clients, board, drift, log, now })
   const monitor = composeMonitor(config, {
     ...parts,
     store,
@@ -145,6 +150,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   })
   const http = {
     ...shared,
+    reads,
     standings,
     exposer,
     runs,
@@ -176,6 +182,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     }),
     monitor,
     presence: config.store.kind === 'postgres' ? composePresence(config, { ...shared, claim, reach }) : undefined,
+    lastKnown,
     duty,
     hooks: hooks(),
     webhookReport,

@@ -11,7 +11,7 @@ import type { Board } from '../monitor/board.ts'
 import { factsOf } from '../monitor/judge.ts'
 import type { PlanSettings } from '../plan/settings.ts'
 import type { Log } from '../runtime/log.ts'
-import type { Store } from '../store/ports/store.ts'
+import type { StoreReads } from '../store/ports/reads.ts'
 import { Diagnoser } from '../usecases/diagnoser.ts'
 import { type DriftParts, findDrift } from '../usecases/drift.ts'
 import { dnsStandingReader } from './dns-standing.ts'
@@ -22,7 +22,7 @@ import type { ZoneClients } from './zone-clients.ts'
 const RECENT_MS = 15 * 60_000
 
 interface DiagnoserSources {
-  readonly store: Store
+  readonly reads: StoreReads
   readonly edges: EdgeAccesses
   readonly clients: ZoneClients
   /** What the monitor knows of every host. */
@@ -36,7 +36,7 @@ interface DiagnoserSources {
 export function composeDiagnoser(
   config: Config,
   settings: PlanSettings,
-  { store, edges, clients, board, drift, log, now }: DiagnoserSources,
+  { reads, edges, clients, board, drift, log, now }: DiagnoserSources,
 ): Diagnoser {
   const { servers, resolver } = config
   const primary = edges.get(servers.primary)
@@ -46,8 +46,8 @@ export function composeDiagnoser(
     view: primary?.view,
     reader: primary?.reader,
     store: {
-      findExposure: (host) => store.findExposure(host),
-      findPlan: (planId) => store.findPlan(planId),
+      findExposure: (host) => reads.findExposure(host),
+      findPlan: (planId) => reads.findPlan(planId),
     },
     filesToCompare: (exposure) => filesToCompare(exposure, isCertificateFile),
     known: (host, planId) => {

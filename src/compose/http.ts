@@ -20,6 +20,7 @@ import type { EdgeStandings } from '../runs/edge-standings.ts'
 import type { Runs } from '../runs/engine/runs.ts'
 import type { Log } from '../runtime/log.ts'
 import { VERSION } from '../runtime/version.ts'
+import type { StoreReads } from '../store/ports/reads.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { Diagnoser } from '../usecases/diagnoser.ts'
 import type { Exposer } from '../usecases/exposer.ts'
@@ -28,6 +29,7 @@ import { PlanProgress } from '../usecases/progress.ts'
 
 interface HttpParts {
   readonly store: Store
+  readonly reads: StoreReads
   readonly settings: PlanSettings
   readonly admission: Admission
   readonly trail: AuditTrail
@@ -48,7 +50,7 @@ interface HttpParts {
 
 /** The HTTP server on its use cases. It does not listen yet. */
 export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
-  const { store, settings, admission, trail, exposer, runs, board, monitor, diagnoser, metrics, log, now } = parts
+  const { store, reads, settings, admission, trail, exposer, runs, board, monitor, diagnoser, metrics, log, now } = parts
   const rules = derived(
     () => [config.internalNetworks, config.trustedProxies].join(' | '),
     () => new CallerRules(config.internalNetworks, config.trustedProxies),
@@ -56,14 +58,15 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
   return createServer({
     version: VERSION,
     exposer,
-    progress: new PlanProgress(store, runs, store),
-    events: new EventFeed(store, store),
-    audit: store,
+    progress: new PlanProgress(reads, runs, store),
+    events: new EventFeed(reads, store),
+    audit: reads,
     webhooks: parts.webhookReport,
     board,
     standings: parts.standings,
     upToDate: (host) => monitor.upToDate(host),
-    unconfirmedMs: () => monitor.unconfirmedMs,
+    hostsUnconfirmedMs: () => monitor.unconfirmedMs,
+    unconfirmedMs: () => reads.unconfirmedMs(),
     showsUnmanaged: () => config.status.showUnmanaged === 'public',
     diagnoser,
     drift: parts.drift,

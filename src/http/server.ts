@@ -22,6 +22,7 @@ import { wrongType } from './guard/problem.ts'
 import { createBudgets, type RateLimits } from './guard/rate-limit.ts'
 import { guardRequests } from './guard/request-guard.ts'
 import { parseStrictJson } from './guard/strict-json.ts'
+import type { Unconfirmed } from './routes/age.ts'
 import { type AuditReader, auditRoutes } from './routes/audit.ts'
 import { diagnoseRoutes } from './routes/diagnose.ts'
 import { eventRoutes, planEventRoutes, webhookRoutes } from './routes/events.ts'
@@ -52,7 +53,9 @@ export interface ServerParts {
   /** Resolves when the board shows all earlier commits of `host`, or of all hosts. */
   readonly upToDate: (host?: string) => Promise<void>
   /** For how long the store did not confirm what the board shows. */
-  readonly unconfirmedMs: () => number | undefined
+  readonly hostsUnconfirmedMs: Unconfirmed
+  /** The same for what else is read of the store. */
+  readonly unconfirmedMs: Unconfirmed
   /** Whether public callers see hosts that Drawbridge did not create. */
   readonly showsUnmanaged: () => boolean
   readonly diagnoser: Diagnoser
@@ -117,13 +120,13 @@ function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void
   const sendEvents = eventStreams()
   const visibleTo: Visibility = (network) => (host) => host.managed || network === 'internal' || parts.showsUnmanaged()
   policyRoutes(app, parts.policy)
-  planRoutes(app, exposer, parts.drift)
+  planRoutes(app, exposer, parts.drift, parts.unconfirmedMs)
   tokenRoutes(app, exposer)
   runRoutes(app, exposer)
   repairRoutes(app, exposer)
-  planEventRoutes(app, parts.progress, sendEvents)
-  eventRoutes(app, parts.events, sendEvents)
-  auditRoutes(app, parts.audit)
+  planEventRoutes(app, parts.progress, sendEvents, parts.unconfirmedMs)
+  eventRoutes(app, parts.events, sendEvents, parts.unconfirmedMs)
+  auditRoutes(app, parts.audit, parts.unconfirmedMs)
   webhookRoutes(app, parts.webhooks)
   hostRoutes(app, parts, visibleTo)
   hostEventRoutes(app, board, now, sendEvents, visibleTo)

@@ -24,6 +24,8 @@ export interface Service {
   readonly webhookSender: { start(): void; stop(): Promise<void> }
   /** Undefined on a store that belongs to this instance alone. */
   readonly presence: Pick<Presence, 'begin' | 'stop'> | undefined
+  /** What is read while the database is lost. Undefined on a store that belongs to this instance alone. */
+  readonly lastKnown: { start(): void; stop(): Promise<void> } | undefined
   readonly duty: Duty
   readonly log: Log
 }
@@ -67,7 +69,7 @@ const DAY_MS = 86_400_000
 
 /** Listens until SIGTERM or SIGINT. SIGHUP reloads the configuration. At the end it refuses new requests, finishes running ones and returns. */
 export async function serve(service: Service, config: Config, reloader: Reloader): Promise<void> {
-  const { app, store, trail, housekeeping, monitor, webhookSender, presence, duty, log } = service
+  const { app, store, trail, housekeeping, monitor, webhookSender, presence, lastKnown, duty, log } = service
   const lost = Promise.withResolvers<string>()
   await reloader.start()
   // Before recovery: what has the name of another instance must not take up its runs.
@@ -84,6 +86,7 @@ export async function serve(service: Service, config: Config, reloader: Reloader
   warnAboutAccess(config, log)
   monitor.start()
   webhookSender.start()
+  lastKnown?.start()
   const { tls } = config.listen
   const stopWatching = tls ? reloadOnChange(app.server as unknown as Server, tls, log) : () => undefined
   const loops = [
@@ -112,7 +115,7 @@ export async function serve(service: Service, config: Config, reloader: Reloader
   for (const stop of loops) stop()
   // An open connection must not keep the service alive. The next start recovers unfinished runs.
   await Promise.race([
-    Promise.all([app.close(), monitor.stop(), webhookSender.stop()]),
+    Promise.all([app.close(), monitor.stop(), webhookSender.stop(), lastKnown?.stop()]),
     sleep(DRAIN_MS + CLOSE_MS, undefined, { ref: false }),
   ])
   await trail.finish(Date.now())

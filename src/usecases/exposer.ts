@@ -28,6 +28,7 @@ import { problemOf } from '../runs/engine/ending.ts'
 import type { Publish, RunResult, Runs } from '../runs/engine/runs.ts'
 import type { Renewals } from '../runs/renewals.ts'
 import type { PlanCursor } from '../store/ports/plans.ts'
+import type { StoreReads } from '../store/ports/reads.ts'
 import type { Store, StoreSession } from '../store/ports/store.ts'
 import { type RunReport, runsOf } from './progress.ts'
 
@@ -37,6 +38,8 @@ export interface ExposerParts {
   readonly planTtlSeconds: number
   readonly observe: Observe
   readonly store: Store
+  /** What callers read. Answers from memory while the database is lost, so nothing is decided by it. */
+  readonly reads: PlanReads
   readonly trail: AuditTrail
   readonly admission: Admission
   readonly runs: Runs
@@ -54,6 +57,8 @@ export interface ExposerParts {
   readonly instance: string
   readonly now: () => number
 }
+
+type PlanReads = Pick<StoreReads, 'findPlan' | 'listPlans' | 'runsOf' | 'readJournal'>
 
 /**
  * Observes what a plan depends on. `ownPlan` does not count as holding the name; `kept`: the records of the exposure that is
@@ -122,22 +127,31 @@ export class Exposer {
   }
 
   /** Every caller that knows the id may read the plan. */
-  async findPlan(planId: string): Promise<Plan> {
-    const plan = isPlanId(planId) ? await this.#parts.store.findPlan(planId) : undefined
+  readPlan(planId: string): Promise<Plan> {
+    return this.#find(planId, this.#parts.reads)
+  }
+
+  /** The plan as the store has it now, for what acts on it. */
+  findPlan(planId: string): Promise<Plan> {
+    return this.#find(planId, this.#parts.store)
+  }
+
+  async #find(planId: string, store: Pick<PlanReads, 'findPlan'>): Promise<Plan> {
+    const plan = isPlanId(planId) ? await store.findPlan(planId) : undefined
     if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
     return { ...plan, state: stateAt(plan, this.#parts.now()) }
   }
 
   /** Every run of a plan, oldest first. */
   runsOf(planId: string): Promise<RunReport[]> {
-    return runsOf(this.#parts.store, planId)
+    return runsOf(this.#parts.reads, planId)
   }
 
   /** Newest first, those after `before` only. */
   async listPlans(limit: number, before?: PlanCursor): Promise<Plan[]> {
-    const { store, now } = this.#parts
+    const { reads, now } = this.#parts
     const at = now()
-    return (await store.listPlans({ limit, before })).map((plan) => ({ ...plan, state: stateAt(plan, at) }))
+    return (await reads.listPlans({ limit, before })).map((plan) => ({ ...plan, state: stateAt(plan, at) }))
   }
 
   /** Issues the one-time right to act on a plan. The plan must not be expired; its state is checked when the right is used. */

@@ -188,6 +188,7 @@ export class Instance {
       planTtlSeconds: PLAN_LIFE_MS / 1000,
       observe: () => Promise.reject(new Error('The model makes its own plans.')),
       store: { ...store, findPlan },
+      reads: { ...store, findPlan },
       trail: new AuditTrail(store),
       admission: ADMISSION,
       runs: this.#runs,

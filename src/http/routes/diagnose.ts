@@ -4,14 +4,16 @@ import type { App } from '../app.ts'
 import { DiagnosisBody } from '../schemas/diagnosis-schemas.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { HostQuery } from '../schemas/status-schemas.ts'
+import { tellAge, type Unconfirmed } from './age.ts'
 import { canonicalHost } from './host-body.ts'
 
 interface DiagnoseParts {
   readonly diagnoser: Diagnoser
   readonly upToDate: (host: string) => Promise<void>
+  readonly unconfirmedMs: Unconfirmed
 }
 
-export function diagnoseRoutes(app: App, { diagnoser, upToDate }: DiagnoseParts): void {
+export function diagnoseRoutes(app: App, { diagnoser, upToDate, unconfirmedMs }: DiagnoseParts): void {
   app.get(
     '/api/diagnose',
     {
@@ -24,10 +26,12 @@ export function diagnoseRoutes(app: App, { diagnoser, upToDate }: DiagnoseParts)
         response: { 200: DiagnosisBody, ...problems('invalid_request', 'host_not_found') },
       },
     },
-    async ({ query, caller }) => {
+    async ({ query, caller }, reply) => {
       const host = canonicalHost(query.host)
       await upToDate(host)
-      return diagnosisBody(await diagnoser.diagnose(host, caller))
+      const diagnosis = await diagnoser.diagnose(host, caller)
+      tellAge(reply, unconfirmedMs())
+      return diagnosisBody(diagnosis)
     },
   )
 }

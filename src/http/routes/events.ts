@@ -12,9 +12,10 @@ import { problems } from '../schemas/problem-schemas.ts'
 import { ProgressBody } from '../schemas/run-schemas.ts'
 import { eventStream } from '../schemas/schema-parts.ts'
 import { lastEventId, type SendEvents, type ServerSentEvent } from '../streams/event-stream.ts'
+import { tellAge, type Unconfirmed } from './age.ts'
 
 /** Streams all events to internal callers. A client that resumes with Last-Event-ID misses none. */
-export function eventRoutes(app: App, feed: EventFeed, send: SendEvents): void {
+export function eventRoutes(app: App, feed: EventFeed, send: SendEvents, unconfirmedMs: Unconfirmed): void {
   app.addHook('preClose', async () => feed.close())
   app.get(
     '/api/events',
@@ -35,7 +36,11 @@ export function eventRoutes(app: App, feed: EventFeed, send: SendEvents): void {
       const { query, headers } = request
       const after = parsePosition(lastEventId(headers['last-event-id']) ?? query.after)
       const filter = filterOf(query)
-      return send(request, reply, async (gone) => toServerSent(await feed.follow(filter, after, gone)))
+      return send(request, reply, async (gone) => {
+        const events = await feed.follow(filter, after, gone)
+        tellAge(reply, unconfirmedMs())
+        return toServerSent(events)
+      })
     },
   )
 }
@@ -62,7 +67,12 @@ const notAllowed = (field: string, message: string): Problem =>
   new Problem('invalid_request', `The request is not valid: ${field} ${message}.`, { errors: [{ field, message }] })
 
 /** Streams the steps of a plan's run as they start and end. A client that resumes with Last-Event-ID misses none. */
-export function planEventRoutes(app: App, progress: PlanProgress, send: SendEvents): void {
+export function planEventRoutes(
+  app: App,
+  progress: PlanProgress,
+  send: SendEvents,
+  unconfirmedMs: Unconfirmed,
+): void {
   app.addHook('preClose', async () => progress.close())
   app.get(
     '/api/deploy/plans/:planId/events',
@@ -78,7 +88,11 @@ export function planEventRoutes(app: App, progress: PlanProgress, send: SendEven
     (request, reply) => {
       const { params, headers, caller } = request
       const last = lastEventId(headers['last-event-id'])
-      return send(request, reply, async (gone) => planEventOf(await progress.follow(params.planId, last, gone), caller))
+      return send(request, reply, async (gone) => {
+        const events = await progress.follow(params.planId, last, gone)
+        tellAge(reply, unconfirmedMs())
+        return planEventOf(events, caller)
+      })
     },
   )
 }

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { FastifyReply } from 'fastify'
 import { Problem } from '../../model/errors.ts'
 import type { EdgeStanding, HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
@@ -8,6 +7,7 @@ import type { App } from '../app.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { pageLimit } from '../schemas/schema-parts.ts'
 import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../schemas/status-schemas.ts'
+import { tellAge, type Unconfirmed } from './age.ts'
 import { canonicalHost, edgeBody, findHost, healthBody, hostRow, serverFor, type Visibility } from './host-body.ts'
 
 /** While the store answers, the board is confirmed several times in this time. */
@@ -16,7 +16,7 @@ const CONFIRMED_WITHIN_MS = 3_000
 interface HostParts {
   readonly board: Board
   readonly upToDate: (host?: string) => Promise<void>
-  readonly unconfirmedMs: () => number | undefined
+  readonly hostsUnconfirmedMs: Unconfirmed
   /** How far the edges of this instance are from the store. */
   readonly standings: { readonly all: readonly EdgeStanding[]; readonly revision: number }
   readonly now: () => number
@@ -24,14 +24,13 @@ interface HostParts {
 
 /** Serves the last results of the monitor. No route here sends a request to a host. */
 export function hostRoutes(app: App, parts: HostParts, visibleTo: Visibility): void {
-  const { board, upToDate, unconfirmedMs, standings, now } = parts
+  const { board, upToDate, standings, now } = parts
   // Revisions start again at every start of the process, so ETags contain a random part.
   const processId = randomBytes(6).toString('base64url')
 
-  /** Without the store the last results are told, with their age (RFC 9111, section 5.1). */
-  const tellAge = (reply: FastifyReply): void => {
-    const ageMs = unconfirmedMs() ?? 0
-    if (ageMs > CONFIRMED_WITHIN_MS) reply.header('age', String(Math.floor(ageMs / 1000)))
+  const ageMs: Unconfirmed = () => {
+    const unconfirmedMs = parts.hostsUnconfirmedMs() ?? 0
+    return unconfirmedMs > CONFIRMED_WITHIN_MS ? unconfirmedMs : undefined
   }
 
   app.get(
@@ -48,7 +47,7 @@ export function hostRoutes(app: App, parts: HostParts, visibleTo: Visibility): v
     async ({ query, caller }, reply) => {
       const host = canonicalHost(query.host)
       await upToDate(host)
-      tellAge(reply)
+      tellAge(reply, ageMs())
       return healthBody(findHost(board, host, visibleTo(caller.network)), caller.network, now())
     },
   )
@@ -66,7 +65,7 @@ export function hostRoutes(app: App, parts: HostParts, visibleTo: Visibility): v
     },
     async ({ query, caller, headers }, reply) => {
       await upToDate()
-      tellAge(reply)
+      tellAge(reply, ageMs())
       const tag = tagOf([processId, board.revision, standings.revision, caller.network, query])
       reply.header('etag', tag)
       if (headers['if-none-match'] === tag) return reply.code(304).send(null)

@@ -18,15 +18,16 @@ import {
 } from '../schemas/plan-schemas.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import type { LastRunBody, RunBody } from '../schemas/run-schemas.ts'
+import { tellAge, type Unconfirmed } from './age.ts'
 
 /** Compares an applied plan with the world. */
 export type DriftReader = (planId: string) => Promise<readonly Difference[]>
 
-export function planRoutes(app: App, exposer: Exposer, drift: DriftReader): void {
+export function planRoutes(app: App, exposer: Exposer, drift: DriftReader, unconfirmedMs: Unconfirmed): void {
   createPlanRoute(app, exposer)
-  readPlanRoute(app, exposer)
+  readPlanRoute(app, exposer, unconfirmedMs)
   driftRoute(app, drift)
-  listPlansRoute(app, exposer)
+  listPlansRoute(app, exposer, unconfirmedMs)
 }
 
 function createPlanRoute(app: App, exposer: Exposer): void {
@@ -75,7 +76,7 @@ function createPlanRoute(app: App, exposer: Exposer): void {
   )
 }
 
-function readPlanRoute(app: App, exposer: Exposer): void {
+function readPlanRoute(app: App, exposer: Exposer, unconfirmedMs: Unconfirmed): void {
   app.get(
     '/api/deploy/plans/:planId',
     {
@@ -87,11 +88,12 @@ function readPlanRoute(app: App, exposer: Exposer): void {
         response: { 200: PlanBody, ...problems('plan_not_found') },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { planId } = request.params
       const { network } = request.caller
       const isInside = network === 'internal'
-      const [plan, runs] = await Promise.all([exposer.findPlan(planId), exposer.runsOf(planId)])
+      const [plan, runs] = await Promise.all([exposer.readPlan(planId), exposer.runsOf(planId)])
+      tellAge(reply, unconfirmedMs())
       const last = runs.at(-1)
       return {
         ...planBody(plan, network),
@@ -128,7 +130,7 @@ function driftRoute(app: App, drift: DriftReader): void {
   )
 }
 
-function listPlansRoute(app: App, exposer: Exposer): void {
+function listPlansRoute(app: App, exposer: Exposer, unconfirmedMs: Unconfirmed): void {
   app.get(
     '/api/deploy/plans',
     {
@@ -141,12 +143,13 @@ function listPlansRoute(app: App, exposer: Exposer): void {
         response: { 200: PlanPageBody, ...problems('invalid_request', 'internal_network_required') },
       },
     },
-    async ({ query }) => {
+    async ({ query }, reply) => {
       const limit = Number(query.limit ?? 50)
       const plans = await exposer.listPlans(
         limit + 1,
         query.cursor === undefined ? undefined : parseCursor(query.cursor),
       )
+      tellAge(reply, unconfirmedMs())
       const last = plans.length > limit ? plans[limit - 1] : undefined
       return {
         plans: plans.slice(0, limit).map(summaryBody),

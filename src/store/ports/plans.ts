@@ -8,6 +8,8 @@ export interface PlanStore {
   /** Rejects when a plan with this id exists. */
   insertPlan(plan: Plan): Promise<void>
   findPlan(planId: string): Promise<Plan | undefined>
+  /** Those that exist, in no particular order, at most 500 at once. */
+  findPlans(planIds: readonly string[]): Promise<Plan[]>
   /** Plans after the cursor `before`, newest first, at most `limit`. */
   listPlans(page: { before?: PlanCursor | undefined; limit: number }): Promise<Plan[]>
   /**

@@ -13,6 +13,12 @@ export const plansIn = (db: Kysely<Schema>): PlanStore => ({
     return row && toPlan(row)
   },
 
+  async findPlans(planIds) {
+    if (planIds.length === 0) return []
+    const rows = await db.selectFrom('plans').selectAll().where('plan_id', 'in', planIds).execute()
+    return rows.map(toPlan)
+  },
+
   async listPlans({ before, limit }) {
     const newest = db
       .selectFrom('plans')

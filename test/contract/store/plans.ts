@@ -11,6 +11,15 @@ export function planSuite(on: Bench): void {
       expect(await store.findPlan('plan_another')).toBeUndefined()
     })
 
+    it('are read together, those that exist', async () => {
+      const store = await on.open()
+      const plans = ['plan_1', 'plan_2', 'plan_3'].map((planId) => samplePlan({ planId }))
+      for (const plan of plans) await store.insertPlan(plan)
+      const found = await store.findPlans(['plan_3', 'plan_gone', 'plan_1'])
+      expect(found.toSorted((a, b) => (a.planId < b.planId ? -1 : 1))).toStrictEqual([plans[0], plans[2]])
+      expect(await store.findPlans([])).toStrictEqual([])
+    })
+
     it('are never overwritten', async () => {
       const store = await on.open()
       await store.insertPlan(samplePlan())

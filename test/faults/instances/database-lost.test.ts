@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { serves } from '../../support/edge/edge-folder.ts'
+import { follow } from '../../support/http/event-stream.ts'
 import { grantedPlan, type InstanceLab, startInstanceLab } from '../../support/lab/instances.ts'
 import { until } from '../../support/until.ts'
 
@@ -86,3 +87,69 @@ test.each(POINTS)(
     }
   },
 )
+
+test('without the database reads go on from memory with their age, and changes are refused', {
+  timeout: 240_000,
+}, async () => {
+  const [instance, other] = [await lab.start('reader', 23), await lab.start('writer', 24)]
+  try {
+    const { planId, host, right } = await grantedPlan(other, 'remembered')
+    expect((await other.post('/api/deploy/apply', { planId }, right)).status).toBe(200)
+    const later = await grantedPlan(other, 'remembered-later')
+    const reads = {
+      plan: `/api/deploy/plans/${planId}`,
+      plans: '/api/deploy/plans?limit=5',
+      audit: '/api/audit?limit=3',
+      diagnosis: `/api/diagnose?host=${host}`,
+      health: `/api/health?host=${host}`,
+      hosts: '/api/hosts',
+    }
+    await until('the reader knows the host', async () => (await instance.get(reads.health)).status === 200)
+    const before = { plan: await instance.get(reads.plan), audit: await instance.get(reads.audit) }
+    expect(before.plan.headers.age).toBeUndefined()
+    // Longer than two looks at the store: only the other instance has been asked about the second plan.
+    await sleep(3_000)
+    await lab.postgres.crash()
+    const streams = {
+      all: follow({ description: { ...lab.lab.description, api: instance.origin } }, '/api/events?after=0'),
+      plan: follow({ description: { ...lab.lab.description, api: instance.origin } }, `${reads.plan}/events`),
+    }
+    await until('every read tells its age', async () => {
+      const answers = await Promise.all(Object.values(reads).map((path) => instance.get(path)))
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+      return answers.every(({ headers }) => headers.age !== undefined)
+    })
+    const lost = await instance.get(reads.plan)
+    expect(lost.body).toEqual(before.plan.body)
+    expect((await instance.get(reads.audit)).body.lines).toEqual(before.audit.body.lines)
+    expect((await instance.get(reads.plans)).body.plans.map((plan: { planId: string }) => plan.planId)).toEqual(
+      expect.arrayContaining([planId, later.planId]),
+    )
+    expect((await instance.get(reads.diagnosis)).body).toMatchObject({ planId, cause: { code: 'healthy' } })
+    await until('the events are told', () => streams.all.events.some(({ data }) => data.data?.planId === planId))
+    await until('the steps are told', () => streams.plan.events.some(({ event }) => event === 'end'))
+    expect([streams.all.age(), streams.plan.age()]).toEqual([expect.stringMatching(/^\d+$/), expect.any(String)])
+    for (const stream of Object.values(streams)) stream.close()
+    // Nobody knows whether there is such a plan.
+    expect((await instance.get(`/api/deploy/plans/plan_${'0'.repeat(26)}`)).status).toBe(503)
+    const request = { zone: 'lab.test', subdomain: 'new', server: '25', port: 3000, health: '/healthz', tls: false }
+    for (const [path, body] of [
+      ['/api/deploy/plan', request],
+      ['/api/internal/token', { planId }],
+      ['/api/deploy/apply', { planId: later.planId }],
+    ] as const) {
+      const { status, body: problem, headers } = await instance.post(path, body, later.right)
+      expect([status, problem.code, headers['retry-after']]).toEqual([503, 'unavailable', '5'])
+    }
+    await lab.postgres.restart()
+    await until('nothing has an age any more', async () => {
+      const answers = await Promise.all(Object.values(reads).map((path) => instance.get(path)))
+      return answers.every(({ status, headers }) => status === 200 && headers.age === undefined)
+    })
+    const applied = await instance.post('/api/deploy/apply', { planId: later.planId }, later.right)
+    expect([applied.status, applied.body.state]).toEqual([200, 'applied'])
+  } finally {
+    await lab.postgres.restart().catch(() => undefined)
+    await Promise.all([instance, other].map(({ daemon }) => daemon.stop()))
+  }
+})

@@ -12,6 +12,8 @@ interface StreamedEvent {
 export interface EventStream {
   readonly events: readonly StreamedEvent[]
   readonly contentType: () => string | undefined
+  /** The header `Age`. */
+  readonly age: () => string | undefined
   readonly hasEnded: () => boolean
   /** Waits for an event of this name for this step. */
   seen(event: string, step: string): Promise<StreamedEvent>
@@ -19,10 +21,15 @@ export interface EventStream {
 }
 
 /** Reads server-sent events of the lab's service from the internal network. */
-export function follow({ description }: TestLab, path: string, lastEventId?: string): EventStream {
+export function follow(
+  { description }: { readonly description: Pick<TestLab['description'], 'api' | 'callers'> },
+  path: string,
+  lastEventId?: string,
+): EventStream {
   const { hostname, port } = new URL(description.api)
   const events: StreamedEvent[] = []
   let contentType: string | undefined
+  let age: string | undefined
   let ended = false
   const asking: ClientRequest = request({
     host: hostname,
@@ -38,6 +45,7 @@ export function follow({ description }: TestLab, path: string, lastEventId?: str
   asking.on('error', end)
   asking.on('response', (response) => {
     contentType = response.headers['content-type']
+    age = response.headers.age
     let rest = ''
     response.setEncoding('utf8')
     response.on('data', (part: string) => {
@@ -53,6 +61,7 @@ export function follow({ description }: TestLab, path: string, lastEventId?: str
   return {
     events,
     contentType: () => contentType,
+    age: () => age,
     hasEnded: () => ended,
     async seen(event, step) {
       await until(`the event ${event} of ${step}`, () => find(event, step) !== undefined)
