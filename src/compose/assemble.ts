@@ -102,7 +102,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const runs = composeRuns({ ...parts, recheck }, { store, trail, log, instance, leaseMs, crashPoint, publish, now })
   const renewals = composeRenewals(config, parts, { store, runs, instance, log })
   const converge = composeConverge(parts, { store, runs, instance, log })
-  const reach = new Reach({ ...parts, store, now })
+  const reach = new Reach({ ...parts, primaryServer: config.servers.primary, instance, store, now })
   const duty = config.store.kind === 'postgres' ? sharedDuty(store, instance, leaseMs) : aloneOnDuty
   const exposer: Exposer = new Exposer({
     settings,
@@ -120,7 +120,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     stepsToRepair: composeStepsToRepair(config, store, parts),
     reportCertificate: (host, validity) => monitor.reportCertificate(host, validity),
     assertEquipped: (zone) => assertEquipped(parts, zone),
-    refusal: () => reach.refusal(),
+    place: () => reach.place(),
     instance,
     now,
   })

@@ -26,7 +26,7 @@ export interface Run {
   readonly host: string
   readonly action: RunAction
   readonly state: RunState
-  /** The instance that executes the run, with its fencing number. */
+  /** The instance that executes the run, with its fencing number. `NOBODY` while the run waits for one. */
   readonly holder: string
   readonly fence: number
   /** Who requested the run, for the audit. */
@@ -101,6 +101,9 @@ export const hostLease = (host: string): string => `${HOST_LEASE}${host}`
 /** The host that a lease is for. */
 export const hostOfLease = (name: string): string => name.slice(HOST_LEASE.length)
 
+/** The holder of a run that was begun for another instance, until one takes it up. */
+export const NOBODY = ''
+
 /** The holder name of a run's lease. After a restart the same instance can continue this run at once, but no other run. */
 export const runHolder = (instance: string, runId: string): string => `${instance} ${runId}`
 
@@ -123,6 +126,8 @@ export interface RunTask {
   readonly removes?: readonly string[]
   /** The blocked run whose books an accept closes. */
   readonly resolves?: string
+  /** Another instance than the one that has the caller executes the run. Its end is journalled for that one. */
+  readonly handedOver?: boolean
 }
 
 /** The names of the steps. A plan puts them in order; the engine has one implementation for each name and action. */

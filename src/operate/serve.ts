@@ -55,6 +55,8 @@ interface Housekeeping {
 const FLUSH_MS = 5_000
 const PRUNE_MS = 3_600_000
 const RECOVER_MS = 10_000
+/** Instances are told of runs to take up. This finds those of which they were not. */
+const TAKE_UP_MS = 1_000
 const EXPIRE_MS = 2_000
 const PREPARE_MS = 2_000
 const CONVERGE_MS = 20_000
@@ -122,6 +124,16 @@ export async function serve(service: Service, config: Config, reloader: Reloader
   await presence?.stop()
   await store.close()
   endWithin(CLOSE_MS, log)
+}
+
+/** Runs that were begun for another instance are taken up when their begin is told, and at regular times. */
+function takeUpRuns(store: Store, { takeUp }: Housekeeping, log: Log): () => void {
+  const stopWatching = store.watch(() => void takeUp().catch(() => undefined))
+  const stopLooking = every(TAKE_UP_MS, log, takeUp)
+  return () => {
+    stopWatching()
+    stopLooking()
+  }
 }
 
 function warnAboutAccess(config: Config, log: Log): void {

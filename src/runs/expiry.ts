@@ -1,7 +1,7 @@
 import { Problem } from '../model/errors.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
-import type { RunResult } from './engine/runs.ts'
+import type { RunResult } from './engine/ending.ts'
 
 export interface ExpiryParts {
   readonly store: Pick<ExposureStore, 'exposuresDue'>

@@ -2,19 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../edge/contract.ts'
 import { Problem } from '../model/errors.ts'
 import { poll } from '../primitives/retry.ts'
-import type { InstanceStore } from '../store/ports/instances.ts'
+import type { Instance, InstanceStore } from '../store/ports/instances.ts'
 
 interface ReachParts {
   readonly primary: Pick<Edge, 'server' | 'generation'> | undefined
   readonly secondary: Pick<Edge, 'server' | 'generation'> | undefined
+  /** The Primary of the installation, whether this instance has its edge or not. */
+  readonly primaryServer: string
+  readonly instance: string
   readonly store: Pick<InstanceStore, 'liveInstances'>
   readonly now: () => number
 }
 
+/** Who executes a run: this instance, or another one that takes it up. */
+export type Place = 'here' | 'elsewhere'
+
 /** How long an answer counts, and how long an edge may take for it. */
 const FRESH_MS = 1_000
 const PATIENCE_MS = 2_000
-
 /** An agent that is started again is back within this time. What waits for it is not refused. */
 const RESTART_MS = 3_000
 
@@ -42,19 +47,18 @@ export class Reach {
     return primary !== undefined && (await this.servers()).includes(primary.server)
   }
 
-  /** Why a run cannot begin here although the installation has an edge. Names the instances where it can. */
-  async refusal(): Promise<Problem | undefined> {
-    const { primary, store, now } = this.#parts
+  /** Where a run that changes the Primary's edge can be executed. A problem: nowhere at the moment. */
+  async place(): Promise<Place | Problem> {
+    const { primary, primaryServer } = this.#parts
+    if (await this.hasPrimary()) return 'here'
+    if (await this.#isReachedByOthers()) return 'elsewhere'
+    // Without a configured edge the run is refused with the setting that is missing.
     if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: RESTART_MS })))
-      return undefined
-    const alive = await store.liveInstances(now()).catch(() => [])
-    const others = alive.filter(({ edges }) => edges.includes(primary.server)).map(({ address }) => address)
-    return new Problem('unavailable', `This instance cannot reach edge ${primary.server}.`, {
+      return 'here'
+    if (await this.#isReachedByOthers()) return 'elsewhere'
+    return new Problem('unavailable', `No instance can reach edge ${primaryServer} at the moment.`, {
       retryAfter: 5,
-      nextAction:
-        others.length > 0
-          ? `Send the same request to ${others.join(' or ')}, or again later.`
-          : 'Send the same request again later.',
+      nextAction: `Check the agent of edge ${primaryServer}, and send the same request again.`,
     })
   }
 
@@ -63,6 +67,12 @@ export class Reach {
     const has = await this.hasPrimary()
     if (!has) this.#asked = undefined
     return has
+  }
+
+  async #isReachedByOthers(): Promise<boolean> {
+    const { store, primaryServer, instance, now } = this.#parts
+    const alive = await store.liveInstances(now()).catch((): Instance[] => [])
+    return alive.some(({ name, edges }) => name !== instance && edges.includes(primaryServer))
   }
 
   async #ask(): Promise<readonly string[]> {

@@ -17,7 +17,8 @@ import type { Log } from '../runtime/log.ts'
 import { type Exposure, eachExposure } from '../store/ports/exposures.ts'
 import type { Store, StoreSession } from '../store/ports/store.ts'
 import { assertState, begin } from './engine/begin.ts'
-import type { RunResult, Runs } from './engine/runs.ts'
+import type { RunResult } from './engine/ending.ts'
+import type { Runs } from './engine/runs.ts'
 import type { StepParts } from './steps/context.ts'
 import { isBetter } from './steps/renew.ts'
 
@@ -90,9 +91,10 @@ export class Renewals {
   /**
    * Begins a renewal by request, due or not: a better certificate of the folders is served, or else one is ordered within the
    * order budget. All hosts that share the certificate get the new one. `prove` checks the right in the first transaction.
+   * `handsOver`: another instance executes the run.
    */
-  async request(plan: Plan, prove: Prove): Promise<Started> {
-    return this.#begin(plan, await this.#chooseFor(plan.host), prove)
+  async request(plan: Plan, prove: Prove, handsOver: boolean): Promise<Started> {
+    return this.#begin(plan, await this.#chooseFor(plan.host), prove, handsOver)
   }
 
   async #chooseFor(host: string): Promise<Choice | Problem> {
@@ -111,7 +113,7 @@ export class Renewals {
   }
 
   /** The first transaction of a renewal. The run has the plan of one host and claims all of them. */
-  async #begin(plan: Plan, choice: Choice | Problem, prove: Prove): Promise<Started> {
+  async #begin(plan: Plan, choice: Choice | Problem, prove: Prove, handsOver = false): Promise<Started> {
     const { store, runs, instance, now } = this.#parts
     const begun = await store.transaction(async (session) => {
       const origin = await prove(session)
@@ -120,7 +122,7 @@ export class Renewals {
       const members = choice.hosts.filter(({ host }) => host !== plan.host)
       const { task } = choice
       return begin(
-        { action: 'renew', plan, task, members, origin, instance, leaseMs: runs.leaseMs, at: now() },
+        { action: 'renew', plan, task, members, origin, instance, handsOver, leaseMs: runs.leaseMs, at: now() },
         session,
       )
     })

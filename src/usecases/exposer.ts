@@ -24,8 +24,9 @@ import { changedSince, type Former, propose, withOwner } from '../plan/plan.ts'
 import type { PlanSettings } from '../plan/settings.ts'
 import { poll } from '../primitives/retry.ts'
 import { type Begun, begin } from '../runs/engine/begin.ts'
-import { problemOf } from '../runs/engine/ending.ts'
-import type { Publish, RunResult, Runs } from '../runs/engine/runs.ts'
+import { problemOf, type RunResult } from '../runs/engine/ending.ts'
+import type { Publish, Runs } from '../runs/engine/runs.ts'
+import type { Place } from '../runs/reach.ts'
 import type { Renewals } from '../runs/renewals.ts'
 import type { PlanCursor } from '../store/ports/plans.ts'
 import type { StoreReads } from '../store/ports/reads.ts'
@@ -52,8 +53,8 @@ export interface ExposerParts {
   readonly reportCertificate: (host: string, validity: Validity) => void
   /** Throws if this installation has no edge or no DNS key for the zone. */
   readonly assertEquipped: (zone: string) => void
-  /** Why this instance cannot begin a run now. Undefined if it can. */
-  readonly refusal: () => Promise<Problem | undefined>
+  /** Where a run can be executed now: here, or by another instance. A problem: nowhere. */
+  readonly place: () => Promise<Place | Problem>
   readonly instance: string
   readonly now: () => number
 }
@@ -254,15 +255,17 @@ export class Exposer {
   /** Renews the certificate of an applied plan's host now, due or not. All hosts that share it get the new one. */
   async renew(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
     const { admission, renewals, reportCertificate, now } = this.#parts
-    const plan = await this.findPlan(planId)
+    const [plan, place] = await Promise.all([this.findPlan(planId), this.#parts.place()])
     if (!renewals) throw new Problem('unavailable', 'This installation has no edge, and so no certificate in use.')
-    const started = await renewals.request(plan, async (session) => {
+    const prove = async (session: StoreSession) => {
       const right = await admission.prove('renew', plan, caller, credentials, session, now())
       if (plan.state === 'expired') throw expired(plan)
       const replacing = await beingReplaced(plan, session)
       if (replacing) throw replacing
+      if (place instanceof Problem) throw place
       return { ...who(caller), right }
-    })
+    }
+    const started = await renewals.request(plan, prove, place === 'elsewhere')
     const result = started.result.then((done) => {
       const { certificate } = done.afters
       if (done.outcome.kind === 'succeeded' && certificate)
@@ -329,15 +332,16 @@ export class Exposer {
     task?: RunTask,
   ): Promise<Started> {
     const { settings, store, admission, now } = this.#parts
-    const [plan, refusal] = await Promise.all([this.findPlan(planId), this.#parts.refusal()])
+    const [plan, place] = await Promise.all([this.findPlan(planId), this.#parts.place()])
     const beginOnce = () =>
       store.transaction(async (session) => {
         const right = await admission.prove(action, plan, caller, credentials, session, now())
         if (plan.state === 'expired') throw expired(plan)
-        if (refusal) throw refusal
+        if (place instanceof Problem) throw place
         assertManaged(plan.request.zone, settings)
-        this.#parts.assertEquipped(plan.request.zone)
-        return this.#begin(runActionOf(action, plan), plan, { ...who(caller), right }, session, task)
+        if (place === 'here') this.#parts.assertEquipped(plan.request.zone)
+        const origin = { ...who(caller), right }
+        return this.#begin(runActionOf(action, plan), plan, origin, session, { task, place })
       })
     return this.#start(plan, await this.#afterConverge(plan.host, beginOnce))
   }
@@ -362,9 +366,17 @@ export class Exposer {
     return run?.action === 'converge'
   }
 
-  #begin(action: RunAction, plan: Plan, origin: Origin, session: StoreSession, task?: RunTask): Promise<Begun> {
+  #begin(
+    action: RunAction,
+    plan: Plan,
+    origin: Origin,
+    session: StoreSession,
+    { task, place = 'here' }: { readonly task?: RunTask | undefined; readonly place?: Place } = {},
+  ): Promise<Begun> {
     const { instance, runs, now } = this.#parts
-    return begin({ action, plan, origin, instance, leaseMs: runs.leaseMs, at: now(), ...(task && { task }) }, session)
+    const handsOver = place === 'elsewhere'
+    const beginning = { action, plan, origin, instance, handsOver, leaseMs: runs.leaseMs, at: now() }
+    return begin({ ...beginning, ...(task && { task }) }, session)
   }
 
   #start(plan: Plan, begun: Begun): Started {

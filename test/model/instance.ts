@@ -5,9 +5,10 @@ import { Problem } from '../../src/model/errors.ts'
 import { hostLease, type LeaseGuard } from '../../src/model/run.ts'
 import type { PlanSettings } from '../../src/plan/settings.ts'
 import { begin } from '../../src/runs/engine/begin.ts'
+import type { RunResult } from '../../src/runs/engine/ending.ts'
 import { recover } from '../../src/runs/engine/recover.ts'
 import { acceptBlocked, resolve } from '../../src/runs/engine/resolve.ts'
-import { type Carried, type RunResult, Runs } from '../../src/runs/engine/runs.ts'
+import { type Carried, Runs } from '../../src/runs/engine/runs.ts'
 import type { Step } from '../../src/runs/engine/step.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import type { Exposure } from '../../src/store/ports/exposures.ts'
@@ -197,7 +198,7 @@ export class Instance {
       stepsToRepair: async () => ['proxy', 'dns', 'verify'],
       reportCertificate: () => undefined,
       assertEquipped: () => undefined,
-      refusal: async () => undefined,
+      place: async () => 'here',
       instance: this.process.instance,
       now: this.#now,
     })

@@ -67,12 +67,7 @@ const notAllowed = (field: string, message: string): Problem =>
   new Problem('invalid_request', `The request is not valid: ${field} ${message}.`, { errors: [{ field, message }] })
 
 /** Streams the steps of a plan's run as they start and end. A client that resumes with Last-Event-ID misses none. */
-export function planEventRoutes(
-  app: App,
-  progress: PlanProgress,
-  send: SendEvents,
-  unconfirmedMs: Unconfirmed,
-): void {
+export function planEventRoutes(app: App, progress: PlanProgress, send: SendEvents, unconfirmedMs: Unconfirmed): void {
   app.addHook('preClose', async () => progress.close())
   app.get(
     '/api/deploy/plans/:planId/events',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../model/errors.ts'
 import { PLAN_STATES, type Plan, type PlanState } from '../../model/exposure.ts'
-import { hostLease, type Origin, type Run, type RunAction, type RunTask, runHolder } from '../../model/run.ts'
+import { hostLease, NOBODY, type Origin, type Run, type RunAction, type RunTask, runHolder } from '../../model/run.ts'
 import type { Exposure, ExposureStore } from '../../store/ports/exposures.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
@@ -24,6 +24,8 @@ export interface Beginning {
   readonly orphans?: readonly string[]
   readonly origin: Origin
   readonly instance: string
+  /** The run is for an instance that reaches the edge: it begins without a holder, and its leases are free. */
+  readonly handsOver?: boolean
   readonly leaseMs: number
   readonly at: number
 }
@@ -48,15 +50,17 @@ export type BeginSession = PlanStore & RunStore & ExposureStore & LeaseStore
  * exposure, writes the intent.
  */
 export async function begin(beginning: Beginning, session: BeginSession): Promise<Begun> {
-  const { action, plan, task = {}, origin, instance, leaseMs, at } = beginning
+  const { action, plan, handsOver = false, origin, leaseMs, at } = beginning
+  const holder = handsOver ? NOBODY : beginning.instance
+  const task: RunTask = { ...beginning.task, ...(handsOver && { handedOver: true }) }
   const { planId, host } = plan
   await assertState(action, plan, session)
   const runId = newRunId()
-  const take = (name: string) => session.takeLease(hostLease(name), runHolder(instance, runId), at, leaseMs)
+  const take = (name: string) => session.takeLease(hostLease(name), runHolder(holder, runId), at, leaseMs)
   const lease = await take(host)
   if (!lease) throw busy(host)
   const { fence } = lease
-  const run: Run = { runId, planId, host, action, state: 'running', holder: instance, fence, ...origin, startedAt: at }
+  const run: Run = { runId, planId, host, action, state: 'running', holder, fence, ...origin, startedAt: at }
   await claimHost(plan, run, session, at)
   const leases = [lease]
   for (const member of beginning.members ?? []) {
@@ -71,7 +75,10 @@ export async function begin(beginning: Beginning, session: BeginSession): Promis
   }
   await session.insertRun(run)
   await session.appendJournal({ runId, at, step: 'run', mark: 'intent', image: task }, fence)
-  return { run, leases, task }
+  if (!handsOver) return { run, leases, task }
+  // Its claims keep other runs away until an instance takes it up.
+  for (const each of leases) await session.releaseLease(each)
+  return { run, leases: [], task }
 }
 
 export const newRunId = (): string => `run_${randomBytes(13).toString('hex')}`

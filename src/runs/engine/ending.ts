@@ -1,6 +1,6 @@
 import { IssueFault } from '../../certificates/contract.ts'
 import type { AuditAction, AuditEntry } from '../../model/audit.ts'
-import { type ErrorCode, Fault, Problem, sentenceOf } from '../../model/errors.ts'
+import { type ErrorCode, Fault, Problem, type ProblemMembers, sentenceOf } from '../../model/errors.ts'
 import type { EventType, NewEvent } from '../../model/event.ts'
 import type { Plan, PlanState } from '../../model/exposure.ts'
 import type { Afters, ChosenCertificate } from '../../model/receipt.ts'
@@ -97,6 +97,48 @@ export interface Ended {
   readonly at: number
 }
 
+export interface RunResult {
+  readonly run: Run
+  readonly outcome: SagaOutcome
+  readonly afters: Afters
+  /** The hosts that the run changed. */
+  readonly hosts: readonly string[]
+  readonly finishedAt: number
+}
+
+/** The end of a run as its journal keeps it for the instance whose caller waits. */
+export interface StoredEnd {
+  readonly kind: SagaOutcome['kind']
+  readonly steps: SagaOutcome['steps']
+  readonly hosts: readonly string[]
+  readonly rollback?: SagaOutcome['steps']
+  readonly fault?: { readonly code: ErrorCode; readonly reason: string; readonly members: ProblemMembers }
+}
+
+export function storedEnd({ run, outcome, members }: Ended): StoredEnd {
+  const { kind, steps } = outcome
+  const end = { kind, steps, hosts: hostsOf(run, members) }
+  if (outcome.kind === 'succeeded') return end
+  const { rollback, fault } = outcome
+  return {
+    ...end,
+    rollback,
+    fault: { code: codeOf(run.action, fault), reason: reasonOf(fault), members: membersOf(fault) },
+  }
+}
+
+/** The outcome that makes the same answer as that of the instance which has executed the run. */
+export function outcomeOf({ kind, steps, rollback = [], fault }: StoredEnd): SagaOutcome {
+  if (kind === 'succeeded') return { kind, steps }
+  const cause = fault && new Problem(fault.code, fault.reason, fault.members)
+  return { kind, steps, rollback, fault: cause }
+}
+
+/** All hosts that a run changed, its own first. */
+export const hostsOf = ({ host }: Run, members: readonly Pick<Exposure, 'host'>[]): readonly string[] => [
+  ...new Set([host, ...members.map((member) => member.host)]),
+]
+
 /** The event for the end of a run. A renewal has one of its own, and none where nothing changed or where it is tried again. */
 export function eventOf(ended: Ended): NewEvent | undefined {
   const { plan, run, task, outcome, at } = ended
@@ -147,7 +189,7 @@ export function problemOf(
   outcome: Exclude<SagaOutcome, { kind: 'succeeded' }>,
 ): Problem {
   const { steps, rollback, fault } = outcome
-  const reason = fault instanceof Problem ? fault.message : sentenceOf(fault)
+  const reason = reasonOf(fault)
   if (outcome.kind === 'blocked') {
     const stuck = rollback.at(-1)
     return new Problem(
@@ -156,14 +198,14 @@ export function problemOf(
       { steps, rollback },
     )
   }
-  const members = fault instanceof Problem ? fault.members : {}
+  return new Problem(codeOf(action, fault), reason, { ...membersOf(fault), steps, rollback })
+}
+
+const reasonOf = (fault: unknown): string => (fault instanceof Problem ? fault.message : sentenceOf(fault))
+
+function membersOf(fault: unknown): ProblemMembers {
   const retryAfter = fault instanceof Fault ? fault.retryAfter : undefined
-  return new Problem(codeOf(action, fault), reason, {
-    ...members,
-    ...(retryAfter !== undefined && { retryAfter }),
-    steps,
-    rollback,
-  })
+  return { ...(fault instanceof Problem && fault.members), ...(retryAfter !== undefined && { retryAfter }) }
 }
 
 function codeOf(action: RunAction, fault: unknown): ErrorCode {

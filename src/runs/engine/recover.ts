@@ -1,10 +1,11 @@
-import { hostLease, type Run, runHolder } from '../../model/run.ts'
+import { Problem } from '../../model/errors.ts'
+import { hostLease, NOBODY, type Run, runHolder } from '../../model/run.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { ExposureStore } from '../../store/ports/exposures.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
 import type { RunStore } from '../../store/ports/runs.ts'
-import { type RunResult, type Runs, taskIn } from './runs.ts'
+import { type Left, type Runs, taskIn } from './runs.ts'
 import { RetryLater } from './saga.ts'
 
 interface RecoverParts {
@@ -15,18 +16,74 @@ interface RecoverParts {
   readonly now: () => number
 }
 
+/** A run that nobody has taken up for this long is given up: its caller is not served any more by a change. */
+const OPEN_MS = 15_000
+
 /**
  * Finishes every unfinished run that began before `begunBefore` and that no instance executes. All run at the same time, so
  * one that cannot finish yet delays no other. The run of another instance is not touched while its lease lives.
  */
 export async function recover(parts: RecoverParts, begunBefore = Number.POSITIVE_INFINITY): Promise<void> {
   const left = (await parts.store.unfinishedRuns()).filter(
-    ({ runId, startedAt }) => startedAt < begunBefore && !parts.runs.isUnderWay(runId),
+    ({ runId, holder, startedAt }) => holder !== NOBODY && startedAt < begunBefore && !parts.runs.isUnderWay(runId),
   )
-  await Promise.all(left.map((run) => recoverRun(run, parts).catch((error: unknown) => report(error, run, parts.log))))
+  const { log } = parts
+  const finish = (run: Run) =>
+    parts.runs.taking(run.runId, async () => {
+      const taken = await take(run, parts)
+      if (!taken) return undefined
+      log.warn({ event: 'run_recovered', ...about(run) }, 'Run was interrupted; finishing it')
+      return { result: parts.runs.resume({ ...taken, patient: true }) }
+    })
+  await Promise.all(
+    left.map((run) =>
+      finish(run)
+        .then((finishing) => finishing?.result)
+        .catch((error: unknown) => report(error, run, log)),
+    ),
+  )
 }
 
-async function recoverRun(run: Run, { store, runs, instance, log, now }: RecoverParts): Promise<RunResult | undefined> {
+/**
+ * Takes up the runs that were begun for another instance, if this one reaches the edge, and gives up those that nobody has taken up.
+ * Resolves when they are taken, not when they have ended.
+ */
+export async function takeUp(parts: RecoverParts & { readonly reaches: () => Promise<boolean> }): Promise<void> {
+  const { store, runs, log, now } = parts
+  const open = (await store.unfinishedRuns()).filter(
+    ({ holder, runId }) => holder === NOBODY && !runs.isUnderWay(runId),
+  )
+  if (open.length === 0) return
+  const reaches = await parts.reaches()
+  const start = async (run: Run): Promise<void> => {
+    const isLate = now() - run.startedAt > OPEN_MS
+    if (!isLate && !reaches) return
+    const taken = await take(run, parts)
+    if (!taken) return
+    log.info({ event: 'run_taken_up', ...about(run), given: isLate ? 'up' : 'here' }, SENTENCES[isLate ? 'up' : 'here'])
+    const result = isLate ? runs.giveUp(taken, nobodyCame()) : runs.resume({ ...taken, patient: false, isFresh: true })
+    result.catch(() => undefined)
+  }
+  await Promise.all(
+    open.map((run) => runs.taking(run.runId, () => start(run)).catch((error: unknown) => report(error, run, log))),
+  )
+}
+
+const SENTENCES = {
+  here: 'Run of an instance that does not reach the edge is executed here.',
+  up: 'Run was not taken up by an instance that reaches the edge; it ends without a change.',
+}
+
+const nobodyCame = (): Problem =>
+  new Problem('unavailable', `No instance that reaches the edge took the run up within ${OPEN_MS / 1000} s.`, {
+    retryAfter: 5,
+    nextAction: 'Nothing was changed. Get a new capability and send the request again.',
+  })
+
+const about = ({ runId, host, action }: Run) => ({ runId, host, action })
+
+/** Takes the leases of a run and adopts it. Undefined while its holder may live, or if the run has ended. */
+async function take(run: Run, { store, runs, instance, now }: RecoverParts): Promise<Taken | undefined> {
   const { runId } = run
   const hosts = new Set([run.host, ...(await store.exposuresOf(runId)).map(({ host }) => host)])
   const leases: Lease[] = []
@@ -41,11 +98,11 @@ async function recoverRun(run: Run, { store, runs, instance, log, now }: Recover
     for (const lease of leases) await store.releaseLease(lease)
     return undefined
   }
-  log.warn({ event: 'run_recovered', runId, host: run.host, action: run.action }, 'Run was interrupted; finishing it')
   const entries = await store.readJournal(runId, 0)
-  const taken = { ...run, holder: instance, fence: first.fence }
-  return runs.resume({ plan, run: taken, leases, task: taskIn(entries), entries, patient: true })
+  return { plan, run: { ...run, holder: instance, fence: first.fence }, leases, task: taskIn(entries), entries }
 }
+
+type Taken = Omit<Left, 'patient'>
 
 function report(error: unknown, { runId, host, action }: Run, log: Log): void {
   const sentence = error instanceof RetryLater ? error.message : 'Recovery of an interrupted run failed.'

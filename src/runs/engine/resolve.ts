@@ -4,7 +4,8 @@ import { BY_CONSOLE, hostLease, type JournalEntry, type Run, type RunAction, run
 import type { Lease } from '../../store/ports/leases.ts'
 import type { Store, StoreSession } from '../../store/ports/store.ts'
 import { busy, newRunId } from './begin.ts'
-import { type RunResult, type Runs, taskIn } from './runs.ts'
+import type { RunResult } from './ending.ts'
+import { type Runs, taskIn } from './runs.ts'
 
 export interface ResolveParts {
   readonly store: Store

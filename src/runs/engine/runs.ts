@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditTrail } from '../../audit/trail.ts'
 import { isFenced } from '../../edge/contract.ts'
+import type { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
-import { type Afters, coversHost, type FileHash, receiptOf, renewedReceipt } from '../../model/receipt.ts'
+import { coversHost, type FileHash, receiptOf, renewedReceipt } from '../../model/receipt.ts'
 import {
   hostLease,
   hostOfLease,
@@ -17,10 +18,22 @@ import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
 import type { Store, StoreSession } from '../../store/ports/store.ts'
 import type { CrashPoint } from './crash-points.ts'
-import { auditActionOf, type Ended, type Ending, endingOf, eventOf, factsOf, networkOf } from './ending.ts'
+import {
+  auditActionOf,
+  type Ended,
+  type Ending,
+  endingOf,
+  eventOf,
+  factsOf,
+  hostsOf,
+  networkOf,
+  type RunResult,
+  storedEnd,
+} from './ending.ts'
 import { Journal, untilStored } from './journal.ts'
 import { HeldLeases, LeaseLost } from './lease.ts'
 import { StepLimit } from './limits.ts'
+import { RunEnds } from './run-ends.ts'
 import { Saga, type SagaOutcome } from './saga.ts'
 import type { Step } from './step.ts'
 
@@ -64,15 +77,8 @@ export interface Carried {
 export interface Left extends Carried {
   readonly entries: readonly JournalEntry[]
   readonly patient: boolean
-}
-
-export interface RunResult {
-  readonly run: Run
-  readonly outcome: SagaOutcome
-  readonly afters: Afters
-  /** The hosts that the run changed. */
-  readonly hosts: readonly string[]
-  readonly finishedAt: number
+  /** Nothing of it was done yet: it goes forward. */
+  readonly isFresh?: boolean
 }
 
 /**
@@ -94,19 +100,25 @@ export const taskIn = (entries: readonly JournalEntry[]): RunTask =>
 export class Runs {
   readonly #parts: RunsParts
   readonly #underWay = new Map<string, Promise<RunResult>>()
+  readonly #taking = new Set<string>()
+  /** The runs of other instances that callers of this one wait for. */
+  readonly #elsewhere = new Set<Promise<RunResult>>()
+  readonly #ends: RunEnds
   readonly #listeners = new Set<RunListener>()
 
   readonly leaseMs: number
 
   constructor(parts: RunsParts) {
     this.#parts = parts
+    this.#ends = new RunEnds(parts.store)
     this.leaseMs = parts.leaseMs
   }
 
-  /** Executes a run whose first transaction (`begin`) is committed. */
+  /** Executes a run whose first transaction (`begin`) is committed, or waits until the instance that takes it up has. */
   start(carried: Carried): Promise<RunResult> {
     const { crashPoint, stepsFor } = this.#parts
     const { action } = carried.run
+    if (carried.task.handedOver) return this.#waitFor(carried.run)
     return this.#track(carried, false, async (journal, guard, limit) => {
       crashPoint(`${action} run begun`)
       return new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, limit }).forward()
@@ -114,20 +126,34 @@ export class Runs {
   }
 
   /** Continues a run that a crash interrupted, in the direction of `continuesForward`. `patient`: see Saga. */
-  resume({ entries, patient, ...carried }: Left): Promise<RunResult> {
+  resume({ entries, patient, isFresh = false, ...carried }: Left): Promise<RunResult> {
     const { crashPoint, stepsFor, raiseFences } = this.#parts
     const { action } = carried.run
     const goOn: Work = async (journal, guard, limit) => {
       await raiseFences(guard.fences)
+      if (isFresh) crashPoint(`${action} run begun`)
       const saga = new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, patient, limit })
-      if (continuesForward(action, entries)) return saga.forward()
+      if (isFresh || continuesForward(action, entries)) return saga.forward()
       const fault = new Error('The service ended while the run was in progress.')
       return { ...(await saga.backward()), steps: [], fault }
     }
     return this.#track(carried, patient, goOn, entries)
   }
 
-  isUnderWay = (runId: string): boolean => this.#underWay.has(runId)
+  /** Ends a run of which nothing was done. */
+  giveUp({ entries, ...carried }: Omit<Left, 'patient'>, fault: Problem): Promise<RunResult> {
+    const nothing = { kind: 'rolled_back', steps: [], rollback: [], fault } as const
+    return this.#track(carried, false, async () => nothing, entries)
+  }
+
+  isUnderWay = (runId: string): boolean => this.#underWay.has(runId) || this.#taking.has(runId)
+
+  /** While `work` takes a run, nothing else of this instance does: it would get the same leases. */
+  async taking<T>(runId: string, work: () => Promise<T>): Promise<T | undefined> {
+    if (this.isUnderWay(runId)) return undefined
+    this.#taking.add(runId)
+    return work().finally(() => this.#taking.delete(runId))
+  }
 
   /** The number of unfinished runs of this instance. */
   get underWay(): number {
@@ -142,8 +168,16 @@ export class Runs {
 
   /** Waits until all runs have ended, at most `limitMs`. */
   async drain(limitMs: number): Promise<void> {
-    const all = Promise.allSettled(this.#underWay.values())
+    const all = Promise.allSettled([...this.#underWay.values(), ...this.#elsewhere])
     await Promise.race([all, sleep(limitMs, undefined, { ref: false })])
+  }
+
+  /** When the promise resolves, every read of this instance tells the new state, as after a run of its own. */
+  #waitFor(run: Run): Promise<RunResult> {
+    const result = this.#ends.of(run).then((end) => this.#parts.publish(run.host, async () => end))
+    this.#elsewhere.add(result)
+    result.catch(() => undefined).finally(() => this.#elsewhere.delete(result))
+    return result
   }
 
   #track(carried: Carried, recovered: boolean, work: Work, entries: readonly JournalEntry[] = []): Promise<RunResult> {
@@ -211,7 +245,7 @@ export class Runs {
     crashPoint(`${run.action} run before-finish`)
     const members = await untilStored(() => store.exposuresOf(run.runId))
     const ended: Ended = { ...carried, outcome, afters, members, recovered, at: finishedAt }
-    const hosts = [...new Set([run.host, ...members.map(({ host }) => host)])]
+    const hosts = hostsOf(run, members)
     const last = await publish(run.host, () => untilStored(() => this.#book(ended, carried.leases)))
     if (last) this.#notify(last, run)
     crashPoint(`${run.action} run after-finish`)
@@ -227,7 +261,7 @@ export class Runs {
     return store.transaction(async (session) => {
       // An earlier attempt, whose answer was lost, may have stored everything.
       if (!(await session.finishRun(runId, ending.run, at, fence))) return undefined
-      const image = { state: ending.plan ?? plan.state }
+      const image = { state: ending.plan ?? plan.state, ...(task.handedOver && { end: storedEnd(ended) }) }
       const last = await session.appendJournal({ runId, at, step: 'run', mark: 'done', image }, fence)
       if (ending.plan) await session.movePlan(planId, ['applied', 'applying', 'removing', 'blocked'], ending.plan)
       await bookExposures(ended, ending, leases, renewedFiles, session)

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { RunResult } from '../../../src/runs/engine/runs.ts'
+import type { RunResult } from '../../../src/runs/engine/ending.ts'
 import { Expiry } from '../../../src/runs/expiry.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import type { Exposure } from '../../../src/store/ports/exposures.ts'
