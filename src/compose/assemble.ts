@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts'
 import { Secret } from '../config/secret.ts'
 import { zoneOf } from '../config/zones.ts'
 import { EdgeTrust, type SecretShelf } from '../edge/authority/trust.ts'
-import { Metrics } from '../metrics/metrics.ts'
+import { type MetricSources, Metrics } from '../metrics/metrics.ts'
 import { formatEndpoint } from '../model/address.ts'
 import type { Plan } from '../model/exposure.ts'
 import { Board } from '../monitor/board.ts'
@@ -45,6 +45,7 @@ import { Exposer } from '../usecases/exposer.ts'
 import { composeDiagnoser, composeDrift } from './diagnoser.ts'
 import { composeEdges } from './edges.ts'
 import { composeHttp } from './http.ts'
+import { measuredInstances } from './measured-instances.ts'
 import { composeMonitor } from './monitor.ts'
 import { composeObserver, planSettings } from './observe.ts'
 import { composeConverge, composeRenewals, composeRuns, composeStepsToRepair, type RunParts, runParts } from './runs.ts'
@@ -127,7 +128,11 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const hooks = derived(() => config.webhooks, hooksOf)
   const webhookReport = () => reportWebhooks(hooks(), store)
   const { standings } = parts
-  const metrics = composeMetrics({ ...shared, runs, standings, webhookReport, waitingChecks: () => monitor.waiting })
+  const metrics = composeMetrics({
+    ...{ ...shared, runs, standings, webhookReport },
+    instances: measuredInstances(config, { store, reads, now }),
+    waitingChecks: () => monitor.waiting,
+  })
   const changed = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
   const debugLogs = new DebugLogWatch(changed, log)
   const preparation = new EdgePreparation({ edges: changed, primary: config.servers.primary, log, now })
@@ -310,10 +315,12 @@ interface MetricParts extends Pick<Surroundings, 'store' | 'now'> {
   readonly runs: Runs
   readonly standings: EdgeStandings
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
+  readonly instances: MetricSources['instances']
   readonly waitingChecks: () => number
 }
 
-function composeMetrics({ store, now, board, runs, standings, webhookReport, waitingChecks }: MetricParts): Metrics {
+function composeMetrics(parts: MetricParts): Metrics {
+  const { store, now, board, runs, standings, webhookReport, instances, waitingChecks } = parts
   const metrics = new Metrics({
     hosts: () => board.all(),
     queues: {
@@ -328,6 +335,7 @@ function composeMetrics({ store, now, board, runs, standings, webhookReport, wai
         counts: { behind: behind.length, orphans: orphans.length + doubtful.length, unknown: unknown.length },
         outOfStep,
       })),
+    instances,
     findRun: (runId) => store.findRun(runId),
     now,
   })

@@ -10,8 +10,26 @@ export interface MetricSources {
   readonly queues: Readonly<Record<string, () => number | Promise<number>>>
   /** For each edge the number of hosts that it has not as the store says, by kind of difference. */
   readonly edges: () => Iterable<MeasuredEdge>
+  /** The instances on the store. Never rejects. */
+  readonly instances: () => Promise<MeasuredInstances>
   readonly findRun: (runId: string) => Promise<Run | undefined>
   readonly now: () => number
+}
+
+/** What the store says of the services on it. Without an answer of the store nobody is named. */
+export interface MeasuredInstances {
+  readonly storeAnswers: boolean
+  /** For how long nothing confirms what is read from memory. Undefined while the store answers. */
+  readonly unconfirmedMs: number | undefined
+  /** Those that are alive, each with the servers of the installation and whether it reaches their edges. */
+  readonly alive: readonly {
+    readonly name: string
+    readonly address: string
+    readonly version: string
+    readonly reaches: Readonly<Record<string, boolean>>
+  }[]
+  /** Who does the work that one instance does at a time. Work that nobody does at the moment is left out. */
+  readonly duties: readonly { readonly duty: string; readonly name: string }[]
 }
 
 interface MeasuredEdge {
@@ -40,6 +58,7 @@ export class Metrics {
   readonly #runs: Counter<'action' | 'outcome'>
   readonly #steps: Counter<'step' | 'outcome'>
   readonly #refusals: Counter<'code'>
+  #instances: MeasuredInstances = { storeAnswers: false, unconfirmedMs: undefined, alive: [], duties: [] }
 
   constructor(sources: MetricSources) {
     this.#sources = sources
@@ -70,12 +89,15 @@ export class Metrics {
       registers,
     })
     this.#addGauges(registers)
+    this.#addInstances(registers)
     collectDefaultMetrics({ register: this.#registry })
   }
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE
 
-  text(): Promise<string> {
+  /** The instances are read once for all their metrics. */
+  async text(): Promise<string> {
+    this.#instances = await this.#sources.instances()
     return this.#registry.metrics()
   }
 
@@ -162,7 +184,63 @@ export class Metrics {
       labelNames: ['queue'],
       registers,
       async collect() {
-        for (const [queue, length] of Object.entries(queues)) this.set({ queue }, await length())
+        this.reset()
+        for (const [queue, length] of Object.entries(queues)) {
+          // A queue in a store that does not answer has no known length.
+          const found = await Promise.resolve(length()).catch(() => undefined)
+          if (found !== undefined) this.set({ queue }, found)
+        }
+      },
+    })
+  }
+
+  #addInstances(registers: Registry[]): void {
+    const found = () => this.#instances
+    new Gauge({
+      name: 'drawbridge_store_up',
+      help: '1 while the store answers this instance, else 0.',
+      registers,
+      collect() {
+        this.set(Number(found().storeAnswers))
+      },
+    })
+    new Gauge({
+      name: 'drawbridge_store_unconfirmed_seconds',
+      help: 'How old the answers are that this instance gives from memory. 0 while the store answers.',
+      registers,
+      collect() {
+        this.set(Math.round((found().unconfirmedMs ?? 0) / 1000))
+      },
+    })
+    new Gauge({
+      name: 'drawbridge_instance_info',
+      help: '1 for each instance that is alive on the store.',
+      labelNames: ['name', 'address', 'version'],
+      registers,
+      collect() {
+        this.reset()
+        for (const { name, address, version } of found().alive) this.set({ name, address, version }, 1)
+      },
+    })
+    new Gauge({
+      name: 'drawbridge_instance_edge_reached',
+      help: '1 if an instance reaches the edge of a server, else 0.',
+      labelNames: ['name', 'server'],
+      registers,
+      collect() {
+        this.reset()
+        for (const { name, reaches } of found().alive)
+          for (const [server, isReached] of Object.entries(reaches)) this.set({ name, server }, Number(isReached))
+      },
+    })
+    new Gauge({
+      name: 'drawbridge_instance_duty_held',
+      help: '1 for the instance that does a work which one instance does at a time.',
+      labelNames: ['name', 'duty'],
+      registers,
+      collect() {
+        this.reset()
+        for (const { name, duty } of found().duties) this.set({ name, duty }, 1)
       },
     })
   }

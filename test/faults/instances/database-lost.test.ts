@@ -141,6 +141,10 @@ test('without the database reads go on from memory with their age, and changes a
       const { status, body: problem, headers } = await instance.post(path, body, later.right)
       expect([status, problem.code, headers['retry-after']]).toEqual([503, 'unavailable', '5'])
     }
+    const numbers = (await instance.get('/metrics')).text
+    expect(numbers).toMatch(/^drawbridge_store_up 0$/m)
+    expect(numbers).toMatch(/^drawbridge_store_unconfirmed_seconds [1-9]/m)
+    expect(numbers).toMatch(/^drawbridge_queue_length\{queue="runs"\} 0$/m)
     await lab.postgres.restart()
     await until('nothing has an age any more', async () => {
       const answers = await Promise.all(Object.values(reads).map((path) => instance.get(path)))

@@ -107,6 +107,20 @@ test('runs through an instance that does not reach the edge are executed by one 
   expect(runs).toMatchObject([{ state: 'succeeded', holder: name?.name, actor: lab.lab.description.callers.internal }])
   expect(sighted.log()).toContain('"event":"run_taken_up"')
 
+  const numbers = (await blind.get('/metrics')).text
+  const blindName = (await lab.store.liveInstances(Date.now())).find(({ address }) => address === blind.origin)?.name
+  for (const line of [
+    'drawbridge_store_up 1',
+    'drawbridge_store_unconfirmed_seconds 0',
+    `drawbridge_instance_info{name="${name?.name}",address="${sighted.origin}",`,
+    `drawbridge_instance_info{name="${blindName}",address="${blind.origin}",`,
+    `drawbridge_instance_edge_reached{name="${name?.name}",server="23"} 1`,
+    `drawbridge_instance_edge_reached{name="${blindName}",server="23"} 0`,
+    `drawbridge_instance_edge_reached{name="${blindName}",server="73"} 1`,
+    `drawbridge_instance_duty_held{name="${name?.name}",duty="monitor"} 1`,
+  ])
+    expect(numbers).toContain(line)
+
   const second = await planned(blind, 'handed', { replaces: first.planId, tls: true })
   expect((await act(blind, 'apply', second)).body).toMatchObject({ state: 'applied', planId: second.planId })
   expect((await act(blind, 'repair', second)).body).toMatchObject({ state: 'applied', verification: expect.anything() })

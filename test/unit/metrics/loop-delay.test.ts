@@ -37,6 +37,7 @@ test('the metrics have three quantiles', async () => {
     hosts: () => [],
     queues: {},
     edges: () => [],
+    instances: async () => ({ storeAnswers: true, unconfirmedMs: undefined, alive: [], duties: [] }),
     findRun: async () => undefined,
     now: Date.now,
   })
