@@ -12,6 +12,7 @@ import { until } from '../../support/until.ts'
 let lab: InstanceLab
 let agents: LabAgents
 let backend: WebBackend
+let blind: RunningInstance
 let isSick = false
 const running: RunningInstance[] = []
 
@@ -21,6 +22,7 @@ beforeAll(async () => {
   backend = await startWebBackend(lab.lab, (_request, response) => {
     response.writeHead(isSick ? 500 : 200).end('ok')
   })
+  blind = await startBlind()
 }, 180_000)
 afterEach(async () => {
   isSick = false
@@ -38,14 +40,13 @@ const edgesOf = (sees: boolean) => {
   return sees ? edges : { ...edges, 23: { agent: { socket: `${edges[23]?.agent.socket}.missing` } } }
 }
 
-async function start(name: string, last: number, sees: boolean, environment = {}): Promise<RunningInstance> {
-  const instance = await lab.start(name, last, { environment, settings: { edges: edgesOf(sees) } })
+async function startSighted(environment = {}): Promise<RunningInstance> {
+  const instance = await lab.start('sighted', 23, { environment, settings: { edges: edgesOf(true) } })
   running.push(instance)
   return instance
 }
 
-const startSighted = (environment = {}) => start('sighted', 23, true, environment)
-const startBlind = () => start('blind', 24, false)
+const startBlind = (): Promise<RunningInstance> => lab.start('blind', 24, { settings: { edges: edgesOf(false) } })
 
 interface Asked {
   readonly planId: string
@@ -83,7 +84,6 @@ test('runs through an instance that does not reach the edge are executed by one 
   timeout: 240_000,
 }, async () => {
   const sighted = await startSighted()
-  const blind = await startBlind()
   const first = await planned(blind, 'handed')
   const right = await capability(blind, first, 'apply')
   const applied = await blind.post('/api/deploy/apply', { planId: first.planId }, right)
@@ -142,7 +142,6 @@ test('a run that is refused where it is executed is refused with the same proble
   timeout: 240_000,
 }, async () => {
   const sighted = await startSighted()
-  const blind = await startBlind()
   const [one, two] = [await planned(blind, 'sick-one'), await planned(blind, 'sick-two')]
   isSick = true
   const [here, there] = [await act(sighted, 'apply', one), await act(blind, 'apply', two)]
@@ -158,7 +157,6 @@ test('a run that is refused where it is executed is refused with the same proble
 })
 
 test('with no instance that reaches the edge a run is refused and spends nothing', { timeout: 240_000 }, async () => {
-  const blind = await startBlind()
   const asked = await planned(blind, 'nowhere')
   const right = await capability(blind, asked, 'apply')
   const refused = await blind.post('/api/deploy/apply', { planId: asked.planId }, right)
@@ -172,13 +170,13 @@ test('with no instance that reaches the edge a run is refused and spends nothing
 
 test('a run goes on when the instance that took the request is killed', { timeout: 240_000 }, async () => {
   const sighted = await startSighted({ DRAWBRIDGE_STOP_AT: 'apply dns after-intent' })
-  const blind = await startBlind()
   const asked = await planned(blind, 'orphan-caller')
   const answer = act(blind, 'apply', asked)
   answer.catch(() => undefined)
   await until('the executing instance has stopped', () => isStopped(sighted.daemon.pid), 60_000)
   process.kill(blind.daemon.pid, 'SIGKILL')
   await blind.daemon.exited
+  blind = await startBlind()
   process.kill(sighted.daemon.pid, 'SIGCONT')
   await until('the run has ended', async () => (await lab.store.unfinishedRuns()).length === 0, 60_000)
   expect((await lab.store.runsOf(asked.planId)).map(({ state }) => state)).toEqual(['succeeded'])
@@ -186,29 +184,37 @@ test('a run goes on when the instance that took the request is killed', { timeou
   expect((await act(sighted, 'remove', asked)).status).toBe(200)
 })
 
-test.each([
-  ['apply run begun', 'apply'],
-  ['apply dns after-effect', 'apply'],
-  ['remove dns after-effect', 'remove'],
-])('the caller gets the end of a run whose instance is killed at "%s"', { timeout: 240_000 }, async (point, action) => {
-  const blind = await startBlind()
-  const before = await startSighted()
-  const asked = await planned(blind, `orphan-${point.replaceAll(' ', '-')}`)
-  if (action === 'remove') expect((await act(blind, 'apply', asked)).status).toBe(200)
-  await before.daemon.stop()
-  const dying = await startSighted({ DRAWBRIDGE_CRASH_AT: point })
-  const answer = act(blind, action, asked)
-  await dying.daemon.exited
-  await startSighted()
-  const { status, body } = await answer
-  const runs = await lab.store.runsOf(asked.planId)
-  const state = (await lab.store.findPlan(asked.planId))?.state
-  if (action === 'apply') {
-    expect([status, body.code, state]).toEqual([502, 'apply_failed', 'rolled_back'])
-    expect(runs.map((run) => run.state)).toEqual(['rolled_back'])
-  } else {
-    expect([status, body.state, state]).toEqual([200, 'removed', 'removed'])
-    expect(runs.map((run) => run.state)).toEqual(['succeeded', 'succeeded'])
-  }
-  expect(await isUp(asked.host)).toEqual([false, false])
-})
+const FEW = ['apply dns after-effect', 'remove dns after-effect']
+const MORE = [
+  'apply run begun',
+  'apply proxy swapped',
+  'apply verify after-effect',
+  'remove run begun',
+  'remove proxy swapped',
+]
+const POINTS = process.env.CAMPAIGN ? [...FEW, ...MORE] : FEW
+
+test.each(POINTS)(
+  'the caller gets the end of a run whose instance is killed at "%s"',
+  { timeout: 240_000 },
+  async (point) => {
+    const action = point.split(' ')[0] ?? ''
+    const dying = await startSighted({ DRAWBRIDGE_CRASH_AT: point })
+    const asked = await planned(blind, `orphan-${point.replaceAll(' ', '-')}`)
+    if (action === 'remove') expect((await act(blind, 'apply', asked)).status).toBe(200)
+    const answer = act(blind, action, asked)
+    await dying.daemon.exited
+    await startSighted()
+    const { status, body } = await answer
+    const runs = await lab.store.runsOf(asked.planId)
+    const state = (await lab.store.findPlan(asked.planId))?.state
+    if (action === 'apply') {
+      expect([status, body.code, state]).toEqual([502, 'apply_failed', 'rolled_back'])
+      expect(runs.map((run) => run.state)).toEqual(['rolled_back'])
+    } else {
+      expect([status, body.state, state]).toEqual([200, 'removed', 'removed'])
+      expect(runs.map((run) => run.state)).toEqual(['succeeded', 'succeeded'])
+    }
+    expect(await isUp(asked.host)).toEqual([false, false])
+  },
+)
