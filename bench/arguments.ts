@@ -1,5 +1,5 @@
 /** In the order in which a whole run measures them: small labs first. */
-export const PARTS = ['plan', 'apply', 'concurrent', 'reads', 'monitor', 'scale', 'serve'] as const
+export const PARTS = ['plan', 'apply', 'edge', 'concurrent', 'reads', 'monitor', 'scale', 'serve'] as const
 /** Not in a whole run, because it takes too long: the figures of docs/scale.md. */
 const EXTRA_PARTS = ['model'] as const
 

@@ -6,6 +6,7 @@ import { benchApply } from './apply.ts'
 import { type PartName, parseArguments, USAGE } from './arguments.ts'
 import { closeLab } from './bench-lab.ts'
 import { benchConcurrent } from './concurrent.ts'
+import { benchEdge } from './edge.ts'
 import { benchModel } from './model.ts'
 import { benchMonitor } from './monitor.ts'
 import { benchPlan } from './plan.ts'
@@ -20,6 +21,7 @@ import { versions } from './versions.ts'
 const BENCHES: Record<PartName, (sizes: Sizes) => Promise<Row[]>> = {
   plan: benchPlan,
   apply: benchApply,
+  edge: benchEdge,
   concurrent: benchConcurrent,
   reads: benchReads,
   monitor: benchMonitor,

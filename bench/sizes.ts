@@ -2,6 +2,8 @@
 export interface Sizes {
   readonly plan: { readonly rounds: number; readonly warmUp: number }
   readonly apply: { readonly hosts: number; readonly rounds: number; readonly warmUp: number }
+  /** `rounds` in each of `turns`. */
+  readonly edge: { readonly hosts: number; readonly turns: number; readonly rounds: number; readonly warmUp: number }
   readonly concurrent: {
     readonly hosts: readonly number[]
     /** Runs at once. */
@@ -22,10 +24,11 @@ export interface Sizes {
   readonly model: { readonly hosts: readonly number[]; readonly rounds: number; readonly measureMs: number }
 }
 
-/** A whole run takes less than 12 minutes on two cores. */
+/** A whole run takes less than 14 minutes on two cores. */
 export const FULL: Sizes = {
   plan: { rounds: 200, warmUp: 100 },
   apply: { hosts: 10, rounds: 20, warmUp: 10 },
+  edge: { hosts: 10, turns: 3, rounds: 10, warmUp: 8 },
   concurrent: {
     hosts: [10, 1_000],
     runs: [16, 64],
@@ -43,6 +46,7 @@ export const FULL: Sizes = {
 export const SHORT: Sizes = {
   plan: { rounds: 3, warmUp: 1 },
   apply: { hosts: 2, rounds: 2, warmUp: 1 },
+  edge: { hosts: 2, turns: 1, rounds: 1, warmUp: 0 },
   concurrent: {
     hosts: [4],
     runs: [3],

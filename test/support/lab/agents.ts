@@ -6,9 +6,8 @@ import { stringify } from 'yaml'
 import { launcher } from '../../../lab/checkout.ts'
 import { type Daemon, startDaemon } from '../../../lab/daemon.ts'
 import type { EdgeDescription } from '../../../lab/description.ts'
+import { AGENT_TLS_PORT, edgeAgentConfig } from '../../../lab/edge-agents.ts'
 import { enrollAgent } from '../../../lab/enrolment.ts'
-import { edgeFiles } from '../../../lab/nginx.ts'
-import { findProgram } from '../../../lab/program.ts'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
 import { until } from '../until.ts'
 import type { TestLab } from './lab.ts'
@@ -48,7 +47,7 @@ export async function startAgents(
       edges: Object.fromEntries(
         Object.values(agents).map(({ server, socket, address }) => [
           server,
-          { agent: options.tls ? { address, port: TLS_PORT } : { socket } },
+          { agent: options.tls ? { address, port: AGENT_TLS_PORT } : { socket } },
         ]),
       ),
     }),
@@ -59,7 +58,6 @@ export async function startAgents(
 }
 
 const PAUSE_MS = 300
-const TLS_PORT = 8046
 
 export class LabAgent {
   readonly server: string
@@ -88,12 +86,9 @@ export class LabAgent {
     this.logFile = join(folder, `edge-${edge.server}.log`)
     this.stateDir = join(folder, `state-${edge.server}`)
     const config = {
-      server: edge.server,
-      nginx: { ...edgeFiles(edge), binary: findProgram('nginx', 'nginx'), address: edge.address },
-      ports: { http: edge.http, https: edge.https },
-      targets: { addresses: [...new Set([edge.address, ...description.backends.map(({ address }) => address)])] },
+      ...edgeAgentConfig(description, edge),
       socket: { path: this.socket, ...(group !== undefined && { group }) },
-      ...(tls && { listen: { address: edge.address, port: TLS_PORT } }),
+      ...(tls && { listen: { address: edge.address, port: AGENT_TLS_PORT } }),
       stateDir: this.stateDir,
     }
     writeFileSync(this.configFile, stringify(adjust(config)))
