@@ -57,7 +57,7 @@ export const machine: Machine = {
     const { claimService, claimStateFolder } = await import('../runtime/instance.ts')
     const { settingOf } = await import('./assemble.ts')
     const { copyBetween } = await import('../store/open.ts')
-    const { Fences } = await import('../edge/files/fences.ts')
+    const { highestEdgeEpoch } = await import('./edge-epoch.ts')
     // A service holds its state folder: it must not start on one of the two stores during the copy.
     const claims = []
     try {
@@ -65,8 +65,7 @@ export const machine: Machine = {
         claimStateFolder(folder)
         claims.push(await claimService(folder, 0))
       }
-      const folders = [from, to].flatMap(({ edges }) => Object.values(edges).map(({ folder }) => folder))
-      const edgeEpoch = Math.max(0, ...folders.map((folder) => new Fences(folder).highestEpoch()))
+      const edgeEpoch = await highestEdgeEpoch(from, to)
       return await copyBetween(settingOf(from), settingOf(to), { now: Date.now(), edgeEpoch, onProgress })
     } finally {
       for (const claim of claims) claim.release()

@@ -1,10 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { launcher } from '../../../lab/checkout.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { serves } from '../../support/edge/edge-folder.ts'
 import type { Answer } from '../../support/http/call.ts'
-import { type LabAgents, startAgents } from '../../support/lab/agents.ts'
+import { askAgent, type LabAgents, startAgents } from '../../support/lab/agents.ts'
 import { type InstanceLab, type RunningInstance, startInstanceLab } from '../../support/lab/instances.ts'
 import { until } from '../../support/until.ts'
 
@@ -35,7 +40,7 @@ afterAll(async () => {
 })
 
 const { stringify } = JSON
-const edgesOf = (sees: boolean) => {
+const edgesOf = (sees: boolean): Record<string, { agent: { socket: string } }> => {
   const edges = agents.configure({}).edges as Record<string, { agent: { socket: string } }>
   return sees ? edges : { ...edges, 23: { agent: { socket: `${edges[23]?.agent.socket}.missing` } } }
 }
@@ -218,3 +223,21 @@ test.each(POINTS)(
     expect(await isUp(asked.host)).toEqual([false, false])
   },
 )
+
+test('a copied store begins an epoch above any that an agent tells, and is not copied while an agent is away', {
+  timeout: 240_000,
+}, async () => {
+  await blind.daemon.stop()
+  const source = join(lab.folder, 'sighted.yaml')
+  const target = join(lab.folder, 'copy.yaml')
+  const { store: _postgres, ...settings } = parse(readFileSync(source, 'utf8'))
+  const config = stringify({ ...settings, stateDir: join(lab.folder, 'copy'), edges: edgesOf(true) })
+  writeFileSync(target, config, { mode: 0o600 })
+  const epoch = Date.now() + 1_000_000_000
+  const { socket } = edgesOf(true)[73]?.agent ?? { socket: '' }
+  await askAgent(socket, 'fence', [{ host: 'later.lab.test', epoch, number: 1 }])
+  const copy = (from: string) =>
+    promisify(execFile)(process.execPath, [launcher(), 'store', 'copy', '--config', from, '--to', target, '--json'])
+  await expect(copy(join(lab.folder, 'blind.yaml'))).rejects.toThrow('Its epoch must be known, so nothing was copied')
+  expect(JSON.parse((await copy(source)).stdout).epoch.to).toBe(epoch + 1)
+})
