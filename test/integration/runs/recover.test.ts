@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
-import { hostLease, type Run, runHolder } from '../../../src/model/run.ts'
-import { recover } from '../../../src/runs/engine/recover.ts'
+import { hostLease, NOBODY, type Run, runHolder } from '../../../src/model/run.ts'
+import { begin } from '../../../src/runs/engine/begin.ts'
+import { problemOf, type RunResult } from '../../../src/runs/engine/ending.ts'
+import { recover, takeUp } from '../../../src/runs/engine/recover.ts'
 import { resolve } from '../../../src/runs/engine/resolve.ts'
 import { Runs } from '../../../src/runs/engine/runs.ts'
 import { StepFault } from '../../../src/runs/engine/step.ts'
@@ -163,4 +165,61 @@ test('a plan that another call has just resolved is not resolved again', async (
   const parts = instance('me', new Map())
   await expect(resolve(run.planId, { ...parts, store: late })).rejects.toMatchObject({ code: 'plan_busy' })
   expect(await store.runsOf(run.planId)).toHaveLength(2)
+})
+
+/** A removal that an instance has begun for another one. Resolves with what its caller gets. */
+async function handedOver(): Promise<{ run: Run; result: Promise<RunResult> }> {
+  const { planId, host } = await newRun(store, 'remove').then(async (former) => {
+    await store.finishRun(former.runId, 'rolled_back', now, 1)
+    await store.movePlan(former.planId, ['removing'], 'applied')
+    return former
+  })
+  await store.insertExposure({ host, planId, state: 'applied', fence: 1, since: now })
+  const plan = await store.findPlan(planId)
+  if (!plan) throw new Error('There is no plan.')
+  const origin = { actor: '127.0.0.1', network: 'internal', right: 'capability' } as const
+  const beginning = { action: 'remove', plan, origin, instance: 'blind', handsOver: true, leaseMs: LEASE_MS } as const
+  const begun = await store.transaction((session) => begin({ ...beginning, at: now }, session))
+  return { run: begun.run, result: instance('blind', new Map()).runs.start({ plan, ...begun }) }
+}
+
+const seeing = (name: string, worlds: ReadonlyMap<string, FakeWorld>, sees: boolean) => ({
+  ...instance(name, worlds),
+  reaches: async () => sees,
+})
+
+test('a run that was begun for another instance is executed by one that reaches the edge, and by no other', async () => {
+  const { run, result } = await handedOver()
+  const worlds = new Map([[run.runId, new FakeWorld(STEPS, {})]])
+  await recover(seeing('blind', worlds, false))
+  await takeUp(seeing('blind', worlds, false))
+  expect(await store.findRun(run.runId)).toMatchObject({ state: 'running', holder: NOBODY })
+  await Promise.all([takeUp(seeing('one', worlds, true)), takeUp(seeing('two', worlds, true))])
+  const { outcome, hosts } = await result
+  expect(outcome).toMatchObject({ kind: 'succeeded', steps: STEPS.map((name) => ({ name, status: 'done' })) })
+  expect(hosts).toEqual([run.host])
+  expect(worlds.get(run.runId)?.standing()).toEqual(STEPS)
+})
+
+test('a run that fails where it is executed tells its caller the same fault', async () => {
+  const { run, result } = await handedOver()
+  await takeUp(seeing('one', new Map([[run.runId, new FakeWorld(STEPS, { fails: 2 })]]), true))
+  const { outcome } = await result
+  if (outcome.kind === 'succeeded') throw new Error('The run succeeded.')
+  expect(problemOf('remove', run.host, outcome)).toMatchObject({
+    code: 'remove_failed',
+    members: { steps: [{ name: 'backup' }, { name: 'dns' }, { name: 'proxy', status: 'failed' }] },
+  })
+  expect(outcome.rollback.map(({ name }) => name)).toEqual(['dns', 'backup'])
+})
+
+test('a run that nobody takes up is given up without a change, by any instance', async () => {
+  const { run, result } = await handedOver()
+  const world = new FakeWorld(STEPS, {})
+  now += 15_001
+  await takeUp(seeing('blind', new Map([[run.runId, world]]), false))
+  const { outcome } = await result
+  expect(outcome).toMatchObject({ kind: 'rolled_back', fault: { code: 'unavailable', members: { retryAfter: 5 } } })
+  expect([await stateOf(run), world.standing()]).toEqual(['rolled_back', []])
+  expect(await store.findPlan(run.planId)).toMatchObject({ state: 'applied' })
 })
