@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import type { MeasuredInstances } from '../metrics/metrics.ts'
-import type { StoreReads } from '../store/ports/reads.ts'
-import type { Store } from '../store/ports/store.ts'
+import type { Store, StoreReads } from '../store/ports/store.ts'
 
 /** The work that one instance does at a time, by the name of its lease. */
 const DUTIES = ['monitor', 'webhooks', 'duty renew', 'duty converge', 'duty prune']

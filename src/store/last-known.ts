@@ -8,8 +8,7 @@ import { LruCache } from '../primitives/lru-cache.ts'
 import type { ChangeFeed } from './ports/events.ts'
 import type { Exposure } from './ports/exposures.ts'
 import type { PlanCursor } from './ports/plans.ts'
-import type { StoreReads } from './ports/reads.ts'
-import { type Store, StoreUnavailable } from './ports/store.ts'
+import { type Store, type StoreReads, StoreUnavailable } from './ports/store.ts'
 import { Tail } from './tail.ts'
 
 type Source = Omit<StoreReads, 'unconfirmedMs'> &

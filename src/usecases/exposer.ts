@@ -29,8 +29,7 @@ import type { Publish, Runs } from '../runs/engine/runs.ts'
 import type { Place } from '../runs/reach.ts'
 import type { Renewals } from '../runs/renewals.ts'
 import type { PlanCursor } from '../store/ports/plans.ts'
-import type { StoreReads } from '../store/ports/reads.ts'
-import type { Store, StoreSession } from '../store/ports/store.ts'
+import type { Store, StoreReads, StoreSession } from '../store/ports/store.ts'
 import { type RunReport, runsOf } from './progress.ts'
 
 /** What the use cases use. `observe` can only read: planning has nothing to change a system with. */

@@ -44,6 +44,20 @@ export interface StoreSession
     EventStore,
     WebhookStore {}
 
+/**
+ * What callers read of the store. While the database does not answer, an implementation may answer from memory; what it does not
+ * remember rejects with StoreUnavailable. Never decide a change by it.
+ */
+export interface StoreReads
+  extends Pick<PlanStore, 'findPlan' | 'listPlans'>,
+    Pick<RunStore, 'runsOf' | 'newestRuns' | 'readJournal'>,
+    Pick<ExposureStore, 'findExposure'>,
+    Pick<EventStore, 'readEvents' | 'eventHead'>,
+    Pick<AuditStore, 'readAudit' | 'auditHead'> {
+  /** For how long nothing confirms the answers, because they come from memory. Undefined while the store answers. */
+  unconfirmedMs(): number | undefined
+}
+
 /** `Session` is the part of the store that the caller's transactions need. */
 export interface Transactions<Session> {
   /**
