@@ -146,11 +146,11 @@ export class Runs {
     return this.#track(carried, false, async () => nothing, entries)
   }
 
-  isUnderWay = (runId: string): boolean => this.#underWay.has(runId) || this.#taking.has(runId)
+  isUnderWay = (runId: string): boolean => this.#underWay.has(runId)
 
   /** While `work` takes a run, nothing else of this instance does: it would get the same leases. */
   async taking<T>(runId: string, work: () => Promise<T>): Promise<T | undefined> {
-    if (this.isUnderWay(runId)) return undefined
+    if (this.isUnderWay(runId) || this.#taking.has(runId)) return undefined
     this.#taking.add(runId)
     return work().finally(() => this.#taking.delete(runId))
   }

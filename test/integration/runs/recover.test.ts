@@ -210,7 +210,7 @@ test('a run that fails where it is executed tells its caller the same fault', as
     code: 'remove_failed',
     members: { steps: [{ name: 'backup' }, { name: 'dns' }, { name: 'proxy', status: 'failed' }] },
   })
-  expect(outcome.rollback.map(({ name }) => name)).toEqual(['dns', 'backup'])
+  expect(outcome.rollback.map(({ name }) => name)).toEqual(['proxy', 'dns', 'backup'])
 })
 
 test('a run that nobody takes up is given up without a change, by any instance', async () => {
