@@ -49,7 +49,8 @@ interface HttpParts {
 
 /** The HTTP server on its use cases. It does not listen yet. */
 export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
-  const { store, reads, settings, admission, trail, exposer, runs, board, monitor, diagnoser, metrics, log, now } = parts
+  const { store, reads, settings, admission, trail, exposer, runs, board, monitor, diagnoser, metrics, log, now } =
+    parts
   const rules = derived(
     () => [config.internalNetworks, config.trustedProxies].join(' | '),
     () => new CallerRules(config.internalNetworks, config.trustedProxies),
