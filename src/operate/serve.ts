@@ -36,6 +36,8 @@ interface Housekeeping {
   begin(): Promise<void>
   /** Finishes runs whose instance has stopped. */
   recover(): Promise<unknown>
+  /** Takes up the runs that were begun for another instance. */
+  takeUp(): Promise<void>
   /** Prepares edges that could not be prepared before. */
   prepare(): Promise<void>
   /** Removes expired exposures. */
@@ -96,6 +98,7 @@ export async function serve(service: Service, config: Config, reloader: Reloader
     every(PRUNE_MS, log, () => duty('prune', () => pruneOld(store, config, Date.now()))),
     // A run whose instance died is taken up soon after its lease has run out.
     every(Math.min(RECOVER_MS, config.instances.takeOverSeconds * 400), log, () => housekeeping.recover()),
+    ...(presence ? [takeUpRuns(store, housekeeping, log)] : []),
     every(PREPARE_MS, log, () => housekeeping.prepare()),
     every(EXPIRE_MS, log, () => housekeeping.expire()),
     every(CONVERGE_MS, log, () => housekeeping.converge()),

@@ -58,6 +58,8 @@ export function housekeeping(parts: HousekeepingParts) {
     },
     // A run that was committed a moment ago may not be registered in `runs` yet.
     recover: () => withEdge(() => recover(parts, now() - JUST_BEGUN_MS)),
+    /** Callers wait for these runs, so the next look does not wait for this one's runs. */
+    takeUp: sharedNextRun(() => takeUp({ ...parts, reaches: () => reach.hasPrimary() })),
     prepare: () => preparation.retry(),
     expire: () => withEdge(() => expiry.removeDue()),
     renew,
