@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Problem, sentenceOf } from '../model/errors.ts'
 import type { PlanState } from '../model/exposure.ts'
 import { Slots } from '../primitives/slots.ts'
-import type { RunResult } from '../runs/engine/runs.ts'
+import type { RunResult } from '../runs/engine/ending.ts'
 import { type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
 import type { InstanceStore } from '../store/ports/instances.ts'
 

@@ -62,6 +62,12 @@ export class Reach {
     })
   }
 
+  /** Why a run cannot be executed by any instance now. Undefined if it can. */
+  async refusal(): Promise<Problem | undefined> {
+    const place = await this.place()
+    return place instanceof Problem ? place : undefined
+  }
+
   /** A "no" does not count for the next question. */
   async #hasPrimaryNow(): Promise<boolean> {
     const has = await this.hasPrimary()

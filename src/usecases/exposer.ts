@@ -214,9 +214,9 @@ export class Exposer {
   /** Removes an exposure for a command on the server, which needs no capability. */
   async withdraw(planId: string): Promise<Started> {
     const { store } = this.#parts
-    const [plan, refusal] = await Promise.all([this.findPlan(planId), this.#parts.refusal()])
-    if (refusal) throw refusal
-    const beginOnce = () => store.transaction((session) => this.#begin('remove', plan, BY_CONSOLE, session))
+    const [plan, place] = await Promise.all([this.findPlan(planId), this.#parts.place()])
+    if (place instanceof Problem) throw place
+    const beginOnce = () => store.transaction((session) => this.#begin('remove', plan, BY_CONSOLE, session, { place }))
     return this.#start(plan, await this.#afterConverge(plan.host, beginOnce))
   }
 
