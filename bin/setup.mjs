@@ -26,6 +26,7 @@ const TEST_PACKAGES = {
   'pdns-backend-sqlite3': 'schema.sqlite3.sql',
   chromium: 'chromium',
   systemd: 'systemd-analyze',
+  prometheus: 'promtool',
 }
 const NETWORK_PACKAGES = { iproute2: 'ip', 'util-linux': 'nsenter', procps: 'sysctl', postgresql: 'initdb' }
 const EVERY_TEST = { ...LAB_PACKAGES, ...NETWORK_PACKAGES, ...TEST_PACKAGES }

@@ -11,6 +11,7 @@ import { Secret } from '../config/secret.ts'
 import { zoneOf } from '../config/zones.ts'
 import { EdgeTrust, type SecretShelf } from '../edge/authority/trust.ts'
 import { type MetricSources, Metrics } from '../metrics/metrics.ts'
+import type { OperationSources } from '../metrics/operation-gauges.ts'
 import { formatEndpoint } from '../model/address.ts'
 import type { Plan } from '../model/exposure.ts'
 import { Board } from '../monitor/board.ts'
@@ -47,6 +48,7 @@ import { composeHttp } from './http.ts'
 import { measuredInstances } from './measured-instances.ts'
 import { composeMonitor } from './monitor.ts'
 import { composeObserver, planSettings } from './observe.ts'
+import { operationSources } from './operation-sources.ts'
 import { composeConverge, composeRenewals, composeRuns, composeStepsToRepair, type RunParts, runParts } from './runs.ts'
 import { ZoneClients } from './zone-clients.ts'
 
@@ -127,14 +129,15 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const hooks = derived(() => config.webhooks, hooksOf)
   const webhookReport = () => reportWebhooks(hooks(), store)
   const { standings } = parts
-  const metrics = composeMetrics({
-    ...{ ...shared, runs, standings, webhookReport },
-    instances: measuredInstances(config, { store, reads, now }),
-    waitingChecks: () => monitor.waiting,
-  })
   const changed = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
   const debugLogs = new DebugLogWatch(changed, log)
   const preparation = new EdgePreparation({ edges: changed, primary: config.servers.primary, log, now })
+  const operation = operationSources(config, { ...shared, standings, reach, preparation })
+  const metrics = composeMetrics({
+    ...{ ...shared, runs, standings, webhookReport, operation },
+    instances: measuredInstances(config, { store, reads, now }),
+    waitingChecks: () => monitor.waiting,
+  })
   const { secondary, loadPair, inventory } = parts
   const onSecondary: DriftParts['onSecondary'] = async (plan, receipt) =>
     secondary ? filesOnSecondary(secondary, plan, receipt, loadPair).catch(() => undefined) : undefined
@@ -315,11 +318,12 @@ interface MetricParts extends Pick<Surroundings, 'store' | 'now'> {
   readonly standings: EdgeStandings
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
   readonly instances: MetricSources['instances']
+  readonly operation: OperationSources
   readonly waitingChecks: () => number
 }
 
 function composeMetrics(parts: MetricParts): Metrics {
-  const { store, now, board, runs, standings, webhookReport, instances, waitingChecks } = parts
+  const { store, now, board, runs, standings, webhookReport, instances, operation, waitingChecks } = parts
   const metrics = new Metrics({
     hosts: () => board.all(),
     queues: {
@@ -336,6 +340,7 @@ function composeMetrics(parts: MetricParts): Metrics {
       })),
     instances,
     findRun: (runId) => store.findRun(runId),
+    operation,
     now,
   })
   // A lost count must not fail the run.

@@ -1,3 +1,4 @@
+import { alertRuleOf } from '../config/alerts.ts'
 import type { Config } from '../config/config.ts'
 import { filesToCompare } from '../diagnose/drift.ts'
 import { edgeVisitor } from '../edge/visit/visitor.ts'
@@ -53,6 +54,7 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
     visitor: (primary?.visitor ?? edgeVisitor)(monitor.timeoutSeconds * 1000),
     compare: comparer(parts, dnsStandingReader(parts.clients)),
     firstAnswer: verifiedAnswer,
+    alertRule: (host) => alertRuleOf(config.alerts, host),
     mayCheck: () => parts.reach.hasPrimary(),
     listenToRuns: (listener) => parts.runs.listen(listener),
     onCheck: (status) => parts.metrics.check(status),

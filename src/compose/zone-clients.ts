@@ -9,6 +9,7 @@ export class ZoneClients {
   readonly #config: Pick<Config, 'zones'>
   readonly #readers = new WeakMap<Zone, readonly DnsReader[]>()
   readonly #providers = new WeakMap<Zone, DnsProvider>()
+  readonly #clockOffsets = new Map<string, number>()
 
   constructor(config: Pick<Config, 'zones'>) {
     this.#config = config
@@ -25,6 +26,11 @@ export class ZoneClients {
     return readers
   }
 
+  /** By zone, how many seconds our clock was ahead of that of its server at the last update. */
+  get clockOffsets(): ReadonlyMap<string, number> {
+    return this.#clockOffsets
+  }
+
   primaryOf(name: string): DnsReader | undefined {
     return this.readersOf(name)[0]
   }
@@ -35,7 +41,12 @@ export class ZoneClients {
     if (!zone?.tsig) return undefined
     const known = this.#providers.get(zone)
     if (known) return known
-    const provider = rfc2136Provider({ zone: name, primary: zone.primary, ...keysOf(zone.tsig, zone.nextTsig) })
+    const provider = rfc2136Provider({
+      zone: name,
+      primary: zone.primary,
+      ...keysOf(zone.tsig, zone.nextTsig),
+      onClock: (aheadSeconds) => this.#clockOffsets.set(name, aheadSeconds),
+    })
     this.#providers.set(zone, provider)
     return provider
   }

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { type StaticDecode, Type } from 'typebox'
 import type { Endpoint } from '../model/address.ts'
 import { type AcmeSetting, acmeSchema, readAcme } from './acme.ts'
+import { type Alerts, alertsSchema, readAlerts } from './alerts.ts'
 import { ConfigDocument, ConfigError } from './document.ts'
 import { readSecretFile, Secret, type SecretSources } from './secret.ts'
 import {
@@ -65,6 +66,7 @@ export interface Config {
   readonly status: { readonly showUnmanaged: 'internal' | 'public' }
   /** The interval and timeout of checks, and how many run at the same time. */
   readonly monitor: { readonly everySeconds: number; readonly timeoutSeconds: number; readonly atOnce: number }
+  readonly alerts: Alerts
   readonly backups: { readonly keepRuns: number }
   readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
   readonly log: { readonly level: string }
@@ -129,6 +131,7 @@ export const configSchema = (folder: string) =>
       timeoutSeconds: value.seconds(1, 60, 3),
       atOnce: value.whole(1, 1_000, 64, 'a whole number'),
     }),
+    alerts: alertsSchema,
     backups: Type.Object({ keepRuns: value.whole(1, 10_000, 50, 'a whole number of runs') }),
     retention: Type.Object({ planDays: days(30), auditDays: days(365), eventDays: days(30) }),
     log: Type.Object({
@@ -163,6 +166,7 @@ export function readConfig(text: string, file: string, environment: Environment)
     resolver: settings.resolver,
     acme,
     webhooks: readWebhooks(settings.webhooks, sources),
+    alerts: readAlerts(settings.alerts, document),
   }
   document.assertSound()
   return deepFreeze(config)

@@ -14,6 +14,7 @@ const RELOADED = [
   'ports',
   'rateLimits',
   'webhooks',
+  'alerts',
   'status',
   'retention',
 ] as const satisfies readonly (keyof Config)[]

@@ -22,6 +22,8 @@ export interface Rfc2136Options {
   readonly limitMs?: number
   /** Milliseconds since 1970. */
   readonly now?: () => number
+  /** Called with how many seconds our clock is ahead of the server's, after each authentic answer. */
+  readonly onClock?: (aheadSeconds: number) => void
 }
 
 /** Changes one zone by signed UPDATE messages (RFC 2136, RFC 8945). */
@@ -127,7 +129,8 @@ type Updater = (
   },
 ) => Promise<{ readonly made: boolean; readonly aheadSeconds: number }>
 
-function createUpdater({ zone, primary, limitMs = 5_000, now = Date.now }: Rfc2136Options, key: TsigKey): Updater {
+function createUpdater(options: Rfc2136Options, key: TsigKey): Updater {
+  const { zone, primary, limitMs = 5_000, now = Date.now, onClock } = options
   const server = formatEndpoint(primary)
   const seconds = () => Math.floor(now() / 1000)
   return async (update, { unmet = [], guard, signal = guard?.signal } = {}) => {
@@ -143,6 +146,7 @@ function createUpdater({ zone, primary, limitMs = 5_000, now = Date.now }: Rfc21
     const verdict = judgeUpdate({ id, mac, key, zone, server }, outcome, at)
     if (verdict instanceof DnsWriteFault) throw verdict
     const { rcode, serverSeconds } = verdict
+    onClock?.(at - serverSeconds)
     if (rcode === 'NOERROR' || unmet.includes(rcode))
       return { made: rcode === 'NOERROR', aheadSeconds: at - serverSeconds }
     throw new DnsWriteFault(

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { HostStatus, OutOfStep } from '../model/host-status.ts'
 import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
 import { LoopDelay } from './loop-delay.ts'
+import { addOperationGauges, type OperationSources } from './operation-gauges.ts'
 
 /** Sources of the values that are read at scrape time. */
 export interface MetricSources {
@@ -13,6 +14,7 @@ export interface MetricSources {
   /** The instances on the store. Never rejects. */
   readonly instances: () => Promise<MeasuredInstances>
   readonly findRun: (runId: string) => Promise<Run | undefined>
+  readonly operation: OperationSources
   readonly now: () => number
 }
 
@@ -90,6 +92,7 @@ export class Metrics {
     })
     this.#addGauges(registers)
     this.#addInstances(registers)
+    addOperationGauges(registers, sources.operation)
     collectDefaultMetrics({ register: this.#registry })
   }
 
@@ -133,6 +136,16 @@ export class Metrics {
       collect() {
         this.reset()
         for (const { host, badge, managed } of hosts()) this.set({ host, badge, managed: String(managed) }, 1)
+      },
+    })
+    new Gauge({
+      name: 'drawbridge_host_alert',
+      help: '1 for a host that is in trouble for longer than its rule allows.',
+      labelNames: ['host', 'badge'],
+      registers,
+      collect() {
+        this.reset()
+        for (const { host, badge, trouble } of hosts()) if (trouble?.isAlerted) this.set({ host, badge }, 1)
       },
     })
     new Gauge({

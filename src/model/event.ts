@@ -11,6 +11,8 @@ export const EVENT_TYPES = [
   'exposure.removed',
   'exposure.expired',
   'host.badge',
+  'host.alert',
+  'host.alert_ended',
   'certificate.warning',
   'certificate.critical',
   'certificate.expired',

@@ -57,8 +57,23 @@ export interface HostStatus extends WatchedHost {
   readonly lastCheck: CheckResult | null
   readonly fullCheck: FullCheck
   readonly history: History
+  /** Since when the host has not been well. Null while it is. Absent in what earlier versions stored. */
+  readonly trouble?: Trouble | null
   /** Increases with every badge change over all hosts. A stream resumes from it. */
   readonly changed: number
+}
+
+export interface Trouble {
+  readonly since: number
+  /** It has lasted as long as the host's rule allows, and its alert was sent. */
+  readonly isAlerted: boolean
+}
+
+/** When the trouble of a host becomes an alert. */
+export interface AlertRule {
+  readonly afterMs: number
+  /** Never. */
+  readonly isMuted: boolean
 }
 
 /**

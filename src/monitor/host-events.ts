@@ -1,6 +1,7 @@
 import type { CertificateLevel } from '../model/badge.ts'
 import type { EventType, NewEvent } from '../model/event.ts'
 import type { HostStatus } from '../model/host-status.ts'
+import { isAlerted } from './trouble.ts'
 
 const CERTIFICATE_EVENTS: Readonly<Record<CertificateLevel, EventType>> = {
   ok: 'certificate.recovered',
@@ -21,6 +22,11 @@ export function eventsBetween(before: HostStatus, after: HostStatus, at: number)
       type: 'host.badge',
       facts: { badge: after.badge, before: before.badge, httpStatus, reason },
     })
+  }
+  if (isAlerted(before) !== isAlerted(after)) {
+    const since = after.trouble?.since ?? before.trouble?.since ?? about.at
+    const facts = { badge: after.badge, since: new Date(since).toISOString() }
+    events.push({ ...about, type: isAlerted(after) ? 'host.alert' : 'host.alert_ended', facts })
   }
   const { certificate } = after.fullCheck
   const levelBefore = before.fullCheck.certificate?.level ?? 'ok'

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
 import type { Validity } from '../model/badge.ts'
+import type { AlertRule } from '../model/host-status.ts'
 import { WakeUp, wokenWithin } from '../primitives/followers.ts'
 import { HeldLeases } from '../runs/engine/lease.ts'
 import type { Store } from '../store/ports/store.ts'
@@ -20,6 +21,7 @@ interface MonitorParts extends Omit<RoundsParts, 'writer' | 'watchList'> {
   /** Subscribes to every step of every run of this instance. */
   readonly listenToRuns: (listener: (entry: { readonly runId: string }) => void) => () => void
   readonly firstAnswer: FirstAnswer
+  readonly alertRule: (host: string) => AlertRule
   /** Whether this instance reaches the Primary's edge. If not, another one checks. */
   readonly mayCheck: () => Promise<boolean>
   readonly instance: string
@@ -127,11 +129,11 @@ export class Monitor {
 
   /** Checks the hosts while this instance holds the monitor lease. Returns false when another instance holds it. */
   async #lead(): Promise<boolean> {
-    const { store, board, edge, instance, leaseMs, mayCheck, now } = this.#parts
+    const { store, board, edge, instance, leaseMs, mayCheck, alertRule, now } = this.#parts
     const lease = edge && (await mayCheck()) && (await store.takeLease(LEASE, instance, now(), leaseMs))
     if (!lease) return false
     const held = new HeldLeases(store, [lease], leaseMs, now)
-    const writer = new StatusWriter(store, board)
+    const writer = new StatusWriter(store, board, alertRule)
     this.#writer = writer
     const watchList = new WatchList({ ...this.#parts, ...edge, writer })
     const rounds = new Rounds({ ...this.#parts, writer, watchList })

@@ -1,9 +1,10 @@
-import type { HostStatus } from '../model/host-status.ts'
+import type { AlertRule, HostStatus } from '../model/host-status.ts'
 import type { EventStore } from '../store/ports/events.ts'
 import type { HostStore } from '../store/ports/hosts.ts'
 import type { Transactions } from '../store/ports/store.ts'
 import type { Board } from './board.ts'
 import { eventsBetween } from './host-events.ts'
+import { isAlerted, withTrouble } from './trouble.ts'
 
 /** How old the stored status of a host may become while only times and counts change. */
 const ROLL_UP_MS = 60_000
@@ -23,6 +24,7 @@ interface Change {
 export class StatusWriter {
   readonly #store: HostStore & Transactions<HostStore & EventStore>
   readonly #board: Board
+  readonly #ruleOf: (host: string) => AlertRule
   readonly #writtenAt = new Map<string, number>()
   readonly #toWrite = new Set<string>()
   #gone = new Set<string>()
@@ -31,9 +33,14 @@ export class StatusWriter {
   #changed = 0
   #rolledUpAt = 0
 
-  constructor(store: HostStore & Transactions<HostStore & EventStore>, board: Board) {
+  constructor(
+    store: HostStore & Transactions<HostStore & EventStore>,
+    board: Board,
+    ruleOf: (host: string) => AlertRule,
+  ) {
     this.#store = store
     this.#board = board
+    this.#ruleOf = ruleOf
   }
 
   /** Loads the statuses that the previous checking instance has stored. */
@@ -57,7 +64,8 @@ export class StatusWriter {
     const before = this.#board.find(host)
     const isNew = before?.badge !== status.badge
     if (isNew) this.#changed += 1
-    const after = isNew ? { ...status, changed: this.#changed } : status
+    const judged = withTrouble(status, before, this.#ruleOf(host))
+    const after = isNew ? { ...judged, changed: this.#changed } : judged
     this.#gone.delete(host)
     if (!before || isWorthWriting(before, after)) this.#toWrite.add(host)
     if (before && hasEvents(before, after)) this.#changes.push({ before, after })
@@ -111,7 +119,9 @@ export class StatusWriter {
 }
 
 const hasEvents = (before: HostStatus, after: HostStatus): boolean =>
-  before.badge !== after.badge || before.fullCheck.certificate?.level !== after.fullCheck.certificate?.level
+  before.badge !== after.badge ||
+  before.fullCheck.certificate?.level !== after.fullCheck.certificate?.level ||
+  isAlerted(before) !== isAlerted(after)
 
 /** True for changes that callers of other instances should see at once. */
 const isWorthWriting = (before: HostStatus, after: HostStatus): boolean =>

@@ -41,6 +41,11 @@ export class EdgePreparation {
     }
   }
 
+  /** Whether the last try to prepare the edge has succeeded. */
+  isPrepared(server: string): boolean {
+    return !this.#failures.has(server)
+  }
+
   /** Why nothing can be applied. Undefined where it can. The sentence may name files. */
   get refusal(): string | undefined {
     return this.#failures.get(this.#parts.primary)?.reason

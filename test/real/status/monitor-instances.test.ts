@@ -79,6 +79,7 @@ async function start(instance: string, leaseMs = 30_000): Promise<Instance> {
     onCheck: () => undefined,
     everyMs: 1_000,
     atOnce: 64,
+    alertRule: () => ({ afterMs: 120_000, isMuted: false }),
     log: createLog('silent', []),
     now: Date.now,
   })

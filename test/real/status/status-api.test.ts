@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
@@ -216,9 +217,10 @@ describe('/metrics', () => {
     }
   })
 
-  test('have every name that the dashboard uses', async () => {
-    const dashboard = readFileSync('docs/grafana-dashboard.json', 'utf8')
-    const used = new Set(dashboard.match(/\b(?:drawbridge|process|nodejs)_\w+/g))
+  const namesIn = (file: string) => new Set(readFileSync(file, 'utf8').match(/\b(?:drawbridge|process|nodejs)_\w+/g))
+
+  test.each(['docs/grafana-dashboard.json', 'docs/alerts.yaml'])('have every name that %s uses', async (file) => {
+    const used = namesIn(file)
     const text = await metrics()
     const exported = new Set(
       [...text.matchAll(/^# TYPE (\S+) (\w+)/gm)].flatMap(([, name = '', type]) =>
@@ -227,5 +229,36 @@ describe('/metrics', () => {
     )
     expect(used.size).toBeGreaterThan(8)
     expect([...used].filter((name) => !exported.has(name))).toEqual([])
+  })
+
+  test('are all on the dashboard and in the documentation', async () => {
+    const names = [...(await metrics()).matchAll(/^# TYPE (drawbridge_\w+)/gm)].map(([, name = '']) => name)
+    const [dashboard, page] = ['docs/grafana-dashboard.json', 'docs/status.md'].map((file) =>
+      readFileSync(file, 'utf8'),
+    )
+    expect(names.filter((name) => !dashboard?.includes(name))).toEqual([])
+    expect(names.filter((name) => !page?.includes(name))).toEqual([])
+  })
+
+  test('tell how the installation stands', async () => {
+    const text = await metrics()
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    for (const line of [
+      `drawbridge_build_info{version="${version}",node="`,
+      'drawbridge_unfinished_runs{state="blocked"} 0',
+      'drawbridge_edge_ready{server="23"} 1',
+      'drawbridge_edge_in_step{server="73"} 1',
+      'drawbridge_renewals_failing 0',
+      'drawbridge_authority_paused_seconds 0',
+      'drawbridge_clock_offset_seconds{zone="lab.test"} 0',
+      'drawbridge_disk_free_bytes{folder="edge 23"} ',
+      'drawbridge_store_latency_seconds 0.',
+    ])
+      expect(text).toContain(line)
+  })
+
+  test('the rules of docs/alerts.yaml are what Prometheus reads', async () => {
+    const { stdout } = await promisify(execFile)('promtool', ['check', 'rules', 'docs/alerts.yaml'])
+    expect(stdout).toContain('SUCCESS: 14 rules found')
   })
 })

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { LoopDelay } from '../../../src/metrics/loop-delay.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'
+import type { OperationSources } from '../../../src/metrics/operation-gauges.ts'
 
 const BLOCKED_MS = 300
 
@@ -32,6 +33,19 @@ test('the delay is forgotten after two windows', async () => {
   await expect.poll(() => delay.quantile(1), { timeout: 5_000 }).toBeLessThan(BLOCKED_MS / 2 / 1000)
 })
 
+const AT_REST: OperationSources = {
+  version: '1.2.3',
+  runs: async () => ({ unfinishedSince: [], blocked: 0 }),
+  edges: async () => [],
+  failingRenewals: async () => 0,
+  authorityPausedUntil: async () => 0,
+  clockOffsets: () => new Map(),
+  freeBytes: async () => ({}),
+  pingStore: async () => undefined,
+  lastBackupAt: async () => undefined,
+  now: Date.now,
+}
+
 test('the metrics have three quantiles', async () => {
   const metrics = new Metrics({
     hosts: () => [],
@@ -39,6 +53,7 @@ test('the metrics have three quantiles', async () => {
     edges: () => [],
     instances: async () => ({ storeAnswers: true, unconfirmedMs: undefined, alive: [], duties: [] }),
     findRun: async () => undefined,
+    operation: AT_REST,
     now: Date.now,
   })
   const text = await metrics.text()

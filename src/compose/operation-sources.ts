@@ -1,0 +1,69 @@
+import { statfs } from 'node:fs/promises'
+import type { Config } from '../config/config.ts'
+import type { OperationSources } from '../metrics/operation-gauges.ts'
+import type { EdgePreparation } from '../runs/edge-preparation.ts'
+import type { EdgeStandings } from '../runs/edge-standings.ts'
+import type { Reach } from '../runs/reach.ts'
+import { VERSION } from '../runtime/version.ts'
+import type { Store } from '../store/ports/store.ts'
+import type { ZoneClients } from './zone-clients.ts'
+
+interface Sources {
+  readonly store: Store
+  readonly clients: ZoneClients
+  readonly standings: EdgeStandings
+  readonly reach: Reach
+  readonly preparation: EdgePreparation
+  readonly now: () => number
+}
+
+/** What the metrics tell of this installation. */
+export function operationSources(config: Config, sources: Sources): OperationSources {
+  const { store, clients, standings, reach, preparation, now } = sources
+  const { servers, stateDir, acme, edges } = config
+  const names = [servers.primary, servers.secondary].filter((server) => server !== undefined)
+  return {
+    version: VERSION,
+    runs: async () => {
+      const [unfinished, unsettled] = await Promise.all([store.unfinishedRuns(), store.unsettledRunIds()])
+      const running = new Set(unfinished.map(({ runId }) => runId))
+      return {
+        unfinishedSince: unfinished.map(({ startedAt }) => startedAt),
+        blocked: unsettled.filter((runId) => !running.has(runId)).length,
+      }
+    },
+    edges: async () => {
+      const reached = await reach.servers()
+      const behind = new Set(standings.all.flatMap(({ server, outOfStep }) => (outOfStep ? [server] : [])))
+      return names.map((server) => ({
+        server,
+        ready: reached.includes(server) && preparation.isPrepared(server),
+        inStep: !behind.has(server),
+      }))
+    },
+    failingRenewals: async () => (await store.listRenewals()).filter(({ failures }) => failures > 0).length,
+    authorityPausedUntil: async () => {
+      const { newOrders, everything } = await store.authorityPause(acme.directory)
+      return Math.max(newOrders, everything)
+    },
+    clockOffsets: () => clients.clockOffsets,
+    freeBytes: async () => {
+      const folders = [['state', stateDir], ...names.flatMap((server) => edgeFolder(server, edges[server]?.folder))]
+      const free = await Promise.all(folders.map(([what = '', folder = '']) => freeOn(what, folder)))
+      return Object.fromEntries(free.flat())
+    },
+    pingStore: () => store.ping(),
+    lastBackupAt: () => store.lastBackupAt(),
+    now,
+  }
+}
+
+const edgeFolder = (server: string, folder: string | undefined): string[][] =>
+  folder === undefined ? [] : [[`edge ${server}`, folder]]
+
+/** Empty for a folder that is not there yet. */
+const freeOn = (what: string, folder: string): Promise<[string, number][]> =>
+  statfs(folder).then(
+    ({ bavail, bsize }) => [[what, bavail * bsize]],
+    () => [],
+  )
