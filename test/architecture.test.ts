@@ -88,7 +88,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'runtime/log.ts',
   ],
   mcp: ['client', 'model', 'plan/desired.ts'],
-  cli: ['terminal', 'client', 'config/document.ts', 'mcp', 'runtime/version.ts'],
+  cli: ['terminal', 'client', 'config/document.ts', 'config/exposures-file.ts', 'mcp', 'runtime/version.ts'],
   operate: [
     'model',
     'primitives',

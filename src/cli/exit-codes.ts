@@ -18,6 +18,8 @@ export const EXIT = {
   unreachable: 7,
   /** The person answered no. */
   declined: 8,
+  /** The file and the service differ: there is something to apply. */
+  differs: 9,
 } as const
 
 const BY_ERROR_CODE: Readonly<Record<string, number>> = {

@@ -43,7 +43,7 @@ import type { Store, StoreReads } from '../store/ports/store.ts'
 import type { DriftParts } from '../usecases/drift.ts'
 import { Exposer } from '../usecases/exposer.ts'
 import { composeDiagnoser, composeDrift } from './diagnoser.ts'
-import { composeEdges } from './edges.ts'
+import { composeEdges, type EdgeAccesses } from './edges.ts'
 import { composeHttp } from './http.ts'
 import { measuredInstances } from './measured-instances.ts'
 import { composeMonitor } from './monitor.ts'
@@ -55,6 +55,7 @@ import { ZoneClients } from './zone-clients.ts'
 /** The service, and the parts that the commands on this machine act with. */
 export type Assembly = Service &
   RunParts & {
+    readonly edges: EdgeAccesses
     readonly runs: Runs
     readonly converge: Converge
     readonly withdrawal: WithdrawParts['withdrawal']
@@ -171,6 +172,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   }
   return {
     ...parts,
+    edges,
     store,
     runs,
     converge,

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { addApply, addDown, addExtend, addPlan, addRemove, addRenew, addUp } from '../cli/commands/expose.ts'
+import { addExport, addImport } from '../cli/commands/exposures.ts'
 import { addCompletion, addMcp } from '../cli/commands/integrate.ts'
 import { addAudit, addDiagnose, addDiff, addHealth, addPlans, addPolicy, addStatus } from '../cli/commands/read.ts'
 import { addAccept, addRepair } from '../cli/commands/repair.ts'
@@ -19,9 +20,10 @@ import {
 } from '../operate/commands.ts'
 import { addAgent } from '../operate/edge/commands.ts'
 import { addInit } from '../operate/init/command.ts'
+import { addBackup, addRebuild, addRestore } from '../operate/keep/commands.ts'
 import { addKeys, addStore } from '../operate/store-commands.ts'
 import { VERSION } from '../runtime/version.ts'
-import { edgeMachine, machine } from './machine.ts'
+import { edgeMachine, keepMachine, machine } from './machine.ts'
 
 /**
  * Runs `drawbridge`. Commands that act on this machine take --config, and commands that call the API take --url. Each
@@ -54,25 +56,16 @@ export function commandLine(): Command {
   program.commandsGroup('Expose:')
   for (const add of [addUp, addDown, addPlan, addApply, addRemove, addExtend, addRepair, addAccept, addRenew])
     add(program)
+  program.commandsGroup('In files:')
+  for (const add of [addExport, addImport]) add(program)
   program.commandsGroup('Inspect:')
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
   addInit(program, async () => (await import('./init.ts')).initParts)
-  const onServer = [
-    addServe,
-    addReload,
-    addDoctor,
-    addShow,
-    addBackups,
-    addResolve,
-    addStore,
-    addKeys,
-    addAcme,
-    addWebhooks,
-    addWithdraw,
-  ]
-  for (const add of onServer) add(program, machine)
+  for (const add of [addServe, addReload, addDoctor, addShow, addBackups, addResolve]) add(program, machine)
+  for (const add of [addBackup, addRestore, addRebuild]) add(program, keepMachine)
+  for (const add of [addStore, addKeys, addAcme, addWebhooks, addWithdraw]) add(program, machine)
   addAuditVerify(audit, machine)
   addAgent(addEdge(program, machine), edgeMachine)
   program.commandsGroup('More:')

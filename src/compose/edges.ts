@@ -2,8 +2,11 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { AgentSetting } from '../config/servers.ts'
 import type { EdgeTrust } from '../edge/authority/trust.ts'
-import { CURRENT } from '../edge/config/layout.ts'
-import type { Edge, EdgePreflight, EdgeView, EdgeVisitor } from '../edge/contract.ts'
+import { CURRENT, parsePath } from '../edge/config/layout.ts'
+import { readEntry } from '../edge/config/read-entry.ts'
+import type { EntryRecord } from '../edge/config/render-lines.ts'
+import type { Listening } from '../edge/config/sockets.ts'
+import type { Edge, EdgeFile, EdgePreflight, EdgeView, EdgeVisitor } from '../edge/contract.ts'
 import { PresentGeneration } from '../edge/generations/present.ts'
 import { localEdge } from '../edge/local.ts'
 import { edgePreflight } from '../edge/preflight.ts'
@@ -29,6 +32,8 @@ interface EdgeAccess {
   readonly preflight: EdgePreflight
   readonly visitor: (limitMs: number) => EdgeVisitor
   readonly environment: Omit<EdgeEnvironment, 'addresses'>
+  /** What its entries were rendered from. Undefined for one that this version would not write so. */
+  readonly records: (files: readonly EdgeFile[]) => Promise<readonly (EntryRecord | undefined)[]>
 }
 
 /** By the id of the server. */
@@ -73,6 +78,7 @@ function localAccess(settings: EdgeSettings): EdgeAccess {
       isOurs: isBelow(folder),
       edge: { address, ports },
     },
+    records: async (files) => files.map((file) => recordIn(file, settings)),
   }
 }
 
@@ -104,6 +110,10 @@ function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAcc
       get edge() {
         return { address: view.address, ports: view.ports }
       },
+    },
+    records: async (files) => {
+      const { nginx } = await client.describe()
+      return files.map((file) => recordIn(file, nginx))
     },
   }
 }
@@ -149,6 +159,11 @@ function once(work: () => Promise<void>): () => void {
       isUnderWay = false
     })
   }
+}
+
+function recordIn({ path, content }: EdgeFile, listening: Listening): EntryRecord | undefined {
+  const parsed = parsePath(path)
+  return content !== null && 'host' in parsed ? readEntry(parsed.host, path, content, listening) : undefined
 }
 
 const isBelow =

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Machine } from '../operate/commands.ts'
 import type { EdgeMachine } from '../operate/edge/commands.ts'
+import type { KeepMachine } from '../operate/keep/commands.ts'
 
 /**
  * Builds the parts of the commands on this machine. The imports are dynamic, so that a command loads only what it uses.
@@ -86,6 +87,24 @@ export const machine: Machine = {
     const { exportAccountKey } = await import('../certificates/acme/account.ts')
     const { directory, accountKey } = acme
     await exportAccountKey({ stateDir, directory, accountKey: accountKey?.reveal() }, file)
+  },
+}
+
+/** The same for the commands that back the store up and bring it back. */
+export const keepMachine: KeepMachine = {
+  async backup(config, file, passphrase) {
+    const { backupOf } = await import('./keep.ts')
+    return backupOf(config, file, passphrase)
+  },
+
+  async restore(config, file, passphrase) {
+    const { restoreFrom } = await import('./keep.ts')
+    return restoreFrom(config, file, passphrase)
+  },
+
+  async rebuild(config, options) {
+    const { rebuildFrom } = await import('./rebuild.ts')
+    return rebuildFrom(config, options)
   },
 }
 

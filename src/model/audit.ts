@@ -18,7 +18,7 @@ export interface AuditEntry {
 /**
  * `request`: a request that was refused before its action was known. `refusals`: a count of refusals that have no lines of
  * their own. `expire` and `recover`: the service removes an expired exposure, or finishes an interrupted run.
- * `resolve`: an administrator resolves a blocked plan on the server.
+ * `resolve`: an administrator resolves a blocked plan on the server. `backup`, `restore`, `rebuild`: the same for the store.
  */
 export type AuditAction =
   | 'plan'
@@ -34,6 +34,9 @@ export type AuditAction =
   | 'expire'
   | 'recover'
   | 'resolve'
+  | 'backup'
+  | 'restore'
+  | 'rebuild'
   | 'request'
   | 'refusals'
   | 'prune'

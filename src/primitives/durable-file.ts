@@ -10,7 +10,7 @@ const fsyncOf = promisify(fsync)
  * EEXIST when the path exists. Unless `durable` is false, the content survives a power loss; the name survives only
  * after `syncFolder`. Only fsync is asynchronous: for small files synchronous calls are faster than the thread pool.
  */
-export async function createFile(path: string, content: string, mode: number, durable = true): Promise<void> {
+export async function createFile(path: string, content: string | Buffer, mode: number, durable = true): Promise<void> {
   const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
   try {
     fchmodSync(descriptor, mode)

@@ -49,20 +49,30 @@ export class EdgeComparison {
     return exposures
   }
 
-  /** The Primary is behind where this version writes an entry otherwise; that is compared only with `rendered`. */
+  /**
+   * The Primary is behind where this version writes an entry otherwise, and where it never had the entry: the store was restored on
+   * another machine. That is compared only with `rendered`.
+   */
   async primary(edge: Edge, exposures: ReadonlyMap<string, Exposure>, rendered: boolean): Promise<ComparedEdge> {
     const isBehind = async (exposure: Exposure) => rendered && this.#isRenderedOtherwise(edge, exposure)
     const { orphans, doubtful, unknown, ...compared } = await this.#compare(edge, exposures, isBehind)
     return { ...compared, orphans: [], doubtful: [], unknown: [...orphans, ...doubtful, ...unknown] }
   }
 
-  /** `primary` tells which removals this store has made: undefined where it is not at hand. */
+  /**
+   * `primary` tells which removals this store has made: undefined where it is not at hand. `rewritten`: hosts that the Primary had
+   * as they were applied, and that this version writes otherwise.
+   */
   async secondary(
     edge: Edge,
     exposures: ReadonlyMap<string, Exposure>,
     primary: Edge | undefined,
+    rewritten: readonly string[] = [],
   ): Promise<ComparedEdge> {
-    const isBehind = async (exposure: Exposure, entry: StandingEntry | undefined) => lags(edge, exposure, entry)
+    const isRewritten = new Set(rewritten)
+    const isBehind = async (exposure: Exposure, entry: StandingEntry | undefined) =>
+      lags(edge, exposure, entry) ||
+      (isRewritten.has(exposure.host) && (await this.#isRenderedOtherwise(edge, exposure)))
     return this.#compare(edge, exposures, isBehind, primary)
   }
 
@@ -128,11 +138,14 @@ export class EdgeComparison {
     return last.state === 'rolled_back' && number <= last.fence
   }
 
-  /** Whether the entry stands as it was applied, and this version writes it otherwise. */
-  async #isRenderedOtherwise(edge: Edge, { planId, receipt }: Exposure): Promise<boolean> {
+  /** Whether the entry stands as it was applied, or never stood on this edge, and this version writes it otherwise. */
+  async #isRenderedOtherwise(edge: Edge, { host, planId, receipt }: Exposure): Promise<boolean> {
     if (!receipt) return false
     const now = await edge.hashFiles(receipt.files.map(({ path }) => path))
-    if (now.some(({ hash }, at) => hash !== receipt.files[at]?.hash)) return false
+    const isAsApplied = now.every(({ hash }, at) => hash === receipt.files[at]?.hash)
+    // An edge remembers every host that a run has changed: what was there once and is missing now is drift.
+    const isNew = async () => now.every(({ hash }) => hash === null) && (await edge.fencesOf([host])).length === 0
+    if (!isAsApplied && !(await isNew())) return false
     const wanted = await this.#wanted(edge, planId, receipt)
     const after = await edge.hashFiles(wanted.map(({ path }) => path))
     return wanted.some((file, at) => hashOf(file).hash !== after[at]?.hash)

@@ -78,10 +78,9 @@ export class Converge {
   async compare(): Promise<readonly ComparedEdge[]> {
     const { primary, secondary } = this.#parts
     const exposures = await this.#comparison.exposures()
-    return Promise.all([
-      ...(primary ? [this.#comparison.primary(primary, exposures, true)] : []),
-      ...(secondary ? [this.#comparison.secondary(secondary, exposures, primary)] : []),
-    ])
+    const first = primary && (await this.#comparison.primary(primary, exposures, true))
+    const second = secondary && (await this.#comparison.secondary(secondary, exposures, primary, first?.behind ?? []))
+    return [first, second].filter((compared) => compared !== undefined)
   }
 
   /** Brings the Secondary into step, with the removals that are not made without a person. Rejects if it is not in step then. */
@@ -108,11 +107,9 @@ export class Converge {
     const isInStep = () => !unfit && standings.all.every(({ outOfStep }) => outOfStep === undefined)
     if (state === this.#inStepAt && isInStep()) return
     const exposures = await this.#comparison.exposures()
-    if (primary) {
-      const compared = await this.#comparison.primary(primary, exposures, !this.#isRendered)
-      this.#isRendered = (await this.#lookAt(primary, compared, exposures)) || this.#isRendered
-    }
-    if (secondary) await this.#lookAtSecondary(secondary, exposures, unfit)
+    const compared = primary && (await this.#comparison.primary(primary, exposures, !this.#isRendered))
+    if (primary && compared) this.#isRendered = (await this.#lookAt(primary, compared, exposures)) || this.#isRendered
+    if (secondary) await this.#lookAtSecondary(secondary, exposures, { unfit, rewritten: compared?.behind ?? [] })
     // The next look compares everything once more if this one has changed an edge.
     this.#inStepAt = isInStep() ? state : undefined
   }
@@ -120,10 +117,10 @@ export class Converge {
   async #lookAtSecondary(
     edge: Edge,
     exposures: ReadonlyMap<string, Exposure>,
-    unfit: Shortfall | undefined,
+    { unfit, rewritten }: { readonly unfit: Shortfall | undefined; readonly rewritten: readonly string[] },
   ): Promise<void> {
     try {
-      const compared = await this.#comparison.secondary(edge, exposures, this.#parts.primary)
+      const compared = await this.#comparison.secondary(edge, exposures, this.#parts.primary, rewritten)
       if (unfit) this.#tell(compared, unfit)
       else await this.#lookAt(edge, compared, exposures)
     } catch (error) {

@@ -12,6 +12,7 @@ import { orderedSteps } from './migrations/0009-ordered-steps.ts'
 import { claimedExposures } from './migrations/0010-claimed-exposures.ts'
 import { identity } from './migrations/0011-identity.ts'
 import { instances } from './migrations/0012-instances.ts'
+import { lastBackup } from './migrations/0013-last-backup.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   claimedExposures,
   identity,
   instances,
+  lastBackup,
 ]
 
 /** Upgrades the schema to the newest version in one transaction. Other instances that start at the same time wait. */
@@ -59,7 +61,8 @@ export async function assertNewest(db: Kysely<Schema>): Promise<void> {
   if (present === MIGRATIONS.length) return
   throw new UnusableStore(
     `Its schema has version ${present}, and this Drawbridge needs version ${MIGRATIONS.length}. ` +
-      'Start the service of this version once to upgrade the store, or use the older Drawbridge that wrote it.',
+      'Start the service of this version once to upgrade the store (drawbridge serve), or use the older Drawbridge that wrote it. ' +
+      'No other command upgrades a store.',
   )
 }
 
@@ -89,5 +92,6 @@ async function presentVersion(db: Kysely<Schema>): Promise<number> {
 const newerSchema = (present: number, known: number): Error =>
   new UnusableStore(
     `Its schema has version ${present}, and this Drawbridge knows versions up to ${known}. ` +
-      'Use the newer Drawbridge that wrote the store, or restore a backup made before the upgrade.',
+      'A store cannot be downgraded. Use the newer Drawbridge that wrote it, or go back: move the store away and run ' +
+      'drawbridge restore with a backup that was made before the upgrade.',
   )

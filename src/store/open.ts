@@ -7,7 +7,7 @@ import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
 import { GroupCommit } from './group-commit.ts'
 import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
-import type { CopyReport } from './ports/copy.ts'
+import type { CopyReport, SnapshotContent, StoreSnapshot } from './ports/copy.ts'
 import type { ChangeFeed } from './ports/events.ts'
 import { type Store, type StoreSession, StoreUnavailable } from './ports/store.ts'
 import { auditLinesIn } from './queries/audit-lines.ts'
@@ -27,6 +27,7 @@ import { requestCountsIn } from './queries/request-counts.ts'
 import { journalIn, runsIn } from './queries/runs.ts'
 import { secretsIn } from './queries/secrets.ts'
 import type { Schema } from './schema.ts'
+import { assertUnusedIn, readSnapshot, writeSnapshot } from './snapshot.ts'
 
 export type StoreSetting =
   | { readonly kind: 'sqlite'; readonly file: string }
@@ -183,6 +184,52 @@ export async function copyBetween(from: StoreSetting, to: StoreSetting, options:
   })
 }
 
+/** Reads one state of a store while services write to it. Rejects with a sentence for people, or with what `work` rejects with. */
+export async function snapshotOf<T>(setting: StoreSetting, work: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
+  return readSnapshot(await engineOf(setting), work).catch((error: unknown) => {
+    throw error instanceof UnusableStore ? cannotOpen(setting, error) : error
+  })
+}
+
+/** Rejects with a sentence for people if the store has rows or cannot be used. Creates nothing. */
+export const assertUnused = async (setting: StoreSetting): Promise<void> =>
+  assertUnusedIn(await engineOf(setting)).catch((error: unknown) => {
+    throw error instanceof UnusableStore ? new Error(error.message) : cannotOpen(setting, error)
+  })
+
+/** Writes a snapshot into an empty store. Rejects with a sentence for people; then the store is still empty. */
+export async function restoreInto(
+  setting: StoreSetting,
+  content: SnapshotContent,
+  options: { readonly now: number; readonly edgeEpoch: number },
+): Promise<CopyReport> {
+  if (content.schema > NEWEST_SCHEMA)
+    throw new Error(
+      `The backup has schema version ${content.schema}, and this Drawbridge knows versions up to ${NEWEST_SCHEMA}. ` +
+        'Nothing was changed. Restore it with the version of Drawbridge that made it, or a newer one.',
+    )
+  return writeSnapshot(await engineOf(setting), content, options).catch((error: unknown) => {
+    if (error instanceof UnusableStore) throw new Error(error.message)
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`The store was not restored: ${reason.replace(/\.$/, '')}. It is still empty.`)
+  })
+}
+
+/** Begins a higher epoch than `epoch`, unless the store has one. No service may run on the store. */
+export async function raiseEpoch(setting: StoreSetting, epoch: number): Promise<number> {
+  const db = new Kysely<Schema>({ dialect: (await engineOf(setting)).dialect })
+  try {
+    await db
+      .updateTable('store_identity')
+      .set({ epoch: epoch + 1 })
+      .where('epoch', '<=', epoch)
+      .execute()
+    return (await db.selectFrom('store_identity').select('epoch').executeTakeFirstOrThrow()).epoch
+  } finally {
+    await db.destroy().catch(() => undefined)
+  }
+}
+
 const cannotCopy = (error: unknown): Error => {
   const reason = error instanceof Error ? error.message : String(error)
   return new Error(`The store was not copied: ${reason.replace(/\.$/, '')}. The target is still empty.`)
@@ -193,6 +240,8 @@ export const NEWEST_SCHEMA = MIGRATIONS.length
 
 /** The schema version of a store, 0 for an empty store. Changes nothing. Rejects when the store cannot be reached. */
 export async function schemaVersion(setting: StoreSetting): Promise<number> {
-  const db = new Kysely<Schema>({ dialect: (await engineOf(setting)).dialect })
+  const engine = await engineOf(setting)
+  if (!engine.exists()) return 0
+  const db = new Kysely<Schema>({ dialect: engine.dialect })
   return versionOf(db).finally(() => db.destroy().catch(() => {}))
 }

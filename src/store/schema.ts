@@ -221,6 +221,7 @@ interface StoreIdentityRow {
   store_id: Generated<string>
   /** The key with which new secrets are sealed. Null before the first one. */
   key_id: Generated<string | null>
+  last_backup_at: Generated<number | null>
 }
 
 /** A service that runs on this store, or did. */

@@ -54,11 +54,19 @@ export async function installPair(
   await writePrivateFile(join(staged, 'fullchain.pem'), pair.certificatePem)
   await writePrivateFile(join(staged, 'privkey.pem'), pair.keyPem)
   const issued = await makePrivateFolder(stateDir, ISSUED)
-  const live = join(issued, name.replace('*', '_wildcard'))
-  await replaceFolder(staged, live, join(issued, `${PREVIOUS}${digest(name)}`))
+  await replaceFolder(staged, liveFolder(stateDir, name), join(issued, `${PREVIOUS}${digest(name)}`))
   await syncFolder(issued)
-  return { certificateFile: join(live, 'fullchain.pem'), keyFile: join(live, 'privkey.pem') }
+  return issuedPair(stateDir, name)
 }
+
+const liveFolder = (stateDir: string, name: string): string =>
+  join(issuedFolder(stateDir), name.replace('*', '_wildcard'))
+
+/** Where the present pair of a name is, once it is installed. */
+export const issuedPair = (stateDir: string, name: string): { certificateFile: string; keyFile: string } => ({
+  certificateFile: join(liveFolder(stateDir, name), 'fullchain.pem'),
+  keyFile: join(liveFolder(stateDir, name), 'privkey.pem'),
+})
 
 const PREVIOUS = '.previous-'
 

@@ -16,18 +16,27 @@ const LINE = /^(key-[0-9a-f]{16}) ([A-Za-z0-9+/]{43}=)$/
 export function readKeys(file: string): readonly SealingKey[] {
   const text = readPrivate(file)
   if (text === undefined) return []
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-  const keys = lines.flatMap((line) => {
-    const [, id = '', encoded = ''] = LINE.exec(line) ?? []
-    const bytes = Buffer.from(encoded, 'base64')
-    return bytes.length === KEY_BYTES && idOf(bytes) === id ? [{ id, bytes }] : []
-  })
+  const lines = linesIn(text)
+  const keys = keysIn(lines)
   if (keys.length === 0 || keys.length < lines.length)
     throw new Error(
       `${file} is not a key file of Drawbridge, or is damaged. Restore it from a backup, or copy it from another instance.`,
     )
   return keys
 }
+
+/** The ids of the keys in the text of a key file. Lines that are no key are left out. */
+export const keyIdsIn = (text: string): readonly string[] => keysIn(linesIn(text)).map(({ id }) => id)
+
+const linesIn = (text: string): readonly string[] =>
+  text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+
+const keysIn = (lines: readonly string[]): readonly SealingKey[] =>
+  lines.flatMap((line) => {
+    const [, id = '', encoded = ''] = LINE.exec(line) ?? []
+    const bytes = Buffer.from(encoded, 'base64')
+    return bytes.length === KEY_BYTES && idOf(bytes) === id ? [{ id, bytes }] : []
+  })
 
 /** Changes whenever the file does. */
 export const stampOf = (file: string): string => {

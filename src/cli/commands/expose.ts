@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { withExample } from '../../terminal/declare.ts'
+import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
 import { type ExposureOptions, parseDuration, requestFor, withExposure } from '../exposure-options.ts'
+import { applyFile, type FileOptions, withFile } from './exposures.ts'
 
 export function addUp(program: Command): void {
   const command = withApiOptions(withExposure(program.command('up <host>')))
@@ -62,13 +63,19 @@ export function addPlan(program: Command): void {
 }
 
 export function addApply(program: Command): void {
-  const command = withApiOptions(program.command('apply <planId>'))
-    .description('apply a plan: change certificate, proxy and DNS together, and undo all changes if one fails')
-    .action(async (planId: string, options: ApiOptions) => {
+  const command = withFile(withApiOptions(program.command('apply [planId]')))
+    .description(
+      'apply a plan: change certificate, proxy and DNS together, and undo all changes if one fails; or a file',
+    )
+    .option('-y, --yes', 'with -f: apply without a prompt')
+    .action(async (planId: string | undefined, options: FileOptions) => {
+      if (options.file !== undefined && planId === undefined) return applyFile(options.file, options)
+      if (planId === undefined || options.file !== undefined || options.prune)
+        throw new UsageError('Name a plan, or a file of exposures with -f.')
       const { applyLive } = await import('../live-run.ts')
       await applyLive(await apiClient(options), planId, options.json)
     })
-  withExample(command, 'drawbridge apply plan_4c7p0wq9d2f6h8k1m3n5r7t9v0')
+  withExample(command, 'drawbridge apply plan_4c7p0wq9d2f6h8k1m3n5r7t9v0', 'drawbridge apply -f exposures.yaml --prune')
 }
 
 export function addRemove(program: Command): void {

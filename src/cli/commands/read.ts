@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { withExample } from '../../terminal/declare.ts'
+import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print } from '../../terminal/print.ts'
 import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
 import { EXIT } from '../exit-codes.ts'
+import { diffFile, type FileOptions, withFile } from './exposures.ts'
 
 interface StatusOptions extends ApiOptions {
   readonly search?: string
@@ -60,21 +61,29 @@ export function addDiagnose(program: Command): void {
   withExample(command, 'drawbridge diagnose hello.example.test')
 }
 
-interface DiffOptions extends ApiOptions {
+interface DiffOptions extends FileOptions {
   readonly all?: boolean
 }
 
 export function addDiff(program: Command): void {
-  const command = withApiOptions(program.command('diff [host]'))
+  const command = withFile(withApiOptions(program.command('diff [host]')))
     .description('compare exposures with files, DNS and certificate; exit code 1 if something differs')
     .option('--all', 'compare every exposure')
     .action(async (host: string | undefined, { all, json, ...options }: DiffOptions) => {
+      const { file, prune } = options
+      if (file !== undefined && host === undefined && !all) return diffFile(file, { ...options, json })
+      if (file !== undefined || prune) throw new UsageError('Pass -f without a host and without --all.')
       const { driftLines, readDrifts } = await import('../views/drift.ts')
       const drifts = await readDrifts(await apiClient(options), host, all === true)
       const exitCode = drifts.every(({ differences }) => differences.length === 0) ? EXIT.ok : EXIT.notWell
       print({ body: { drifts }, lines: (screen) => driftLines(drifts, screen), exitCode }, json)
     })
-  withExample(command, 'drawbridge diff hello.example.test', 'drawbridge diff --all')
+  withExample(
+    command,
+    'drawbridge diff hello.example.test',
+    'drawbridge diff --all',
+    'drawbridge diff -f exposures.yaml',
+  )
 }
 
 export function addPolicy(program: Command): void {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
-import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver } from 'kysely'
+import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver, type TransactionSettings } from 'kysely'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { retry } from '../../primitives/retry.ts'
@@ -164,11 +164,15 @@ class RetryingSqliteDriver extends SqliteDriver {
     }
   }
 
-  /** Takes the write lock at the start: a transaction that reads first could otherwise fail when it begins to write. */
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+  /**
+   * Takes the write lock at the start: a transaction that reads first could otherwise fail when it begins to write. One that only
+   * reads takes none: others write meanwhile, and it goes on reading the state of its first query.
+   */
+  override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings = {}): Promise<void> {
     this.#isInTransaction = true
+    const begin = settings.accessMode === 'read only' ? 'begin' : 'begin immediate'
     try {
-      await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+      await connection.executeQuery(CompiledQuery.raw(begin))
     } catch (error) {
       this.#isInTransaction = false
       throw error

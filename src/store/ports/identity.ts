@@ -8,3 +8,11 @@ export interface StoreIdentity {
   /** A random text that all copies of a store share. */
   storeId(): Promise<string>
 }
+
+/** When the store was last backed up. */
+export interface BackupLog {
+  /** Undefined before the first backup. */
+  lastBackupAt(): Promise<number | undefined>
+  /** Remembers a backup that is durable. Never moves the time back. Repeatable. */
+  noteBackup(at: number): Promise<void>
+}

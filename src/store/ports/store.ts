@@ -3,7 +3,7 @@ import type { CapabilityStore } from './capabilities.ts'
 import type { ChangeFeed, EventStore } from './events.ts'
 import type { ExposureStore } from './exposures.ts'
 import type { HostStore } from './hosts.ts'
-import type { StoreIdentity } from './identity.ts'
+import type { BackupLog, StoreIdentity } from './identity.ts'
 import type { InstanceStore } from './instances.ts'
 import type { LeaseStore } from './leases.ts'
 import type { OrderStore } from './orders.ts'
@@ -37,6 +37,7 @@ export interface StoreSession
     HostStore,
     LeaseStore,
     StoreIdentity,
+    BackupLog,
     InstanceStore,
     SecretStore,
     RequestCountStore,

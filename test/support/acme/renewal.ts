@@ -11,11 +11,13 @@ import { until } from '../until.ts'
 /** Checks certificates every second. */
 export const EAGER = { renewal: { checkEverySeconds: 1, retryFirstSeconds: 1, retryCapSeconds: 4 } }
 
+/** Renewal information that says that a certificate must be replaced now. */
+export const RENEW_NOW = JSON.stringify({ window: { start: 1, end: 2 }, askAgainAt: Number.MAX_SAFE_INTEGER })
+
 /** Stores renewal information that says that every certificate must be replaced now. */
 export async function callForRenewal(lab: TestLab): Promise<void> {
-  const advice = JSON.stringify({ window: { start: 1, end: 2 }, askAgainAt: Number.MAX_SAFE_INTEGER })
   await until('every certificate in use is looked after, and no other one', () => isLookedAfter(lab), 30_000)
-  change(lab, 'update renewals set advice = ?', advice)
+  change(lab, 'update renewals set advice = ?', RENEW_NOW)
 }
 
 const isLookedAfter = (lab: TestLab): Promise<boolean> =>

@@ -1,0 +1,111 @@
+import type { Command } from 'commander'
+import { UsageError, withExample } from '../../terminal/declare.ts'
+import { print, standardOutput } from '../../terminal/print.ts'
+import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Act, Comparison } from '../exposures.ts'
+
+export function addExport(program: Command): void {
+  const command = withApiOptions(program.command('export'))
+    .description('print all exposures as YAML, for import, diff -f and apply -f')
+    .action(async (options: ApiOptions) => {
+      const { readExposed } = await import('../exposures.ts')
+      const { exposuresText } = await import('../../config/exposures-file.ts')
+      const exposures = (await readExposed(await apiClient(options))).map(({ planId: _, ...listed }) => listed)
+      print({ body: { exposures }, lines: () => [exposuresText(exposures).trimEnd()] }, options.json)
+    })
+  withExample(command, 'drawbridge export > exposures.yaml')
+}
+
+interface ImportOptions extends ApiOptions {
+  readonly yes?: boolean
+}
+
+export function addImport(program: Command): void {
+  const command = withApiOptions(program.command('import <file>'))
+    .description('expose the hosts of a file that are not exposed yet; changes and removes nothing')
+    .option('-y, --yes', 'apply without a prompt')
+    .action(async (file: string, options: ImportOptions) => {
+      const { comparison, api } = await compareWith(file, options)
+      const { change, same, ...rest } = comparison
+      const kept = { ...rest, change: [], surplus: [], same: same + change.length }
+      await perform(kept, { ...options, prune: false }, api)
+    })
+  withExample(command, 'drawbridge import exposures.yaml')
+}
+
+export interface FileOptions extends ApiOptions {
+  readonly file?: string
+  readonly prune?: boolean
+  readonly yes?: boolean
+}
+
+/** The options of a command that compares a file with the service. */
+export const withFile = (command: Command): Command =>
+  command
+    .option('-f, --file <file>', 'a YAML file of exposures, as export prints it')
+    .option('--prune', 'with -f: also remove exposures that are not in the file')
+
+/** `drawbridge diff -f`: shows what an apply of the file would do. */
+export async function diffFile(file: string, { prune = false, json, ...options }: FileOptions): Promise<void> {
+  const { comparisonLines } = await import('../views/exposures.ts')
+  const { comparison } = await compareWith(file, options)
+  const exitCode = countOf(comparison, prune) === 0 ? EXIT.ok : EXIT.differs
+  print({ body: comparison, lines: (screen) => comparisonLines(comparison, prune, screen), exitCode }, json)
+}
+
+/** `drawbridge apply -f`: shows the same, asks, and makes it so. */
+export async function applyFile(file: string, options: FileOptions): Promise<void> {
+  const { comparison, api } = await compareWith(file, options)
+  await perform(comparison, options, api)
+}
+
+const countOf = ({ create, change, surplus }: Comparison, prune: boolean): number =>
+  create.length + change.length + (prune ? surplus.length : 0)
+
+async function compareWith(file: string, options: ApiOptions) {
+  const { compare, readExposed } = await import('../exposures.ts')
+  const { readExposures } = await import('../../config/exposures-file.ts')
+  const listed = inFile(() => readExposures(file))
+  const api = await apiClient(options)
+  return { api, comparison: compare(listed, await readExposed(api), Date.now()) }
+}
+
+/** What is wrong in the file is a wrong use of the command. */
+function inFile<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** Performs all acts one after the other. Stops at the first that fails, and says what was done and what was not. */
+async function perform(comparison: Comparison, { prune = false, yes, json }: FileOptions, api: Api): Promise<void> {
+  const { actsFor } = await import('../exposures.ts')
+  const { comparisonLines, doneLine } = await import('../views/exposures.ts')
+  const { confirm } = await import('../../terminal/declare.ts')
+  const screen = standardOutput()
+  if (!json) screen.print(...comparisonLines(comparison, prune, screen))
+  const { zones } = await api.policy()
+  const acts = actsFor(api, zones, prune ? comparison : { ...comparison, surplus: [] })
+  const done: Act[] = []
+  if (acts.length > 0) {
+    await confirm({ question: `Apply ${acts.length} changes?`, action: `apply ${acts.length} changes`, yes })
+    for (const act of acts) {
+      await act.perform().catch((error: unknown) => {
+        const left = acts.slice(done.length).map(({ host }) => host)
+        process.stderr.write(
+          `Failed at ${act.host}. Done: ${done.length} of ${acts.length}. Not done: ${left.join(', ')}.\n`,
+        )
+        throw error
+      })
+      done.push(act)
+      if (!json) screen.print(doneLine(act))
+    }
+  }
+  const body = { done: done.map(({ verb, host }) => ({ verb, host })) }
+  print({ body, lines: () => (acts.length === 0 ? ['Nothing to change.'] : []) }, json)
+}
+
+type Api = Awaited<ReturnType<typeof apiClient>>

@@ -1,0 +1,116 @@
+import type { Plan } from '../client/bodies.ts'
+import type { DrawbridgeClient } from '../client/client.ts'
+import type { ListedExposure } from '../config/exposures-file.ts'
+import { UsageError } from '../terminal/declare.ts'
+import { splitHost } from './exposure-options.ts'
+
+/** An exposure of the service, as a file would list it. */
+export interface Exposed extends ListedExposure {
+  readonly planId: string
+}
+
+interface FieldChange {
+  readonly field: string
+  readonly from: string
+  readonly to: string
+}
+
+/** What must happen so that the service exposes what a file lists. */
+export interface Comparison {
+  readonly create: readonly ListedExposure[]
+  readonly change: readonly {
+    readonly wanted: ListedExposure
+    readonly now: Exposed
+    readonly fields: readonly FieldChange[]
+  }[]
+  /** Exposed here and not in the file. */
+  readonly surplus: readonly Exposed[]
+  /** In the file, with an end that is over, and not exposed. */
+  readonly over: readonly ListedExposure[]
+  readonly same: number
+}
+
+/** All exposures of the service, ordered by host. */
+export async function readExposed(api: DrawbridgeClient): Promise<readonly Exposed[]> {
+  const { hosts } = await api.allHosts({ managed: 'true' })
+  const unseen = hosts.find(({ planId }) => planId === undefined)
+  if (unseen)
+    throw new UsageError(
+      `Only internal callers see the plan of ${unseen.host}. Run the command in the internal network.`,
+    )
+  const exposed: Exposed[] = []
+  for (const { host, planId = '', expiresAt } of hosts)
+    exposed.push({
+      ...listedIn(host, await api.getPlan(planId)),
+      planId,
+      ...(expiresAt && { expiresAt: Date.parse(expiresAt) }),
+    })
+  return exposed.toSorted((a, b) => (a.host < b.host ? -1 : 1))
+}
+
+const listedIn = (host: string, { request: { server, port, health, tls } }: Plan): ListedExposure => ({
+  ...{ host, server, port, health, tls },
+})
+
+/** The service counts an end from the moment of the apply, so it is never met exactly. */
+const SAME_END_MS = 60_000
+
+export function compare(listed: readonly ListedExposure[], exposed: readonly Exposed[], now: number): Comparison {
+  const standing = new Map(exposed.map((each) => [each.host, each]))
+  const wanted = new Set(listed.map(({ host }) => host))
+  const missing = listed.filter(({ host }) => !standing.has(host))
+  const isOver = ({ expiresAt }: ListedExposure) => expiresAt !== undefined && expiresAt <= now
+  const compared = listed.flatMap((each) => {
+    const present = standing.get(each.host)
+    return present ? [{ wanted: each, now: present, fields: fieldsOf(present, each) }] : []
+  })
+  return {
+    create: missing.filter((each) => !isOver(each)),
+    change: compared.filter(({ fields }) => fields.length > 0),
+    surplus: exposed.filter(({ host }) => !wanted.has(host)),
+    over: missing.filter(isOver),
+    same: compared.filter(({ fields }) => fields.length === 0).length,
+  }
+}
+
+function fieldsOf(now: ListedExposure, wanted: ListedExposure): FieldChange[] {
+  const fields = (['server', 'port', 'health', 'tls'] as const)
+    .filter((field) => now[field] !== wanted[field])
+    .map((field) => ({ field, from: String(now[field]), to: String(wanted[field]) }))
+  const isSameEnd =
+    now.expiresAt === wanted.expiresAt ||
+    Math.abs((now.expiresAt ?? Number.POSITIVE_INFINITY) - (wanted.expiresAt ?? Number.POSITIVE_INFINITY)) <=
+      SAME_END_MS
+  return isSameEnd ? fields : [...fields, { field: 'expiresAt', from: endOf(now), to: endOf(wanted) }]
+}
+
+const endOf = ({ expiresAt }: ListedExposure): string =>
+  expiresAt === undefined ? 'never' : new Date(expiresAt).toISOString()
+
+/** One act, as `drawbridge up` or `drawbridge down` would do it. */
+export interface Act {
+  readonly verb: 'create' | 'change' | 'remove'
+  readonly host: string
+  readonly perform: () => Promise<unknown>
+}
+
+/** New hosts first, then changes in place, then removals. Each is a plan, a capability and a run of its own. */
+export function actsFor(
+  api: DrawbridgeClient,
+  zones: readonly string[],
+  { create, change, surplus }: Comparison,
+): Act[] {
+  const apply = async ({ host, server, port, health, tls, expiresAt }: ListedExposure, replaces?: string) => {
+    const lifetime = expiresAt === undefined ? {} : { expiresIn: Math.ceil((expiresAt - Date.now()) / 1000) }
+    const request = { ...splitHost(host, zones), server, port, health, tls, ...lifetime }
+    const { planId } = await api.plan(replaces === undefined ? request : { ...request, replaces })
+    await api.applyPlan(planId)
+  }
+  return [
+    ...create.map((each): Act => ({ verb: 'create', host: each.host, perform: () => apply(each) })),
+    ...change.map(
+      ({ wanted, now }): Act => ({ verb: 'change', host: now.host, perform: () => apply(wanted, now.planId) }),
+    ),
+    ...surplus.map(({ host, planId }): Act => ({ verb: 'remove', host, perform: () => api.removePlan(planId) })),
+  ]
+}

@@ -1,0 +1,113 @@
+import { keyIdsIn } from '../certificates/vault/key-file.ts'
+import { Vault } from '../certificates/vault/vault.ts'
+import type { Config } from '../config/config.ts'
+import { EdgeTrust } from '../edge/authority/trust.ts'
+import { Fences } from '../edge/files/fences.ts'
+import type { AuditEntry } from '../model/audit.ts'
+import { BY_CONSOLE } from '../model/run.ts'
+import { type BackupReport, backup } from '../operate/keep/backup.ts'
+import { type RestoreReport, restore } from '../operate/keep/restore.ts'
+import { claimService, claimStateFolder } from '../runtime/instance.ts'
+import { createLog } from '../runtime/log.ts'
+import { VERSION } from '../runtime/version.ts'
+import { assertUnused, openStore, raiseEpoch, restoreInto, snapshotOf } from '../store/open.ts'
+import type { Store } from '../store/ports/store.ts'
+import { settingOf } from './assemble.ts'
+import { agentClient } from './edges.ts'
+
+/** Backs the store and the state folder up. A service may run on them. */
+export function backupOf(config: Config, file: string, passphrase: string | undefined): Promise<BackupReport> {
+  const { stateDir, storeKeyFile } = config
+  const setting = settingOf(config)
+  return backup(file, passphrase, {
+    ...{ stateDir, storeKeyFile, version: VERSION, now: Date.now },
+    withSnapshot: (work) => snapshotOf(setting, work),
+    keyIds: keyIdsIn,
+    note: ({ at, bytes, isEncrypted, tables, files }) =>
+      withStore(config, (store) =>
+        store.transaction(async (session) => {
+          await session.noteBackup(at)
+          const facts = { bytes, isEncrypted, rows: rowsIn(tables), files }
+          await session.appendAudit(entryOf('backup', facts))
+        }),
+      ),
+  })
+}
+
+/** Restores a backup. Holds the state folder, so that no service starts on it meanwhile. */
+export async function restoreFrom(
+  config: Config,
+  file: string,
+  passphrase: string | undefined,
+): Promise<RestoreReport> {
+  const { stateDir, storeKeyFile } = config
+  const setting = settingOf(config)
+  return holdingState(stateDir, () =>
+    restore(file, passphrase, {
+      ...{ stateDir, storeKeyFile },
+      assertEmpty: () => assertUnused(setting),
+      restoreStore: (content) =>
+        restoreInto(setting, content, { now: Date.now(), edgeEpoch: highestLocalEpoch(config) }),
+      riseAboveAgents: () => riseAboveAgents(config),
+      note: ({ storeId, epoch, tables, files }) =>
+        withStore(config, async (store) => {
+          const facts = {
+            storeId,
+            fromEpoch: epoch.from,
+            toEpoch: epoch.to,
+            rows: rowsIn(tables),
+            files: files.written,
+          }
+          await store.appendAudit(entryOf('restore', facts))
+        }),
+    }),
+  )
+}
+
+const rowsIn = (tables: BackupReport['tables']): number => tables.reduce((sum, { rows }) => sum + rows, 0)
+
+export const entryOf = (action: AuditEntry['action'], facts: NonNullable<AuditEntry['facts']>): AuditEntry => {
+  const { actor, network } = BY_CONSOLE
+  return { at: Date.now(), actor, network, action, outcome: 'ok', facts }
+}
+
+async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(settingOf(config), { upgrade: false })
+  return work(store).finally(() => store.close())
+}
+
+export async function holdingState<T>(stateDir: string, work: () => Promise<T>): Promise<T> {
+  claimStateFolder(stateDir)
+  const claim = await claimService(stateDir, 0)
+  return work().finally(() => claim.release())
+}
+
+/** The highest epoch of the edges that this machine changes itself. */
+export const highestLocalEpoch = ({ edges }: Config): number =>
+  Math.max(0, ...Object.values(edges).map(({ folder }) => new Fences(folder).highestEpoch()))
+
+/** The same of edges behind agents. They are asked with the certificates of the store, which must have them. */
+async function riseAboveAgents(
+  config: Config,
+): Promise<{ readonly epoch: number; readonly silent: readonly string[] }> {
+  const { agents, storeKeyFile } = config
+  if (Object.keys(agents).length === 0) return { epoch: await raiseEpoch(settingOf(config), 0), silent: [] }
+  return withStore(config, async (store) => {
+    const shelf = await Vault.open({ store, file: storeKeyFile, now: Date.now })
+    const trust = new EdgeTrust({ shelf, instance: 'console', now: Date.now })
+    const log = createLog('silent', [])
+    const silent: string[] = []
+    let highest = 0
+    for (const [server, agent] of Object.entries(agents)) {
+      const client = agentClient({ server, agent, trust }, log)
+      await client.describe().then(
+        ({ epoch }) => {
+          highest = Math.max(highest, epoch)
+        },
+        () => silent.push(server),
+      )
+      client.reconnect()
+    }
+    return { epoch: await raiseEpoch(settingOf(config), highest), silent }
+  })
+}

@@ -1,0 +1,217 @@
+import { X509Certificate } from 'node:crypto'
+import { join } from 'node:path'
+import type { CertificateInventory, InstalledCertificate, PemPair } from '../certificates/contract.ts'
+import { installPair, issuedPair } from '../certificates/stock/issued-files.ts'
+import { describeLeaf } from '../certificates/stock/pair.ts'
+import { makePrivateFolder } from '../certificates/stock/private-file.ts'
+import type { Config } from '../config/config.ts'
+import { zoneOf } from '../config/zones.ts'
+import { blockFile, linesFile } from '../edge/config/layout.ts'
+import type { Edge, EdgeFile } from '../edge/contract.ts'
+import type { HostFence } from '../model/run.ts'
+import {
+  type Findings,
+  type FoundEntry,
+  lookAtWorld,
+  type RebuildOptions,
+  type RebuildParts,
+  type RebuildReport,
+} from '../operate/keep/rebuild.ts'
+import { resolveRequest } from '../plan/desired.ts'
+import { stepsToApply } from '../plan/steps.ts'
+import { siteOf } from '../runs/steps/context.ts'
+import { createLog } from '../runtime/log.ts'
+import { withTemporaryFolder } from '../runtime/temporary-folder.ts'
+import { openStore, raiseEpoch, schemaVersion } from '../store/open.ts'
+import { type Assembly, assemble, secretsOf, settingOf } from './assemble.ts'
+import { entryOf, highestLocalEpoch, holdingState } from './keep.ts'
+import { planSettings } from './observe.ts'
+
+const PATIENCE_MS = 15_000
+
+/**
+ * Looks at the world and, if that is confirmed, enters what was found into the store, which is created where it is missing. No service
+ * may run on it. Until it is confirmed nothing is written.
+ */
+export async function rebuildFrom(config: Config, options: RebuildOptions): Promise<RebuildReport> {
+  return holdingState(config.stateDir, async () => {
+    const rescued: Rescued = new Map()
+    const found = await withLook(config, rescued, options)
+    if (!(await options.confirm(found)) || found.adoptions.length === 0) return { ...found, epoch: undefined }
+    await install(config.stateDir, rescued)
+    return { ...found, epoch: await enter(config, found) }
+  })
+}
+
+/** Pairs that only an edge has, by fingerprint. */
+type Rescued = Map<string, { readonly firstName: string; readonly pair: PemPair }>
+
+async function install(stateDir: string, rescued: Rescued): Promise<void> {
+  for (const { firstName, pair } of rescued.values()) {
+    const folder = await makePrivateFolder(stateDir, 'acme', 'rebuilt')
+    await installPair(stateDir, { folder, key: '' }, firstName, pair)
+  }
+}
+
+/** The look needs a store that is open. Where there is none, one is made for the time of the look, in a folder of its own. */
+async function withLook(config: Config, rescued: Rescued, options: RebuildOptions): Promise<Findings> {
+  const look = async (looking: Config, upgrade: boolean) => {
+    const claim = { name: 'console', process: 'console', release: () => undefined }
+    const parts = await assemble(looking, createLog('silent', secretsOf(config)), { claim, upgrade })
+    return lookAtWorld(worldOf(config, parts, rescued), options).finally(() => parts.store.close())
+  }
+  // A store of another schema version is refused: only the service upgrades one.
+  if ((await schemaVersion(settingOf(config))) > 0) return look(config, false)
+  return withTemporaryFolder((folder) => {
+    const store = { kind: 'sqlite', file: join(folder, 'drawbridge.db') } as const
+    return look({ ...config, store, storeKeyFile: join(folder, 'store.key') }, true)
+  })
+}
+
+/** One transaction: everything that was found, or nothing. Resolves with the epoch of the store. */
+async function enter(config: Config, { adoptions, left }: Findings): Promise<number> {
+  const store = await openStore(settingOf(config))
+  try {
+    const told = Math.max(highestLocalEpoch(config), ...adoptions.map(({ epoch }) => epoch ?? 0))
+    const epoch = await raiseEpoch(settingOf(config), told)
+    const since = Date.now()
+    await store.transaction(async (session) => {
+      for (const { host, plan, receipt, expiresAt } of adoptions) {
+        const { planId } = plan
+        await session.insertPlan(plan)
+        await session.insertExposure({ host, planId, state: 'applied', fence: 0, since, receipt, expiresAt })
+      }
+      for (const { host, plan, guessed } of adoptions) {
+        const { planId, request } = plan
+        const facts = { server: request.server, port: request.port, tls: request.tls, guessed: guessed.join(', ') }
+        await session.appendAudit({ ...entryOf('rebuild', facts), host, planId })
+      }
+      await session.appendAudit(entryOf('rebuild', { adopted: adoptions.length, left: left.length, epoch }))
+    })
+    return epoch
+  } finally {
+    await store.close()
+  }
+}
+
+/** What a look uses of the service. None of it changes an edge or a zone. */
+function worldOf(config: Config, parts: Assembly, rescued: Rescued): RebuildParts {
+  const settings = planSettings(config)
+  const edges = [parts.primary, parts.secondary].flatMap((edge) => edge ?? [])
+  const edgeOf = (server: string): Edge => {
+    const edge = edges.find((each) => each.server === server)
+    if (!edge) throw new Error(`Edge ${server} is not configured.`)
+    return edge
+  }
+  return {
+    entries: async () => {
+      const silent: string[] = []
+      const lists = edges.map((edge) =>
+        entriesOn(edge, parts).catch((error: unknown) => {
+          if (edge === parts.primary) throw error
+          silent.push(edge.server)
+          return []
+        }),
+      )
+      return { entries: inOrder(await Promise.all(lists)), silent }
+    },
+    isKnown: async (host, planId) =>
+      (await parts.store.findExposure(host)) !== undefined || (await parts.store.findPlan(planId)) !== undefined,
+    records: async (host) =>
+      parts.readSets(
+        zoneOf(config.zones, host)?.name ?? '',
+        [host, `_drawbridge.${host}`],
+        AbortSignal.timeout(PATIENCE_MS),
+      ),
+    backendOf: (target) => backendOf(config, target),
+    zoneOf: (host) => {
+      const zone = zoneOf(config.zones, host)?.name
+      return zone === undefined ? undefined : { zone, subdomain: host.slice(0, -zone.length - 1) }
+    },
+    resolve: (request) => {
+      const { request: canonical, url } = resolveRequest(request, settings)
+      const { ttl, publish } = settings.zones.get(canonical.zone) ?? { ttl: 60, publish: [] }
+      return { request: canonical, url, published: publish, ttl }
+    },
+    certificateOf: (entry) => certificateOf(config, entry, { edge: edgeOf(entry.edge), rescued, ...parts }),
+    healthOf: (entry) => healthOf(edgeOf(entry.edge), entry),
+    filesOf: async (plan, entry, certificate) => {
+      const edge = edgeOf(entry.edge)
+      const pair = certificate && (rescued.get(certificate.fingerprint)?.pair ?? (await parts.loadPair(certificate)))
+      const files = await edge.filesFor({ ...siteOf(plan), certificate: pair })
+      return edge.hashFiles(files.map(({ path }) => path))
+    },
+    steps: (tls) => stepsToApply(tls, [], settings.challenge),
+    now: Date.now,
+  }
+}
+
+/** A host of the Primary is taken from there. */
+const inOrder = (lists: readonly (readonly FoundEntry[])[]): readonly FoundEntry[] => {
+  const hosts = new Map<string, FoundEntry>()
+  for (const entry of lists.flat()) if (!hosts.has(entry.host)) hosts.set(entry.host, entry)
+  return [...hosts.values()].toSorted((a, b) => (a.host < b.host ? -1 : 1))
+}
+
+async function entriesOn(edge: Edge, { edges }: Pick<Assembly, 'edges'>): Promise<readonly FoundEntry[]> {
+  const listed = (await edge.list()).filter(({ planId }) => planId !== undefined)
+  const hosts = listed.map(({ host }) => host)
+  const files = await edge.read(hosts.flatMap((host) => [linesFile(host), blockFile(host)]))
+  const read = (await edges.get(edge.server)?.records(files)) ?? []
+  const fences = new Map<string, HostFence>((await edge.fencesOf(hosts)).map((fence) => [fence.host, fence]))
+  return listed.map(({ host, certificate }, at) => ({
+    host,
+    edge: edge.server,
+    record: read[2 * at] ?? read[2 * at + 1],
+    certificate,
+    epoch: fences.get(host)?.epoch,
+  }))
+}
+
+function backendOf({ servers }: Config, target: string): { server: string; port: number } | undefined {
+  const { hostname, port } = new URL(target)
+  const address = hostname.replace(/^\[|\]$/g, '')
+  const server = servers.targets.find((id) => servers.addresses[id] === address)
+  return server === undefined ? undefined : { server, port: Number(port || 80) }
+}
+
+const USUAL_PATHS = ['/healthz', '/health', '/'] as const
+
+async function healthOf(edge: Edge, { host, record }: FoundEntry): Promise<string> {
+  for (const path of USUAL_PATHS) {
+    const answer = await edge
+      .ask({ host, path, tls: record?.tls ?? false }, AbortSignal.timeout(PATIENCE_MS))
+      .catch(() => undefined)
+    if (answer?.kind === 'answer' && answer.httpStatus >= 200 && answer.httpStatus < 300) return path
+  }
+  return '/'
+}
+
+interface CertificateSources {
+  readonly edge: Edge
+  readonly inventory: CertificateInventory
+  readonly rescued: Rescued
+}
+
+/** The pair that the entry names: from the folders or, where they are lost too, from the edge's own copy. */
+async function certificateOf(
+  { stateDir }: Config,
+  { host, certificate: id }: FoundEntry,
+  { edge, inventory, rescued }: CertificateSources,
+): Promise<InstalledCertificate | undefined> {
+  const covering = await inventory.covering(host, Date.now())
+  if (covering && edge.certificateId(covering.fingerprint) === id) return covering
+  const files = await edge.releasedFiles(host)
+  const [certificatePem, keyPem] = [pemIn(files, 'crt'), pemIn(files, 'key')]
+  if (certificatePem === undefined || keyPem === undefined) return undefined
+  const described = describeLeaf(new X509Certificate(certificatePem))
+  const { fingerprint, names } = described
+  const installed = await inventory.withFingerprint(fingerprint)
+  if (installed) return installed
+  const firstName = names[0] ?? host
+  rescued.set(fingerprint, { firstName, pair: { certificatePem, keyPem, fingerprint } })
+  return { ...described, issued: true, ...issuedPair(stateDir, firstName) }
+}
+
+const pemIn = (files: readonly EdgeFile[], ending: string): string | undefined =>
+  files.find(({ path }) => path.endsWith(`.${ending}`))?.content ?? undefined

@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import { stringify } from 'yaml'
+import { readFile } from './config.ts'
+import { ConfigDocument } from './document.ts'
+import * as value from './values.ts'
+
+/** One exposure of a file, with the defaults of `drawbridge up`. */
+export interface ListedExposure {
+  readonly host: string
+  readonly server: string
+  readonly port: number
+  readonly health: string
+  readonly tls: boolean
+  /** Milliseconds since 1970. Undefined: never. */
+  readonly expiresAt?: number | undefined
+}
+
+const instant = value.parsed(
+  (given) =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(given) ? parseInstant(given) : undefined,
+  { allowed: 'a time with its zone, such as 2026-12-31T18:00:00Z' },
+)
+
+const parseInstant = (text: string): number | undefined => {
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : at
+}
+
+const schema = Type.Object({
+  exposures: Type.Array(
+    Type.Object({
+      host: value.dnsName('a host in full, such as hello.example.test'),
+      server: value.serverId('the id of a server, such as 25'),
+      port: Type.Integer({ minimum: 1, maximum: 65_535, allowed: 'a port, 1 to 65535' }),
+      health: Type.String({ pattern: '^/', allowed: 'a path such as /healthz', default: '/healthz' }),
+      tls: value.truth(true),
+      expiresAt: Type.Optional(instant),
+    }),
+    { default: [] },
+  ),
+})
+
+/** The exposures of a file, each host once. Throws a ConfigError that names file, line and field of every fault. */
+export function readExposures(file: string): readonly ListedExposure[] {
+  const document = new ConfigDocument(readFile(file), file)
+  const { exposures } = document.read(schema)
+  const seen = new Set<string>()
+  for (const [index, { host }] of exposures.entries()) {
+    if (seen.has(host)) document.refuse(['exposures', index, 'host'], `is there twice: ${host}.`)
+    seen.add(host)
+  }
+  document.assertSound()
+  return exposures
+}
+
+const HEADER = `# Exposures of Drawbridge. "drawbridge diff -f FILE" compares them with the service, and
+# "drawbridge apply -f FILE" makes the service expose them.
+`
+
+/** The text of such a file. What has its default is written too, so that a reader needs no other page. */
+export const exposuresText = (exposures: readonly ListedExposure[]): string =>
+  HEADER +
+  stringify({
+    exposures: exposures.map(({ expiresAt, ...listed }) => ({
+      ...listed,
+      ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    })),
+  })

@@ -1,0 +1,228 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { InstalledCertificate } from '../../certificates/contract.ts'
+import type { ZoneRecord } from '../../dns/contract.ts'
+import { sentenceOf } from '../../model/errors.ts'
+import { type Change, type ExposureRequest, isPlanId, type Plan } from '../../model/exposure.ts'
+import type { ChosenCertificate, FileHash, Receipt } from '../../model/receipt.ts'
+import { CONSOLE_ACTOR, type StepName } from '../../model/run.ts'
+import { chosen } from '../../runs/steps/certificate.ts'
+
+/** An entry of Drawbridge as an edge has it. */
+export interface FoundEntry {
+  readonly host: string
+  /** The server of the edge. */
+  readonly edge: string
+  /** Undefined for an entry that nobody can read: somebody edited it, or another version wrote it. */
+  readonly record: { readonly planId: string; readonly target: string; readonly tls: boolean } | undefined
+  /** The id of its pair on the edge. */
+  readonly certificate: string | undefined
+  /** The epoch of the store that changed it last. */
+  readonly epoch: number | undefined
+}
+
+/** A valid request, as this installation would plan it now. */
+interface Resolved {
+  readonly request: ExposureRequest
+  readonly url: string
+  /** The records that the zone publishes for the host, without the owner mark. */
+  readonly published: readonly Pick<ZoneRecord, 'type' | 'value'>[]
+  readonly ttl: number
+}
+
+export interface RebuildParts {
+  /** The hosts on all edges, each once, and the servers whose edges could not be read. Rejects if the Primary's cannot. */
+  readonly entries: () => Promise<{ readonly entries: readonly FoundEntry[]; readonly silent: readonly string[] }>
+  /** Whether the store knows the host or the plan already. */
+  readonly isKnown: (host: string, planId: string) => Promise<boolean>
+  /** All records of the host and of its owner mark. `unknown`: the zone did not answer for certain. */
+  readonly records: (host: string) => Promise<readonly ZoneRecord[] | 'unknown'>
+  /** The server and the backend's port that a target belongs to. */
+  readonly backendOf: (target: string) => { readonly server: string; readonly port: number } | undefined
+  /** Undefined for a host in no zone of this installation. */
+  readonly zoneOf: (host: string) => { readonly zone: string; readonly subdomain: string } | undefined
+  /** Rejects with Problem if this installation would refuse the request. */
+  readonly resolve: (request: ExposureRequest) => Resolved
+  /** The certificate with which an edge serves the host. Takes the pair from the edge where no folder has it. */
+  readonly certificateOf: (entry: FoundEntry) => Promise<InstalledCertificate | undefined>
+  /** The path that answers with 2xx. The path itself is on no edge. */
+  readonly healthOf: (entry: FoundEntry) => Promise<string>
+  /** The files of the plan on the edge of its entry, as they stand. */
+  readonly filesOf: (
+    plan: Plan,
+    entry: FoundEntry,
+    certificate: ChosenCertificate | undefined,
+  ) => Promise<readonly FileHash[]>
+  readonly steps: (tls: boolean) => readonly StepName[]
+  readonly now: () => number
+}
+
+/** What a file of exposures tells and the world does not. */
+interface Remembered {
+  readonly health?: string | undefined
+  readonly expiresAt?: number | undefined
+}
+
+interface Adoption {
+  readonly host: string
+  readonly plan: Plan
+  readonly receipt: Receipt
+  readonly expiresAt: number | undefined
+  readonly epoch: number | undefined
+  /** What was not in the world. */
+  readonly guessed: readonly ('health' | 'expiry')[]
+}
+
+interface NotAdopted {
+  readonly host: string
+  readonly reason: string
+}
+
+export interface Findings {
+  readonly adoptions: readonly Adoption[]
+  readonly left: readonly NotAdopted[]
+  /** Hosts that the store has already. */
+  readonly known: number
+  /** Servers whose edges could not be read. */
+  readonly silent: readonly string[]
+}
+
+interface LookOptions {
+  /** Also adopts what stores of other epochs than the newest one have changed last. */
+  readonly otherEpochs: boolean
+  /** By host. */
+  readonly remembered: ReadonlyMap<string, Remembered>
+}
+
+export interface RebuildOptions extends LookOptions {
+  /** Asks whether to adopt what was found. Rejects, or resolves with false, to leave everything as it is. */
+  readonly confirm: (found: Findings) => Promise<boolean>
+}
+
+export interface RebuildReport extends Findings {
+  /** Undefined if nothing was adopted. */
+  readonly epoch: number | undefined
+}
+
+/** Looks at edges, zones and certificates, and tells what can be managed again. Changes nothing in the world. */
+export async function lookAtWorld(parts: RebuildParts, options: LookOptions): Promise<Findings> {
+  const { entries, silent } = await parts.entries()
+  const newest = Math.max(0, ...entries.map(({ epoch }) => epoch ?? 0))
+  const found: (Adoption | NotAdopted | 'known')[] = []
+  for (let at = 0; at < entries.length; at += AT_ONCE)
+    found.push(
+      ...(await Promise.all(entries.slice(at, at + AT_ONCE).map((entry) => judge(entry, newest, parts, options)))),
+    )
+  const unknown = found.filter((each) => each !== 'known')
+  return {
+    adoptions: unknown.filter((each) => 'plan' in each),
+    left: unknown.filter((each) => 'reason' in each),
+    known: found.length - unknown.length,
+    silent,
+  }
+}
+
+/** How many hosts are looked at together. */
+const AT_ONCE = 16
+
+async function judge(
+  entry: FoundEntry,
+  newest: number,
+  parts: RebuildParts,
+  { otherEpochs, remembered }: LookOptions,
+): Promise<Adoption | NotAdopted | 'known'> {
+  const { host, record, epoch } = entry
+  if (record && (await parts.isKnown(host, record.planId))) return 'known'
+  if (epoch !== undefined && epoch !== newest && !otherEpochs) return { host, reason: otherEpoch(epoch, newest) }
+  return adopt(entry, parts, remembered.get(host)).catch((error: unknown) => ({
+    host,
+    reason: error instanceof NotOurs ? error.message : sentenceOf(error),
+  }))
+}
+
+const otherEpoch = (epoch: number, newest: number): string =>
+  `It was changed last by the store of epoch ${epoch}, and other hosts by that of epoch ${newest}. ` +
+  'If both are this installation, for example before and after a restore, pass --other-epochs.'
+
+/** Why an entry is not adopted, as a sentence. */
+class NotOurs extends Error {}
+
+const MARK = /^drawbridge (\S+)$/
+
+async function adopt(entry: FoundEntry, parts: RebuildParts, remembered: Remembered = {}): Promise<Adoption> {
+  const { host, record, epoch } = entry
+  if (!record) throw new NotOurs(`The entry on edge ${entry.edge} was edited, or another version wrote it.`)
+  const named = parts.zoneOf(host)
+  if (!named) throw new NotOurs('No zone of the configuration contains it.')
+  const backend = parts.backendOf(record.target)
+  if (!backend) throw new NotOurs(`No deployment target of the configuration has the address of ${record.target}.`)
+  const health = remembered.health ?? (await parts.healthOf(entry))
+  const { request, url, published, ttl } = parts.resolve({ ...named, ...backend, health, tls: record.tls })
+  const { exposureId, records } = ownRecords(host, await parts.records(host), published)
+  const certificate = record.tls ? await certificateFor(entry, parts) : undefined
+  const createdAt = parts.now()
+  const draft = {
+    planId: record.planId,
+    state: 'applied',
+    host,
+    url,
+    request,
+    checks: [],
+    changes: changesOf(record, certificate, records, ttl),
+    steps: parts.steps(record.tls),
+    createdAt,
+    expiresAt: createdAt,
+    createdBy: CONSOLE_ACTOR,
+    // The former secret is lost. The service writes the entries again with this one.
+    proof: randomBytes(32).toString('hex'),
+    ...(exposureId !== record.planId && { exposureId }),
+  } as const
+  const plan: Plan = { ...draft, digest: digestOf(draft) }
+  const files = await parts.filesOf(plan, entry, certificate)
+  const receipt: Receipt = { version: 2, files, records, ...(certificate && { certificate }) }
+  const guessed = [
+    ...(remembered.health === undefined ? (['health'] as const) : []),
+    ...('expiresAt' in remembered ? [] : (['expiry'] as const)),
+  ]
+  return { host, plan, receipt, expiresAt: remembered.expiresAt, epoch, guessed }
+}
+
+/** The records under our owner mark. Refuses a name whose records are not those that this installation publishes. */
+function ownRecords(
+  host: string,
+  found: readonly ZoneRecord[] | 'unknown',
+  published: Resolved['published'],
+): { readonly exposureId: string; readonly records: readonly ZoneRecord[] } {
+  if (found === 'unknown') throw new NotOurs('The DNS server of its zone gave no certain answer. Try again.')
+  const marks = found.filter(({ name, type }) => type === 'TXT' && name !== host)
+  const [mark] = marks
+  const exposureId = MARK.exec(mark?.value ?? '')?.[1]
+  if (!mark || marks.length !== 1 || exposureId === undefined || !isPlanId(exposureId))
+    throw new NotOurs(`Its owner mark, the TXT record of _drawbridge.${host}, is missing or was changed.`)
+  const own = found.filter(({ name, type }) => name === host && type !== 'TXT')
+  const keysOf = (records: Resolved['published']) => new Set(records.map(({ type, value }) => `${type} ${value}`))
+  if (keysOf(own).symmetricDifference(keysOf(published)).size > 0)
+    throw new NotOurs('Its address records are not those that the zone publishes in the configuration.')
+  return { exposureId, records: [...own, mark] }
+}
+
+async function certificateFor(entry: FoundEntry, parts: RebuildParts): Promise<ChosenCertificate> {
+  const found = await parts.certificateOf(entry)
+  if (!found) throw new NotOurs('Its certificate is neither in a folder of certificates nor on the edge.')
+  return chosen(found, found.issued ? 'issued' : 'installed')
+}
+
+function changesOf(
+  { target, tls }: NonNullable<FoundEntry['record']>,
+  certificate: ChosenCertificate | undefined,
+  records: readonly ZoneRecord[],
+  ttl: number,
+): readonly Change[] {
+  const [{ name: serverName } = { name: '' }] = records
+  return [
+    ...(certificate ? [{ kind: 'certificate', action: 'reuse', names: certificate.names } as const] : []),
+    { kind: 'proxy', action: 'create', serverName, target, https: tls },
+    ...records.map((record) => ({ kind: 'dns', action: 'create', ...record, ttl }) as const),
+  ]
+}
+
+const digestOf = (draft: object): string => `sha256:${createHash('sha256').update(JSON.stringify(draft)).digest('hex')}`

@@ -1,0 +1,112 @@
+import { Kysely } from 'kysely'
+import { type Engine, UnusableStore } from './dialects/engine.ts'
+import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
+import type { CopyReport, RowPage, SnapshotContent, SnapshotHead, StoreSnapshot } from './ports/copy.ts'
+import type { Schema } from './schema.ts'
+import { assertEmpty, assertIdle, COPIED, isTable, pagesOf, sumOf } from './tables.ts'
+
+/** Reads one state of a store while services write to it. They do not wait for it. */
+export async function readSnapshot<T>(engine: Engine, work: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
+  const db = new Kysely<Schema>({ dialect: engine.dialect })
+  try {
+    if (!engine.exists()) throw new UnusableStore('The file does not exist. Start the service once to create it.')
+    await assertNewest(db)
+    const reading = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+    return await reading.execute(async (transaction) =>
+      work({
+        ...(await headOf(transaction)),
+        async *pages(done) {
+          for (const table of COPIED) yield* pagesOf(transaction, table, done)
+        },
+      }),
+    )
+  } finally {
+    await db.destroy().catch(() => undefined)
+  }
+}
+
+async function headOf(db: Kysely<Schema>): Promise<SnapshotHead> {
+  const { store_id, epoch, key_id } = await db.selectFrom('store_identity').selectAll().executeTakeFirstOrThrow()
+  return { schema: MIGRATIONS.length, storeId: store_id, epoch, keyId: key_id }
+}
+
+interface WriteOptions {
+  readonly now: number
+  /** The highest epoch that an edge has recorded. The restored store begins a higher one. */
+  readonly edgeEpoch: number
+}
+
+/**
+ * Writes a snapshot into an empty store, in one transaction, in a new epoch. What was written is read again and compared with the counts
+ * and hashes of the snapshot. A snapshot of an older schema version is written as it is and then upgraded.
+ */
+export async function writeSnapshot(
+  engine: Engine,
+  content: SnapshotContent,
+  { now, edgeEpoch }: WriteOptions,
+): Promise<CopyReport> {
+  const db = new Kysely<Schema>({ dialect: engine.dialect })
+  try {
+    await prepare(db, engine, content.schema)
+    const report = await db.transaction().execute(async (writing): Promise<CopyReport> => {
+      await engine.lockForCopy(writing)
+      await assertIdle(writing, 'store', now)
+      await assertEmpty(writing, content.tables.map(({ table }) => table).filter(isTable))
+      await writing.deleteFrom('audit_head').execute()
+      for await (const page of content.pages) await insert(writing, page)
+      await assertFaithful(writing, content)
+      const epoch = Math.max(now, content.epoch + 1, edgeEpoch + 1)
+      const { storeId, keyId } = content
+      await writing.updateTable('store_identity').set({ epoch, store_id: storeId, key_id: keyId }).execute()
+      return { storeId, epoch: { from: content.epoch, to: epoch }, tables: content.tables }
+    })
+    await migrate(db, engine)
+    return report
+  } finally {
+    await db.destroy().catch(() => undefined)
+  }
+}
+
+async function prepare(db: Kysely<Schema>, engine: Engine, schema: number): Promise<void> {
+  const present = engine.exists() ? await versionOf(db) : 0
+  if (present === 0) await migrate(db, engine, MIGRATIONS.slice(0, schema))
+  else if (present !== schema)
+    throw new UnusableStore(
+      `The store has schema version ${present}, and the backup has ${schema}. Nothing was changed. ` +
+        'Move the store away, or name a new database.',
+    )
+}
+
+async function insert(writing: Kysely<Schema>, { table, rows }: RowPage): Promise<void> {
+  if (!isTable(table)) throw new UnusableStore(`The backup has a table ${JSON.stringify(table)}, which no store has.`)
+  if (rows.length > 0)
+    await writing
+      .insertInto(table)
+      .values(rows as never)
+      .execute()
+}
+
+async function assertFaithful(writing: Kysely<Schema>, { tables }: SnapshotContent): Promise<void> {
+  for (const { table, rows, hash } of tables) {
+    if (!isTable(table)) continue
+    const written = await sumOf(writing, table)
+    if (written.rows !== rows || written.hash !== hash)
+      throw new UnusableStore(
+        `Table ${table} was not restored faithfully: the backup has ${rows} rows and ${written.rows} were written. ` +
+          'The store was left empty.',
+      )
+  }
+}
+
+/** Rejects if the store has rows. Creates nothing. */
+export async function assertUnusedIn(engine: Engine): Promise<void> {
+  if (!engine.exists()) return
+  const db = new Kysely<Schema>({ dialect: engine.dialect })
+  try {
+    if ((await versionOf(db)) === 0) return
+    await assertNewest(db)
+    await assertEmpty(db)
+  } finally {
+    await db.destroy().catch(() => undefined)
+  }
+}

@@ -1,0 +1,237 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import { Vault } from '../../src/certificates/vault/vault.ts'
+import { backupOf, restoreFrom } from '../../src/compose/keep.ts'
+import { type Config, readConfig } from '../../src/config/config.ts'
+import { verifyAudit } from '../../src/operate/audit-verify.ts'
+import { type BackupLine, writeBackup } from '../../src/operate/keep/backup-file.ts'
+import { openStore, type StoreSetting } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/ports/store.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { type Bench, onPostgres, onSqlite } from './engines.ts'
+import { NOW, sampleEntry, samplePlan, sampleRun } from './samples.ts'
+
+/** A backup is one state of a store that others write to, and a restore gives exactly that state, or nothing. */
+const sqlite = onSqlite()
+const postgres = onPostgres()
+
+let folder: ReturnType<typeof tempFolder>
+beforeEach(() => {
+  folder = tempFolder()
+})
+afterEach(() => folder[Symbol.dispose]())
+const at = (...parts: string[]) => join(folder.path, ...parts)
+
+/** The configuration of a machine whose store is this one. */
+function machine(name: string, setting: StoreSetting): Config {
+  const stateDir = at(name)
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 })
+  const config = readConfig(
+    `stateDir: ${stateDir}\nedges: {}\nzones: { lab.test: { primary: 127.0.0.1 } }\n`,
+    at(`${name}.yaml`),
+    { DRAWBRIDGE_STORE: setting.kind === 'postgres' ? setting.url : 'sqlite' },
+  )
+  return setting.kind === 'postgres' ? config : { ...config, store: setting }
+}
+const otherSqlite = (): StoreSetting => ({ kind: 'sqlite', file: at('other', 'drawbridge.db') })
+
+/** Every transaction writes a plan and an audit line: one state has as many of each. */
+async function write(store: Store, name: string): Promise<void> {
+  await store.transaction(async (session) => {
+    await session.insertPlan(samplePlan({ planId: `plan_${name}`, host: `${name}.lab.test` }))
+    await session.appendAudit(sampleEntry({ facts: { text: 'NUL \u0000, half a pair \ud800, \u2028' } }))
+  })
+}
+
+async function fill(store: Store, config: Config): Promise<void> {
+  for (let i = 0; i < 700; i += 1) await write(store, `early-${i}`)
+  const vault = await Vault.open({ store, file: config.storeKeyFile, now: Date.now })
+  await vault.put('edge authority', 'a sealed text')
+  await store.insertRun(sampleRun({ runId: 'run_open', planId: 'plan_early-0', host: 'early-0.lab.test' }))
+  for (const path of [
+    'certificates/a.lab.test/privkey.pem',
+    'acme/x/account.key',
+    'backups/run_open/0',
+    'backups/run_old/0',
+  ]) {
+    mkdirSync(join(config.stateDir, path, '..'), { recursive: true, mode: 0o700 })
+    writeFileSync(join(config.stateDir, path), `content of ${path}\0`, { mode: 0o600 })
+  }
+}
+
+const engines: readonly [string, Bench][] = [
+  ['SQLite', sqlite],
+  ['PostgreSQL', postgres],
+]
+
+describe.each(engines)('on %s', (_name, bench) => {
+  test('a backup under load is one state, and a restore on an empty machine has all of it', async () => {
+    const store = await bench.open()
+    const config = machine('source', bench.setting())
+    await fill(store, config)
+    let isOver = false
+    let late = 0
+    const load = (async () => {
+      for (; !isOver; late += 1) await write(store, `late-${late}`)
+    })()
+    const report = await backupOf(config, at('one.backup'), undefined)
+    const lateDuring = late
+    isOver = true
+    await load
+    expect(lateDuring).toBeGreaterThan(0)
+    expect(statSync(at('one.backup')).mode & 0o777).toBe(0o600)
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toStrictEqual([])
+
+    const empty = machine('target', otherSqlite())
+    const restored = await restoreFrom(empty, at('one.backup'), undefined)
+    const target = await openStore(otherSqlite(), { upgrade: false })
+    const plans = await target.listPlans({ limit: 100_000 })
+    const verdict = await verifyAudit(target)
+    // The restore itself has appended a line.
+    expect(verdict).toMatchObject({ ok: true, lines: plans.length + 1 })
+    expect(plans.length).toBeGreaterThanOrEqual(700)
+    expect(plans.length).toBeLessThan(700 + late)
+    expect(report.tables.find(({ table }) => table === 'plans')?.rows).toBe(plans.length)
+    expect(await target.storeId()).toBe(await store.storeId())
+    expect(await target.epoch()).toBe(restored.epoch.to)
+    expect(restored.epoch.to).toBeGreaterThan(await store.epoch())
+    const vault = await Vault.open({ store: target, file: empty.storeKeyFile, now: Date.now })
+    expect(await vault.read('edge authority')).toBe('a sealed text')
+    await target.close()
+    for (const path of ['certificates/a.lab.test/privkey.pem', 'acme/x/account.key', 'backups/run_open/0'])
+      expect(readFileSync(join(empty.stateDir, path), 'utf8')).toBe(`content of ${path}\0`)
+    expect(readdirSync(join(empty.stateDir, 'backups'))).toStrictEqual(['run_open'])
+    for (const path of ['store.key', 'certificates/a.lab.test/privkey.pem'])
+      expect(statSync(join(empty.stateDir, path)).mode & 0o777).toBe(0o600)
+
+    expect(await store.lastBackupAt()).toBe(report.at)
+    expect((await store.readAudit(0, 100_000)).filter(({ action }) => action === 'backup')).toHaveLength(1)
+  })
+
+  test('a backup of a store is restored on the other engine', async () => {
+    await write(await bench.open(), 'one')
+    await backupOf(machine('source', bench.setting()), at('one.backup'), undefined)
+    const other = bench === sqlite ? postgres : sqlite
+    await restoreFrom(machine('target', other.setting()), at('one.backup'), undefined)
+    const target = await other.open()
+    expect(await target.findPlan('plan_one')).toStrictEqual(await (await bench.open()).findPlan('plan_one'))
+    expect(await verifyAudit(target)).toMatchObject({ ok: true })
+  })
+
+  test('a store that is not empty is refused and left as it is', async () => {
+    await write(await sqlite.open(), 'one')
+    await backupOf(machine('source', sqlite.setting()), at('one.backup'), undefined)
+    const other = bench === sqlite ? machine('other', otherSqlite()) : machine('other', postgres.setting())
+    const target = bench === sqlite ? await openStore(otherSqlite()) : await postgres.open()
+    await write(target, 'there')
+    const epoch = await target.epoch()
+    await expect(restoreFrom(other, at('one.backup'), undefined)).rejects.toThrow('its table plans has 1 row')
+    expect(await target.epoch()).toBe(epoch)
+    expect((await target.listPlans({ limit: 10 })).map(({ planId }) => planId)).toStrictEqual(['plan_there'])
+    expect(readdirSync(other.stateDir)).not.toContain('store.key')
+    if (bench === sqlite) await target.close()
+  })
+})
+
+describe('a backup file', () => {
+  const made = async (passphrase?: string): Promise<string> => {
+    const store = await sqlite.open()
+    const config = machine('source', sqlite.setting())
+    await fill(store, config)
+    await backupOf(config, at('one.backup'), passphrase)
+    return at('one.backup')
+  }
+  const restoring = (file: string, passphrase?: string) =>
+    restoreFrom(machine('target', otherSqlite()), file, passphrase)
+  const nothingWritten = () => readdirSync(at('target')).filter((name) => !name.startsWith('instance'))
+
+  it('overwrites nothing', async () => {
+    await made()
+    const before = readFileSync(at('one.backup'))
+    await expect(backupOf(machine('source', sqlite.setting()), at('one.backup'), undefined)).rejects.toThrow(
+      'exists already',
+    )
+    expect(readFileSync(at('one.backup'))).toStrictEqual(before)
+  })
+
+  it('is refused when a bit is changed, when it is cut off and when something is appended', async () => {
+    const whole = readFileSync(await made())
+    const places = [70, Math.floor(whole.length / 2), whole.length - 1]
+    const flipped = places.map((place) => {
+      const copy = Buffer.from(whole)
+      copy[place] = (copy[place] ?? 0) ^ 1
+      return copy
+    })
+    const variants = [
+      ...flipped,
+      whole.subarray(0, -1),
+      whole.subarray(0, 100),
+      Buffer.concat([whole, Buffer.alloc(1)]),
+    ]
+    for (const [index, content] of variants.entries()) {
+      writeFileSync(at(`bad-${index}`), content)
+      await expect(restoring(at(`bad-${index}`)), `variant ${index}`).rejects.toThrow('Nothing of it was used')
+    }
+    writeFileSync(at('not-ours'), 'hello\n')
+    await expect(restoring(at('not-ours'))).rejects.toThrow('not a backup of Drawbridge')
+    writeFileSync(at('newer'), '{"drawbridgeBackup":2}\n')
+    await expect(restoring(at('newer'))).rejects.toThrow('reads formats up to 1')
+    expect(nothingWritten()).toStrictEqual([])
+  })
+
+  it('with a passphrase shows nothing of its content, and opens with that passphrase only', async () => {
+    const secret = 'correct horse battery'
+    const bytes = readFileSync(await made(secret))
+    for (const text of ['early-1.lab.test', 'BEGIN', 'key-']) expect(bytes.includes(text)).toBe(false)
+    await expect(restoring(at('one.backup'))).rejects.toThrow('is encrypted')
+    await expect(restoring(at('one.backup'), 'wrong horse battery')).rejects.toThrow('passphrase does not open')
+    expect(nothingWritten()).toStrictEqual([])
+    const { tables } = await restoring(at('one.backup'), secret)
+    expect(tables.find(({ table }) => table === 'plans')?.rows).toBe(700)
+  })
+
+  it('never overwrites a file that differs, and names it before anything is written', async () => {
+    await made()
+    const there = join(machine('target', otherSqlite()).stateDir, 'certificates', 'a.lab.test', 'privkey.pem')
+    mkdirSync(join(there, '..'), { recursive: true })
+    writeFileSync(there, 'another key')
+    await expect(restoring(at('one.backup'))).rejects.toThrow(`differ from the backup: ${there}`)
+    expect(readFileSync(there, 'utf8')).toBe('another key')
+    expect(nothingWritten()).toStrictEqual(['certificates'])
+  })
+
+  it.each(['../evil', 'certificates/../../evil', '/tmp/evil', 'certificates//evil', 'drawbridge.db', 'certificates'])(
+    'that names the file %s is refused',
+    async (path) => {
+      const head = { version: '0', at: NOW, schema: 1, storeId: 'store_x', epoch: 1, keyId: null }
+      const lines = async function* (): AsyncGenerator<BackupLine> {
+        yield { head }
+        yield { file: { path, content: 'ZXZpbA==' } }
+        yield { end: { tables: [], files: 1 } }
+      }
+      await writeBackup(at('evil.backup'), lines(), undefined)
+      await expect(restoring(at('evil.backup'))).rejects.toThrow('a file outside the state folder')
+      expect(nothingWritten()).toStrictEqual([])
+    },
+  )
+
+  it('is not written when the key file does not open what is sealed', async () => {
+    await made()
+    const config = machine('source', sqlite.setting())
+    writeFileSync(config.storeKeyFile, '', { mode: 0o600 })
+    await expect(backupOf(config, at('two.backup'), undefined)).rejects.toThrow('No backup was written')
+    expect(readdirSync(folder.path)).not.toContain('two.backup')
+  })
+
+  it('begins an epoch above those of the edges of its machine', async () => {
+    await made()
+    const edge = at('edge')
+    mkdirSync(edge)
+    const told = NOW + 10_000 * 86_400_000
+    writeFileSync(join(edge, '.fences'), `# Fences ${'0'.repeat(32)}: epoch.\n\n${told} 1 x.lab.test;\n`)
+    const config = machine('target', otherSqlite())
+    const edges = { '23': { folder: edge } } as unknown as Config['edges']
+    expect((await restoreFrom({ ...config, edges }, at('one.backup'), undefined)).epoch.to).toBe(told + 1)
+  })
+})

@@ -1,0 +1,223 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { launcher } from '../../../lab/checkout.ts'
+import type { ServiceConfig } from '../../../lab/service-config.ts'
+import { statePaths } from '../../../lab/state.ts'
+import type { Plan } from '../../../src/model/exposure.ts'
+import { type Exposure, eachExposure } from '../../../src/store/ports/exposures.ts'
+import { EAGER, isSettled, RENEW_NOW, serials } from '../../support/acme/renewal.ts'
+import { updateZone } from '../../support/dns/lab-dns.ts'
+import { makeCertificate } from '../../support/edge/openssl.ts'
+import { visit } from '../../support/edge/visitor.ts'
+import { applied, expected, invariants, planned, removed, run, world } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { change, withStore } from '../../support/lab/lab-store.ts'
+import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { until } from '../../support/until.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
+
+/**
+ * The store is lost under 50 exposures of every kind. What edges, zone and certificates tell is enough to manage, renew and remove
+ * all of them. The test lists what is the same as before and what cannot be known.
+ */
+const KINDS = { http: 25, wildcard: 10, own: 4, placed: 1, ending: 5, updated: 5 }
+let lab: TestLab
+let before: Map<string, Managed>
+const config = () => statePaths(lab.state).config
+const service = () => statePaths(lab.state).service
+
+interface Managed {
+  readonly exposure: Exposure
+  readonly plan: Plan
+}
+
+const managed = (): Promise<Map<string, Managed>> =>
+  withStore(lab, async (store) => {
+    const found = new Map<string, Managed>()
+    for await (const exposure of eachExposure(store)) {
+      const plan = await store.findPlan(exposure.planId)
+      if (plan) found.set(exposure.host, { exposure, plan })
+    }
+    return found
+  })
+
+/** How the service orders certificates for the zone. */
+const ordering = (certificate: 'host' | 'wildcard') => (given: ServiceConfig) => {
+  const zones = given.zones as Record<string, ServiceConfig>
+  return {
+    ...given,
+    zones: Object.fromEntries(Object.entries(zones).map(([name, zone]) => [name, { ...zone, certificate }])),
+  }
+}
+
+/** At most five at once. */
+async function expose(kind: keyof typeof KINDS, overrides: Record<string, unknown>): Promise<{ planId: string }[]> {
+  const all: { planId: string }[] = []
+  for (let at = 0; at < KINDS[kind]; at += 5) {
+    const some = Array.from({ length: Math.min(5, KINDS[kind] - at) }, (_, i) =>
+      applied(lab, { subdomain: `${kind}-${at + i}`, ...overrides }),
+    )
+    all.push(...(await Promise.all(some)))
+  }
+  return all
+}
+
+beforeAll(async () => {
+  lab = await startTestLab({ configure: ordering('host') })
+  const folder = statePaths(lab.state).certificates
+  mkdirSync(join(folder, 'placed'))
+  const [certificate, key] = [join(folder, 'placed', 'cert.pem'), join(folder, 'placed', 'key.pem')]
+  await makeCertificate({ certificate, key, names: ['DNS:placed-0.lab.test'] })
+  await expose('own', { tls: true })
+  await expose('placed', { tls: true })
+  await expose('http', {})
+  await expose('ending', { expiresIn: 7_200 })
+  for (const [i, { planId }] of (await expose('updated', {})).entries()) {
+    const next = await planned(lab, { subdomain: `updated-${i}`, tls: true, health: '/?updated', replaces: planId })
+    expected(await run(lab, next.planId), 200)
+  }
+  // Without a look at certificates: hosts with one of their own would get the wildcard.
+  const unhurried = { renewal: { checkEverySeconds: 86_400 } }
+  await lab.restartService((given) => ({ ...ordering('wildcard')(given), ...unhurried }))
+  await expose('wildcard', { tls: true })
+  before = await managed()
+}, 180_000)
+afterAll(() => lab?.stop())
+
+const url = () => ['--url', lab.description.inside]
+
+const rebuild = (...options: string[]): string =>
+  execFileSync(launcher(), ['rebuild', '--from-world', '--config', config(), ...options], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+
+/** Stops the service, does the work, and starts it again. */
+const whileStopped = (work: () => void): Promise<void> =>
+  lab.restartService((given) => {
+    work()
+    return { ...ordering('host')(given), ...EAGER }
+  })
+
+const inStep = () =>
+  until(
+    'store, zone and edges agree',
+    () =>
+      invariants(lab).then(
+        () => true,
+        () => false,
+      ),
+    60_000,
+  )
+
+/** What a rebuild finds in the world. The health path is on no edge: it is guessed. */
+const KNOWN = ({ plan, exposure: { host, planId, state, receipt } }: Managed) => ({
+  ...{ host, planId, state, planState: plan.state, url: plan.url },
+  exposureId: plan.exposureId ?? planId,
+  request: { ...plan.request, expiresIn: undefined, replaces: undefined, health: undefined },
+  records: receipt?.records.toSorted((a, b) => (`${a.name}${a.type}` < `${b.name}${b.type}` ? -1 : 1)),
+  certificate: receipt?.certificate && {
+    ...receipt.certificate,
+    // How it was chosen at the apply: a host that reuses an issued pair has "installed" there.
+    source: undefined,
+  },
+})
+
+describe('a store that was deleted under 50 exposures', () => {
+  test('the dry run finds all but the one without its mark, and changes nothing', async () => {
+    expect(before.size).toBe(50)
+    updateZone(lab, 'update delete _drawbridge.http-0.lab.test. TXT')
+    await whileStopped(() => {
+      for (const name of readdirSync(service())) if (name.startsWith('drawbridge.db')) rmSync(join(service(), name))
+      const body = JSON.parse(rebuild('--dry-run', '--json'))
+      expect(body).toMatchObject({ adopted: false, epoch: null, known: 0 })
+      expect(body.found).toHaveLength(49)
+      expect(body.left).toMatchObject([{ host: 'http-0.lab.test', reason: expect.stringContaining('owner mark') }])
+      expect(existsSync(join(service(), 'drawbridge.db'))).toBe(false)
+
+      const { exposure, plan } = before.get('http-0.lab.test') ?? expect.fail()
+      const mark = plan.exposureId ?? exposure.planId
+      updateZone(lab, `update add _drawbridge.http-0.lab.test. 60 TXT "drawbridge ${mark}"`)
+      expect(() => rebuild()).toThrow('pass --yes')
+      expect(existsSync(join(service(), 'drawbridge.db'))).toBe(false)
+      expect(rebuild('--yes')).toContain('50 hosts are in the store')
+    })
+  })
+
+  test('has everything that the world tells, and new values for what it does not', async () => {
+    await inStep()
+    const after = await managed()
+    expect([...after.keys()]).toStrictEqual([...before.keys()])
+    for (const [host, was] of before) {
+      const is = after.get(host) ?? expect.fail(host)
+      expect(KNOWN(is)).toStrictEqual(KNOWN(was))
+      expect(is.plan).toMatchObject({ createdBy: 'console', checks: [], request: { health: '/healthz' } })
+      expect(is.plan.proof).not.toBe(was.plan.proof)
+      expect(is.exposure.expiresAt).toBeUndefined()
+    }
+    // Both edges have the new proofs: what a comparison finds would be drift.
+    await until('nothing differs', async () => (await drawbridge(['diff', '--all', ...url()])).code === 0, 60_000)
+    const told = await withStore(lab, async (store) => (await store.readAudit(0, 1_000)).map(({ action }) => action))
+    expect(told.filter((action) => action === 'rebuild')).toHaveLength(51)
+  })
+
+  test('is rebuilt once more when the certificates of the state folder are lost too', async () => {
+    const shown = await world(lab)
+    const exposures = join(lab.state, 'exposures.yaml')
+    const listed = { ...{ server: '25', port: 3000, health: '/?updated' }, expiresAt: '2099-01-01T00:00:00Z' }
+    writeFileSync(exposures, JSON.stringify({ exposures: [{ host: 'updated-0.lab.test', ...listed }] }))
+    await whileStopped(() => {
+      rmSync(service(), { recursive: true })
+      expect(rebuild('--yes', '--exposures', exposures)).toContain('50 hosts are in the store')
+    })
+    await inStep()
+    expect((await world(lab)).length).toBe(shown.length)
+    const after = await managed()
+    for (const [host, was] of before)
+      expect(after.get(host)?.exposure.receipt?.certificate?.fingerprint, host).toBe(
+        was.exposure.receipt?.certificate?.fingerprint,
+      )
+    expect(after.get('placed-0.lab.test')?.exposure.receipt?.certificate).toMatchObject({ ours: false })
+    expect(after.get('updated-0.lab.test')).toMatchObject({
+      plan: { request: { health: '/?updated' } },
+      exposure: { expiresAt: Date.parse(listed.expiresAt) },
+    })
+    // Nothing is left to adopt, and a second rebuild changes nothing.
+    await whileStopped(() => expect(JSON.parse(rebuild('--yes', '--json'))).toMatchObject({ found: [], known: 50 }))
+  })
+
+  test('renews the certificates that it ordered', async () => {
+    const hosts = [...before].filter(([, { exposure }]) => exposure.receipt?.certificate?.ours).map(([host]) => host)
+    expect(hosts.length).toBe(KINDS.wildcard + KINDS.own + KINDS.updated)
+    const former = new Map(await Promise.all(hosts.map(async (host) => [host, await serials(lab, host)] as const)))
+    const ours = new Set(hosts.map((host) => before.get(host)?.exposure.receipt?.certificate?.fingerprint))
+    const areLookedAfter = () =>
+      withStore(lab, (store) => store.listRenewals()).then((known) => known.length === ours.size)
+    await until('every certificate that was ordered is looked after', areLookedAfter, 60_000)
+    change(lab, 'update renewals set advice = ?', RENEW_NOW)
+    for (const host of hosts)
+      await until(
+        `both edges serve a new certificate for ${host}`,
+        async () => {
+          const [primary, secondary] = await serials(lab, host)
+          return primary === secondary && !former.get(host)?.includes(primary ?? '')
+        },
+        90_000,
+      )
+    await until('no renewal is under way', () => isSettled(lab), 60_000)
+  })
+
+  test('removes all of them', async () => {
+    const ca = readFileSync(lab.description.acme.ca)
+    expect((await visit(lab.description.edges.primary, { host: 'wildcard-0.lab.test', ca })).status).toBe(200)
+    const plans = [...(await managed()).values()].map(({ exposure }) => exposure.planId)
+    expect(plans).toHaveLength(50)
+    for (let at = 0; at < plans.length; at += 5)
+      await Promise.all(plans.slice(at, at + 5).map((planId) => removed(lab, planId)))
+    expect((await managed()).size).toBe(0)
+    await inStep()
+  })
+})
