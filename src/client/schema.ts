@@ -946,7 +946,7 @@ export interface components {
             /** @description The position among all events. */
             seq: number;
             /** @enum {string} */
-            type: "plan.refused" | "exposure.applied" | "exposure.updated" | "exposure.extended" | "exposure.repaired" | "exposure.released" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
+            type: "plan.refused" | "exposure.applied" | "exposure.updated" | "exposure.extended" | "exposure.repaired" | "exposure.released" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "host.alert" | "host.alert_ended" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z

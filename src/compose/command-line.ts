@@ -23,7 +23,7 @@ import { addInit } from '../operate/init/command.ts'
 import { addBackup, addRebuild, addRestore } from '../operate/keep/commands.ts'
 import { addKeys, addStore } from '../operate/store-commands.ts'
 import { VERSION } from '../runtime/version.ts'
-import { edgeMachine, keepMachine, machine } from './machine.ts'
+import { edgeMachine, keepMachine, machine } from './machine/machine.ts'
 
 /**
  * Runs `drawbridge`. Commands that act on this machine take --config, and commands that call the API take --url. Each
@@ -62,7 +62,7 @@ export function commandLine(): Command {
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
-  addInit(program, async () => (await import('./init.ts')).initParts)
+  addInit(program, async () => (await import('./machine/init.ts')).initParts)
   for (const add of [addServe, addReload, addDoctor, addShow, addBackups, addResolve]) add(program, machine)
   for (const add of [addBackup, addRestore, addRebuild]) add(program, keepMachine)
   for (const add of [addStore, addKeys, addAcme, addWebhooks, addWithdraw]) add(program, machine)

@@ -1,9 +1,9 @@
-import { statfs } from 'node:fs/promises'
 import type { Config } from '../config/config.ts'
 import type { OperationSources } from '../metrics/operation-gauges.ts'
 import type { EdgePreparation } from '../runs/edge-preparation.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
 import type { Reach } from '../runs/reach.ts'
+import { freeBytes } from '../runtime/disk.ts'
 import { VERSION } from '../runtime/version.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { ZoneClients } from './zone-clients.ts'
@@ -49,8 +49,8 @@ export function operationSources(config: Config, sources: Sources): OperationSou
     clockOffsets: () => clients.clockOffsets,
     freeBytes: async () => {
       const folders = [['state', stateDir], ...names.flatMap((server) => edgeFolder(server, edges[server]?.folder))]
-      const free = await Promise.all(folders.map(([what = '', folder = '']) => freeOn(what, folder)))
-      return Object.fromEntries(free.flat())
+      const free = await Promise.all(folders.map(async ([what = '', folder = '']) => [what, await freeBytes(folder)]))
+      return Object.fromEntries(free.filter(([, bytes]) => bytes !== undefined))
     },
     pingStore: () => store.ping(),
     lastBackupAt: () => store.lastBackupAt(),
@@ -60,10 +60,3 @@ export function operationSources(config: Config, sources: Sources): OperationSou
 
 const edgeFolder = (server: string, folder: string | undefined): string[][] =>
   folder === undefined ? [] : [[`edge ${server}`, folder]]
-
-/** Empty for a folder that is not there yet. */
-const freeOn = (what: string, folder: string): Promise<[string, number][]> =>
-  statfs(folder).then(
-    ({ bavail, bsize }) => [[what, bavail * bsize]],
-    () => [],
-  )

@@ -63,7 +63,7 @@ export interface HostStatus extends WatchedHost {
   readonly changed: number
 }
 
-export interface Trouble {
+interface Trouble {
   readonly since: number
   /** It has lasted as long as the host's rule allows, and its alert was sent. */
   readonly isAlerted: boolean

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { Vault } from '../../src/certificates/vault/vault.ts'
-import { backupOf, restoreFrom } from '../../src/compose/keep.ts'
+import { backupOf, restoreFrom } from '../../src/compose/machine/keep.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { verifyAudit } from '../../src/operate/audit-verify.ts'
 import { type BackupLine, writeBackup } from '../../src/operate/keep/backup-file.ts'

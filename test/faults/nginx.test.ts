@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { doctorParts } from '../../src/compose/doctor.ts'
+import { doctorParts } from '../../src/compose/machine/doctor.ts'
 import { doctor } from '../../src/operate/doctor/command.ts'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { configurationFault } from '../support/edge/edge-folder.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { doctorParts } from '../../../src/compose/doctor.ts'
+import { doctorParts } from '../../../src/compose/machine/doctor.ts'
 import { doctor } from '../../../src/operate/doctor/command.ts'
 import { expected, planned, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'

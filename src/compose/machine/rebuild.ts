@@ -1,14 +1,14 @@
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
-import type { CertificateInventory, InstalledCertificate, PemPair } from '../certificates/contract.ts'
-import { installPair, issuedPair } from '../certificates/stock/issued-files.ts'
-import { describeLeaf } from '../certificates/stock/pair.ts'
-import { makePrivateFolder } from '../certificates/stock/private-file.ts'
-import type { Config } from '../config/config.ts'
-import { zoneOf } from '../config/zones.ts'
-import { blockFile, linesFile } from '../edge/config/layout.ts'
-import type { Edge, EdgeFile } from '../edge/contract.ts'
-import type { HostFence } from '../model/run.ts'
+import type { CertificateInventory, InstalledCertificate, PemPair } from '../../certificates/contract.ts'
+import { installPair, issuedPair } from '../../certificates/stock/issued-files.ts'
+import { describeLeaf } from '../../certificates/stock/pair.ts'
+import { makePrivateFolder } from '../../certificates/stock/private-file.ts'
+import type { Config } from '../../config/config.ts'
+import { zoneOf } from '../../config/zones.ts'
+import { blockFile, linesFile } from '../../edge/config/layout.ts'
+import type { Edge, EdgeFile } from '../../edge/contract.ts'
+import type { HostFence } from '../../model/run.ts'
 import {
   type Findings,
   type FoundEntry,
@@ -16,16 +16,16 @@ import {
   type RebuildOptions,
   type RebuildParts,
   type RebuildReport,
-} from '../operate/keep/rebuild.ts'
-import { resolveRequest } from '../plan/desired.ts'
-import { stepsToApply } from '../plan/steps.ts'
-import { siteOf } from '../runs/steps/context.ts'
-import { createLog } from '../runtime/log.ts'
-import { withTemporaryFolder } from '../runtime/temporary-folder.ts'
-import { openStore, raiseEpoch, schemaVersion } from '../store/open.ts'
-import { type Assembly, assemble, secretsOf, settingOf } from './assemble.ts'
+} from '../../operate/keep/rebuild.ts'
+import { resolveRequest } from '../../plan/desired.ts'
+import { stepsToApply } from '../../plan/steps.ts'
+import { siteOf } from '../../runs/steps/context.ts'
+import { createLog } from '../../runtime/log.ts'
+import { withTemporaryFolder } from '../../runtime/temporary-folder.ts'
+import { openStore, raiseEpoch, schemaVersion } from '../../store/open.ts'
+import { type Assembly, assemble, secretsOf, settingOf } from '../assemble.ts'
+import { planSettings } from '../observe.ts'
 import { entryOf, highestLocalEpoch, holdingState } from './keep.ts'
-import { planSettings } from './observe.ts'
 
 const PATIENCE_MS = 15_000
 

@@ -1,31 +1,31 @@
 import { join } from 'node:path'
-import { acmeDirectory } from '../certificates/acme/directory.ts'
-import { certificateInventory } from '../certificates/stock/inventory.ts'
-import { loadPair } from '../certificates/stock/pair.ts'
-import type { Config } from '../config/config.ts'
-import type { Zone } from '../config/zones.ts'
-import { dnsReader } from '../dns/reader.ts'
-import { rfc2136Provider } from '../dns/rfc2136.ts'
-import { EdgeTrust, type SecretShelf } from '../edge/authority/trust.ts'
-import { FOLDERS } from '../edge/config/layout.ts'
-import { localEdge } from '../edge/local.ts'
-import { buildFault, readBuild } from '../edge/process/nginx-build.ts'
-import { masterPid } from '../edge/process/nginx-workers.ts'
-import { rehearsePrepare } from '../edge/process/rehearse.ts'
-import { readMainFile } from '../edge/reading/main-file.ts'
-import type { AgentClient } from '../edge/remote/agent-client.ts'
-import { remoteEdge } from '../edge/remote/remote-edge.ts'
-import type { EdgeSettings } from '../edge/settings.ts'
-import { formatEndpoint } from '../model/address.ts'
-import type { DoctorParts } from '../operate/doctor/doctor.ts'
-import type { ExaminedAgent, ExaminedEdge } from '../operate/doctor/edges.ts'
-import { isService, type Listener } from '../operate/doctor/ports.ts'
-import type { ExaminedZone } from '../operate/doctor/zones.ts'
-import { EdgeComparison } from '../runs/compare-edge.ts'
-import { createLog } from '../runtime/log.ts'
-import { NEWEST_SCHEMA, openStore, schemaVersion } from '../store/open.ts'
-import { agentClient } from './edges.ts'
-import { keysOf } from './zone-clients.ts'
+import { acmeDirectory } from '../../certificates/acme/directory.ts'
+import { certificateInventory } from '../../certificates/stock/inventory.ts'
+import { loadPair } from '../../certificates/stock/pair.ts'
+import type { Config } from '../../config/config.ts'
+import type { Zone } from '../../config/zones.ts'
+import { dnsReader } from '../../dns/reader.ts'
+import { rfc2136Provider } from '../../dns/rfc2136.ts'
+import { EdgeTrust, type SecretShelf } from '../../edge/authority/trust.ts'
+import { FOLDERS } from '../../edge/config/layout.ts'
+import { localEdge } from '../../edge/local.ts'
+import { buildFault, readBuild } from '../../edge/process/nginx-build.ts'
+import { masterPid } from '../../edge/process/nginx-workers.ts'
+import { rehearsePrepare } from '../../edge/process/rehearse.ts'
+import { readMainFile } from '../../edge/reading/main-file.ts'
+import type { AgentClient } from '../../edge/remote/agent-client.ts'
+import { remoteEdge } from '../../edge/remote/remote-edge.ts'
+import type { EdgeSettings } from '../../edge/settings.ts'
+import { formatEndpoint } from '../../model/address.ts'
+import type { DoctorParts } from '../../operate/doctor/doctor.ts'
+import type { ExaminedAgent, ExaminedEdge } from '../../operate/doctor/edges.ts'
+import { isService, type Listener } from '../../operate/doctor/ports.ts'
+import type { ExaminedZone } from '../../operate/doctor/zones.ts'
+import { EdgeComparison } from '../../runs/compare-edge.ts'
+import { createLog } from '../../runtime/log.ts'
+import { NEWEST_SCHEMA, openStore, schemaVersion } from '../../store/open.ts'
+import { agentClient } from '../edges.ts'
+import { keysOf } from '../zone-clients.ts'
 
 /** A person waits for the result, so a slow server may take longer here than in a run. */
 const DNS_LIMITS = { limitMs: 6_000 }
@@ -91,7 +91,7 @@ const edgeOf = (edges: readonly Pick<ExaminedEdge, 'edge'>[], server: string) =>
 /** The store is opened with the first agent on another machine, which is known by a certificate. */
 function lazyTrust(config: Config): EdgeTrust {
   const shelf = async (): Promise<SecretShelf> => {
-    const { openShelf } = await import('./assemble.ts')
+    const { openShelf } = await import('../assemble.ts')
     return openShelf(config)
   }
   let opened: Promise<SecretShelf> | undefined

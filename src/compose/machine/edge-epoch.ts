@@ -1,10 +1,10 @@
-import type { Config } from '../config/config.ts'
-import { EdgeTrust } from '../edge/authority/trust.ts'
-import { Fences } from '../edge/files/fences.ts'
-import { sentenceOf } from '../model/errors.ts'
-import { createLog } from '../runtime/log.ts'
-import { openShelf } from './assemble.ts'
-import { agentClient } from './edges.ts'
+import type { Config } from '../../config/config.ts'
+import { EdgeTrust } from '../../edge/authority/trust.ts'
+import { Fences } from '../../edge/files/fences.ts'
+import { sentenceOf } from '../../model/errors.ts'
+import { createLog } from '../../runtime/log.ts'
+import { openShelf } from '../assemble.ts'
+import { agentClient } from '../edges.ts'
 
 type Agents = Config['agents']
 

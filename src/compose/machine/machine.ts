@@ -1,21 +1,21 @@
-import type { Config } from '../config/config.ts'
-import type { Machine } from '../operate/commands.ts'
-import type { EdgeMachine } from '../operate/edge/commands.ts'
-import type { KeepMachine } from '../operate/keep/commands.ts'
+import type { Config } from '../../config/config.ts'
+import type { Machine } from '../../operate/commands.ts'
+import type { EdgeMachine } from '../../operate/edge/commands.ts'
+import type { KeepMachine } from '../../operate/keep/commands.ts'
 
 /**
  * Builds the parts of the commands on this machine. The imports are dynamic, so that a command loads only what it uses.
  */
 export const machine: Machine = {
   async serve(config, file) {
-    const { claimService, claimStateFolder, keepMemorySmall } = await import('../runtime/instance.ts')
+    const { claimService, claimStateFolder, keepMemorySmall } = await import('../../runtime/instance.ts')
     keepMemorySmall()
-    const { assemble, secretsOf } = await import('./assemble.ts')
-    const { createLog } = await import('../runtime/log.ts')
-    const { serve } = await import('../operate/serve.ts')
-    const { Reloader } = await import('../operate/reload.ts')
-    const { loadConfig } = await import('../config/config.ts')
-    const { LiveConfig } = await import('../config/live.ts')
+    const { assemble, secretsOf } = await import('../assemble.ts')
+    const { createLog } = await import('../../runtime/log.ts')
+    const { serve } = await import('../../operate/serve.ts')
+    const { Reloader } = await import('../../operate/reload.ts')
+    const { loadConfig } = await import('../../config/config.ts')
+    const { LiveConfig } = await import('../../config/live.ts')
     claimStateFolder(config.stateDir)
     // Claimed before the store is opened: a service that is refused must not upgrade the store of the running one.
     const claim = await claimService(config.stateDir)
@@ -32,19 +32,19 @@ export const machine: Machine = {
   },
 
   async withParts(config, work) {
-    const { assemble, secretsOf } = await import('./assemble.ts')
-    const { createLog } = await import('../runtime/log.ts')
+    const { assemble, secretsOf } = await import('../assemble.ts')
+    const { createLog } = await import('../../runtime/log.ts')
     const parts = await assemble(config, createLog('silent', secretsOf(config)), { upgrade: false })
     return work(parts).finally(() => parts.store.close())
   },
 
   async openStore(config) {
-    const { open } = await import('./assemble.ts')
+    const { open } = await import('../assemble.ts')
     return open(config, false)
   },
 
   async readEntry({ edges, edge }, server, host) {
-    const { entryText } = await import('../edge/entry-text.ts')
+    const { entryText } = await import('../../edge/entry-text.ts')
     const settings = edges[server]
     return settings && entryText({ ...settings, server, ports: edge }, host)
   },
@@ -55,9 +55,9 @@ export const machine: Machine = {
   },
 
   async copyStore(from, to, onProgress) {
-    const { claimService, claimStateFolder } = await import('../runtime/instance.ts')
-    const { settingOf } = await import('./assemble.ts')
-    const { copyBetween } = await import('../store/open.ts')
+    const { claimService, claimStateFolder } = await import('../../runtime/instance.ts')
+    const { settingOf } = await import('../assemble.ts')
+    const { copyBetween } = await import('../../store/open.ts')
     const { highestEdgeEpoch } = await import('./edge-epoch.ts')
     // A service holds its state folder: it must not start on one of the two stores during the copy.
     const claims = []
@@ -74,9 +74,9 @@ export const machine: Machine = {
   },
 
   async rotateKeys(config, lost) {
-    const { open } = await import('./assemble.ts')
-    const { rotateKeys } = await import('../certificates/vault/vault.ts')
-    const { untilKeyIsShared } = await import('../operate/presence.ts')
+    const { open } = await import('../assemble.ts')
+    const { rotateKeys } = await import('../../certificates/vault/vault.ts')
+    const { untilKeyIsShared } = await import('../../operate/presence.ts')
     const store = await open(config, false)
     const { storeKeyFile: file, instances } = config
     const untilShared = (keyId: string) => untilKeyIsShared(store, keyId, file, 3_000 * instances.takeOverSeconds)
@@ -84,7 +84,7 @@ export const machine: Machine = {
   },
 
   async exportAccountKey({ stateDir, acme }, file) {
-    const { exportAccountKey } = await import('../certificates/acme/account.ts')
+    const { exportAccountKey } = await import('../../certificates/acme/account.ts')
     const { directory, accountKey } = acme
     await exportAccountKey({ stateDir, directory, accountKey: accountKey?.reveal() }, file)
   },
@@ -111,15 +111,15 @@ export const keepMachine: KeepMachine = {
 /** The same for the commands of edges that an agent owns. */
 export const edgeMachine: EdgeMachine = {
   async runAgent(config) {
-    const { createLog } = await import('../runtime/log.ts')
+    const { createLog } = await import('../../runtime/log.ts')
     const { composeAgent } = await import('./agent.ts')
-    const { runAgent } = await import('../operate/edge/run.ts')
+    const { runAgent } = await import('../../operate/edge/run.ts')
     const log = createLog(config.log.level, [])
     await runAgent(composeAgent(config, log), log)
   },
 
   async enroll(config, at) {
-    const { openEnrolment } = await import('../edge/authority/enrolment.ts')
+    const { openEnrolment } = await import('../../edge/authority/enrolment.ts')
     const { trust, close } = await openTrust(config)
     const enrolment = await openEnrolment(trust, at).catch(async (error: unknown) => {
       await close()
@@ -129,15 +129,15 @@ export const edgeMachine: EdgeMachine = {
   },
 
   async join({ stateDir, server }, code) {
-    const { AgentIdentity } = await import('../edge/authority/agent-identity.ts')
-    const { joinWith } = await import('../edge/authority/enrolment.ts')
+    const { AgentIdentity } = await import('../../edge/authority/agent-identity.ts')
+    const { joinWith } = await import('../../edge/authority/enrolment.ts')
     const identity = new AgentIdentity(stateDir, server)
     const { certificate, ca } = await joinWith(code, server, await identity.prepareKey())
     await identity.install(certificate, ca)
   },
 
   async leave({ server, nginx, ports }) {
-    const { leaveNginx } = await import('../edge/leave.ts')
+    const { leaveNginx } = await import('../../edge/leave.ts')
     return leaveNginx({ ...nginx, server, ports })
   },
 
@@ -153,8 +153,8 @@ export const edgeMachine: EdgeMachine = {
 }
 
 async function openTrust(config: Config) {
-  const { openShelf } = await import('./assemble.ts')
-  const { EdgeTrust } = await import('../edge/authority/trust.ts')
+  const { openShelf } = await import('../assemble.ts')
+  const { EdgeTrust } = await import('../../edge/authority/trust.ts')
   const shelf = await openShelf(config)
   return { trust: new EdgeTrust({ shelf, instance: 'console', now: Date.now }), close: shelf.close }
 }
