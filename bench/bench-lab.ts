@@ -37,7 +37,7 @@ export async function onLab<T>(options: BenchLab, work: (lab: Lab) => Promise<T>
 
 /**
  * The same, but the lab goes on running for the next part with the same options: to start one with 10,000 hosts takes a minute.
- * For work that changes nothing.
+ * For work that leaves the hosts as it found them.
  */
 export async function onKeptLab<T>(options: BenchLab, work: (lab: Lab) => Promise<T>): Promise<T> {
   if (!kept || !isDeepStrictEqual(kept.options, options)) {

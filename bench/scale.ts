@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Lab } from '../lab/lab.ts'
 import { localAuthority } from './authority.ts'
 import { BACKEND_URL, startBackend } from './bare-nginx.ts'
-import { inFolder, onLab } from './bench-lab.ts'
+import { closeLab, inFolder, onKeptLab } from './bench-lab.ts'
 import { type CaddyOptions, startCaddy } from './caddy.ts'
 import { Caller } from './caller.ts'
 import { oneByOne } from './exposures.ts'
@@ -40,17 +40,18 @@ interface Measured extends Point, Footprint {
 
 /** One apply and one remove beside more and more hosts, and Caddy adding one route beside as many. */
 export async function benchScale({ scale: size }: Sizes): Promise<Row[]> {
+  // The largest first: the part before has left a lab of that size.
   const points: Point[] = [
-    ...size.hosts.map((hosts) => ({ hosts, tls: 'wildcard' as const })),
+    ...size.hosts.toReversed().map((hosts) => ({ hosts, tls: 'wildcard' as const })),
     { hosts: size.own, tls: 'own' },
   ]
   const measured: Measured[] = []
   for (const point of points) {
-    const ours = await onLab(point, (lab) => measure(lab, size.rounds))
+    const ours = await onKeptLab(point, (lab) => measure(lab, size.rounds)).finally(closeLab)
     measured.push({ ...point, ...ours, caddy: await addToCaddy(point, size.rounds) })
   }
-  const [smallest] = measured
-  return measured.flatMap((each) => rowsOf(each, smallest?.apply ?? []))
+  const [own, ...wildcard] = measured.toReversed()
+  return [...wildcard, ...(own ? [own] : [])].flatMap((each) => rowsOf(each, wildcard[0]?.apply ?? []))
 }
 
 async function measure(lab: Lab, rounds: number) {

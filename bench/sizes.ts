@@ -24,22 +24,22 @@ export interface Sizes {
   readonly model: { readonly hosts: readonly number[]; readonly rounds: number; readonly measureMs: number }
 }
 
-/** A whole run takes less than 14 minutes on two cores. */
+/** A whole run takes less than 12 minutes on two cores. */
 export const FULL: Sizes = {
   plan: { rounds: 200, warmUp: 100 },
-  apply: { hosts: 10, rounds: 20, warmUp: 10 },
-  edge: { hosts: 10, turns: 3, rounds: 10, warmUp: 8 },
+  apply: { hosts: 10, rounds: 15, warmUp: 8 },
+  edge: { hosts: 10, turns: 2, rounds: 12, warmUp: 6 },
   concurrent: {
     hosts: [10, 1_000],
     runs: [16, 64],
-    rounds: 3,
-    mixedMs: 8_000,
+    rounds: 2,
+    mixedMs: 6_000,
     added: { hosts: 990, callers: 16, mostMs: 120_000 },
   },
-  reads: { hosts: 10_000, rounds: 10, filters: 20, lookups: 100_000 },
+  reads: { hosts: 10_000, rounds: 6, filters: 20, lookups: 100_000 },
   monitor: { hosts: 10_000, warmUpMs: 5_000, measureMs: 30_000 },
-  scale: { hosts: [10, 1_000, 10_000], own: 10_000, rounds: 10 },
-  serve: { hosts: 10_000, seconds: 4, rounds: 3 },
+  scale: { hosts: [10, 1_000, 10_000], own: 10_000, rounds: 8 },
+  serve: { hosts: 10_000, seconds: 2, rounds: 3 },
   model: { hosts: [100, 1_000, 10_000, 30_000], rounds: 7, measureMs: 60_000 },
 }
 

@@ -23,7 +23,7 @@ let unpacked: string
 let listing: string[]
 
 beforeAll(async () => {
-  ;({ deb, tarball } = await buildPackage(join(folder.path, 'first')))
+  ;({ deb, tarball } = await buildPackage(join(folder.path, 'first'), CAMPAIGN ? {} : { only: 'deb' }))
   unpacked = join(folder.path, 'unpacked')
   mkdirSync(unpacked)
   execFileSync('dpkg-deb', ['-x', deb, unpacked])
@@ -42,15 +42,19 @@ const modules = (): string[] =>
 describe('the package file', () => {
   test('is named by version and architecture', () => {
     expect(deb).toMatch(new RegExp(`/drawbridge_${version}_(arm64|amd64)\\.deb$`))
-    expect(tarball).toMatch(new RegExp(`/drawbridge-${version}-linux-(arm64|x64)\\.tar\\.gz$`))
+    if (CAMPAIGN) expect(tarball).toMatch(new RegExp(`/drawbridge-${version}-linux-(arm64|x64)\\.tar\\.gz$`))
   })
 
-  test('has the same bytes whenever, wherever and by whomever it is built', { timeout: 300_000 }, async () => {
-    const otherwise = { umask: 0o077, environment: { TZ: 'Asia/Tokyo', LC_ALL: 'C' } }
-    const again = await buildPackage(join(folder.path, 'second'), { ...otherwise, ...(!CAMPAIGN && { only: 'deb' }) })
-    expect(readFileSync(deb).equals(readFileSync(again.deb))).toBe(true)
-    if (CAMPAIGN) expect(readFileSync(tarball).equals(readFileSync(again.tarball))).toBe(true)
-  })
+  test.runIf(CAMPAIGN)(
+    'has the same bytes whenever, wherever and by whomever it is built',
+    { timeout: 300_000 },
+    async () => {
+      const otherwise = { umask: 0o077, environment: { TZ: 'Asia/Tokyo', LC_ALL: 'C' } }
+      const again = await buildPackage(join(folder.path, 'second'), otherwise)
+      expect(readFileSync(deb).equals(readFileSync(again.deb))).toBe(true)
+      expect(readFileSync(tarball).equals(readFileSync(again.tarball))).toBe(true)
+    },
+  )
 
   test('belongs to root, without set-user-id bits and links that lead elsewhere', () => {
     expect(listing.length).toBeGreaterThan(1_000)
@@ -102,7 +106,7 @@ describe('the package file', () => {
     expect(shown.trim()).toBe(version)
   })
 
-  test('the tarball has the same tree below one folder', () => {
+  test.runIf(CAMPAIGN)('the tarball has the same tree below one folder', () => {
     const paths = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n')
     const top = `drawbridge-${version}-linux-${process.arch}/`
     expect(paths.filter((path) => !path.startsWith(top))).toEqual([])

@@ -78,6 +78,53 @@ test('the key of a zone rolls over: two at once, then the next alone', { timeout
   await removed(lab, planId)
 })
 
+/** The blocks of a section of docs/operations.md, each as its lines without comments. */
+function blocksOf(section: string): string[][] {
+  const page = readFileSync('docs/operations.md', 'utf8')
+  const text = page.split(/^##+ /m).find((part) => part.startsWith(`${section}\n`)) ?? ''
+  const blocks = text.split(/^```(?:sh)?$/m).filter((_, at) => at % 2 === 1)
+  return blocks.map((block) => block.split('\n').flatMap((line) => line.replace(/\s+# .*/, '').trim() || []))
+}
+
+/** Runs the lines of a block. `edited` is done in place of the editor. */
+async function followBlock(lines: readonly string[] = [], edited: () => void, host = ''): Promise<void> {
+  expect(lines[0]).toBe('editor /etc/drawbridge/drawbridge.yaml')
+  edited()
+  for (const line of lines.slice(1)) {
+    const [program, ...words] = line.replace('--config FILE', `--config ${file}`).replace('HOST', host).split(' ')
+    expect(program).toBe('drawbridge')
+    const environment = { ...process.env, DRAWBRIDGE_URL: lab.description.inside }
+    const ended = promisify(execFile)('bin/drawbridge', words, { env: environment })
+    await expect(ended, line).resolves.toBeDefined()
+  }
+}
+
+test('operations.md: Zone moved', { timeout: 60_000 }, async () => {
+  const { planId, host } = await applied(lab, { subdomain: 'moved' })
+  change(({ zones }) => ({ zones: { ...(zones as object), [lab.description.zone]: { primary: '127.0.0.1:9' } } }))
+  await reload()
+  const away = await lab.call({ path: '/api/deploy/plan', body: planRequest(lab, { subdomain: 'away' }) })
+  expect(away.body.code).toBe('dns_unavailable')
+  const [block] = blocksOf('Zone moved')
+  await followBlock(block, () => writeFileSync(file, first), host)
+  await removed(lab, planId)
+})
+
+test('operations.md: Replace the key of a zone', { timeout: 60_000 }, async () => {
+  const { zone } = lab.description
+  const present = zoneOf(parse(first), zone)
+  const old = join(lab.state, 'secrets', 'old')
+  writeFileSync(old, 'b2xk', { mode: 0o600 })
+  const write = (keys: object) => () => change(() => ({ zones: { [zone]: { ...present, ...keys } } }))
+  const [both, next, ...others] = blocksOf('Replace the key of a zone')
+  expect(others).toEqual([])
+  // The DNS server of the lab knows only the new key from the beginning, which is the later half of the change.
+  await followBlock(both, write({ tsig: { name: 'old', secretFile: old }, nextTsig: present.tsig }))
+  const { planId } = await applied(lab, { subdomain: 'replaced' })
+  await followBlock(next, write({ tsig: present.tsig }))
+  await removed(lab, planId)
+})
+
 test('a broken file changes nothing, and says why by file, line and field', async () => {
   change(() => ({ internalNetworks: ['203.0.113.0/33'], zones: {} }))
   const line =

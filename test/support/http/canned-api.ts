@@ -78,6 +78,7 @@ const policy = () => ({
   servers: { targets: ['23', '25', '253'], primary: '23', secondary: '73' },
   zones: ['example.test'],
   internalNetworks: ['192.168.45.0/24'],
+  apply: { possible: true, reasons: [] },
   plan: { ttlSeconds: 86_400 },
   ports: {
     allowed: [
