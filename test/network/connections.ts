@@ -18,8 +18,14 @@ export function cutConnections(network: () => TestNetwork): void {
       relay = await SocketRelay.start(network())
       // It has connections to the agent from before.
       await network().restartPart('23', 'service', {})
+      // It would take over the runs of an instance that has lost the agent, by a connection of its own.
+      await network().stopPart('25', 'service')
     }, 60_000)
-    afterAll(() => relay?.stop())
+    afterAll(async () => {
+      await relay?.stop()
+      await network().startPart('25', 'service')
+      await network().isReady('25')
+    }, 60_000)
 
     const inside = () => network().as('10', '23')
 
