@@ -230,7 +230,6 @@ export const settingOf = ({ store }: Config): StoreSetting =>
 
 type Secrets = OrderSecrets & Pick<Vault, 'keyIds'> & Pick<SharedPairs, 'update'>
 
-/** Issued pairs that are only in the state folder are put into the store, and those of other instances into the folder. */
 /** The sealed secrets alone, for commands. The store stays open until `close`. */
 export async function openShelf(config: Config): Promise<SecretShelf & { readonly close: () => Promise<void> }> {
   const store = await open(config, false)
@@ -248,6 +247,7 @@ export async function openShelf(config: Config): Promise<SecretShelf & { readonl
   }
 }
 
+/** Issued pairs that are only in the state folder are put into the store, and those of other instances into the folder. */
 async function openSecrets({ storeKeyFile, stateDir }: Config, store: Store, now: () => number): Promise<Secrets> {
   const vault = await Vault.open({ store, file: storeKeyFile, now })
   const pairs = new SharedPairs({ stateDir, store, vault, now })
