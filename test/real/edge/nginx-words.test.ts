@@ -18,34 +18,75 @@ const written = fc.oneof(
   inside.map((text) => `'${text}'`),
 )
 
-/** What a directive's one value says; undefined when the text is something else. */
+/** A block whose closing brace is followed by a comment: a whole configuration, but no directive that ends with `;`. */
+const FOUND_BEFORE = ['a{}#', '"a"{}#', 'a {}#', "''{} #", 'a{\n}#b', 'a;#{']
+
+/** The value of one `return` that ends with `;`; undefined when the text is something else. */
 function saidBy(text: string): string | undefined {
   try {
-    const [directive, ...more] = directivesIn(`return 200 ${text};`)
-    return more.length === 0 && directive?.args.length === 2 ? directive.args[1] : undefined
+    const whole = `return 200 ${text};`
+    const [directive, ...more] = directivesIn(whole)
+    const isEnded = directive?.args.length === 2 && whole.charAt(directive.end - 1) === ';'
+    return more.length === 0 && isEnded ? directive.args[1] : undefined
   } catch (error) {
     expect(error).toBeInstanceOf(UnreadableText)
     return undefined
   }
 }
 
+const locationsOf = (words: readonly string[]): string =>
+  words.map((text, index) => `location = /${index} { return 200 ${text};\n}`).join('\n')
+
+/** The words that nginx refuses one by one, out of a list that it refuses as a whole. */
+async function refused(words: readonly string[]): Promise<string[]> {
+  using files = nginxFiles({ 'nginx.conf': `events {} http { server { ${locationsOf(words)} } }` })
+  const { code, errors } = await dumpOf(files)
+  if (code === 0) return []
+  const half = words.length >> 1
+  const found = half === 0 ? [] : [...(await refused(words.slice(0, half))), ...(await refused(words.slice(half)))]
+  return found.length > 0 ? found : [`${JSON.stringify(words)}: ${errors}`]
+}
+
 test('words say what nginx takes them to say', async () => {
-  const words = fc.sample(written, process.env.CAMPAIGN ? 5_000 : 400).filter((text) => saidBy(text) !== undefined)
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+  const random = fc.sample(written, { seed, numRuns: process.env.CAMPAIGN ? 5_000 : 400 })
+  const words = [...FOUND_BEFORE, ...random].filter((text) => saidBy(text) !== undefined)
+  expect({ seed, refused: await refused(words) }).toEqual({ seed, refused: [] })
   const port = await freePort()
-  const locations = words.map((text, index) => `location = /${index} { return 200 ${text};\n}`)
   const nginx = await startNginx(
-    `server { listen 127.0.0.1:${port};\n${locations.join('\n')}\n}`,
+    `server { listen 127.0.0.1:${port};\n${locationsOf(words)}\n}`,
     `http://127.0.0.1:${port}`,
   )
   try {
     for (const [index, text] of words.entries()) {
       const answer = await call(`http://127.0.0.1:${port}`, { path: `/${index}`, from: '127.0.0.1' })
-      expect({ text, says: answer.text }).toEqual({ text, says: saidBy(text) })
+      expect({ seed, text, says: answer.text }).toEqual({ seed, text, says: saidBy(text) })
     }
   } finally {
     await nginx.stop()
   }
   expect(words.length).toBeGreaterThan(50)
+})
+
+/** The variable stays open over any number of braces. `default_type` takes its word literally. */
+const WITH_DOLLARS = ['${{a', 'a${{{b', '"${{"', 'a$b', `$\{a}{b`, '$', 'a$', '"$"', '$$\\{']
+
+test('braces after a dollar sign belong to the word', async () => {
+  for (const text of WITH_DOLLARS) {
+    const port = await freePort()
+    const whole = `default_type ${text};`
+    const isWord = (() => {
+      try {
+        const [directive, ...more] = directivesIn(whole)
+        return more.length === 0 && directive?.args.length === 1 && whole.charAt(directive.end - 1) === ';'
+      } catch {
+        return false
+      }
+    })()
+    using files = nginxFiles({ 'nginx.conf': `events {} http { server { listen ${port}; ${whole} } }` })
+    const { code } = await dumpOf(files)
+    expect({ text, isWord }).toEqual({ text, isWord: code === 0 })
+  }
 })
 
 const ABOVE = [

@@ -83,7 +83,7 @@ export class Tokens {
     this.#lineAtEnd = line
   }
 
-  /** A bare word ends at white space, `;` or `{`. The brace of `${name}` and escaped characters belong to the word. */
+  /** A bare word ends at white space, `;` or `{`. Braces after `$` and escaped characters belong to the word. */
   #endOfBareWord(): number {
     const text = this.#text
     let at = this.start
@@ -92,8 +92,10 @@ export class Tokens {
       if (code === BACKSLASH) {
         this.#isPlain = false
         at += 2
-      } else if (code === DOLLAR && text.charCodeAt(at + 1) === OPEN) at += 2
-      else if (isBlank(code) || code === SEMICOLON || code === OPEN) return at
+      } else if (code === DOLLAR) {
+        at += 1
+        while (text.charCodeAt(at) === OPEN) at += 1
+      } else if (isBlank(code) || code === SEMICOLON || code === OPEN) return at
       else at += 1
     }
     return text.length
