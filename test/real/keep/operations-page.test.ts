@@ -1,19 +1,26 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { parse, stringify } from 'yaml'
 import { launcher } from '../../../lab/checkout.ts'
 import { statePaths } from '../../../lab/state.ts'
+import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { visit } from '../../support/edge/visitor.ts'
-import { applied } from '../../support/lab/exposure.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
+import { applied, planned, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { rowsOf } from '../../support/lab/lab-store.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { runSql, startPostgres } from '../../support/programs/postgres.ts'
 import { until } from '../../support/until.ts'
+
+/** Somebody's hand in a file of ours. */
+const EDIT = '# somebody was here\n'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** The commands of docs/operations.md about backup, restore and rebuild, as they stand there. */
+/** The commands of docs/operations.md about blocked runs, backup, restore, rebuild and the move to PostgreSQL, as they stand there. */
 let lab: TestLab
 const hosts: string[] = []
 beforeAll(async () => {
@@ -29,7 +36,7 @@ afterAll(() => lab?.stop())
 /** The lines of the only sh block of a section, without comments. */
 function commandsOf(section: string): string[] {
   const page = readFileSync('docs/operations.md', 'utf8')
-  const text = page.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? ''
+  const text = page.split(/^###? /m).find((part) => part.startsWith(`${section}\n`)) ?? ''
   const [, block = '', ...others] = text.split(/^```(?:sh)?$/m)
   expect(others).toHaveLength(1)
   return block.split('\n').flatMap((line) => line.replace(/\s+# .*/, '').trim() || [])
@@ -82,6 +89,29 @@ const isManaged = async () => {
     )
 }
 
+test('Run blocked', async () => {
+  const file = entryFile(lab.description.edges.primary, 'edited.lab.test')
+  let isEdited = false
+  await using backend = await startWebBackend(lab, (_request, response) => {
+    if (!isEdited) appendFileSync(file, EDIT)
+    isEdited = true
+    response.writeHead(500).end()
+  })
+  const { planId } = await planned(lab, { subdomain: 'edited', port: backend.port })
+  expect((await run(lab, planId)).body.code).toBe('rollback_blocked')
+
+  const [list = '', show = '', mend = '', ...more] = commandsOf('Run blocked').map((line) =>
+    line.replace('PLAN', planId),
+  )
+  expect(more).toEqual([])
+  expect(await runBeside(list)).toMatch(new RegExp(`blocked .*${planId}`))
+  expect(await runBeside(show)).toContain('Left: proxy')
+  // The reason is not removed yet.
+  expect((await drawbridge(argumentsOf(mend))).code).not.toBe(0)
+  writeFileSync(file, readFileSync(file, 'utf8').replace(EDIT, ''))
+  expect(await runBeside(mend)).toContain('The rollback of edited.lab.test is finished')
+})
+
 test('Backup', async () => {
   expect((await follow('Backup')).join()).toContain('It is encrypted.')
 })
@@ -99,4 +129,40 @@ test('Rebuild', async () => {
   expect(told).toContain('Nothing was changed.')
   expect(told).toContain('2 hosts are in the store')
   await isManaged()
+})
+
+test('From SQLite to PostgreSQL', async () => {
+  const postgres = await startPostgres()
+  onTestFinished(() => postgres.stop())
+  const { config } = statePaths(lab.state)
+  // The database is only in a file that the owner alone can read.
+  writeFileSync(join(lab.state, 'secrets', 'store'), `${postgres.url}\n`, { mode: 0o600 })
+  const lines = commandsOf('From SQLite to PostgreSQL').map((line) => line.replaceAll('/etc/drawbridge', lab.state))
+  const [copied = '', edited = '', ...rest] = lines
+  execFileSync('sh', ['-c', copied])
+  expect(edited).toBe(`editor ${join(lab.state, 'postgres.yaml')}`)
+  writeFileSync(
+    join(lab.state, 'postgres.yaml'),
+    stringify({ ...parse(readFileSync(config, 'utf8')), storeFile: 'secrets/store' }),
+  )
+  const [stop, start] = [rest.indexOf('systemctl stop drawbridge'), rest.indexOf('systemctl start drawbridge')]
+  expect(stop).toBeGreaterThan(0)
+  for (const line of rest.slice(0, stop)) await runBeside(line)
+  await lab.restartService((given) => {
+    for (const line of rest.slice(stop + 1, start))
+      if (line.startsWith('drawbridge ')) runStopped(line)
+      else execFileSync('sh', ['-c', line])
+    return { ...given, ...parse(readFileSync(config, 'utf8')) }
+  })
+  const told: string[] = []
+  for (const line of rest.slice(start + 1)) told.push(await runBeside(line))
+  expect(told.join()).toContain('no difference')
+  expect(told.join()).toContain('The audit chain is intact')
+  expect(await runSql(postgres.url, 'select host from exposures order by host')).toEqual(
+    hosts.map((host) => ({ host })),
+  )
+  for (const host of hosts)
+    expect([200, 301, 308]).toContain((await visit(lab.description.edges.primary, { host })).status)
+  // Nothing may be asked of a database that is gone.
+  await lab.stopService()
 })

@@ -1,11 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TsigKey, zoneFile } from '../../../lab/bind-config.ts'
+import { zoneFile } from '../../../lab/bind-config.ts'
 import { startDaemon } from '../../../lab/daemon.ts'
 import { answersForZone } from '../../../lab/dns-question.ts'
 import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { pastedKey } from './pasted-key.ts'
 import type { ServedZone, ZoneHost } from './served-zone.ts'
 
 /** A real Knot DNS. */
@@ -32,7 +33,8 @@ export async function startKnot(served: ServedZone): Promise<ZoneHost> {
   }
 }
 
-const configuration = (folder: string, port: number, { zone, key, stranger }: ServedZone): string => `server:
+/** What the administrator has, with what `drawbridge init` prints pasted below it. */
+const configuration = (folder: string, port: number, served: ServedZone): string => `server:
   rundir: "${folder}/run"
   listen: 127.0.0.1@${port}
   udp-workers: 1
@@ -47,17 +49,9 @@ database:
   kasp-db-max-size: 8M
   timer-db-max-size: 8M
 key:
-${[key, stranger].map(keyEntry).join('')}acl:
-  - id: updates
-    key: ${key.name}
-    action: update
-zone:
-  - domain: ${zone}
+  - id: ${served.stranger.name}
+    algorithm: ${served.stranger.algorithm}
+    secret: ${served.stranger.secret}
+${pastedKey('Knot', served).join('\n')}
     file: "${folder}/zone"
-    acl: updates
-`
-
-const keyEntry = ({ name, algorithm, secret }: TsigKey): string => `  - id: ${name}
-    algorithm: ${algorithm}
-    secret: ${secret}
 `

@@ -8,6 +8,7 @@ import { answersForZone } from '../../../lab/dns-question.ts'
 import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { pastedKey } from './pasted-key.ts'
 import type { ServedZone, ZoneHost } from './served-zone.ts'
 
 const SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
@@ -23,8 +24,8 @@ export async function startPowerDns({ zone, key, stranger }: ServedZone): Promis
   const pdnsutil = (...args: string[]) =>
     execFileSync(findProgram('pdnsutil', 'pdns-server'), ['--config-dir', folder.path, ...args], { stdio: 'pipe' })
   pdnsutil('load-zone', zone, at('zone'))
-  for (const { name, algorithm, secret } of [key, stranger]) pdnsutil('import-tsig-key', name, algorithm, secret)
-  pdnsutil('set-meta', zone, 'TSIG-ALLOW-DNSUPDATE', key.name)
+  pdnsutil('import-tsig-key', stranger.name, stranger.algorithm, stranger.secret)
+  for (const line of pastedKey('PowerDNS', { zone, key })) pdnsutil(...line.split(' ').slice(1))
   const daemon = await startDaemon({
     name: 'PowerDNS',
     program: findProgram('pdns_server', 'pdns-server'),
@@ -44,7 +45,7 @@ export async function startPowerDns({ zone, key, stranger }: ServedZone): Promis
 const configuration = (folder: string, port: number): string => `launch=gsqlite3
 gsqlite3-database=${folder}/pdns.db
 dnsupdate=yes
-allow-dnsupdate-from=127.0.0.0/8
+allow-dnsupdate-from=
 local-address=127.0.0.1
 local-port=${port}
 socket-dir=${folder}
