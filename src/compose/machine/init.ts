@@ -3,6 +3,7 @@ import { dnsReader } from '../../dns/reader.ts'
 import { rfc2136Provider } from '../../dns/rfc2136.ts'
 import { socketsOf } from '../../edge/config/sockets.ts'
 import { PresentGeneration } from '../../edge/generations/present.ts'
+import { leaveNginx } from '../../edge/leave.ts'
 import { localEdge } from '../../edge/local.ts'
 import { findNginx } from '../../edge/process/find-nginx.ts'
 import { listeningReader } from '../../edge/process/neighbours.ts'
@@ -31,6 +32,7 @@ export const initParts: InitParts = {
     }))
   },
   edge: (place) => localEdge(place),
+  leave: leaveNginx,
   isPrepared: ({ folder }) => new PresentGeneration(folder).number !== undefined,
   async assertAuthoritative(zone, server) {
     const reason = await authorityFault(zone, server)

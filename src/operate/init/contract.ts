@@ -61,6 +61,8 @@ export interface InitParts {
   rehearse(place: NginxPlace, main: string): Promise<readonly ChosenListen[]>
   /** The nginx as a run changes it. */
   edge(place: NginxPlace): Edge
+  /** Takes the include out of the main file and removes the folder, which has no entry. nginx runs without it then. */
+  leave(place: NginxPlace): Promise<unknown>
   /** Whether Drawbridge's base file stands there. */
   isPrepared(place: Pick<NginxPlace, 'folder'>): boolean
   /** Rejects with the reason if the server is not authoritative for the zone. */

@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, chownSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chownSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { loadConfig } from '../../config/config.ts'
 import { loadEdgeAgentConfig } from '../../config/edge-agent.ts'
@@ -47,14 +57,14 @@ export async function init(options: InitOptions, parts: InitParts, screen: Scree
   screen.print(...work.files.flatMap(fileLines))
   if (options.dryRun) return screen.print('', ...keyHelp(work), '', 'Dry run: nothing was written.')
   await confirm({ question: 'Write these files and reload nginx?', action: 'write them', yes: options.yes })
-  const takeBack = await writeFiles(work)
+  const takeBack = await writeFiles(work, parts)
   const host = `drawbridge-rehearsal.${work.zone.name}`
   try {
     await serveTestEntry(parts.edge(work.nginx), host)
   } catch (error) {
     await takeBack()
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`The rehearsal failed, and ${work.nginx.config} is as it was before. ${reason}`)
+    throw new Error(`The rehearsal failed, and everything is as it was before. ${reason}`)
   }
   screen.print('', `nginx served a test entry (${host}) and took it away again.`)
   screen.print(...keyHelp(work), '', 'Next:', ...nextLines(options))
@@ -170,23 +180,37 @@ function assertWritable(paths: readonly string[]): void {
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
-/** Returns what puts the main file of nginx back. */
-async function writeFiles({ files, nginx }: Work): Promise<() => Promise<void>> {
-  let takeBack = async () => {}
+/** Returns the way back: nginx runs without Drawbridge again, and every file and folder that was made here is gone. */
+async function writeFiles({ files, nginx }: Work, { leave }: InitParts): Promise<() => Promise<void>> {
+  const made: string[] = []
+  const makeFolder = (path: string) => {
+    const first = mkdirSync(path, { recursive: true, mode: 0o755 })
+    if (first !== undefined) made.unshift(first)
+    return first !== undefined
+  }
+  const create = async (path: string, text: string, mode: number) => {
+    await createFile(path, text, mode)
+    made.push(path)
+  }
+  let putMainBack = async () => {}
   for (const { path, before, after, mode, secret } of files) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
+    makeFolder(dirname(path))
     if (before === null) {
-      await createFile(path, after, mode)
+      await create(path, after, mode)
       if (secret) giveToService(path)
       await syncFolder(dirname(path))
       continue
     }
-    await createFile(backupOf(path, files), before, mode)
+    await create(backupOf(path, files), before, mode)
     await replaceKeepingOwner(path, after, mode)
-    takeBack = () => replaceKeepingOwner(path, before, mode)
+    putMainBack = () => replaceKeepingOwner(path, before, mode)
   }
-  mkdirSync(nginx.folder, { recursive: true, mode: 0o755 })
-  return takeBack
+  const folderIsNew = makeFolder(nginx.folder)
+  return async () => {
+    if (folderIsNew) await leave(nginx)
+    await putMainBack()
+    for (const path of made) rmSync(path, { recursive: true, force: true })
+  }
 }
 
 /** Beside the main file, where nginx includes nothing with this ending. */

@@ -276,6 +276,16 @@ describe('refuses with the exact reason before anything is written', () => {
   })
 })
 
+test('a rehearsal that is not served takes back what was written', async () => {
+  const at = await started(() => ({ 'conf.d/closed.conf': 'deny all;\n' }))
+  const before = everything(at)
+  const { code, stderr } = await drawbridge(argsFor(at, 8045, '--yes'))
+  expect(code).not.toBe(0)
+  expect(stderr).toContain('The rehearsal failed, and everything is as it was before.')
+  expect(stderr).toContain('The test entry was not served: HTTP 403.')
+  expect(everything(at)).toEqual(before)
+})
+
 test('sixty sites of others stay as they are: init, 20 applies, 20 removes', async () => {
   await using backend: WebBackend = await startWebBackend(
     { description: { backends: [] } } as never,
