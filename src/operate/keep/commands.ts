@@ -150,7 +150,7 @@ const rebuiltLines = ({ adoptions, epoch }: RebuildReport): string[] =>
   epoch === undefined
     ? ['Nothing was changed.']
     : [
-        `${adoptions.length} hosts are in the store, which begins epoch ${epoch}.`,
+        `${adoptions.length === 1 ? '1 host is' : `${adoptions.length} hosts are`} in the store, which begins epoch ${epoch}.`,
         'Start the service. It writes the entries again with new proofs. Then compare with: drawbridge diff --all',
       ]
 
