@@ -11,6 +11,7 @@ import {
   addBackups,
   addDoctor,
   addEdge,
+  addForeignImports,
   addReload,
   addResolve,
   addServe,
@@ -57,7 +58,8 @@ export function commandLine(): Command {
   for (const add of [addUp, addDown, addPlan, addApply, addRemove, addExtend, addRepair, addAccept, addRenew])
     add(program)
   program.commandsGroup('In files:')
-  for (const add of [addExport, addImport]) add(program)
+  addExport(program)
+  addForeignImports(addImport(program), machine)
   program.commandsGroup('Inspect:')
   for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
   const audit = addAudit(program)

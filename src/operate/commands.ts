@@ -11,6 +11,7 @@ import { print, standardOutput } from '../terminal/print.ts'
 import type { RestoreParts } from './backups.ts'
 import type { ConvergeParts } from './converge.ts'
 import type { DoctorParts } from './doctor/doctor.ts'
+import type { ForeignHosts } from './import.ts'
 import type { EntryOf } from './show.ts'
 import type { WithdrawParts } from './withdraw.ts'
 
@@ -26,6 +27,10 @@ export interface Machine {
   openStore(config: Config): Promise<Store>
   /** The entry of a host on an edge of this machine; undefined when it has none. */
   readonly readEntry: EntryOf
+  /** The sites of a folder, or of the Primary's nginx, and what becomes of them. Reads only. */
+  nginxSites(config: Config, folder: string | undefined): Promise<ForeignHosts>
+  /** The same for the database of Nginx Proxy Manager. */
+  proxyManagerHosts(config: Config, file: string): Promise<ForeignHosts>
   /** What `doctor` inspects. */
   doctorParts(config: Config): Promise<DoctorParts>
   /** Copies the store of one configuration to that of another, which must be empty. No service may run on either. */
@@ -104,6 +109,38 @@ export function addShow(program: Command, machine: Machine): void {
     'drawbridge show app.example.com --config /etc/drawbridge/drawbridge.yaml',
     'drawbridge show app.example.com --server 73 --config /etc/drawbridge/drawbridge.yaml',
   )
+}
+
+interface ReportOptions extends Configured {
+  readonly output: string
+}
+
+/** Reports of what could be adopted, below the command that reads exposures from a file. */
+export function addForeignImports(importing: Command, machine: Machine): void {
+  const report = (command: Command, what: string, read: (config: Config, from?: string) => Promise<ForeignHosts>) =>
+    onThisMachine(command)
+      .description(`report which hosts of ${what} could be adopted; changes nothing`)
+      .option('-o, --output <form>', 'table, yaml (a file for apply -f) or json', 'table')
+      .action(async (from: string | undefined, { config: file, output }: ReportOptions) => {
+        const { formOf, importReport } = await import('./import.ts')
+        const form = formOf(output)
+        const config = await configIn(file)
+        print(importReport(config, await read(config, from), form), form === 'json')
+      })
+  const nginx = report(
+    importing.command('nginx [folder]'),
+    "nginx, or of a folder of nginx's files",
+    machine.nginxSites,
+  )
+  withExample(
+    nginx,
+    'drawbridge import nginx --config /etc/drawbridge/drawbridge.yaml',
+    'drawbridge import nginx /etc/nginx/sites-enabled -o yaml --config /etc/drawbridge/drawbridge.yaml > exposures.yaml',
+  )
+  const npm = report(importing.command('npm <database>'), 'Nginx Proxy Manager', (config, from = '') =>
+    machine.proxyManagerHosts(config, from),
+  )
+  withExample(npm, 'drawbridge import npm /data/database.sqlite --config /etc/drawbridge/drawbridge.yaml')
 }
 
 interface RestoreOptions extends Configured {

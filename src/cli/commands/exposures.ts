@@ -21,7 +21,7 @@ interface ImportOptions extends ApiOptions {
   readonly yes?: boolean
 }
 
-export function addImport(program: Command): void {
+export function addImport(program: Command): Command {
   const command = withApiOptions(program.command('import <file>'))
     .description('expose the hosts of a file that are not exposed yet; changes and removes nothing')
     .option('-y, --yes', 'apply without a prompt')
@@ -31,7 +31,7 @@ export function addImport(program: Command): void {
       const kept = { ...rest, change: [], surplus: [], same: same + change.length }
       await perform(kept, { ...options, prune: false }, api)
     })
-  withExample(command, 'drawbridge import exposures.yaml')
+  return withExample(command, 'drawbridge import exposures.yaml')
 }
 
 export interface FileOptions extends ApiOptions {

@@ -49,6 +49,16 @@ export const machine: Machine = {
     return settings && entryText({ ...settings, server, ports: edge }, host)
   },
 
+  async nginxSites(config, folder) {
+    const { nginxSites } = await import('./foreign-hosts.ts')
+    return nginxSites(config, folder)
+  },
+
+  async proxyManagerHosts(config, file) {
+    const { proxyManagerHosts } = await import('./foreign-hosts.ts')
+    return proxyManagerHosts(config, file)
+  },
+
   async doctorParts(config) {
     const { doctorParts } = await import('./doctor.ts')
     return doctorParts(config)

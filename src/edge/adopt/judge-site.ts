@@ -1,0 +1,303 @@
+import { parseAddress } from '../../model/address.ts'
+import type { Adoption, SiteFinding } from '../../model/finding.ts'
+import { parseListens } from '../reading/text/listen.ts'
+import { requestHeaderVerdict, verdictOf } from './directive-table.ts'
+import type { SiteDirective } from './site-text.ts'
+
+/** What a site is judged by, beside its own text. */
+export interface SiteWorld {
+  readonly ports: { readonly http: number; readonly https: number }
+  /** The addresses of each upstream's servers, by its name. */
+  readonly upstreams: ReadonlyMap<string, readonly string[]>
+  /** The id of the deployment target with this address. The loopback stands for the edge's own server. */
+  readonly serverAt: (address: string) => string | undefined
+}
+
+/** The names of a server block, in lower case. */
+export const namesOf = ({ block = [] }: SiteDirective): readonly string[] =>
+  block.filter(({ name }) => name === 'server_name').flatMap(({ args }) => args.map((arg) => arg.toLowerCase()))
+
+/** What an exposure can say of the server blocks of a host. Nothing is read but what is given. */
+export function judgeSite(host: string, blocks: readonly SiteDirective[], world: SiteWorld): Adoption {
+  const judge = new SiteJudge(host, world)
+  for (const block of blocks) judge.server(block)
+  return judge.result(blocks)
+}
+
+/** The answer of one server block. */
+type Answer = { readonly kind: 'proxy' | 'redirect' | 'none' }
+
+interface Backend {
+  readonly server: string
+  readonly port: number
+}
+
+class SiteJudge {
+  readonly #host: string
+  readonly #world: SiteWorld
+  readonly #carried: SiteFinding[] = []
+  readonly #changed: SiteFinding[] = []
+  readonly #lost: SiteFinding[] = []
+  readonly #refused: SiteFinding[] = []
+  readonly #backends = new Map<string, Backend>()
+  #tls = false
+  #certificate: Partial<Record<'certificateFile' | 'keyFile', string>> = {}
+  #redirects = false
+  #plainProxy: SiteDirective | undefined
+
+  constructor(host: string, world: SiteWorld) {
+    this.#host = host
+    this.#world = world
+  }
+
+  result(blocks: readonly SiteDirective[]): Adoption {
+    const [backend, ...others] = this.#backends.values()
+    const [first] = blocks
+    if (first && others.length > 0) this.#refuse(first, 'Its paths are answered by several backends.')
+    if (first && !backend && this.#refused.length === 0) this.#refuse(first, 'It has no backend.')
+    if (first && this.#redirects && !this.#tls)
+      this.#refuse(first, 'It redirects to HTTPS, which this nginx does not serve for it.')
+    if (this.#plainProxy && this.#tls) this.#lose(this.#plainProxy, 'HTTP is redirected to HTTPS.')
+    const { certificateFile, keyFile } = this.#certificate
+    return {
+      host: this.#host,
+      ...(backend && others.length === 0 && { backend }),
+      tls: this.#tls,
+      ...(this.#tls &&
+        certificateFile !== undefined &&
+        keyFile !== undefined && { certificate: { certificateFile, keyFile } }),
+      files: [...new Set(blocks.map(({ path }) => path))],
+      carried: this.#carried,
+      changed: this.#changed,
+      lost: this.#lost,
+      refused: this.#refused,
+    }
+  }
+
+  server(server: SiteDirective): void {
+    const { block = [] } = server
+    const others = namesOf(server).filter((name) => name !== this.#host)
+    if (others.length > 0) this.#refuse(server, 'The same block serves other names as well.')
+    const tls = this.#listens(server)
+    const isRedirected = block.some((each) => each.name === 'if' && isForPlain(each) && this.#isRedirect(each))
+    const answer = this.#content(block, variablesIn(block, new Map()), server, [])
+    if (answer.kind === 'redirect') this.#redirects = true
+    if (answer.kind === 'none') this.#refuse(server, STATIC_ROOT)
+    if (answer.kind === 'proxy' && tls !== 'tls' && !isRedirected) this.#plainProxy = server
+    if (answer.kind === 'proxy' && tls !== 'plain') this.#tls = true
+  }
+
+  /** Whether a block is for visitors with TLS, without, or for both. */
+  #listens(server: SiteDirective): 'tls' | 'plain' | 'both' {
+    const { block = [] } = server
+    const lines = block.filter(({ name }) => name === 'listen')
+    const isOn = block.some(({ name, args }) => name === 'ssl' && args[0] === 'on')
+    const places = parseListens(
+      lines.map(({ args }) => args),
+      isOn,
+    )
+    const { http, https } = this.#world.ports
+    const bad = places.some(({ port, isTls }) => port !== (isTls ? https : http))
+    if (bad) this.#refuse(lines[0] ?? server, `It listens on other ports than ${http} and ${https}.`)
+    if (places.some(({ isDefault }) => isDefault))
+      this.#refuse(lines[0] ?? server, 'It is the default server, and answers for names that no other block has.')
+    if (places.some(({ isProxied }) => isProxied))
+      this.#refuse(lines[0] ?? server, 'Its visitors come through a proxy that speaks the PROXY protocol.')
+    const isTls = places.some((place) => place.isTls)
+    return isTls ? (places.every((place) => place.isTls) ? 'tls' : 'both') : 'plain'
+  }
+
+  /** The directives of a server, or of a location with the same backend. */
+  #content(
+    block: readonly SiteDirective[],
+    variables: Variables,
+    around: SiteDirective,
+    outer: readonly SiteDirective[],
+  ): Answer {
+    let answer: Answer = { kind: 'none' }
+    const redirect = block.find((each) => this.#isRedirect(each))
+    const passes = block.filter(({ name }) => name === 'proxy_pass')
+    for (const each of block) {
+      const { name } = each
+      if (name === 'listen' || name === 'server_name' || name === 'ssl' || name === 'set') continue
+      if (name === 'ssl_certificate' || name === 'ssl_certificate_key') this.#certificateFile(each)
+      else if (name === 'location') {
+        const inner = this.#location(each, variables, block)
+        if (inner && answer.kind !== 'redirect') answer = inner
+      } else if (name === 'proxy_pass') {
+        this.#proxyPass(each, variables, around)
+        if (answer.kind !== 'redirect') answer = { kind: 'proxy' }
+      } else if (name === 'proxy_set_header') this.#requestHeader(each)
+      else if (redirect && (each === redirect || isEndOfRedirect(each))) {
+        if (each === redirect) this.#redirect(each)
+        if (name !== 'if' || isAlways(each)) answer = { kind: 'redirect' }
+        else this.#redirects = true
+      } else this.#other(each)
+    }
+    if (passes[0] && !setsHost(block, outer)) this.#lose(passes[0], OWN_HOST)
+    return answer
+  }
+
+  /** The answer of the location, if it is the one for `/`. */
+  #location(location: SiteDirective, variables: Variables, outer: readonly SiteDirective[]): Answer | undefined {
+    const { args, block = [] } = location
+    const path = args.at(-1) ?? ''
+    const isMain = args.length === 1 ? path === '/' : args[0] === '^~' && path === '/'
+    const inner = variablesIn(block, variables)
+    if (isChallenge(args)) {
+      this.#lose(location, 'Challenges for certificates are answered by Drawbridge.')
+      return undefined
+    }
+    const isSilent = block.every(({ name }) => /^(access_log|log_not_found|allow|expires)$/.test(name)) && !isMain
+    if (isSilent && block.every(({ name, args: [who] }) => name !== 'allow' || who === 'all')) {
+      this.#lose(location, 'The path is answered by the backend like every other.')
+      return undefined
+    }
+    const hasOwnAnswer = block.some(({ name }) => name === 'proxy_pass' || name === 'return' || name === 'if')
+    if (!isMain && !block.some(({ name }) => name === 'proxy_pass')) {
+      const reason = block.find(({ name }) => verdictOf(name).kind === 'refused') ?? location
+      const verdict = verdictOf(reason.name)
+      this.#refuse(
+        reason,
+        verdict.kind === 'refused' && reason !== location ? verdict.sentence : 'The path has an answer of its own.',
+      )
+      return undefined
+    }
+    if (!hasOwnAnswer && !isMain) return undefined
+    const answer = this.#content(block, inner, location, outer)
+    return isMain ? answer : undefined
+  }
+
+  #proxyPass(pass: SiteDirective, variables: Variables, around: SiteDirective): void {
+    const found = this.#authorityOf(filled(pass.args[0] ?? '', variables), around)
+    if ('refused' in found) this.#refuse(pass, found.refused)
+    else this.#backend(pass, found.authority)
+  }
+
+  /** The address and port of the one server behind a URL. */
+  #authorityOf(url: string, around: SiteDirective): { readonly authority: string } | { readonly refused: string } {
+    const [, protocol, authority = '', uri = ''] = /^(https?):\/\/([^/]+)(\/.*)?$/.exec(url) ?? []
+    if (url.includes('$')) return { refused: 'The address of its backend depends on the request.' }
+    if (protocol === undefined || authority.startsWith('unix'))
+      return { refused: 'Its backend has no address and port.' }
+    if (protocol === 'https') return { refused: 'Its backend is asked by HTTPS.' }
+    const isWhole = uri === '' || (uri === '/' && around.name === 'location' && around.args.at(-1) === '/')
+    if (!isWhole) return { refused: 'The backend is asked for another path than the visitor asks for.' }
+    const upstream = this.#world.upstreams.get(authority)
+    if (upstream && upstream.length !== 1) return { refused: 'Several backends share the requests.' }
+    return { authority: upstream?.[0] ?? authority }
+  }
+
+  #backend(pass: SiteDirective, authority: string): void {
+    const [, named = '', port = '80'] = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(authority) ?? []
+    const address = named === 'localhost' ? '127.0.0.1' : parseAddress(named.replace(/^\[(.*)\]$/, '$1'))
+    const server = address === undefined ? undefined : this.#world.serverAt(address)
+    if (server === undefined) {
+      this.#refuse(pass, 'Its backend is not on a server that hosts may be exposed on.')
+      return
+    }
+    this.#backends.set(`${server} ${port}`, { server, port: Number(port) })
+    this.#carried.push(finding(pass, `Its backend is server ${server}, port ${port}.`))
+    if (address?.startsWith('127.') || address === '::1')
+      this.#changed.push(
+        finding(pass, `The backend is asked by the address of server ${server} and not by the loopback.`),
+      )
+  }
+
+  #requestHeader(directive: SiteDirective): void {
+    const [header = '', value = ''] = directive.args
+    this.#judge(directive, requestHeaderVerdict(header, value, this.#host))
+  }
+
+  #certificateFile({ name, args: [file = ''] }: SiteDirective): void {
+    const field = name === 'ssl_certificate' ? 'certificateFile' : 'keyFile'
+    this.#certificate[field] ??= file
+  }
+
+  #redirect(directive: SiteDirective): void {
+    this.#changed.push(finding(directive, 'HTTP is redirected to HTTPS with status 308.'))
+  }
+
+  #other(directive: SiteDirective): void {
+    const { name, args } = directive
+    const isSame = SAME_VALUES[name]?.includes(args[0]?.toLowerCase() ?? '') ?? false
+    this.#judge(directive, isSame ? { kind: 'same' } : verdictOf(name))
+  }
+
+  #judge(directive: SiteDirective, verdict: ReturnType<typeof verdictOf>): void {
+    if (verdict.kind === 'lost') this.#lose(directive, verdict.sentence)
+    if (verdict.kind === 'refused') this.#refuse(directive, verdict.sentence)
+    if (verdict.kind === 'same') this.#carry(directive)
+  }
+
+  #isRedirect(directive: SiteDirective): boolean {
+    const { name, args, block = [] } = directive
+    if (name === 'if')
+      return isAlways(directive) || isForPlain(directive) ? block.some((each) => this.#isRedirect(each)) : false
+    const to = name === 'return' ? args[1] : name === 'rewrite' && args.includes('permanent') ? args[1] : undefined
+    const status = name === 'return' ? args[0] : '301'
+    const [, target = '', path = ''] = /^https:\/\/([^/$:]+|\$\w+)(?::\d+)?(.*)$/.exec(to ?? '') ?? []
+    const isHere = ['$host', '$http_host', '$server_name', this.#host].includes(target.toLowerCase())
+    return isHere && /^(\$request_uri\??|\$1|\/\$1|\$uri.*)$/.test(path) && /^30[12378]$/.test(status ?? '')
+  }
+
+  #carry = (directive: SiteDirective) => void this.#carried.push(finding(directive, 'An exposure does the same.'))
+  #lose = (directive: SiteDirective, sentence: string) => void this.#lost.push(finding(directive, sentence))
+  #refuse = (directive: SiteDirective, sentence: string) => void this.#refused.push(finding(directive, sentence))
+}
+
+const STATIC_ROOT = 'It does not pass every request on to a backend.'
+
+/** Values that an exposure has, too. */
+const SAME_VALUES: Readonly<Record<string, readonly string[]>> = {
+  proxy_connect_timeout: ['5s', '5'],
+  proxy_send_timeout: ['60s', '60', '1m'],
+  proxy_read_timeout: ['300s', '300', '5m'],
+  proxy_buffering: ['on'],
+  proxy_request_buffering: ['on'],
+  proxy_redirect: ['default'],
+  client_max_body_size: ['64m'],
+}
+
+/** Only the name of a directive that nginx or a module of it has: anything else could be text of somebody. */
+const finding = ({ name, path, line }: SiteDirective, sentence: string): SiteFinding => ({
+  directive: /^[a-z0-9_]{1,60}$/.test(name) ? name : 'directive',
+  file: path,
+  line,
+  sentence,
+})
+
+type Variables = ReadonlyMap<string, string>
+
+/** With what `set` gives them, in order. */
+function variablesIn(block: readonly SiteDirective[], around: Variables): Variables {
+  const variables = new Map(around)
+  for (const { name, args } of block)
+    if (name === 'set') variables.set((args[0] ?? '').replace(/^\$/, ''), filled(args[1] ?? '', variables))
+  return variables
+}
+
+const filled = (text: string, variables: Variables): string =>
+  text.replaceAll(
+    /\$(?:\{(\w+)\}|(\w+))/g,
+    (written, braced?: string, bare?: string) => variables.get(braced ?? bare ?? '') ?? written,
+  )
+
+const isChallenge = (args: readonly string[]): boolean => (args.at(-1) ?? '').startsWith('/.well-known/acme-challenge')
+
+/** certbot writes `if ($host = name)`, which holds for every visitor of a block with one name. */
+const isAlways = ({ args }: SiteDirective): boolean => args[0] === '($host' && args[1] === '='
+
+const isForPlain = ({ args }: SiteDirective): boolean => /^\(\$(scheme|https) /.test(args.join(' '))
+
+/** certbot's `return 404` behind its redirect is never reached. */
+const isEndOfRedirect = ({ name, args }: SiteDirective): boolean => name === 'return' && args[0] === '404'
+
+/** A block that sets a header has none of those around it. Without a Host, nginx sends the address of the backend. */
+const setsHost = (block: readonly SiteDirective[], outer: readonly SiteDirective[]): boolean =>
+  isHostSet(block) || (!block.some(({ name }) => name === 'proxy_set_header') && isHostSet(outer))
+
+const OWN_HOST = 'The backend gets the Host of the visitor, and not its own address as Host.'
+
+const isHostSet = (block: readonly SiteDirective[]): boolean =>
+  block.some(({ name, args }) => name === 'proxy_set_header' && args[0]?.toLowerCase() === 'host')

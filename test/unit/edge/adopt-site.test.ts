@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import { judgeSite, namesOf } from '../../../src/edge/adopt/judge-site.ts'
+import { readSite } from '../../../src/edge/adopt/site-text.ts'
+import { SITE_STYLES } from '../../support/edge/site-styles.ts'
+
+const HOST = 'shop.example.test'
+const SITE = {
+  host: HOST,
+  backend: '192.168.45.25:3000',
+  http: 80,
+  https: 443,
+  certificateFile: '/etc/ssl/shop.crt',
+  keyFile: '/etc/ssl/shop.key',
+}
+
+function judged(text: string) {
+  const directives = readSite('/etc/nginx/sites-enabled/shop', text, () => [])
+  const servers = directives.filter((each) => each.name === 'server' && namesOf(each).includes(HOST))
+  const upstreams = new Map(
+    directives.flatMap(({ name, args, block = [] }) =>
+      name === 'upstream'
+        ? [[args[0] ?? '', block.flatMap((each) => (each.name === 'server' ? (each.args[0] ?? '') : []))] as const]
+        : [],
+    ),
+  )
+  return judgeSite(HOST, servers, {
+    ports: { http: 80, https: 443 },
+    upstreams,
+    serverAt: (address) => ({ '192.168.45.25': '25', '127.0.0.1': '23' })[address],
+  })
+}
+
+/** A site with these lines in its location, and these in its server. */
+const site = (inLocation: string, inServer = '') => `server {
+  listen 80;
+  server_name ${HOST};
+  ${inServer}
+  location / {
+    proxy_pass http://192.168.45.25:3000;
+    proxy_set_header Host $host;
+    ${inLocation}
+  }
+}`
+
+const lines = (findings: readonly { directive: string; line: number }[]) =>
+  findings.map(({ directive, line }) => `${directive} ${line}`)
+
+describe('a hand-written site', () => {
+  test.each(SITE_STYLES)('$name can be adopted', ({ text, tls, losesSomething }) => {
+    const adoption = judged(text(SITE))
+    expect(adoption.refused).toEqual([])
+    expect(adoption).toMatchObject({
+      backend: { server: '25', port: 3000 },
+      tls,
+      files: ['/etc/nginx/sites-enabled/shop'],
+    })
+    expect(adoption.lost.length > 0).toBe(losesSomething)
+    const files = { certificateFile: '/etc/ssl/shop.crt', keyFile: '/etc/ssl/shop.key' }
+    expect(adoption.certificate).toEqual(tls ? files : undefined)
+  })
+
+  test('tells what is lost by name, file and line, and not by its text', () => {
+    const { lost } = judged(
+      site('proxy_set_header X-Shop secret-value;', 'add_header X-Powered-By secret-value;\n  gzip on;'),
+    )
+    expect(lines(lost)).toEqual(['add_header 4', 'gzip 5', 'proxy_set_header 9'])
+    expect(JSON.stringify(lost)).not.toContain('secret-value')
+  })
+
+  test.each([
+    ['files', site('', 'location /static/ { alias /srv/shop/; }'), 'alias'],
+    ['php', site('', 'location ~ \\.php$ { fastcgi_pass unix:/run/php.sock; }'), 'fastcgi_pass'],
+    ['a password', site('auth_basic shop;'), 'auth_basic'],
+    ['an access list', site('allow 10.0.0.0/8; deny all;'), 'allow'],
+    ['a hidden path', site('', 'location ~ /\\.git { deny all; }'), 'deny'],
+    ['client certificates', site('', 'ssl_verify_client on;'), 'ssl_verify_client'],
+    ['Lua', site('', 'access_by_lua_file /etc/shop.lua;'), 'access_by_lua_file'],
+    ['a rewrite', site('rewrite ^/old /new last;'), 'rewrite'],
+    ['a condition', site('if ($arg_x) { return 403; }'), 'if'],
+    ['an unknown directive', site('frobnicate on;'), 'frobnicate'],
+    ['a credential for the backend', site('proxy_set_header Authorization "Basic x";'), 'proxy_set_header'],
+    ['another Host', site('').replace('$host', 'other.example.test'), 'proxy_set_header'],
+    ['another port', site('').replace('listen 80', 'listen 8080'), 'listen'],
+    ['the default server', site('').replace('listen 80', 'listen 80 default_server'), 'listen'],
+    ['PROXY protocol', site('').replace('listen 80', 'listen 80 proxy_protocol'), 'listen'],
+    ['a second name', site('').replace(HOST, `${HOST} www.example.test`), 'server'],
+    ['a wildcard name', site('').replace(HOST, `${HOST} *.example.test`), 'server'],
+    ['a backend that nobody registered', site('').replace('192.168.45.25', '10.9.9.9'), 'proxy_pass'],
+    ['a backend by name', site('').replace('192.168.45.25', 'backend.internal'), 'proxy_pass'],
+    ['an https backend', site('').replace('http://', 'https://'), 'proxy_pass'],
+    ['a socket', site('').replace('192.168.45.25:3000', 'unix:/run/shop.sock'), 'proxy_pass'],
+    ['a backend of the request', site('').replace('192.168.45.25', '$arg_to'), 'proxy_pass'],
+    ['another path', site('').replace(':3000', ':3000/app/'), 'proxy_pass'],
+    ['two backends by path', site('', 'location /b { proxy_pass http://192.168.45.25:4000; }'), 'server'],
+    [
+      'two backends together',
+      `upstream u { server 192.168.45.25:1; server 192.168.45.25:2; }\n${site('').replace('192.168.45.25:3000', 'u')}`,
+      'proxy_pass',
+    ],
+    [
+      'a redirect elsewhere',
+      `server { listen 80; server_name ${HOST}; return 301 https://other.example.test$request_uri; }`,
+      'return',
+    ],
+    [
+      'a redirect to HTTPS alone',
+      `server { listen 80; server_name ${HOST}; return 301 https://$host$request_uri; }`,
+      'server',
+    ],
+    ['files alone', `server { listen 80; server_name ${HOST}; root /srv/shop; }`, 'server'],
+  ])('is refused with %s', (_what, text, directive) => {
+    const { refused } = judged(text)
+    expect(refused.map((each) => each.directive)).toContain(directive)
+  })
+
+  test('without a Host for the backend needs consent', () => {
+    expect(lines(judged(site('').replace('proxy_set_header Host $host;', '')).lost)).toEqual(['proxy_pass 6'])
+  })
+
+  test('without a header of its own in the location has those of the server', () => {
+    const text = site('')
+      .replace('proxy_set_header Host $host;', '')
+      .replace('location', 'proxy_set_header Host $host;\n  location')
+    expect(judged(text).lost).toEqual([])
+  })
+
+  test('that serves both without a redirect loses plain HTTP', () => {
+    const text = site('', 'listen 443 ssl; ssl_certificate /a.crt; ssl_certificate_key /a.key;')
+    expect(judged(text).lost.map(({ sentence }) => sentence)).toEqual(['HTTP is redirected to HTTPS.'])
+  })
+
+  test('with a backend on the loopback is exposed by the address of the edge', () => {
+    const adoption = judged(site('').replace('192.168.45.25', 'localhost'))
+    expect(adoption.backend).toEqual({ server: '23', port: 3000 })
+    expect(adoption.changed).toHaveLength(1)
+  })
+})
