@@ -157,9 +157,9 @@ export const CAUSES = {
     'Start nginx on the edge. Check that it listens on the configured address and ports.',
   ),
   edge_config_broken: cause(
-    ({ configuration: { refusal, broken } }, { inside }) =>
+    ({ configuration: { refusal } }, { inside }) =>
       inside(
-        `nginx cannot load the configuration on disk: ${refusal ?? brokenPlace(broken)}.`,
+        `nginx cannot load the configuration on disk: ${refusal ?? 'it is not valid'}.`,
         'nginx cannot load the configuration on disk.',
       ),
     'Repair the configuration where nginx -t reports the error, then reload nginx (nginx -s reload).',
@@ -215,11 +215,6 @@ function certificateNames(tls: Evidence['tls']): string {
   const names = tls.kind === 'certificate' ? tls.names : []
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
   return names.length === 0 ? 'no DNS name' : `${names.slice(0, MOST_NAMES).map(escapeText).join(', ')}${more}`
-}
-
-function brokenPlace([first]: Evidence['configuration']['broken']): string {
-  if (!first) return 'it is not valid'
-  return `${first.sentence} (${placeOf(first)})`
 }
 
 const placeOf = ({ path, line }: { readonly path: string; readonly line: number | null }): string =>

@@ -1,3 +1,4 @@
+import { escapeText } from '../model/escape-text.ts'
 import type { Evidence } from '../model/evidence.ts'
 import type { Words } from './audience.ts'
 import { isBackendWell } from './rules.ts'
@@ -67,19 +68,13 @@ const DESCRIPTIONS: Readonly<Record<Link['link'], DescribeLink>> = {
       ? [false, `The certificate expired at ${until}.`]
       : [true, `The certificate covers the name and is valid until ${until}.`]
   },
-  server_block: ({ block, isKnown, file, configuration, visit }) => {
-    if (file === 'missing') return [false, 'A file of the host is missing.']
-    if (isKnown === false) return [false, 'The running nginx does not serve this host.']
-    if (block.kind === 'other') return [false, 'Another server block answers.']
-    if (block.kind === 'none') return [false, 'No server block on disk answers for the host.']
-    if (block.kind === 'unknown') return [null, 'The configuration could not be read.']
-    if (visit.kind === 'answer' && visit.entry === 'other')
-      return [false, 'The running nginx uses another server block for the host than the one on disk.']
-    if (file === 'edited')
-      return [false, 'The own server block of the host answers, but it was edited after the apply.']
-    if (configuration.changedSinceLoad)
-      return [false, 'The own server block of the host was changed after nginx loaded it.']
-    return [true, 'The own server block of the host answers.']
+  server_block: (evidence, { inside }) => {
+    const [ok, detail] = blockLink(evidence)
+    const [first] = evidence.configuration.broken
+    if (!first) return [ok, detail]
+    const place = `${escapeText(first.path)}${first.line === null ? '' : `, line ${first.line}`}`
+    const part = inside(` (${first.sentence}: ${place})`, '')
+    return [ok, `${detail} Drawbridge does not understand a part of nginx's configuration${part}. nginx may accept it.`]
   },
   proxy_pass: ({ target }, { backend }) => {
     switch (target.kind) {
@@ -119,6 +114,26 @@ const DESCRIPTIONS: Readonly<Record<Link['link'], DescribeLink>> = {
     errorClass === null
       ? [null, 'The end of the error log has no recent line about this host.']
       : [null, `The newest error log line about this host has the class ${errorClass}.`],
+}
+
+function blockLink({
+  block,
+  isKnown,
+  file,
+  configuration,
+  visit,
+}: Evidence): readonly [ok: boolean | null, detail: string] {
+  if (file === 'missing') return [false, 'A file of the host is missing.']
+  if (isKnown === false) return [false, 'The running nginx does not serve this host.']
+  if (block.kind === 'other') return [false, 'Another server block answers.']
+  if (block.kind === 'none') return [false, 'No server block on disk answers for the host.']
+  if (block.kind === 'unknown') return [null, 'It is not known which server block answers.']
+  if (visit.kind === 'answer' && visit.entry === 'other')
+    return [false, 'The running nginx uses another server block for the host than the one on disk.']
+  if (file === 'edited') return [false, 'The own server block of the host answers, but it was edited after the apply.']
+  if (configuration.changedSinceLoad)
+    return [false, 'The own server block of the host was changed after nginx loaded it.']
+  return [true, 'The own server block of the host answers.']
 }
 
 export const chainOf = (evidence: Evidence, words: Words): Link[] =>

@@ -93,9 +93,8 @@ const isForeign = ({ block, visit }: Evidence): boolean =>
 /** The block is on disk, but the running edge does not serve the host. */
 const isUnloaded = ({ isKnown, block }: Evidence): boolean => isKnown === false && block.kind === 'own'
 
-/** nginx refused the configuration on disk at the last reload, or a file cannot be parsed. */
-const isRefused = ({ configuration }: Evidence): boolean =>
-  configuration.refusal !== null || configuration.broken.length > 0
+/** nginx itself refused the configuration on disk. A file that only Drawbridge does not understand may be valid. */
+const isRefused = ({ configuration }: Evidence): boolean => configuration.refusal !== null
 
 /**
  * With several servers in an upstream, visitors do not notice when one of them fails. A backend that somebody wrote into the entry

@@ -282,7 +282,8 @@ export interface EdgePlace extends Endpoint {
 
 /** The server block that answers a visitor, and how its names match. */
 interface AnsweringBlock {
-  readonly how: 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default'
+  /** `unknown`: the block has a pattern that Drawbridge cannot evaluate. Perhaps another block answers. */
+  readonly how: 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default' | 'unknown'
   readonly configPath: string
   readonly line: number
 }

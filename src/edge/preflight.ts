@@ -98,7 +98,11 @@ function rivalOf(
       return map.rivals(host, own, place).filter(({ address: at }) => at === here || !isPlace(at, place.port))
     })
     .find(({ how, address: at }) => how !== 'default' || at === visited)
-  return rival && { kind: 'taken', how: rival.how, file: rival.block.configPath, line: rival.block.line }
+  if (!rival) return undefined
+  const { how } = rival
+  return how === 'unknown'
+    ? { kind: 'unknown' }
+    : { kind: 'taken', how, file: rival.block.configPath, line: rival.block.line }
 }
 
 /** Remembers which files nginx has loaded or tested. A failed test is repeated each time: its cause may be outside these files. */

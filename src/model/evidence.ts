@@ -111,7 +111,7 @@ export interface ConfigurationEvidence {
   /** The host's own block. Null when the readable files contain none. */
   readonly own: BlockPlace | null
   readonly listen: readonly Listen[]
-  /** Files that changed after nginx loaded its configuration and could not be parsed. The sentences quote no file. */
+  /** What Drawbridge does not understand of nginx's files. nginx may load it all the same. The sentences quote no file. */
   readonly broken: readonly { readonly path: string; readonly line: number | null; readonly sentence: string }[]
   /** Why nginx refused the configuration at the last reload. The text quotes no file. */
   readonly refusal: string | null

@@ -47,11 +47,15 @@ export interface ServedHost extends Omit<ServerBlock, 'names'> {
 }
 
 export interface ServerMatch {
-  readonly how: 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default'
+  /** `unknown`: a pattern of the block cannot be evaluated here and might match. Otherwise another block answers. */
+  readonly how: 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default' | 'unknown'
   readonly block: ServerBlock
 }
 
-/** A part of the configuration that cannot be read. The sentence never contains text of the configuration. */
+/**
+ * A part of the configuration that the reader does not understand. nginx may still load it. The sentence never contains text of the
+ * configuration.
+ */
 export interface BrokenPlace {
   readonly path: string
   readonly line: number | null

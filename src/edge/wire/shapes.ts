@@ -159,7 +159,7 @@ export const Look = closed({
   broken: list(closed({ ...Located, sentence: Sentence }), 10_000),
   debugLogs: list(closed(Located), 10_000),
 })
-export const Match = closed({ how: oneOf(HOW), configPath: SystemPath, line: Line })
+export const Match = closed({ how: oneOf([...HOW, 'unknown']), configPath: SystemPath, line: Line })
 export const Where = closed({ path: SystemPath, line: nullable(Line) })
 export const LoadState = closed({
   changedSinceLoad: nullable(list(SystemPath, 1_000)),

@@ -99,7 +99,9 @@ async function blockOf(subject: Subject, view: EdgeView, place: EdgePlace): Prom
   if (!match) return { kind: 'none' }
   const ownPath = managed ? (await view.whereIs(host)).path : served?.configPath
   if (match.how === 'exact' && match.configPath === ownPath) return { kind: 'own' }
-  return { kind: 'other', how: match.how, answering: { path: match.configPath, line: match.line } }
+  const { how } = match
+  if (how === 'unknown') return { kind: 'unknown' }
+  return { kind: 'other', how, answering: { path: match.configPath, line: match.line } }
 }
 
 /** Compares the files on disk with the applied files. */
@@ -112,6 +114,9 @@ export async function fileState(view: Pick<EdgeView, 'hashFiles'>, applied: read
   return changed.some(({ path }) => now.find((found) => found.path === path)?.hash === null) ? 'missing' : 'edited'
 }
 
+/** A sentence names one of them. Hostile files may have any number. */
+const MAX_BROKEN = 20
+
 async function configurationOf(view: EdgeView, subject: Subject, file: FileState): Promise<ConfigurationEvidence> {
   const { host, map, served, managed } = subject
   const ownPath = served?.configPath ?? (managed && file !== 'missing' ? (await view.whereIs(host)).path : undefined)
@@ -123,7 +128,7 @@ async function configurationOf(view: EdgeView, subject: Subject, file: FileState
   return {
     own: ownPath === undefined ? null : { path: ownPath, line: served?.line ?? null },
     listen: served?.listen ?? [],
-    broken: suspects.filter(({ path }) => hasChanged(path)),
+    broken: suspects.slice(0, MAX_BROKEN),
     refusal: load.refusal,
     changedSinceLoad: ownPath === undefined || load.changedSinceLoad === null ? null : !isProven && hasChanged(ownPath),
   }

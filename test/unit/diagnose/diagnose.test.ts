@@ -44,11 +44,9 @@ describe('the first broken link that explains the symptom is the cause', () => {
     ['not_loaded', 'DOWN', unserved],
     ['not_loaded', 'CERT', { ...unanswered('handshake_refused'), isKnown: false, tls: { kind: 'refused' } }],
     ['edge_config_broken', 'DOWN', { ...unserved, ...configuration({ refusal: 'the syntax is wrong' }) }],
-    [
-      'edge_config_broken',
-      'RUNNING',
-      configuration({ broken: [{ path: '/x.conf', line: 3, sentence: 'it ends too early' }] }),
-    ],
+    ['edge_config_broken', 'RUNNING', configuration({ refusal: 'the syntax is wrong' })],
+    // What only Drawbridge does not understand may be valid.
+    ['healthy', 'RUNNING', configuration({ broken: [{ path: '/x.conf', line: 3, sentence: 'it ends too early' }] })],
     ['not_loaded', 'RUNNING', { managed: false, file: 'not_ours', ...configuration({ changedSinceLoad: true }) }],
     [
       'not_loaded',
@@ -149,7 +147,6 @@ describe('text that others chose', () => {
 
   test.each<[string, Partial<Evidence>]>([
     ['the file that answers instead', { block: { kind: 'other', how: 'exact', answering: { path, line: 7 } } }],
-    ['a broken file', configuration({ broken: [{ path, line: 3, sentence: 'the syntax is wrong' }] })],
     ['a target that refuses', { ...answered(502), ...refused, ...named(WORDS) }],
     ['a target that does not answer', { ...answered(504), ...backend({ tcp: 'timeout' }), ...named(WORDS) }],
     [
@@ -165,6 +162,14 @@ describe('text that others chose', () => {
     expect(cause.sentence).toContain('Ignore')
     for (const text of [cause.sentence, ...chain.map(({ detail }) => detail)])
       expect(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '')).not.toContain('Ignore')
+  })
+
+  test('a file that is not understood is named to the inside, between quotes', () => {
+    const broken = [{ path: '/etc/nginx/sites/Ignore all.conf', line: 3, sentence: 'the syntax is wrong' }]
+    const { chain, cause } = told(configuration({ broken }))
+    const block = chain.find(({ link }) => link === 'server_block')
+    expect(block?.detail).toContain('the syntax is wrong: "/etc/nginx/sites/Ignore all.conf", line 3')
+    expect(cause.code).toBe('healthy')
   })
 })
 

@@ -1,8 +1,7 @@
 import { type Included, type Located, OUR_PLACE } from '../text/included.ts'
 import { draftServer, variableName } from '../text/server-draft.ts'
 import type { ServerDraft } from '../text/statements.ts'
-import { isSupportedName } from './sockets.ts'
-import { isSupportedKey, type MapText, variablesIn } from './value-map.ts'
+import { type MapText, variablesIn } from './value-map.ts'
 
 /** The servers, upstreams and maps of the http block, as plain data. */
 export interface HttpBlock {
@@ -29,10 +28,6 @@ export function readHttpBlock(included: Included): HttpBlock {
       else if (name === OUR_PLACE) before ??= servers.length
       else if (name === 'map') maps.set(variableName(args[1]), statement)
     }
-  }
-  for (const { names, path, line } of servers) {
-    if (!names.every(isSupportedName))
-      included.report(path, line, 'a regular expression in server_name is not supported by Drawbridge')
   }
   return { servers, serversBefore: before ?? servers.length, upstreams, maps: usedMaps(servers, maps, included) }
 }
@@ -76,13 +71,12 @@ function mapText(map: Located, included: Included): MapText {
   const gathered: string[] = []
   let byDefault = ''
   let hasWildcards = false
-  for (const { name, args, path, line } of included.in(map)) {
+  for (const { name, args } of included.in(map)) {
     const [value] = args
     if (value === undefined) hasWildcards ||= name === 'hostnames'
     else if (name === 'include') gathered.push(value)
     else if (name === 'default') byDefault = value
-    else if (isSupportedKey(name)) entries.push([name, value])
-    else included.report(path, line, 'a regular expression in a map is not supported by Drawbridge')
+    else entries.push([name, value])
   }
   return { source: map.args[0] ?? '', default: byDefault, hasWildcards, entries, gathered }
 }

@@ -1,9 +1,10 @@
 import type { ServerMatch } from '../contract.ts'
-import type { Pattern } from './name-pattern.ts'
+import { newSteps, type Pattern } from '../patterns/pattern.ts'
 
 type NameKind = Exclude<ServerMatch['how'], 'default'>
 
 export interface NameMatch<T> {
+  /** `unknown`: the pattern of this value might match. It cannot be evaluated, and no pattern before it matches. */
   readonly how: NameKind
   readonly value: T
 }
@@ -43,7 +44,8 @@ export class NameIndex<T> {
     return this.#exact.get(name)
   }
 
-  find(name: string): NameMatch<T> | undefined {
+  /** `asked` is the name in its own case, for patterns. */
+  find(name: string, asked = name): NameMatch<T> | undefined {
     const exact = this.#exact.get(name)
     if (exact !== undefined) return { how: 'exact', value: exact }
     for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
@@ -54,8 +56,13 @@ export class NameIndex<T> {
       const value = this.#trailing.get(name.slice(0, dot + 1))
       if (value !== undefined) return { how: 'trailing_wildcard', value }
     }
-    const found = this.#patterns.find(({ pattern }) => pattern(name))
-    return found && { how: 'regex', value: found.value }
+    const steps = newSteps()
+    for (const { pattern, value } of this.#patterns) {
+      const result = pattern.match(asked, steps)
+      if (result === 'unknown') return { how: 'unknown', value }
+      if (result.isMatch) return { how: 'regex', value }
+    }
+    return undefined
   }
 
   exactNames(): IterableIterator<[string, T]> {

@@ -1,8 +1,8 @@
 import type { ListenPlace } from '../contract.ts'
+import { type Pattern, pattern } from '../patterns/pattern.ts'
 import { canonicalAddress, type Listening } from '../text/listen.ts'
 import type { ServerDraft } from '../text/statements.ts'
 import { NameIndex, type NameMatch } from './name-index.ts'
-import { type Pattern, translatePattern } from './name-pattern.ts'
 
 /** Whether a host is one of the names in the gathered files of a kind. */
 export type IsGathered = (kind: string, host: string) => boolean
@@ -29,14 +29,14 @@ export class Sockets {
   readonly #sockets = new Map<string, Socket>()
   readonly #order = new Map<ServerDraft, number>()
 
-  /** Must be called in the order of the configuration. A pattern that cannot be translated is ignored. */
+  /** Must be called in the order of the configuration. */
   add(server: ServerDraft, listen: readonly Listening[]): void {
     this.#order.set(server, this.#order.size)
     const patterns = server.names.filter(isPattern).map(patternOf)
     for (const place of listen) {
       const { names, gathered } = this.#socketOf(place, server)
       for (const name of server.names) if (!isPattern(name)) names.add(name, server)
-      for (const pattern of patterns) if (pattern) names.addPattern(pattern, server)
+      for (const one of patterns) names.addPattern(one, server)
       if (server.gathered.length > 0) gathered.push(server)
     }
   }
@@ -129,8 +129,5 @@ export function placeOf({ address, port, isTls, defaultServer, places }: Socket,
 
 const isPattern = (name: string): boolean => name.startsWith('~')
 
-/** False for a regular expression that is ignored, because it cannot be translated. */
-export const isSupportedName = (name: string): boolean => !isPattern(name) || patternOf(name) !== undefined
-
 /** nginx ignores case for a pattern that contains a capital letter. */
-const patternOf = (name: string): Pattern | undefined => translatePattern(name.slice(1), /[A-Z]/.test(name))
+const patternOf = (name: string): Pattern => pattern(name.slice(1), /[A-Z]/.test(name))

@@ -1,5 +1,5 @@
+import { pattern } from '../patterns/pattern.ts'
 import { NameIndex } from './name-index.ts'
-import { translatePattern } from './name-pattern.ts'
 
 /** `map $source $variable { … }` as plain data. */
 export interface MapText {
@@ -22,24 +22,27 @@ export class ValueMap {
   constructor({ entries, ...text }: MapText) {
     this.#text = text
     for (const [name, value] of entries) {
-      const pattern = isPattern(name) ? patternOf(name) : undefined
-      if (pattern) this.#index.addPattern(pattern, value)
-      else if (!isPattern(name)) this.#add(name.replace(/^\\/, '').toLowerCase(), value)
+      if (isPattern(name)) this.#index.addPattern(patternOf(name), value)
+      else this.#add(name.replace(/^\\/, '').toLowerCase(), value)
     }
   }
 
   value(lookup: Lookup, gathered: GatheredValue): string | undefined {
     const source = known(this.#text.source, lookup)
     if (source === undefined) return undefined
-    return known(this.#find(source.toLowerCase(), gathered) ?? this.#text.default, lookup)
+    const found = this.#find(source, gathered)
+    return found === UNKNOWN ? undefined : known(found ?? this.#text.default, lookup)
   }
 
-  #find(key: string, gathered: GatheredValue): string | undefined {
+  /** Patterns see the source in its own case. */
+  #find(source: string, gathered: GatheredValue): string | undefined {
+    const key = source.toLowerCase()
     for (const kind of this.#text.gathered) {
       const value = gathered(kind, key)
       if (value !== undefined) return value
     }
-    return this.#index.find(key)?.value
+    const found = this.#index.find(key, source)
+    return found?.how === 'unknown' ? UNKNOWN : found?.value
   }
 
   #add(key: string, value: string): void {
@@ -50,10 +53,7 @@ export class ValueMap {
 
 const isPattern = (name: string): boolean => name.startsWith('~')
 
-const patternOf = (name: string) => translatePattern(name.replace(/^~\*?/, ''), name.startsWith('~*'))
-
-/** False for a regular expression that is ignored, because it cannot be translated. */
-export const isSupportedKey = (name: string): boolean => !isPattern(name) || patternOf(name) !== undefined
+const patternOf = (name: string) => pattern(name.replace(/^~\*?/, ''), name.startsWith('~*'))
 
 /** The value of a variable; undefined when it depends on the request. */
 export type Lookup = (name: string) => string | undefined

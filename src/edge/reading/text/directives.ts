@@ -1,3 +1,4 @@
+import { isLuaBlock } from './lua.ts'
 import { Tokens, UnreadableText } from './tokens.ts'
 
 export interface Directive {
@@ -39,14 +40,14 @@ export function visit(text: string, visitor: Visitor): void {
       if (depth === 0) throw new UnreadableText('a } has no matching {', tokens.line)
       depth -= 1
       visitor.close()
-    } else if (visitDirective(tokens, visitor) === '{') depth += 1
+    } else if (visitDirective(tokens, visitor)) depth += 1
     if (depth > MAX_DEPTH) throw new UnreadableText('blocks are nested too deeply', tokens.line)
   }
   if (depth > 0) throw new UnreadableText('the file ends inside a block or a directive', tokens.line)
 }
 
-/** The current token must be the directive's name. */
-function visitDirective(tokens: Tokens, visitor: Visitor): ';' | '{' {
+/** The current token must be the directive's name. True when a block of directives begins. */
+function visitDirective(tokens: Tokens, visitor: Visitor): boolean {
   const { kind, start, line } = tokens
   if (kind !== 'word') throw new UnreadableText(`a ${kind} is in the place of a directive`, line)
   const name = tokens.word()
@@ -58,9 +59,14 @@ function visitDirective(tokens: Tokens, visitor: Visitor): ';' | '{' {
       if (isWanted) args.push(tokens.word())
       continue
     }
-    if (tokens.kind === '{') visitor.open(name, args, { start, end: tokens.end, line })
-    else if (isWanted) visitor.directive(name, args, { start, end: tokens.end, line })
-    return tokens.kind
+    const span = { start, end: tokens.end, line }
+    if (tokens.kind === '{') {
+      visitor.open(name, args, span)
+      if (!isLuaBlock(name)) return true
+      tokens.skipLua()
+      visitor.close()
+    } else if (isWanted) visitor.directive(name, args, span)
+    return false
   }
   throw new UnreadableText('the file ends inside a block or a directive', tokens.line)
 }

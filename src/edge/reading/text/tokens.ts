@@ -1,3 +1,5 @@
+import { endOfLua } from './lua.ts'
+
 /** The message is a clause that never contains text of the configuration. */
 export class UnreadableText extends Error {
   readonly line: number
@@ -61,6 +63,15 @@ export class Tokens {
     if (this.#isPlain) return written
     const bare = isQuote(written.charCodeAt(0)) ? written.slice(1, -1) : written
     return bare.replaceAll(/\\(["'\\trn])/g, (_, escaped: string) => ESCAPED[escaped] ?? escaped)
+  }
+
+  /** After a `{`: moves behind the `}` that ends its block of Lua. Throws UnreadableText. */
+  skipLua(): void {
+    const end = endOfLua(this.#text, this.end)
+    if (end === undefined) throw this.#unreadable('a block of Lua is not closed')
+    this.start = this.end
+    this.end = end
+    this.#countLines()
   }
 
   /** Skips white space and comments. */

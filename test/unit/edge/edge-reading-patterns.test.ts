@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { newSteps, pattern } from '../../../src/edge/reading/patterns/pattern.ts'
+import { nginxFiles } from '../../support/edge/nginx-files.ts'
+
+function asked(pcre: string, text: string, isCaseless = false): boolean | 'unknown' {
+  const result = pattern(pcre, isCaseless).match(text, newSteps())
+  return result === 'unknown' ? result : result.isMatch
+}
+
+const matches = (pcre: string, ...texts: readonly string[]) => texts.map((text) => asked(pcre, text))
+
+describe('a pattern', () => {
+  test.each([
+    ['^[[:alpha:]]+$', ['abc', 'ab1', ''], [true, false, false]],
+    ['^[[:^digit:]-]+$', ['a-b', 'a1'], [true, false]],
+    ['^[]x]+$', [']x', 'a'], [true, false]],
+    ['^[^]x]+$', ['a', ']'], [true, false]],
+    ['^[a\\]b]$', [']', 'c'], [true, false]],
+    ['^[\\w.-]+$', ['a.b-c', 'a/b'], [true, false]],
+    ['^(?!www\\.)(.+)\\.test$', ['www.test', 'www.a.test', 'a.test'], [false, false, true]],
+    ['^a(?=b)', ['ab', 'ac'], [true, false]],
+    ['^(a|ab)(c|bcd)$', ['abcd', 'ac', 'ab'], [true, true, false]],
+    ['a{2}', ['aa', 'a'], [true, false]],
+    ['^a{,2}$', ['a{,2}', 'aa'], [true, false]],
+    ['^a{b$', ['a{b'], [true]],
+    ['^\\Qa.b\\E$', ['a.b', 'axb'], [true, false]],
+    ['^\\x61\\x{62}$', ['ab'], [true]],
+    ['^a(?#no part)b$', ['ab'], [true]],
+    ['^(?i)AB$', ['ab'], [true]],
+    ['^a(?i:B)c$', ['abc', 'aBc', 'abC'], [true, true, false]],
+    ['\\bfoo\\b', ['a.foo.b', 'afoo'], [true, false]],
+    ['^a\\Kb$', ['ab'], [true]],
+  ])('%s', (pcre, texts, expected) => {
+    expect(matches(pcre, ...texts)).toEqual(expected)
+  })
+
+  test('captures what PCRE captures', () => {
+    const result = pattern('^(?<user>.+?)\\.(?P<zone>(a|ab)(.*))$', false).match('x.y.abc', newSteps())
+    expect(result !== 'unknown' && result.isMatch && Object.fromEntries(result.captures)).toEqual({
+      0: 'x.y.abc',
+      1: 'x.y',
+      2: 'abc',
+      3: 'a',
+      4: 'bc',
+      user: 'x.y',
+      zone: 'abc',
+    })
+  })
+
+  test.each([
+    ['(?>a+)b', 'aab', 'unknown'],
+    ['(?>a+)b', 'c', false],
+    ['a++b', 'b', false],
+    ['^(a)\\1$', 'aa', 'unknown'],
+    ['^(a)\\1$', 'b', false],
+    ['(?<!x)a', 'a', 'unknown'],
+    ['(?<!x)a', 'b', false],
+    ['(?!(?>a))b', 'b', 'unknown'],
+    ['(?R)', 'a', 'unknown'],
+    ['(*UTF8)a', 'a', 'unknown'],
+    ['\\p{L}', 'a', 'unknown'],
+    ['[', 'a', 'unknown'],
+    ['(?|a|b)', 'a', 'unknown'],
+  ])('%s and %s: %s, because what cannot be evaluated is not guessed', (pcre, text, expected) => {
+    expect(asked(pcre, text)).toBe(expected)
+  })
+
+  test('agrees with the patterns of JavaScript where both mean the same', () => {
+    const atom = fc.constantFrom(
+      'a',
+      'b',
+      '.',
+      '[ab]',
+      '[^a]',
+      '\\w',
+      '(?:ab|a)',
+      '(a|b)',
+      '(a*)',
+      '(?=a)',
+      '(?!b)',
+      '^',
+      '$',
+    )
+    const times = fc.constantFrom('', '', '', '*', '+', '?', '*?', '+?', '{2}', '{1,2}', '{0,2}?')
+    const part = fc.tuple(atom, times).map(([one, many]) => (/^(?:\^|\$|\(\?[=!])/.test(one) ? one : one + many))
+    const source = fc.array(fc.array(part, { maxLength: 5 }), { minLength: 1, maxLength: 2 })
+    const text = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 6 }).map((letters) => letters.join(''))
+    fc.assert(
+      fc.property(source, text, (options, given) => {
+        const pcre = options.map((parts) => parts.join('')).join('|')
+        const ours = pattern(pcre, false).match(given, newSteps())
+        const theirs = new RegExp(pcre).exec(given)
+        expect(ours !== 'unknown' && ours.isMatch ? ours.captures.get('0') : null).toBe(theirs?.[0] ?? null)
+      }),
+      { numRuns: process.env.CAMPAIGN ? 100_000 : 3_000 },
+    )
+  })
+})
+
+describe('patterns that would take for ever', () => {
+  test('take linear time', () => {
+    const text = `${'a.'.repeat(120)}x`
+    expect(asked('^(.+\\.)*example\\.test$', text)).toBe(false)
+    expect(asked('^(a+)+$', `${'a'.repeat(250)}b`)).toBe(false)
+    expect(asked('^((a{0,50}){0,50}){0,50}$', 'a')).toBe('unknown')
+  })
+
+  test('share the work of one question', () => {
+    const steps = newSteps()
+    const results = Array.from({ length: 2_000 }, () => pattern('(.*a){50}', false).match('a'.repeat(255), steps))
+    expect(results.at(-1)).toBe('unknown')
+    expect(steps.left).toBeLessThanOrEqual(0)
+  })
+})
+
+test('a name is unknown only where a pattern might match it', async () => {
+  using files = nginxFiles({
+    'nginx.conf': `http {
+server { listen 80; server_name ~^(?>a+)\\.test$; }
+server { listen 80; server_name exact.test; }
+server { listen 80; server_name ~^b; }
+}`,
+  })
+  const map = await files.reader.read()
+  const how = (host: string) => map.answers(host, { address: '10.0.0.1', port: 80, tls: false })?.how
+  expect(map.broken).toEqual([])
+  expect(['a.test', 'b.test', 'exact.test', 'c.test'].map(how)).toEqual(['unknown', 'regex', 'exact', 'default'])
+})
