@@ -3,13 +3,10 @@ import { run, type Steps } from './run.ts'
 import { parsePattern, UnknownSyntax } from './syntax.ts'
 
 /** By number and by name. The first is the whole match. */
-export type Captures = ReadonlyMap<string, string>
+type Captures = ReadonlyMap<string, string>
 
 /** `unknown`: the pattern has syntax that is not evaluated here, or the work for it was too much. */
-export type MatchResult =
-  | { readonly isMatch: true; readonly captures: Captures }
-  | { readonly isMatch: false }
-  | 'unknown'
+type MatchResult = { readonly isMatch: true; readonly captures: Captures } | { readonly isMatch: false } | 'unknown'
 
 export interface Pattern {
   match(text: string, steps: Steps): MatchResult

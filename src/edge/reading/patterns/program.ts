@@ -1,7 +1,7 @@
 import { type Assertion, type Node, type ParsedPattern, UnknownSyntax } from './syntax.ts'
 
 /** One instruction. Without a jump the next one follows. */
-export type Instruction =
+type Instruction =
   | { readonly op: 'set'; readonly set: Uint8Array }
   | { readonly op: 'split'; first: number; second: number }
   | { readonly op: 'jump'; to: number }
