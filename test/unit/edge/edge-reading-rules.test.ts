@@ -89,8 +89,6 @@ server { listen 80; listen 81; server_name a.test; location / { proxy_pass http:
   })
 })
 
-describe('patterns', () => {})
-
 describe('what a server proxies to', () => {
   test.each([
     [
