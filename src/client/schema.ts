@@ -380,6 +380,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/hosts/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream what changes in the list of hosts (server-sent events)
+         * @description Keeps a list that was loaded from `GET /api/hosts` up to date. `row` has the row of a host that is new or changed, `gone` the name of one that is no longer listed, and `alive` comes every 10 s. Internal callers also get `edges` and, when a plan or one of its runs changes, `plan`. A latency is sent when it has changed much. After a disconnection load the list again.
+         */
+        get: operations["followHostChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/diagnose": {
         parameters: {
             query?: never;
@@ -1041,6 +1061,11 @@ export interface components {
             /** @description False: the host is in the edge's configuration, but Drawbridge did not create it. */
             managed: boolean;
             tls: boolean;
+            /**
+             * @description The address that a visitor opens.
+             * @example https://hello.lab.test/
+             */
+            url: string;
             since: string | null;
             checkedAt: string | null;
             latencyMs: number | null;
@@ -1061,6 +1086,8 @@ export interface components {
             expiresAt: string | null;
             /** @description Only internal callers see it. */
             planId?: string;
+            /** @description True: a rollback failed, and no run can change the host until `drawbridge resolve`. Only internal callers see it. */
+            blocked?: boolean;
             /**
              * @description How the entry of the host stands on the Secondary. Only internal callers see it. Absent where it is not known.
              * @enum {string}
@@ -1093,6 +1120,11 @@ export interface components {
             /** @description False: the host is in the edge's configuration, but Drawbridge did not create it. */
             managed: boolean;
             tls: boolean;
+            /**
+             * @description The address that a visitor opens.
+             * @example https://hello.lab.test/
+             */
+            url: string;
             since: string | null;
             checkedAt: string | null;
             latencyMs: number | null;
@@ -1113,6 +1145,8 @@ export interface components {
             expiresAt: string | null;
             /** @description Only internal callers see it. */
             planId?: string;
+            /** @description True: a rollback failed, and no run can change the host until `drawbridge resolve`. Only internal callers see it. */
+            blocked?: boolean;
             /**
              * @description How the entry of the host stands on the Secondary. Only internal callers see it. Absent where it is not known.
              * @enum {string}
@@ -2992,6 +3026,67 @@ export interface operations {
                      *     }
                      */
                     "text/event-stream": components["schemas"]["HostRow"];
+                };
+            };
+            403: components["responses"]["origin_not_allowed"];
+            421: components["responses"]["host_not_allowed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    followHostChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changed row, the removed host, the edges, or the changed plan. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "host": "hello.lab.test",
+                     *       "badge": "RUNNING",
+                     *       "server": "25",
+                     *       "managed": true,
+                     *       "tls": true,
+                     *       "since": "2026-01-31T12:00:00.000Z",
+                     *       "checkedAt": "2026-01-31T12:00:00.000Z",
+                     *       "latencyMs": 4,
+                     *       "uptime24h": 1,
+                     *       "strip": "----------------------------------------99999999",
+                     *       "latencies": [
+                     *         4,
+                     *         5,
+                     *         4
+                     *       ],
+                     *       "certificate": {
+                     *         "notAfter": "2026-02-01T12:00:00.000Z",
+                     *         "level": "ok"
+                     *       },
+                     *       "expiresAt": null
+                     *     }
+                     */
+                    "text/event-stream": components["schemas"]["HostRow"] | {
+                        host: string;
+                    } | {
+                        edges: components["schemas"]["EdgeStanding"][];
+                    } | {
+                        planId: string;
+                    } | {
+                        /**
+                         * Format: date-time
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        at: string;
+                    };
                 };
             };
             403: components["responses"]["origin_not_allowed"];

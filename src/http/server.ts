@@ -27,9 +27,10 @@ import { type AuditReader, auditRoutes } from './routes/audit.ts'
 import { diagnoseRoutes } from './routes/diagnose.ts'
 import { eventRoutes, planEventRoutes, webhookRoutes } from './routes/events.ts'
 import type { Visibility } from './routes/host-body.ts'
+import { hostChangeRoutes } from './routes/host-changes.ts'
 import { hostEventRoutes } from './routes/host-events.ts'
 import { hostRoutes } from './routes/hosts.ts'
-import { pageRoutes, registerPage } from './routes/page.ts'
+import { notFoundPage, pageRoutes, registerPage } from './routes/page.ts'
 import { type DriftReader, planRoutes } from './routes/plans.ts'
 import { referenceRoutes, registerApiDocument } from './routes/reference.ts'
 import { repairRoutes } from './routes/repair.ts'
@@ -104,7 +105,7 @@ async function addGuards(app: App, parts: ServerParts, isClosing: () => boolean)
   const budgets = await createBudgets(app, parts.rateLimits, parts.requestCounts)
   const hostCheck = new HostCheck(parts.publicUrls, parts.tls ? 'https' : 'http')
   guardRequests(app, { ...parts, hostCheck, budgets, isClosing })
-  handleErrors(app, parts.trail, budgets, parts.now)
+  handleErrors(app, { ...parts, budgets, notFoundPage: notFoundPage(parts.pageFolder) })
   logRequests(app)
   acceptOnlyJson(app)
   await app.register(underPressure, {
@@ -120,7 +121,7 @@ function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void
   const sendEvents = eventStreams()
   const visibleTo: Visibility = (network) => (host) => host.managed || network === 'internal' || parts.showsUnmanaged()
   policyRoutes(app, parts.policy)
-  planRoutes(app, exposer, parts.drift, parts.unconfirmedMs)
+  planRoutes(app, exposer, parts)
   tokenRoutes(app, exposer)
   runRoutes(app, exposer)
   repairRoutes(app, exposer)
@@ -130,6 +131,7 @@ function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void
   webhookRoutes(app, parts.webhooks)
   hostRoutes(app, parts, visibleTo)
   hostEventRoutes(app, board, now, sendEvents, visibleTo)
+  hostChangeRoutes(app, parts, sendEvents, visibleTo)
   diagnoseRoutes(app, parts)
   metricsRoutes(app, parts.metrics)
   systemRoutes(app, async () => !isClosing() && (await parts.isReady()), parts.warnings)

@@ -20,6 +20,8 @@ export interface WatchedHost {
   readonly address: string | null
   readonly planId: string | null
   readonly expiresAt: number | null
+  /** The rollback of a run failed, and no run may change the host. Absent for unmanaged hosts and in what earlier versions stored. */
+  readonly isBlocked?: boolean | undefined
 }
 
 /** The result of one request through the edge. */

@@ -1,15 +1,21 @@
 import type { HostStatus } from '../model/host-status.ts'
+import { ShownValues } from './shown-values.ts'
 
-/** `hosts`: a host was added or removed, or its exposure changed. `managed`: the host is managed, or was until now. */
+/**
+ * `hosts`: a host was added or removed, or its exposure changed. `managed`: the host is managed, or was until now. `row`:
+ * something else that a list of hosts shows has changed.
+ */
 export type BoardChange =
   | { readonly kind: 'badge'; readonly status: HostStatus }
-  | { readonly kind: 'hosts'; readonly managed: boolean }
+  | { readonly kind: 'hosts'; readonly managed: boolean; readonly host: string }
+  | { readonly kind: 'row'; readonly status: HostStatus }
 export type BoardListener = (change: BoardChange) => void
 
 /** All hosts as this instance knows them, either from its own checks or from the instance that checks. */
 export class Board {
   readonly #hosts = new Map<string, HostStatus>()
   readonly #listeners = new Set<BoardListener>()
+  readonly #shown = new ShownValues()
   #revision = 0
   #changed = 0
   #membership = 0
@@ -51,7 +57,8 @@ export class Board {
     if (hasNewBadge) this.#notify({ kind: 'badge', status })
     const hasNewExposure = before?.planId !== status.planId || before.expiresAt !== status.expiresAt
     if (before?.managed !== status.managed || (hasNewExposure && !hasNewBadge))
-      this.#notify({ kind: 'hosts', managed: status.managed || before?.managed === true })
+      this.#notify({ kind: 'hosts', managed: status.managed || before?.managed === true, host: status.host })
+    if (this.#listeners.size > 0 && this.#shown.note(status)) this.#notify({ kind: 'row', status })
   }
 
   remove(host: string): void {
@@ -60,7 +67,8 @@ export class Board {
     this.#hosts.delete(host)
     this.#revision += 1
     this.#membership += 1
-    this.#notify({ kind: 'hosts', managed: before.managed })
+    this.#shown.forget(host)
+    this.#notify({ kind: 'hosts', managed: before.managed, host })
   }
 
   listen(listener: BoardListener): () => void {

@@ -45,8 +45,9 @@ export function syncHost(statuses: Statuses, host: string, synced: SyncedExposur
   // A host without a check may have been listed between the commit of its apply and this call.
   if (status?.lastCheck && !isOtherExposure(status, watched)) {
     const present = afterRepair(status, synced)
-    const { expiresAt } = watched
-    if (present !== status || status.expiresAt !== expiresAt) statuses.put({ ...present, expiresAt })
+    const { expiresAt, isBlocked } = watched
+    const isSame = status.expiresAt === expiresAt && (status.isBlocked ?? false) === isBlocked
+    if (present !== status || !isSame) statuses.put({ ...present, expiresAt, isBlocked })
     return
   }
   statuses.put(pending(watched))

@@ -71,7 +71,7 @@ export async function watchedAfterRun(
 const isListed = ({ state }: WatchedExposure): boolean => LISTED.includes(state)
 
 function managedHost(
-  { host, planId, expiresAt, server, tls, health }: WatchedExposure,
+  { host, planId, state, expiresAt, server, tls, health }: WatchedExposure,
   configPath: string | null,
   { addresses, edge }: EdgeEnvironment,
 ): WatchedHost {
@@ -86,6 +86,7 @@ function managedHost(
     address: addresses[server] ?? null,
     planId,
     expiresAt,
+    isBlocked: state === 'blocked',
   }
 }
 

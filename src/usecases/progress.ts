@@ -72,6 +72,9 @@ export class PlanProgress {
   readonly #runs: RunsUnderWay
   readonly #followed = new Map<string, FollowedPlan>()
   readonly #poll: SharedPoll
+  readonly #listeners = new Set<(planId: string) => void>()
+  /** The runs of this instance that were announced and have not ended. */
+  readonly #begun = new Set<string>()
   #closing = false
 
   constructor(store: PlanJournals, runs: RunsUnderWay, changes?: ChangeFeed) {
@@ -82,13 +85,17 @@ export class PlanProgress {
       () => this.#refreshChanged(),
     )
     changes?.watch(() => this.#poll.soon())
-    runs.listen(
-      (_entry, { planId }) =>
-        void this.#followed
-          .get(planId)
-          ?.refresh()
-          .catch(() => undefined),
-    )
+    runs.listen((entry, { planId, runId }) => {
+      void this.#followed
+        .get(planId)
+        ?.refresh()
+        .catch(() => undefined)
+      const isEnd = entry.step === 'run' && entry.mark === 'done'
+      if (!isEnd && this.#begun.has(runId)) return
+      if (isEnd) this.#begun.delete(runId)
+      else this.#begun.add(runId)
+      this.announce(planId)
+    })
   }
 
   /**
@@ -102,6 +109,16 @@ export class PlanProgress {
   ): Promise<AsyncGenerator<ProgressEvent, void>> {
     if (!(await this.#store.findPlan(planId))) throw new Problem('plan_not_found', 'No plan has this id.')
     return this.#events(planId, lastId, signal)
+  }
+
+  /** Calls `listener` when a plan is made here and when a run of this instance begins or ends. */
+  listen(listener: (planId: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  announce(planId: string): void {
+    for (const listener of this.#listeners) listener(planId)
   }
 
   /**

@@ -1,9 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { addOwnHosts } from '../support/edge/foreign-hosts.ts'
+import { applied, removed } from '../support/lab/exposure.ts'
 import type { PageSite } from '../support/programs/browser.ts'
 import { until } from '../support/until.ts'
+import { rowOf, SEEN_WITHIN } from './steps.ts'
 
 const MANY = 1_000
+const WATCHED_MS = 20_000
 
 /** Many hosts. `npm run bench -- reads` measures ten thousand. */
 export function crowd(site: () => PageSite): void {
@@ -36,5 +41,46 @@ export function crowd(site: () => PageSite): void {
       .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
       .toMatch(/h999\.lab\.test$/)
     await expect.poll(() => new URL(page.url()).search).toBe('?search=h9&sort=host')
+    // At rest the page receives at most 2 kB per minute.
+    await page.getByText(/^Updated \d+ s ago$/).waitFor()
+    expect(await receivedIn(page, WATCHED_MS)).toBeLessThan((2_000 * WATCHED_MS) / 60_000)
   })
+
+  test('several filters at once stand in the address, and Back undoes them one by one', async () => {
+    const { lab, open } = site()
+    const { planId } = await applied(lab, { subdomain: 'sifted' })
+    const page = await open('/')
+    const table = page.getByRole('table', { name: 'Hosts' })
+    const rows = () => table.getAttribute('aria-rowcount').then(Number)
+    await rowOf(page, 'sifted.lab.test').waitFor(SEEN_WITHIN)
+    await page.getByText(/need attention|hosts are well/).waitFor()
+    await page.getByText('Managed: all').click()
+    await page.getByRole('checkbox', { name: 'managed', exact: true }).check()
+    await expect.poll(rows).toBe(2)
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: /^RUNNING/ }).click()
+    expect(new URL(page.url()).search).toBe('?badge=RUNNING&managed=managed')
+    await page.reload()
+    await expect.poll(rows).toBe(2)
+    await page.goBack()
+    expect(new URL(page.url()).search).toBe('?managed=managed')
+    await page.goBack()
+    await expect.poll(rows).toBeGreaterThan(MANY)
+    expect(await page.getByRole('link', { name: 'Open sifted.lab.test' }).getAttribute('href')).toMatch(
+      /^http:\/\/sifted\.lab\.test:\d+\/$/,
+    )
+    await removed(lab, planId)
+  })
+}
+
+/** The bytes that a page receives in this time, headers excluded. */
+async function receivedIn(page: Page, ms: number): Promise<number> {
+  const network = await page.context().newCDPSession(page)
+  let bytes = 0
+  network.on('Network.dataReceived', ({ dataLength }) => {
+    bytes += dataLength
+  })
+  await network.send('Network.enable')
+  await sleep(ms)
+  return bytes
 }

@@ -11,7 +11,7 @@ import { refusedFields } from '../../web/plan/refused.ts'
 import { allowedActs, deedsOfAct, shortHash } from '../../web/repair/acts.ts'
 import { expectedSteps, runView } from '../../web/run/steps.ts'
 import { screenAt } from '../../web/shell/location.ts'
-import { badgeCounts, inOrder, matching, serversOf, WHOLE_VIEW } from '../../web/status/host-list.ts'
+import { badgeCounts, inOrder, matching, valuesOf, WHOLE_VIEW } from '../../web/status/host-list.ts'
 
 /** The logic of the page, without a browser. */
 const row = (host: string, badge: string, server: string | null = '25'): HostRow => ({
@@ -20,6 +20,7 @@ const row = (host: string, badge: string, server: string | null = '25'): HostRow
   server,
   managed: true,
   tls: true,
+  url: `https://${host}/`,
   since: null,
   checkedAt: null,
   latencyMs: null,
@@ -50,8 +51,8 @@ describe('the list of hosts', () => {
   test('can be searched, filtered and sorted', () => {
     expect(names({ search: ' A.T' })).toEqual(['a'])
     expect(names({ search: '253' })).toEqual(['c'])
-    expect(names({ badge: 'RUNNING', sort: 'host', descending: true })).toEqual(['b', 'a'])
-    expect(names({ server: '25' })).toEqual(['a', 'b'])
+    expect(names({ badge: ['RUNNING'], sort: 'host', descending: true })).toEqual(['b', 'a'])
+    expect(names({ server: ['25'] })).toEqual(['a', 'b'])
     expect(names({ sort: 'server' })).toEqual(['a', 'b', 'c', 'd'])
   })
 
@@ -61,7 +62,9 @@ describe('the list of hosts', () => {
       ['HTTP 502', 1],
       ['RUNNING', 2],
     ])
-    expect(serversOf([...ROWS, row('e.test', 'DOWN', '23')])).toEqual(['23', '25', '253'])
+    expect(valuesOf([...ROWS, row('e.test', 'DOWN', '23')], 'server')).toEqual(['23', '25', '253', 'none'])
+    expect(names({ server: ['25', 'none'], badge: ['RUNNING', 'DOWN'] })).toEqual(['d', 'a', 'b'])
+    expect(names({ managed: ['unmanaged'] })).toEqual([])
   })
 })
 
@@ -100,8 +103,8 @@ describe('the plan form', () => {
     [{ subdomain: '-a' }, /hyphen/],
     [{ subdomain: 'a'.repeat(64) }, /63/],
     [{ port: '80' }, undefined],
-    [{ port: '80', server: '23' }, /Drawbridge's own/],
-    [{ port: '8045' }, /Drawbridge's own/],
+    [{ port: '80', server: '23' }, /reserved for Drawbridge/],
+    [{ port: '8045' }, /reserved for Drawbridge/],
     [{ port: '81' }, /not allowed. Allowed: 80, 1024–65535/],
     [{ port: 'x' }, /number/],
     [{ health: '/up' }, undefined],
@@ -276,9 +279,9 @@ test.each([
   ['/plans/plan_1/change', { name: 'change', planId: 'plan_1' }],
   ['/plan', { name: 'plan' }],
   ['/help', { name: 'help' }],
-  ['/help/more', { name: 'nowhere' }],
-  ['/plans/a/b', { name: 'nowhere' }],
-  ['/other', { name: 'nowhere' }],
+  ['/help/more', { name: 'not-found' }],
+  ['/plans/a/b', { name: 'not-found' }],
+  ['/other', { name: 'not-found' }],
 ])('%s is a screen', (path, screen) => {
   expect(screenAt(path)).toEqual(screen)
 })

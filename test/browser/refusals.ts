@@ -25,7 +25,7 @@ export function refusals(site: () => PageSite): void {
     await page.getByLabel('Health path').fill('healthz')
     expect(await describes('Port')).toMatchObject({
       invalid: 'true',
-      text: expect.stringContaining("Drawbridge's own"),
+      text: expect.stringContaining('reserved for Drawbridge'),
     })
     await askForPlan(page)
     expect(await describes('Health path')).toMatchObject({ text: expect.stringContaining('begins with /') })
@@ -59,6 +59,26 @@ export function refusals(site: () => PageSite): void {
       .getByRole('region', { name: /nobody/ })
       .getByRole('alert')
       .waitFor()
-    expect((await page.goto(`${site().lab.description.outside}/nowhere`))?.status()).toBe(404)
+  })
+
+  test.each(['/nowhere', '/plans/x/y/z', '/hosts/'])('%s shows the page’s own not-found', async (path) => {
+    const page = await site().open('/help', 'outside')
+    expect((await page.goto(`${site().lab.description.outside}${path}`))?.status()).toBe(404)
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+    await page.getByRole('link', { name: 'See all hosts' }).click()
+    await page.getByRole('heading', { name: 'Status' }).waitFor()
+  })
+
+  test('an address with a trailing slash shows its screen', async () => {
+    const page = await site().open('/help/', 'outside')
+    await page.getByRole('region', { name: 'Allowed here' }).waitFor()
+  })
+
+  test('a program that asks for an unknown address gets a problem', async () => {
+    const answer = await fetch(`${site().lab.description.outside}/nowhere`)
+    expect(answer.status).toBe(404)
+    expect(answer.headers.get('content-type')).toMatch(/problem\+json/)
+    const api = await fetch(`${site().lab.description.outside}/api/nowhere`, { headers: { accept: 'text/html' } })
+    expect(api.headers.get('content-type')).toMatch(/problem\+json/)
   })
 }

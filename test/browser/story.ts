@@ -28,12 +28,12 @@ export function story(site: () => PageSite): void {
     await page.getByRole('heading', { name: /^Secondary \(73\).*✓ verified$/ }).waitFor()
     const steps = await page.getByRole('list', { name: 'Steps' }).getByRole('listitem').allInnerTexts()
     expect(steps.map((step) => step.replace(/\s+/g, ' '))).toEqual([
-      expect.stringMatching(/^Check again done [\d.]+ m?s$/),
-      expect.stringMatching(/^Back up .* done [\d.]+ m?s$/),
-      expect.stringMatching(/^Get the certificate done [\d.]+ m?s$/),
-      expect.stringMatching(/^Write .* done [\d.]+ m?s$/),
-      expect.stringMatching(/^Set the DNS record done [\d.]+ m?s$/),
-      expect.stringMatching(/^Verify .* done [\d.]+ m?s$/),
+      expect.stringMatching(/^Check again Done [\d.]+ m?s$/),
+      expect.stringMatching(/^Back up .* Done [\d.]+ m?s$/),
+      expect.stringMatching(/^Get the certificate Done [\d.]+ m?s$/),
+      expect.stringMatching(/^Write .* Done [\d.]+ m?s$/),
+      expect.stringMatching(/^Set the DNS record Done [\d.]+ m?s$/),
+      expect.stringMatching(/^Verify .* Done [\d.]+ m?s$/),
     ])
     await expectNowhere(page, credential())
 
@@ -126,12 +126,15 @@ export function story(site: () => PageSite): void {
     const page = await open(`/plans/${planId}`)
     await page.getByRole('button', { name: 'Apply', exact: true }).click()
     await page.getByRole('button', { name: `Apply ${host}` }).click()
-    await page.getByText(`The apply of ${host} failed and everything was put back`).waitFor(SEEN_WITHIN)
-    const undone = page.getByRole('list', { name: 'Put back' }).getByRole('listitem')
+    await page
+      .getByText(`The apply of ${host} failed: Through the edge the health path answered HTTP 500.`)
+      .waitFor(SEEN_WITHIN)
+    const undone = page.getByRole('list', { name: 'Rolled back' }).getByRole('listitem')
     await undone.last().waitFor()
-    expect(await undone.count()).toBe(5)
-    expect((await undone.allInnerTexts()).every((text) => text.includes('put back'))).toBe(true)
-    expect(await page.getByRole('list', { name: 'Steps' }).innerText()).toMatch(/Verify.*failed.*HTTP 500/s)
+    expect(await undone.count()).toBe(2)
+    expect((await undone.allInnerTexts()).every((text) => text.includes('Rolled back'))).toBe(true)
+    expect(await page.getByRole('list', { name: 'Steps' }).innerText()).toMatch(/Verify.*Failed.*HTTP 500/s)
+    await page.getByText('Make the backend answer its health path with HTTP 2xx, then try again.').waitFor()
     await page.getByRole('button', { name: 'Apply again' }).waitFor()
     await invariants(lab)
   })
@@ -153,7 +156,7 @@ async function expectPassed(page: Page, host: string): Promise<void> {
   expect(await page.getByText('Passed', { exact: true }).count()).toBe(4)
   const changes = await page.getByRole('table', { name: `What an apply of ${host} changes` }).innerText()
   expect(changes).toMatch(/Certificate.*issued by.*Proxy entry.*proxy_pass http.*DNS.* 60 A /s)
-  expect(await page.getByText(/^2[34]:\d\d:\d\d$/).count()).toBe(1)
+  expect(await page.getByText(/^(23 h 59 min|1 d)$/).count()).toBe(1)
   const command = page.locator('pre')
   expect(await command.innerText()).toMatch(/^drawbridge apply plan_[0-9a-z]{26}/)
   await page.getByRole('tab', { name: 'curl' }).click()

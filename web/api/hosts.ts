@@ -4,6 +4,7 @@ import { type HostRow, type Hosts as HostsBody, Unreachable } from '../../src/cl
 import { refusalOf } from '../../src/client/refusal.ts'
 import { client } from './client.ts'
 import { follow, type LiveState } from './live.ts'
+import { shifted } from './strips.ts'
 
 export type { HostRow } from '../../src/client/index.ts'
 
@@ -14,7 +15,8 @@ export interface Hosts {
   readonly isWhole: boolean
   /** How far the edges are from the store. Empty for callers outside. */
   readonly edges: NonNullable<HostsBody['edges']>
-  readonly at: string
+  /** The half hour that ends each strip, counted since 1970. */
+  readonly halfHour: number
 }
 
 const KEY = ['hosts']
@@ -22,116 +24,150 @@ const KEY = ['hosts']
 const FIRST_PAGE = 100
 /** The largest page of the service. */
 const WHOLE_PAGE = 500
-/** A list of many pages is not loaded again for every new host. */
-const BETWEEN_WHOLE_LISTS_MS = 5_000
-/** Only the whole list has latencies and uptimes, so a short list is loaded more often. */
-const lookAgainMs = (hosts: Hosts | undefined): number => ((hosts?.total ?? 0) > 1_000 ? 30_000 : 10_000)
+/** The stream sends something every 10 s. */
+const SILENT_MS = 25_000
+/** The list is loaded without the stream if the stream does not open in this time. */
+const STREAM_WAIT_MS = 1_000
 
+/** Loaded once. After that the stream of changes keeps it up to date. */
 export const useHosts = () => {
   const queries = useQueryClient()
   return useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) => fetchHosts(queries, signal),
-    refetchInterval: ({ state }) => (state.status === 'error' ? 3_000 : lookAgainMs(state.data)),
+    refetchInterval: ({ state }) => (state.status === 'error' ? 3_000 : false),
+    refetchOnWindowFocus: false,
+    staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
   })
 }
 
-let tag: string | undefined
+/** Resolves when the stream is open. A change after that is not missed, however long the list takes. */
+let streamOpened: Promise<void> | undefined
+let tellOpened = () => {}
 
-/** The first load shows a short page while the rest loads. Later loads transfer only changes. */
+/** The first load shows a short page while the rest loads. */
 async function fetchHosts(queries: QueryClient, signal: AbortSignal): Promise<Hosts> {
-  const known = queries.getQueryData<Hosts>(KEY)
-  if (!known) {
-    const { body } = await fetchPage(FIRST_PAGE, null, signal)
+  await Promise.race([streamOpened, new Promise((resolve) => window.setTimeout(resolve, STREAM_WAIT_MS))])
+  if (!queries.getQueryData<Hosts>(KEY)) {
+    const body = await fetchPage(FIRST_PAGE, null, signal)
     const first = hostsOf(body.hosts, body)
     if (first.isWhole) return first
     queries.setQueryData<Hosts>(KEY, first)
   }
-  const { body, isSame } = await fetchPage(WHOLE_PAGE, null, signal, known?.isWhole ? tag : undefined)
-  if (known && isSame) return { ...known, at: new Date().toISOString() }
+  const body = await fetchPage(WHOLE_PAGE, null, signal)
   const rows = new Map(body.hosts.map((row) => [row.host, row]))
   for (let next = body.nextCursor; next !== null; ) {
     const more = await fetchPage(WHOLE_PAGE, next, signal)
-    for (const row of more.body.hosts) rows.set(row.host, row)
-    next = more.body.nextCursor
+    for (const row of more.hosts) rows.set(row.host, row)
+    next = more.nextCursor
   }
   return hostsOf([...rows.values()], { ...body, nextCursor: null })
 }
+
+const HALF_HOUR_MS = 1_800_000
+const halfHourAt = (at: string): number => Math.floor(Date.parse(at) / HALF_HOUR_MS)
 
 const hostsOf = (rows: readonly HostRow[], { total, nextCursor, edges = [], at }: HostsBody): Hosts => ({
   rows,
   total,
   isWhole: nextCursor === null,
   edges,
-  at,
+  halfHour: halfHourAt(at),
 })
 
-async function fetchPage(limit: number, cursor: string | null, signal: AbortSignal, sameAs?: string) {
+async function fetchPage(limit: number, cursor: string | null, signal: AbortSignal): Promise<HostsBody> {
   const query = { sort: 'badge' as const, limit: String(limit), ...(cursor !== null && { cursor }) }
-  const headers = sameAs === undefined ? {} : { 'if-none-match': sameAs }
-  const { data, error, response } = await client.api
-    .GET('/api/hosts', { params: { query }, headers, signal })
-    .catch((cause: unknown) => {
-      throw signal.aborted ? cause : new Unreachable(client.baseUrl, cause)
-    })
-  if (response.status === 304) return { isSame: true, body: NOTHING }
+  const { data, error } = await client.api.GET('/api/hosts', { params: { query }, signal }).catch((cause: unknown) => {
+    throw signal.aborted ? cause : new Unreachable(client.baseUrl, cause)
+  })
   if (data === undefined) throw refusalOf(error, client.baseUrl)
-  if (cursor === null && limit === WHOLE_PAGE) tag = response.headers.get('etag') ?? undefined
-  return { isSame: false, body: data }
+  return data
 }
 
-const NOTHING: HostsBody = { hosts: [], total: 0, matched: 0, nextCursor: null, counts: {}, servers: [], at: '' }
+export interface Live {
+  readonly state: LiveState
+  /** When the service last said that nothing is missing, by the clock of this machine. */
+  readonly heardAt: number | undefined
+}
 
-/** Keeps the hosts up to date while the page is open, and reports the state of the connection. */
-export function useLiveHosts(): LiveState {
+/** Changes that wait to be drawn together. An undefined row is a host that is gone. */
+type Waiting = Map<string, HostRow | undefined>
+
+/** Keeps hosts and plans up to date while the page is open, and reports the state of the connection. */
+export function useLiveHosts(): Live {
   const queries = useQueryClient()
-  const [state, setState] = useState<LiveState>('connecting')
+  const [live, setLive] = useState<Live>({ state: 'connecting', heardAt: undefined })
   useEffect(() => {
-    const changed = new Map<string, HostRow>()
-    let isScheduled = false
+    const waiting: Waiting = new Map()
+    let drawing: number | undefined
     let wasLost = false
-    let fetching: number | undefined
-    const fetchAgain = () => {
-      fetching = undefined
-      void queries.invalidateQueries({ queryKey: KEY })
-    }
-    const fetchSoon = () => {
-      const isLong = (queries.getQueryData<Hosts>(KEY)?.rows.length ?? 0) > WHOLE_PAGE
-      fetching ??= window.setTimeout(fetchAgain, isLong ? BETWEEN_WHOLE_LISTS_MS : 0)
-    }
+    streamOpened = new Promise((resolve) => {
+      tellOpened = resolve
+    })
+    const update = (change: (hosts: Hosts) => Hosts) =>
+      queries.setQueryData<Hosts>(KEY, (hosts) => hosts && change(hosts))
     const draw = () => {
-      isScheduled = false
-      queries.setQueryData<Hosts>(KEY, (hosts) => hosts && withChanges(hosts, changed))
-      changed.clear()
+      drawing = undefined
+      // A list that is still loading could be older than these changes, so they wait for it.
+      if (queries.isFetching({ queryKey: KEY }) > 0) {
+        drawing = window.setTimeout(draw, 100)
+        return
+      }
+      update((hosts) => withChanges(hosts, waiting))
+      waiting.clear()
+    }
+    const gather = (host: string, row: HostRow | undefined) => {
+      waiting.set(host, row)
+      // Many hosts can change at once, so they are drawn together.
+      drawing ??= window.setTimeout(draw, 100)
     }
     const stop = follow({
-      path: '/api/hosts/events',
+      path: '/api/hosts/changes',
+      silentMs: SILENT_MS,
       events: {
-        badge: (text) => {
+        row: (text) => {
           const row = JSON.parse(text) as HostRow
-          changed.set(row.host, row)
-          // Many hosts can change at once, so they are drawn together.
-          if (!isScheduled) window.setTimeout(draw, 100)
-          isScheduled = true
+          gather(row.host, row)
         },
-        hosts: fetchSoon,
+        gone: (text) => gather((JSON.parse(text) as { host: string }).host, undefined),
+        edges: (text) => update((hosts) => ({ ...hosts, ...(JSON.parse(text) as Pick<Hosts, 'edges'>) })),
+        plan: (text) => {
+          const { planId } = JSON.parse(text) as { planId: string }
+          for (const queryKey of [['plan', planId], ['plans'], ['audit']]) void queries.invalidateQueries({ queryKey })
+        },
+        alive: (text) => {
+          const { at } = JSON.parse(text) as { at: string }
+          setLive({ state: 'live', heardAt: Date.now() })
+          update((hosts) => withHalfHour(hosts, halfHourAt(at)))
+        },
       },
       onState: (next) => {
-        setState(next)
+        setLive(({ heardAt }) => ({ state: next, heardAt }))
+        if (next === 'live') tellOpened()
         if (next === 'live' && wasLost) void queries.invalidateQueries()
-        wasLost = next === 'lost'
+        wasLost = next === 'lost' || (wasLost && next !== 'live')
       },
     })
     return () => {
-      window.clearTimeout(fetching)
+      window.clearTimeout(drawing)
       stop()
     }
   }, [queries])
-  return state
+  return live
 }
 
-function withChanges(hosts: Hosts, changed: ReadonlyMap<string, HostRow>): Hosts {
+function withChanges(hosts: Hosts, changed: Waiting): Hosts {
   if (changed.size === 0) return hosts
-  return { ...hosts, rows: hosts.rows.map((row) => changed.get(row.host) ?? row) }
+  const rows = hosts.rows.flatMap((row) => (changed.has(row.host) ? (changed.get(row.host) ?? []) : row))
+  const known = new Set(hosts.rows.map(({ host }) => host))
+  const added = [...changed].flatMap(([host, row]) => (row && !known.has(host) ? row : []))
+  return { ...hosts, rows: [...rows, ...added], total: hosts.total + rows.length + added.length - hosts.rows.length }
+}
+
+/** The service sends no row when only the time goes on, so the strips are moved here. */
+function withHalfHour(hosts: Hosts, halfHour: number): Hosts {
+  const passed = halfHour - hosts.halfHour
+  if (passed <= 0) return hosts
+  return { ...hosts, halfHour, rows: hosts.rows.map((row) => ({ ...row, strip: shifted(row, passed) })) }
 }

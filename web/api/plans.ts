@@ -31,7 +31,8 @@ export const usePlan = (planId: string | undefined) =>
   useQuery({
     queryKey: planKey(planId ?? ''),
     queryFn: planId === undefined ? skipToken : () => inFull(client.getPlan(planId)),
-    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? 1_000 : 15_000),
+    // The stream of changes tells callers inside when a plan changes. Callers outside see it when they return to the page.
+    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? 1_000 : false),
   })
 
 export const usePlans = () =>
@@ -40,5 +41,4 @@ export const usePlans = () =>
     queryFn: ({ pageParam }) => client.listPlans({ limit: '50', ...(pageParam && { cursor: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
-    refetchInterval: 15_000,
   })

@@ -1,7 +1,8 @@
 import type { Link } from '../api/diagnosis.ts'
 import styles from './Chain.module.css'
 
-const NAMES: Record<Link['link'], string> = {
+const NAMES: Record<WayLink['link'], string> = {
+  request: 'Request through the edge',
   dns: 'Name',
   edge: 'Edge',
   tls: 'TLS',
@@ -11,14 +12,43 @@ const NAMES: Record<Link['link'], string> = {
   backend_health: 'Backend: health path',
   error_log: 'Error log',
 }
-const WORDS = { good: 'in order', broken: 'broken', unknown: 'not asked' } as const
+const WORDS = { good: 'in order', warning: 'needs attention', broken: 'broken', unknown: 'not checked' } as const
 type State = keyof typeof WORDS
 
-const stateOf = ({ ok }: Link): State => (ok === null ? 'unknown' : ok ? 'good' : 'broken')
+/** A link of the chain, or the request through all of them. */
+interface WayLink extends Omit<Link, 'link'> {
+  readonly link: Link['link'] | 'request'
+}
+
+const stateOf = ({ ok }: WayLink): State => (ok === null ? 'unknown' : ok ? 'good' : 'broken')
+
+interface ChainProps {
+  readonly chain: readonly Link[]
+  readonly badge: string
+  /** The level of the certificate, if the host has one. */
+  readonly certificate?: string | undefined
+}
+
+/** If every link works alone but the request through them fails, the request is the broken link. */
+export function wholeWay(chain: readonly Link[], badge: string): readonly WayLink[] {
+  const way: readonly WayLink[] = chain.filter(({ link }) => link !== 'error_log')
+  const isBroken = way.some((link) => stateOf(link) === 'broken')
+  if (isBroken || !/^(HTTP \d|DOWN)/.test(badge)) return way
+  const detail =
+    badge === 'DOWN'
+      ? 'Each link works alone, but a request through the edge got no answer.'
+      : `Each link works alone, but a request through the edge was answered with ${badge}.`
+  return [...way, { link: 'request', ok: false, detail }]
+}
 
 /** The links of a request from the name to the backend. The log is not a link, so it is shown separately. */
-export function Chain({ chain }: { readonly chain: readonly Link[] }) {
-  const way = chain.filter(({ link }) => link !== 'error_log')
+export function Chain({ chain, badge, certificate }: ChainProps) {
+  const way = wholeWay(chain, badge)
+  /** A certificate that ends soon still works, but it gets no tick. */
+  const shownState = (link: WayLink): State =>
+    link.link === 'tls' && link.ok && (certificate === 'warning' || certificate === 'critical')
+      ? 'warning'
+      : stateOf(link)
   const log = chain.find(({ link }) => link === 'error_log')
   const broken = way.findIndex((link) => stateOf(link) === 'broken')
   return (
@@ -29,17 +59,15 @@ export function Chain({ chain }: { readonly chain: readonly Link[] }) {
           <li
             key={link.link}
             className={styles.link}
-            data-state={stateOf(link)}
+            data-state={shownState(link)}
             data-after={broken >= 0 && at > broken}
           >
             {at > 0 && <Connector isBroken={at === broken} />}
-            <Node state={stateOf(link)} />
+            <Node state={shownState(link)} />
             <div className={styles.words}>
               <p className={styles.name}>
                 {NAMES[link.link]}
-                <span className={stateOf(link) === 'broken' ? styles.broken : 'off-screen'}>
-                  {WORDS[stateOf(link)]}
-                </span>
+                <span className={WORDS_SHOWN[shownState(link)] ?? 'off-screen'}>{WORDS[shownState(link)]}</span>
               </p>
               <p className={styles.detail}>{link.detail}</p>
             </div>
@@ -55,6 +83,8 @@ export function Chain({ chain }: { readonly chain: readonly Link[] }) {
   )
 }
 
+const WORDS_SHOWN: Partial<Record<State, string | undefined>> = { broken: styles.broken, warning: styles.attention }
+
 /** The line to a link, with a gap if the link is broken. */
 function Connector({ isBroken }: { readonly isBroken: boolean }) {
   return (
@@ -69,6 +99,7 @@ function Node({ state }: { readonly state: State }) {
     <svg viewBox="0 0 24 24" aria-hidden="true" className={styles.node}>
       <circle cx="12" cy="12" r="10" />
       {state === 'good' && <path d="m7.5 12.5 3 3 6-6.5" />}
+      {state === 'warning' && <path d="M12 6.5v7m0 3.2v.3" />}
       {state === 'broken' && <path d="m8.5 8.5 7 7m0-7-7 7" />}
       {state === 'unknown' && <path d="M8.5 12h7" />}
     </svg>

@@ -3,12 +3,13 @@ import { type Diagnosis, useDiagnosis } from '../api/diagnosis.ts'
 import { useHosts } from '../api/hosts.ts'
 import { usePlan } from '../api/plans.ts'
 import { usePolicy } from '../api/policy.ts'
+import { HostActs } from '../host/HostActs.tsx'
 import { Badge } from '../parts/Badge.tsx'
 import { Button } from '../parts/Button.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
-import { timeOfDay, took } from '../parts/time.ts'
+import { inFull, took } from '../parts/time.ts'
 import { allowedActs } from '../repair/acts.ts'
 import { Repairs } from '../repair/Repairs.tsx'
 import { Link } from '../shell/Link.tsx'
@@ -25,6 +26,7 @@ interface DiagnosisPanelProps {
 
 export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
   const look = useDiagnosis(host)
+  const { data: policy } = usePolicy()
   const row = useHosts().data?.rows.find((one) => one.host === host)
   const titleId = useId()
   const title = useRef<HTMLHeadingElement>(null)
@@ -51,11 +53,18 @@ export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
         <>
           <Cause cause={diagnosis.cause} badge={diagnosis.badge} />
           <RepairSection diagnosis={diagnosis} />
-          <Chain chain={diagnosis.chain} />
+          {row && policy && (
+            <HostActs
+              row={row}
+              policy={policy}
+              isRepairOffered={allowedActs(diagnosis.cause.acts, policy).includes('repair')}
+            />
+          )}
+          <Chain chain={diagnosis.chain} badge={diagnosis.badge} certificate={row?.certificate?.level} />
           <Facts diagnosis={diagnosis} row={row} />
           <footer className={styles.foot}>
             <p>
-              Looked at {timeOfDay(diagnosis.checkedAt)}, took {took(diagnosis.tookMs)}
+              Checked {inFull(diagnosis.checkedAt)}, took {took(diagnosis.tookMs)}
             </p>
             <div className={styles.actions}>
               <Button icon="again" busy={look.isFetching} onClick={() => void look.refetch()}>
@@ -71,6 +80,7 @@ export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
                 Print
               </Button>
               {row?.planId && <Link to={`/plans/${row.planId}`}>Plan and removal</Link>}
+              <Link to={`/hosts/${host}/details`}>Host page</Link>
             </div>
           </footer>
         </>

@@ -9,7 +9,7 @@ const FILE_WORDS: Record<Diagnosis['file'], string> = {
   unchanged: 'unchanged since it was applied',
   edited: 'edited since it was applied',
   missing: 'gone',
-  not_ours: 'not made here',
+  not_ours: 'unmanaged',
 }
 
 export function factsOf({ configPath, configLine, listen, proxyPass, server, file }: Diagnosis): readonly Fact[] {

@@ -17,19 +17,25 @@ interface ControlProps {
 
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId()
-  const described = [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].join(' ').trim()
+  const described = error ? `${id}-error` : hint ? `${id}-hint` : undefined
   return (
     <div className={styles.field}>
       <label htmlFor={id} className={styles.label}>
         {label}
       </label>
-      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
-      <FieldError id={`${id}-error`} error={error} />
-      {hint && (
-        <p id={`${id}-hint`} className={styles.hint}>
-          {hint}
-        </p>
-      )}
+      {children({ id, 'aria-describedby': described, 'aria-invalid': error ? true : undefined })}
+      {/* The space is reserved: an error that appears must not move the control that is being clicked. */}
+      <div className={styles.note}>
+        {error ? (
+          <FieldError id={`${id}-error`} error={error} />
+        ) : (
+          hint && (
+            <p id={`${id}-hint`} className={styles.hint}>
+              {hint}
+            </p>
+          )
+        )}
+      </div>
     </div>
   )
 }

@@ -14,7 +14,7 @@ export function Trouble({ fault, again }: TroubleProps) {
   const problem = fault instanceof Refusal ? fault.problem : undefined
   return (
     <Notice tone="bad" title={problem?.title ?? 'The service cannot be reached'} live>
-      <p>{problem ? problem.detail : 'Nothing answered. It is tried again by itself.'}</p>
+      <p>{problem ? problem.detail : 'Nothing answered. Retrying automatically.'}</p>
       {problem && <p>{nextStep(problem)}</p>}
       {typeof problem?.retryAfter === 'number' && <p>Wait {problem.retryAfter} s before the next try.</p>}
       {problem && (

@@ -29,17 +29,8 @@ function pair(ms: number, big: number, bigName: string, small: number, smallName
   return rest === 0 ? `${many} ${bigName}` : `${many} ${bigName} ${rest} ${smallName}`
 }
 
-/** A countdown with seconds: `23:59:08`. */
-export function clock(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / SECOND))
-  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
-  return parts.map((part) => String(part).padStart(2, '0')).join(':')
-}
-
 export const took = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
 
 const IN_FULL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
-const TIME_OF_DAY = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 
 export const inFull = (iso: string): string => IN_FULL.format(new Date(iso))
-export const timeOfDay = (iso: string): string => TIME_OF_DAY.format(new Date(iso))

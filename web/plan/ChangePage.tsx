@@ -1,4 +1,3 @@
-import { useRef } from 'react'
 import { usePlan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { Notice } from '../parts/Notice.tsx'
@@ -11,10 +10,7 @@ import { PlanPage } from './PlanPage.tsx'
 /** The plan form, filled with the request of an applied plan, to make a plan that takes its place. */
 export function ChangePage({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
   const { data: plan, error, isPending, refetch } = usePlan(planId)
-  // The former plan is `replaced` as soon as the new one is applied; the page must still show that apply.
-  const wasApplied = useRef(false)
-  if (plan?.state === 'applied') wasApplied.current = true
-  if (plan && wasApplied.current) return <PlanPage policy={policy} former={plan} />
+  if (plan?.state === 'applied') return <PlanPage policy={policy} former={plan} />
   return (
     <Page title={plan ? `Change ${plan.host}` : 'Change'}>
       {isPending && <Skeleton lines={8} what="the plan" />}
@@ -22,7 +18,7 @@ export function ChangePage({ planId, policy }: { readonly planId: string; readon
       {plan && (
         <Notice tone="calm" title="Only an applied plan can be changed">
           <p>
-            <Link to={`/plans/${planId}`}>See the plan</Link> or <Link to="/plan">plan an exposure</Link>.
+            <Link to={`/plans/${planId}`}>Open plan</Link> or <Link to="/plan">plan an exposure</Link>.
           </p>
         </Notice>
       )}

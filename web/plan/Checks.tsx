@@ -11,6 +11,8 @@ interface ChecksProps {
   readonly checks: readonly Check[]
   readonly problem?: ProblemBody | undefined
   readonly onShown?: () => void
+  /** The checks were made earlier, so all of them appear together. */
+  readonly areOld?: boolean
 }
 
 const QUESTIONS: readonly { readonly name: Check['name']; readonly title: string; readonly question: string }[] = [
@@ -34,8 +36,8 @@ const WORDS: Record<Check['status'], string> = {
 }
 
 /** The four checks of a plan. They run in parallel and appear one after the other. */
-export function Checks({ isRunning, checks, problem, onShown }: ChecksProps) {
-  const shown = useOneByOne(checks.length, onShown)
+export function Checks({ isRunning, checks, problem, onShown, areOld = false }: ChecksProps) {
+  const shown = useOneByOne(checks.length, areOld, onShown)
   return (
     <ol className={styles.checks}>
       {QUESTIONS.map(({ name, title, question }, at) => {
@@ -77,8 +79,8 @@ function Evidence({ check }: { readonly check: Check }) {
 const PAUSE_MS = 240
 
 /** The number of checks that are visible now. */
-function useOneByOne(count: number, onShown: (() => void) | undefined): number {
-  const [shown, setShown] = useState(0)
+function useOneByOne(count: number, isAtOnce: boolean, onShown: (() => void) | undefined): number {
+  const [shown, setShown] = useState(isAtOnce ? count : 0)
   // Announced once, when the last check has appeared.
   useEffect(() => {
     if (count === 0) return

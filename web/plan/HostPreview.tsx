@@ -6,7 +6,7 @@ export function HostPreview({ draft }: { readonly draft: Draft }) {
   const scheme = draft.tls ? 'https' : 'http'
   return (
     <p className={styles.preview}>
-      <span className={styles.previewLabel}>Will be</span>
+      <span className={styles.previewLabel}>Public URL</span>
       <output className={styles.host} aria-live="polite">
         <span className={styles.scheme}>{scheme}://</span>
         {draft.subdomain.trim() === '' ? `….${draft.zone}` : hostOf(draft)}

@@ -1,19 +1,19 @@
 import type { Plan } from '../api/plans.ts'
-import { clock, inFull, span, useNow } from '../parts/time.ts'
+import { inFull, span, useNow } from '../parts/time.ts'
 
-/** A countdown until the plan expires, and when the exposure is removed. */
+/** How long the plan can still be applied, and when the exposure is removed. */
 export function Life({ plan }: { readonly plan: Plan }) {
-  const now = useNow()
+  const now = useNow(10_000)
   const isMortal = plan.state === 'planned' || plan.state === 'rolled_back'
   const { expiresIn } = plan.request
   return (
     <>
       {isMortal && (
         <div>
-          <dt>May be applied for</dt>
+          <dt>Expires in</dt>
           <dd>
             <time dateTime={plan.expiresAt} title={inFull(plan.expiresAt)}>
-              {clock(Date.parse(plan.expiresAt) - now)}
+              {span(Date.parse(plan.expiresAt) - now)}
             </time>
           </dd>
         </div>

@@ -18,6 +18,8 @@ interface PlanFormProps {
   readonly onChange: (draft: Draft) => void
   readonly onSubmit: () => void
   readonly isBusy: boolean
+  /** Empties the form. Undefined while there is nothing to empty. */
+  readonly onClear: (() => void) | undefined
   /** The refusals of the service, by field. */
   readonly refused: FieldErrors
 }
@@ -30,7 +32,7 @@ const LIVES: readonly (readonly [seconds: string, words: string])[] = [
   ['2592000', '30 days'],
 ]
 
-export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBusy, refused }: PlanFormProps) {
+export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBusy, onClear, refused }: PlanFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [own, setOwn] = useState<FieldErrors>({})
   const errors = { ...refused, ...own }
@@ -38,7 +40,13 @@ export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBus
     onChange({ ...draft, ...change })
     setOwn((before) => ({ ...before, ...Object.fromEntries(Object.keys(change).map((field) => [field, undefined])) }))
   }
-  const leave = (field: FieldName) => setOwn((before) => ({ ...before, [field]: checkField(field, draft, policy) }))
+  const now = useRef({ draft, policy })
+  now.current = { draft, policy }
+  const whenReleased = useWhenReleased()
+  const leave = (field: FieldName) =>
+    whenReleased(() =>
+      setOwn((before) => ({ ...before, [field]: checkField(field, now.current.draft, now.current.policy) })),
+    )
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const found = checkAll(draft, policy)
@@ -61,7 +69,7 @@ export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBus
       />
       <BackendFields policy={policy} {...fields} />
       <HttpsChoice isChosen={draft.tls} error={errors.tls} onChoose={(tls) => set({ tls })} />
-      <Field label="Life" error={errors.expiresIn} hint="When its life is over the exposure removes itself.">
+      <Field label="Expires" error={errors.expiresIn} hint="The exposure removes itself at that time.">
         {(props) => (
           <select
             {...props}
@@ -77,9 +85,16 @@ export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBus
           </select>
         )}
       </Field>
-      <Button type="submit" look="main" busy={isBusy}>
-        Check and plan
-      </Button>
+      <div className={styles.submit}>
+        <Button type="submit" look="main" busy={isBusy}>
+          Check and plan
+        </Button>
+        {onClear && (
+          <Button look="quiet" onClick={onClear}>
+            Clear
+          </Button>
+        )}
+      </div>
     </form>
   )
 }
@@ -159,6 +174,37 @@ function BackendFields({ policy, draft, errors, set, leave }: FieldsProps) {
 /** The choices, and the value of the plan that is changed if it is none of them. */
 const livesWith = (chosen: string): typeof LIVES =>
   LIVES.some(([seconds]) => seconds === chosen) ? LIVES : [...LIVES, [chosen, span(Number(chosen) * 1000)]]
+
+/**
+ * Runs a callback now, or after the click if a mouse button is down. A field loses the focus when the button goes down, and an
+ * error that moves the page before the button goes up would make the click miss its target.
+ */
+function useWhenReleased(): (run: () => void) => void {
+  const isPressed = useRef(false)
+  const waiting = useRef<(() => void)[]>([])
+  useEffect(() => {
+    const press = () => {
+      isPressed.current = true
+    }
+    const release = () => {
+      isPressed.current = false
+      // The click event follows the release in the same task.
+      window.setTimeout(() => {
+        for (const run of waiting.current.splice(0)) run()
+      })
+    }
+    window.addEventListener('pointerdown', press, true)
+    for (const name of ['pointerup', 'pointercancel']) window.addEventListener(name, release, true)
+    return () => {
+      window.removeEventListener('pointerdown', press, true)
+      for (const name of ['pointerup', 'pointercancel']) window.removeEventListener(name, release, true)
+    }
+  }, [])
+  return (run) => {
+    if (isPressed.current) waiting.current.push(run)
+    else run()
+  }
+}
 
 function useFocusOnRefusal(form: RefObject<HTMLFormElement | null>, refused: FieldErrors): void {
   const marked = Object.keys(refused).join()

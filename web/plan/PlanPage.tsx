@@ -5,13 +5,13 @@ import { makePlan, type Plan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { Panel } from '../parts/Panel.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
-import { Link } from '../shell/Link.tsx'
+import { go } from '../shell/location.ts'
 import { Page } from '../shell/Page.tsx'
 import { Checks } from './Checks.tsx'
-import { type Draft, draftOf, firstDraft, hostOf, requestOf } from './draft.ts'
+import { type Draft, draftOf, firstDraft, isSameDraft, requestOf } from './draft.ts'
+import { keepDraft, keptDraft } from './kept-draft.ts'
 import { PlanForm } from './PlanForm.tsx'
 import styles from './PlanPage.module.css'
-import { PlanSheet } from './PlanSheet.tsx'
 import { checksIn, refusedFields } from './refused.ts'
 
 interface PlanPageProps {
@@ -23,17 +23,25 @@ interface PlanPageProps {
 /** Makes a plan and shows it. A plan changes nothing. */
 export function PlanPage({ policy, former }: PlanPageProps) {
   const queries = useQueryClient()
-  const [draft, setDraft] = useState<Draft>(() => (former ? draftOf(former.request) : firstDraft(policy)))
+  const empty = former ? draftOf(former.request) : firstDraft(policy)
+  const place = former ? `change ${former.planId}` : 'plan'
+  const [draft, setDraft] = useState<Draft>(() => ({ ...empty, ...keptDraft(place) }))
   const asking = useMutation({
     mutationFn: (asked: Draft) => makePlan({ ...requestOf(asked), ...(former && { replaces: former.planId }) }),
-    onSuccess: (plan) => queries.setQueryData(['plan', plan.planId], plan),
+    onSuccess: (plan) => {
+      queries.setQueryData(['plan', plan.planId], plan)
+      void queries.invalidateQueries({ queryKey: ['plans'] })
+      // The plan has its own address, so that a reload shows it and the run of its apply.
+      go(`/plans/${plan.planId}`)
+    },
   })
   const [isShown, setIsShown] = useState(false)
   const problem = asking.error instanceof Refusal ? asking.error.problem : undefined
-  const checks = asking.data?.checks ?? (problem && checksIn(problem)) ?? []
+  const checks = (problem && checksIn(problem)) ?? []
   const isChecked = checks.length > 0
   const change = (next: Draft) => {
     setDraft(next)
+    keepDraft(place, next)
     if (asking.isPending || asking.isIdle) return
     asking.reset()
     setIsShown(false)
@@ -52,6 +60,7 @@ export function PlanPage({ policy, former }: PlanPageProps) {
               asking.mutate(draft)
             }}
             isBusy={asking.isPending}
+            onClear={isSameDraft(draft, empty) ? undefined : () => change(empty)}
             refused={problem ? refusedFields(problem, draft) : {}}
           />
         </Panel>
@@ -70,17 +79,6 @@ export function PlanPage({ policy, former }: PlanPageProps) {
             <p className={styles.verdict} role="status">
               <strong>Refused: {problem.title}.</strong> No plan was made. Change what is marked and check again.
             </p>
-          )}
-          {asking.data && isShown && (
-            <>
-              <p className={styles.verdict} data-passed="true" role="status">
-                <strong>
-                  {hostOf(draft)} can be {former ? 'changed' : 'exposed'}.
-                </strong>{' '}
-                <Link to={`/plans/${asking.data.planId}`}>The plan has its own page</Link>
-              </p>
-              <PlanSheet planId={asking.data.planId} policy={policy} />
-            </>
           )}
         </div>
       </div>

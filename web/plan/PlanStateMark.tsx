@@ -7,7 +7,7 @@ const WORDS: Record<Plan['state'], string> = {
   applied: 'Applied',
   removing: 'Removing',
   removed: 'Removed',
-  rolled_back: 'Put back',
+  rolled_back: 'Rolled back',
   expired: 'Expired',
   blocked: 'Blocked',
   replaced: 'Replaced',

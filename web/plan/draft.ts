@@ -68,17 +68,15 @@ function checkSubdomain(text: string): string | undefined {
   if (text === '') return 'Give the name a first part, such as hello.'
   if (text.includes('.')) return 'One label only: the zone is chosen beside it.'
   if (text.length > 63) return 'At most 63 characters.'
-  return LABEL.test(text.toLowerCase())
-    ? undefined
-    : 'Letters, digits and hyphens only, with no hyphen at the beginning or the end.'
+  return LABEL.test(text.toLowerCase()) ? undefined : 'Letters, digits and inner hyphens only.'
 }
 
 function checkPort({ port, server }: Draft, { ports }: Policy): string | undefined {
-  if (!/^[0-9]{1,5}$/.test(port)) return 'Give the number of the port on which the backend listens.'
+  if (!/^[0-9]{1,5}$/.test(port)) return 'Enter the number of the backend’s port.'
   const number = Number(port)
   if (isPortAllowed(ports, server, number)) return undefined
   return ports.denied.includes(number) || ports.deniedOn[server]?.includes(number)
-    ? `Port ${number} is one of Drawbridge's own here. Allowed: ${portRanges(ports.allowed)}.`
+    ? `Port ${number} is reserved for Drawbridge. Allowed: ${portRanges(ports.allowed)}.`
     : `Port ${number} is not allowed. Allowed: ${portRanges(ports.allowed)}.`
 }
 
@@ -89,8 +87,11 @@ function checkHealth(path: string, { health }: Policy): string | undefined {
   if (!path.startsWith('/')) return 'A path begins with /.'
   return new RegExp(health.pattern).test(path)
     ? undefined
-    : 'Visible ASCII characters only, without spaces, quotes or any of < > \\ ^ { | } # and `.'
+    : 'Visible ASCII only, without spaces, quotes or < > \\ ^ { | } # `.'
 }
+
+export const isSameDraft = (a: Draft, b: Draft): boolean =>
+  (Object.keys(a) as FieldName[]).every((field) => a[field] === b[field])
 
 export const hostOf = ({ subdomain, zone }: Draft): string => `${subdomain.trim().toLowerCase()}.${zone}`
 

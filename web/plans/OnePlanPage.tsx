@@ -27,10 +27,18 @@ export function OnePlanPage({ planId, policy }: { readonly planId: string; reado
       lead={
         <>
           Backend on server {server}, port {port}, health path <code>{health}</code>, {tls ? 'HTTPS' : 'plain HTTP'}.{' '}
-          <Link to={`/hosts/${plan.host}`}>How the host does</Link>
+          <Link to={`/hosts/${plan.host}`}>View status</Link>
         </>
       }
     >
+      {plan.state === 'planned' && (
+        <p className={styles.verdict} role="status">
+          <strong>
+            {plan.host} can be {plan.request.replaces === undefined ? 'exposed' : 'changed'}.
+          </strong>{' '}
+          Nothing has been changed yet.
+        </p>
+      )}
       <div className={styles.columns}>
         <div className={styles.main}>
           <PlanSheet planId={planId} policy={policy} />
@@ -40,7 +48,7 @@ export function OnePlanPage({ planId, policy }: { readonly planId: string; reado
             <Timeline plan={plan} />
           </Panel>
           <Panel title="Checked when it was made">
-            <Checks isRunning={false} checks={plan.checks} />
+            <Checks isRunning={false} checks={plan.checks} areOld />
           </Panel>
         </div>
       </div>

@@ -43,37 +43,37 @@ const ENDED: Record<Action, Record<Run['state'], readonly [string, Tone]>> = {
   apply: {
     running: ['Applying', 'calm'],
     succeeded: ['Applied', 'good'],
-    rolled_back: ['Apply failed, put back', 'warning'],
+    rolled_back: ['Apply failed, rolled back', 'warning'],
     blocked: ['Apply failed, blocked', 'bad'],
   },
   update: {
     running: ['Changing', 'calm'],
     succeeded: ['Changed', 'good'],
-    rolled_back: ['Change failed, put back', 'warning'],
+    rolled_back: ['Change failed, rolled back', 'warning'],
     blocked: ['Change failed, blocked', 'bad'],
   },
   remove: {
     running: ['Removing', 'calm'],
     succeeded: ['Removed', 'good'],
-    rolled_back: ['Removal failed, put back', 'warning'],
+    rolled_back: ['Removal failed, rolled back', 'warning'],
     blocked: ['Removal failed, blocked', 'bad'],
   },
   repair: {
     running: ['Repairing', 'calm'],
     succeeded: ['Repaired', 'good'],
-    rolled_back: ['Repair failed, put back', 'warning'],
+    rolled_back: ['Repair failed, rolled back', 'warning'],
     blocked: ['Repair failed, blocked', 'bad'],
   },
   accept: {
     running: ['Accepting', 'calm'],
     succeeded: ['Accepted as it stands', 'good'],
-    rolled_back: ['Accept failed, put back', 'warning'],
+    rolled_back: ['Accept failed, rolled back', 'warning'],
     blocked: ['Accept failed, blocked', 'bad'],
   },
   renew: {
     running: ['Renewing', 'calm'],
     succeeded: ['Certificate renewed', 'good'],
-    rolled_back: ['Renewal failed, put back', 'warning'],
+    rolled_back: ['Renewal failed, rolled back', 'warning'],
     blocked: ['Renewal failed, blocked', 'bad'],
   },
   converge: {

@@ -1,10 +1,10 @@
 import type { Action, Plan, RunEvent } from '../api/plans.ts'
-import { CopyButton } from '../parts/CopyButton.tsx'
 import { Notice, type Tone } from '../parts/Notice.tsx'
 import { took } from '../parts/time.ts'
 import { Link } from '../shell/Link.tsx'
+import { Resolving } from './Resolving.tsx'
 import styles from './RunStory.module.css'
-import type { RunView } from './steps.ts'
+import { type RunView, whatToDo } from './steps.ts'
 
 interface OutcomeProps {
   readonly plan: Plan
@@ -16,19 +16,25 @@ interface OutcomeProps {
 /** The result of a run in one sentence, and the answer of each edge. */
 export function Outcome({ plan, action, view, ended }: OutcomeProps) {
   const isPutBack = wasPutBack(action, view, ended)
-  const { tone, title } = verdictOn(plan.host, action, ended, isPutBack)
+  const failed = view.steps.find(({ status }) => status === 'failed')
+  const { tone, title } = verdictOn(plan.host, action, ended, isPutBack, failed?.detail)
   const time = view.ms === undefined ? '' : ` It took ${took(view.ms)}.`
   return (
     <div className={styles.outcome}>
       <Notice tone={tone} title={title} live>
         {ended === 'applied' && !isPutBack && (
           <p>
-            <a href={plan.url}>{plan.url}</a> answers. <Link to={`/hosts/${plan.host}`}>See how it does</Link>.{time}
+            <a href={plan.url}>{plan.url}</a> answers. <Link to={`/hosts/${plan.host}`}>View status</Link>.{time}
           </p>
         )}
         {ended === 'removed' && <p>Name and proxy entry are gone; the backend was not touched.{time}</p>}
         {ended === 'released' && <p>It stays on the air, and Drawbridge no longer manages it.{time}</p>}
-        {isPutBack && <p>The step that failed and each that was put back stand below.{time}</p>}
+        {isPutBack && (
+          <p>
+            Everything was rolled back. {failed && whatToDo(failed.name, action)}
+            {time}
+          </p>
+        )}
         {ended === 'blocked' && <Resolving planId={plan.planId} />}
       </Notice>
       {view.verification && (
@@ -41,23 +47,6 @@ export function Outcome({ plan, action, view, ended }: OutcomeProps) {
   )
 }
 
-/** What an administrator can do about a blocked run. Only a command on the server can do it. */
-function Resolving({ planId }: { readonly planId: string }) {
-  const finish = `drawbridge resolve ${planId} --config FILE`
-  const keep = `${finish} --accept`
-  return (
-    <>
-      <p>Putting back failed, too. No run can change the host until a command on the server resolves it.</p>
-      <p>
-        To finish putting back: <code>{finish}</code> <CopyButton text={finish} what="the command that finishes" />
-      </p>
-      <p>
-        To keep everything as it stands: <code>{keep}</code> <CopyButton text={keep} what="the command that keeps" />
-      </p>
-    </>
-  )
-}
-
 /** After a run that was put back, other than an apply or a change, the plan is applied as before. */
 function wasPutBack(action: Action, { hasFailed }: RunView, ended: string): boolean {
   if (ended === 'rolled_back') return true
@@ -65,9 +54,19 @@ function wasPutBack(action: Action, { hasFailed }: RunView, ended: string): bool
   return action === 'remove' || action === 'accept' || ((action === 'repair' || action === 'renew') && hasFailed)
 }
 
-function verdictOn(host: string, action: Action, ended: string, isPutBack: boolean): { tone: Tone; title: string } {
+function verdictOn(
+  host: string,
+  action: Action,
+  ended: string,
+  isPutBack: boolean,
+  reason = '',
+): { tone: Tone; title: string } {
   if (ended === 'blocked') return { tone: 'bad', title: `${host} is frozen` }
-  if (isPutBack) return { tone: 'warning', title: `The ${NOUNS[action]} of ${host} failed and everything was put back` }
+  if (isPutBack)
+    return {
+      tone: 'warning',
+      title: `The ${NOUNS[action]} of ${host} failed${reason ? `: ${reason}` : ' and was rolled back'}`,
+    }
   return { tone: 'good', title: `${host} ${DONE[action]}` }
 }
 

@@ -6,6 +6,7 @@ import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
 import { Panel } from '../parts/Panel.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
+import { forgetDrafts } from '../plan/kept-draft.ts'
 import { go } from '../shell/location.ts'
 import { ApplyDialog } from './ApplyDialog.tsx'
 import { RemoveDialog } from './RemoveDialog.tsx'
@@ -26,6 +27,7 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   const begin = (wanted: RequestedAction) => {
     setAsked(undefined)
     running.mutate(wanted)
+    if (wanted === 'apply') forgetDrafts(plan.host)
     // The run replaces the pressed button.
     requestAnimationFrame(() => place.current?.focus())
   }
@@ -36,7 +38,7 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   const isShown = mayAct || isRunning || events.length > 0
   if (!isShown && !running.error) return null
   return (
-    <Panel title={events.length > 0 || isRunning ? TITLES[action] : 'Make it real'}>
+    <Panel title={events.length > 0 || isRunning ? TITLES[action] : 'Apply this plan'}>
       <div ref={place} tabIndex={-1} className={styles.story}>
         {running.error && <Trouble fault={running.error} />}
         {(events.length > 0 || isRunning) && (

@@ -28,9 +28,7 @@ export function RunStory({ plan, action, events, isRunning }: RunStoryProps) {
             aria-label={PROGRESS[action]}
           />
           <p role="status">
-            {expected.length > 0
-              ? `Step ${Math.min(done + 1, view.steps.length)} of ${view.steps.length}`
-              : 'Under way'}
+            {expected.length > 0 ? `Step ${Math.min(done + 1, view.steps.length)} of ${view.steps.length}` : 'Running'}
           </p>
         </div>
       )}
@@ -42,8 +40,8 @@ export function RunStory({ plan, action, events, isRunning }: RunStoryProps) {
       </ol>
       {view.undos.length > 0 && (
         <>
-          <h3>Put back, the newest first</h3>
-          <ol className={styles.steps} aria-label="Put back">
+          <h3>Rolled back, newest first</h3>
+          <ol className={styles.steps} aria-label="Rolled back">
             {view.undos.map((undo) => (
               <Step key={undo.name} {...undo} words={wordsFor(undo.name, action)} />
             ))}
@@ -68,11 +66,11 @@ type Status = StepView['status'] | UndoView['status']
 
 const MARKS: Partial<Record<Status, IconName>> = { done: 'check', failed: 'cross', undone: 'again' }
 const WORDS: Record<Status, string> = {
-  waiting: 'to come',
-  running: 'under way',
-  done: 'done',
-  failed: 'failed',
-  undone: 'put back',
+  waiting: 'Pending',
+  running: 'Running',
+  done: 'Done',
+  failed: 'Failed',
+  undone: 'Rolled back',
 }
 
 interface StepProps {

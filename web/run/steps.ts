@@ -81,7 +81,7 @@ export function runView(events: readonly RunEvent[], expected: readonly string[]
       ...names.filter((name) => told.some((event) => event.step === name && event.name === 'started')),
       ...ahead,
     ].map((name) => stepView(name, told, now)),
-    undos: [...new Set(undone)].map((name) => undoView(name, told, now)),
+    undos: [...new Set(undone)].map((name) => undoView(name, told, now)).filter(isWorthShowing),
     verification: told.find(({ verification }) => verification)?.verification,
     ended: ending?.state,
     hasFailed: told.some(({ name }) => name === 'failed'),
@@ -103,6 +103,25 @@ function undoView(name: string, told: readonly RunEvent[], now: number): UndoVie
   const status = end?.name === 'undone' ? 'undone' : end ? 'failed' : 'running'
   return { name, status, ms: started && between(started, end, now), detail: end?.detail }
 }
+
+/** Steps that change nothing have nothing to undo, so they are shown only if their undo failed. */
+const CHANGE_NOTHING: readonly string[] = ['check', 'backup', 'verify', 'tidy']
+const isWorthShowing = ({ name, status }: UndoView): boolean => status === 'failed' || !CHANGE_NOTHING.includes(name)
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  check: 'Plan the exposure again: what the plan saw has changed.',
+  certificate: 'Read the reason above. Try again when a certificate can be issued.',
+  proxy: 'Run “drawbridge doctor” on the edge, correct what it reports, then try again.',
+  'proxy-tls': 'Run “drawbridge doctor” on the edge, correct what it reports, then try again.',
+  dns: 'Make sure that the DNS server answers and accepts updates, then try again.',
+  verify: 'Make the backend answer its health path with HTTP 2xx, then try again.',
+}
+
+/** What a person can do after this step of a run failed. */
+export const whatToDo = (step: string, action: Action): string =>
+  action === 'remove' && step === 'verify'
+    ? 'Try again.'
+    : (REMEDIES[step] ?? 'Correct the reason above, then try again.')
 
 const between = (from: RunEvent, to: RunEvent | undefined, now: number): number =>
   Math.max(0, (to ? Date.parse(to.at) : now) - Date.parse(from.at))

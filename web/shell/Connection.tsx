@@ -1,12 +1,18 @@
 import { useEffect, useRef, useState } from 'react'
 import type { LiveState } from '../api/live.ts'
-import { timeOfDay } from '../parts/time.ts'
+import { inFull } from '../parts/time.ts'
 import styles from './Connection.module.css'
 
 const SHOWN_MS = 3_000
 
 /** Reports a lost and a restored connection. Shows nothing while the connection works. */
-export function Connection({ live }: { readonly live: LiveState }) {
+interface ConnectionProps {
+  readonly live: LiveState
+  /** When the service was last heard. */
+  readonly heardAt: number | undefined
+}
+
+export function Connection({ live, heardAt }: ConnectionProps) {
   const [lostAt, setLostAt] = useState<string | undefined>()
   const [isBack, setIsBack] = useState(false)
   const wasLost = useRef(false)
@@ -14,7 +20,7 @@ export function Connection({ live }: { readonly live: LiveState }) {
     if (live === 'lost') {
       wasLost.current = true
       setIsBack(false)
-      setLostAt((since) => since ?? new Date().toISOString())
+      setLostAt((since) => since ?? new Date(heardAt ?? Date.now()).toISOString())
     }
     if (live !== 'live' || !wasLost.current) return
     wasLost.current = false
@@ -27,7 +33,7 @@ export function Connection({ live }: { readonly live: LiveState }) {
     <div role="status" className={styles.place}>
       {lostAt && (
         <p className={styles.lost}>
-          <strong>Connection lost.</strong> What you see is from {timeOfDay(lostAt)}; it is tried again by itself.
+          <strong>Connection lost.</strong> This page shows the state of {inFull(lostAt)}. Retrying automatically.
         </p>
       )}
       {isBack && (

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import { useLiveHosts } from '../api/hosts.ts'
+import { type Live, useLiveHosts } from '../api/hosts.ts'
 import { usePolicy } from '../api/policy.ts'
 import { HelpPage } from '../help/HelpPage.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
@@ -33,18 +33,18 @@ export function Shell() {
         Skip to the content
       </a>
       <TopBar screen={screen.name} />
-      <Connection live={live} />
+      <Connection live={live.state} heardAt={live.heardAt} />
       <main id="main" ref={main} tabIndex={-1} className={styles.main}>
-        <ScreenOf screen={screen} />
+        <ScreenOf screen={screen} live={live} />
       </main>
     </div>
   )
 }
 
 /** The page needs the policy first, because it says what the caller may do. */
-function ScreenOf({ screen }: { readonly screen: Screen }) {
+function ScreenOf({ screen, live }: { readonly screen: Screen; readonly live: Live }) {
   const policy = usePolicy()
-  if (screen.name === 'status') return <StatusPage host={screen.host} />
+  if (screen.name === 'status') return <StatusPage host={screen.host} live={live} />
   if (policy.isPending) {
     return (
       <Page title="Loading">
@@ -70,11 +70,12 @@ function ScreenOf({ screen }: { readonly screen: Screen }) {
       return <ChangePage key={screen.planId} planId={screen.planId} policy={policy.data} />
     case 'help':
       return <HelpPage policy={policy.data} />
-    case 'nowhere':
+    case 'not-found':
       return (
-        <Page title="There is nothing at this address">
+        <Page title="Page not found">
           <p>
-            <Link to="/">See all hosts</Link> or <Link to="/plan">plan an exposure</Link>.
+            <code>{location.pathname}</code> is not an address of this page. <Link to="/">See all hosts</Link> or{' '}
+            <Link to="/plan">plan an exposure</Link>.
           </p>
         </Page>
       )

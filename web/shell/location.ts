@@ -8,17 +8,17 @@ export type Screen =
   | { readonly name: 'one-plan'; readonly planId: string }
   | { readonly name: 'change'; readonly planId: string }
   | { readonly name: 'help' }
-  | { readonly name: 'nowhere' }
+  | { readonly name: 'not-found' }
 
 export function screenAt(path: string): Screen {
-  const [first = '', second, ...more] = path.split('/').slice(1)
+  const [first = '', second, ...more] = path.replace(/\/+$/, '').split('/').slice(1)
   if (first === 'plans' && second && more.join('/') === 'change') return { name: 'change', planId: second }
-  if (more.length > 0) return { name: 'nowhere' }
+  if (more.length > 0) return { name: 'not-found' }
   if (first === 'hosts' && second) return { name: 'status', host: second.toLowerCase() }
   if (first === 'plans' && second) return { name: 'one-plan', planId: second }
-  if (second) return { name: 'nowhere' }
+  if (second) return { name: 'not-found' }
   if (first === '') return { name: 'status' }
-  return first === 'plan' || first === 'plans' || first === 'help' ? { name: first } : { name: 'nowhere' }
+  return first === 'plan' || first === 'plans' || first === 'help' ? { name: first } : { name: 'not-found' }
 }
 
 const watchers = new Set<() => void>()

@@ -4,6 +4,8 @@ import { Badge } from '../parts/Badge.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { inFull, span } from '../parts/time.ts'
 import { Link } from '../shell/Link.tsx'
+import { go } from '../shell/location.ts'
+import { attentionOf, daysLeft } from './attention.ts'
 import styles from './HostTable.module.css'
 import { Sparkline } from './Sparkline.tsx'
 import { Strip } from './Strip.tsx'
@@ -19,10 +21,26 @@ interface HostLineProps {
 }
 
 export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isActive, query }: HostLineProps) {
-  const { host, badge, server, tls, since, strip, uptime24h, latencies, latencyMs, managed, secondary } = row
+  const {
+    host,
+    badge,
+    server,
+    tls,
+    since,
+    strip,
+    uptime24h,
+    latencies,
+    latencyMs,
+    managed,
+    certificate,
+    expiresAt,
+    url,
+  } = row
+  const notes = attentionOf(row, now).filter(({ kind }) => kind === 'blocked' || kind === 'secondary')
   return (
     // biome-ignore lint/a11y/useSemanticElements: the rows of a real table cannot be placed one by one
     // biome-ignore lint/a11y/useFocusableInteractive: the link in it takes the focus
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the link in it does the same by keyboard
     <div
       role="row"
       aria-rowindex={at + 2}
@@ -30,6 +48,11 @@ export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isAc
       data-at={at}
       data-open={isOpen}
       style={{ transform: `translateY(${top}px)` }}
+      onClick={(event) => {
+        // The text of a row can be selected, and its links lead elsewhere.
+        if ((event.target as Element).closest('a') || !getSelection()?.isCollapsed) return
+        go(`/hosts/${host}${query}`)
+      }}
     >
       {/* biome-ignore-start lint/a11y/useSemanticElements: as above */}
       <span role="cell" className={styles.badge}>
@@ -44,26 +67,51 @@ export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isAc
         </Link>
       </span>
       <span role="cell" className={styles.host} title={host}>
-        {host}
-        {!managed && <span className={styles.own}>not made here</span>}
-        {secondary === 'missing' && <span className={styles.own}>missing on the Secondary</span>}
-        {secondary === 'differs' && <span className={styles.own}>differs on the Secondary</span>}
+        <span className={styles.name}>{host}</span>
+        {notes.map(({ kind, words, tone }) => (
+          <span key={kind} className={styles.note} data-tone={tone}>
+            {words}
+          </span>
+        ))}
+        {!managed && <span className={styles.own}>Unmanaged</span>}
+        <a
+          href={url}
+          className={styles.out}
+          target="_blank"
+          rel="noreferrer"
+          tabIndex={isActive ? 0 : -1}
+          aria-label={`Open ${host}`}
+          title={url}
+        >
+          <Icon name="out" />
+        </a>
       </span>
       <span role="cell" className={styles.server}>
         <span className={styles.word}>Server </span>
         {server ?? '–'}
       </span>
-      <span role="cell" className={styles.tls}>
-        {tls ? (
-          <>
-            <Icon name="lock" />
-            <span className="off-screen">TLS</span>
-          </>
+      <span role="cell" className={styles.tls} data-level={certificate?.level}>
+        <span className={styles.word}>Certificate </span>
+        {certificate ? (
+          <time dateTime={certificate.notAfter} title={inFull(certificate.notAfter)}>
+            {daysLeft(certificate.notAfter, now)}
+          </time>
         ) : (
-          <span className={styles.plain}>http</span>
+          <span className={styles.plain}>{tls ? '–' : 'http'}</span>
+        )}
+      </span>
+      <span role="cell" className={styles.expires}>
+        <span className={styles.word}>Removed in </span>
+        {expiresAt ? (
+          <time dateTime={expiresAt} title={inFull(expiresAt)}>
+            {span(Date.parse(expiresAt) - now)}
+          </time>
+        ) : (
+          <span className={styles.plain}>never</span>
         )}
       </span>
       <span role="cell" className={styles.since}>
+        <span className={styles.word}>for </span>
         {since ? (
           <time dateTime={since} title={inFull(since)}>
             {span(now - Date.parse(since))}

@@ -18,12 +18,13 @@ interface HostTableProps {
 }
 
 const COLUMNS: readonly { readonly words: string; readonly sort?: Sort }[] = [
-  { words: 'Badge', sort: 'badge' },
+  { words: 'Status', sort: 'badge' },
   { words: 'Host', sort: 'host' },
   { words: 'Server', sort: 'server' },
-  { words: 'TLS' },
-  { words: 'Since', sort: 'since' },
-  { words: '24 hours', sort: 'uptime' },
+  { words: 'Certificate', sort: 'certificate' },
+  { words: 'Expires', sort: 'expires' },
+  { words: 'For', sort: 'since' },
+  { words: 'Uptime, 24 hours', sort: 'uptime' },
   { words: 'Latency', sort: 'latency' },
 ]
 
@@ -47,7 +48,7 @@ export function HostTable({ rows, view, onSort, open, query }: HostTableProps) {
   useEffect(() => {
     setCurrent(0)
     virtual.scrollToOffset(0)
-  }, [view.search, view.badge, view.server, view.sort, view.descending])
+  }, [JSON.stringify(view)])
   // Only when another host is opened, not when it moves.
   useEffect(() => {
     const at = rows.findIndex(({ host }) => host === open)

@@ -1,31 +1,37 @@
 import { useDeferredValue, useMemo, useRef } from 'react'
-import { type Hosts, useHosts } from '../api/hosts.ts'
+import { type Hosts, type Live, useHosts } from '../api/hosts.ts'
 import { DiagnosisPanel } from '../diagnosis/DiagnosisPanel.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Notice } from '../parts/Notice.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
-import { inFull } from '../parts/time.ts'
-import { Link } from '../shell/Link.tsx'
+import { inFull, useNow } from '../parts/time.ts'
 import { go } from '../shell/location.ts'
 import { useTitle } from '../shell/Page.tsx'
+import { verdictOf } from './attention.ts'
+import { Freshness } from './Freshness.tsx'
 import { HostTable } from './HostTable.tsx'
-import { badgeCounts, inOrder, matching, serversOf, WHOLE_VIEW } from './host-list.ts'
+import { badgeCounts, type Filter, inOrder, matching, valuesOf, WHOLE_VIEW } from './host-list.ts'
 import styles from './StatusPage.module.css'
 import { Toolbar } from './Toolbar.tsx'
 import { queryOf, useView } from './view.ts'
 
 /** The list of hosts and, if one is open, its diagnosis. */
-export function StatusPage({ host }: { readonly host: string | undefined }) {
+export function StatusPage({ host, live }: { readonly host: string | undefined; readonly live: Live }) {
   useTitle(host ?? 'Status')
   const hosts = useHosts()
   const [view, setView] = useView()
-  const { search, badge, server, sort, descending } = useDeferredValue(view)
+  const deferred = useDeferredValue(view)
+  const { sort, descending } = deferred
+  const now = useNow(10_000)
   const rows = hosts.data?.rows
   const ordered = useMemo(() => inOrder(rows ?? [], { sort, descending }), [rows, sort, descending])
-  const shown = useMemo(() => matching(ordered, { search, badge, server }), [ordered, search, badge, server])
+  const shown = useMemo(() => matching(ordered, deferred), [ordered, deferred])
   const counts = useMemo(() => badgeCounts(rows ?? []), [rows])
-  const servers = useMemo(() => serversOf(rows ?? []), [rows])
+  const values = useMemo(() => {
+    const of = (filter: Filter) => valuesOf(rows ?? [], filter)
+    return { server: of('server'), zone: of('zone'), managed: of('managed') }
+  }, [rows])
   const query = queryOf(view)
   const list = useRef<HTMLElement>(null)
   const focusList = () => list.current?.querySelector<HTMLElement>('[role="row"] a[tabindex="0"]')?.focus()
@@ -37,13 +43,17 @@ export function StatusPage({ host }: { readonly host: string | undefined }) {
     <div className={styles.status} data-open={host !== undefined}>
       <section ref={list} className={styles.list} aria-label="Hosts">
         <header className={styles.head}>
-          <h1>Status</h1>
+          <div className={styles.top}>
+            <h1>Status</h1>
+            {rows && rows.length > 0 && <p className={styles.verdict}>{verdictOf(rows, now)}</p>}
+            <Freshness live={live} />
+          </div>
           {hosts.data?.edges.map((edge) => edge.outOfStep && <OutOfStep key={edge.server} edge={edge} />)}
           <Toolbar
             view={view}
             onChange={setView}
             counts={counts}
-            servers={servers}
+            values={values}
             total={hosts.data?.total ?? 0}
             found={shown.length}
             onLeave={focusList}
@@ -85,9 +95,19 @@ function OutOfStep({ edge: { server, hosts, outOfStep } }: { readonly edge: Host
 function NothingYet() {
   return (
     <div className={styles.empty}>
-      <h2>Nothing is on the air yet</h2>
-      <p>When a plan is applied, or the edge's own configuration serves a name, it shows here with how it does.</p>
-      <Link to="/plan">Plan an exposure</Link>
+      <h2>Nothing is exposed yet</h2>
+      <p>
+        A plan checks a backend and a name and changes nothing. After it is applied, the host is listed here with its
+        status.
+      </p>
+      <p>
+        <Button look="main" onClick={() => go('/plan')}>
+          Plan the first exposure
+        </Button>
+      </p>
+      <p>
+        In the lab, <code>npm start -- --demo</code> makes ten exposures in every state.
+      </p>
     </div>
   )
 }

@@ -1,54 +1,53 @@
-import { useEffect, useId, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { BadgeShape } from '../parts/Badge.tsx'
 import { badgeKind } from '../parts/badge-kind.ts'
 import control from '../parts/control.module.css'
 import { Icon } from '../parts/icons.tsx'
-import type { View } from './host-list.ts'
+import { FilterMenu } from './FilterMenu.tsx'
+import type { Filter, View } from './host-list.ts'
 import styles from './Toolbar.module.css'
 
 interface ToolbarProps {
   readonly view: View
   readonly onChange: (change: Partial<View>) => void
   readonly counts: readonly (readonly [badge: string, count: number])[]
-  readonly servers: readonly string[]
+  /** The values of each filter that is a menu. */
+  readonly values: Readonly<Record<Exclude<Filter, 'badge'>, readonly string[]>>
   readonly total: number
   readonly found: number
   /** Moves the focus from the search to the list. */
   readonly onLeave: () => void
 }
 
-export function Toolbar({ view, onChange, counts, servers, total, found, onLeave }: ToolbarProps) {
-  const serverId = useId()
+export function Toolbar({ view, onChange, counts, values, total, found, onLeave }: ToolbarProps) {
+  const toggled = (badge: string) =>
+    view.badge.includes(badge) ? view.badge.filter((one) => one !== badge) : [...view.badge, badge]
   return (
     <div className={styles.toolbar}>
       <SearchField search={view.search} onSearch={(search) => onChange({ search })} onLeave={onLeave} />
-      <label htmlFor={serverId} className={styles.server}>
-        <span>Server</span>
-        <select
-          id={serverId}
-          className={control.control}
-          value={view.server}
-          onChange={(event) => onChange({ server: event.target.value })}
-        >
-          <option value="">all</option>
-          {servers.map((server) => (
-            <option key={server} value={server}>
-              {server}
-            </option>
-          ))}
-        </select>
-      </label>
+      {MENUS.map(
+        ([filter, words]) =>
+          values[filter].length > 1 && (
+            <FilterMenu
+              key={filter}
+              words={words}
+              values={values[filter]}
+              chosen={view[filter]}
+              onChoose={(chosen) => onChange({ [filter]: chosen })}
+            />
+          ),
+      )}
       <fieldset className={styles.badges}>
-        <legend className="off-screen">Show only hosts with this badge</legend>
-        <Choice words="All" count={total} isChosen={view.badge === ''} onChoose={() => onChange({ badge: '' })} />
+        <legend className="off-screen">Show only hosts with one of these badges</legend>
+        <Choice words="All" count={total} isChosen={view.badge.length === 0} onChoose={() => onChange({ badge: [] })} />
         {counts.map(([badge, count]) => (
           <Choice
             key={badge}
             words={badge}
             badge={badge}
             count={count}
-            isChosen={view.badge === badge}
-            onChoose={() => onChange({ badge: view.badge === badge ? '' : badge })}
+            isChosen={view.badge.includes(badge)}
+            onChoose={() => onChange({ badge: toggled(badge) })}
           />
         ))}
       </fieldset>
@@ -58,6 +57,12 @@ export function Toolbar({ view, onChange, counts, servers, total, found, onLeave
     </div>
   )
 }
+
+const MENUS = [
+  ['server', 'Server'],
+  ['zone', 'Zone'],
+  ['managed', 'Managed'],
+] as const satisfies readonly (readonly [Filter, string])[]
 
 interface ChoiceProps {
   readonly words: string

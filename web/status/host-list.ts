@@ -1,20 +1,29 @@
 import type { HostRow } from '../api/hosts.ts'
 import { severity } from '../parts/badge-kind.ts'
 
-export const SORTS = ['badge', 'host', 'server', 'since', 'uptime', 'latency'] as const
+export const SORTS = ['badge', 'host', 'server', 'since', 'uptime', 'latency', 'certificate', 'expires'] as const
 export type Sort = (typeof SORTS)[number]
 
+/** Filters that take several values at once. An empty list means all. */
+export const FILTERS = ['badge', 'server', 'zone', 'managed'] as const
+export type Filter = (typeof FILTERS)[number]
+
 /** The filter and the order of the hosts. */
-export interface View {
+export interface View extends Readonly<Record<Filter, readonly string[]>> {
   readonly search: string
-  /** Empty means all. */
-  readonly badge: string
-  readonly server: string
   readonly sort: Sort
   readonly descending: boolean
 }
 
-export const WHOLE_VIEW: View = { search: '', badge: '', server: '', sort: 'badge', descending: false }
+export const WHOLE_VIEW: View = {
+  search: '',
+  badge: [],
+  server: [],
+  zone: [],
+  managed: [],
+  sort: 'badge',
+  descending: false,
+}
 
 /** Separate from filtering, because sorting takes longer and changes less often. */
 export function inOrder(rows: readonly HostRow[], { sort, descending }: Pick<View, 'sort' | 'descending'>): HostRow[] {
@@ -28,26 +37,36 @@ export function inOrder(rows: readonly HostRow[], { sort, descending }: Pick<Vie
 
 export function matching(
   rows: readonly HostRow[],
-  { search, badge, server }: Pick<View, 'search' | 'badge' | 'server'>,
+  { search, ...view }: Pick<View, 'search' | Filter>,
 ): readonly HostRow[] {
   const wanted = search.trim().toLowerCase()
-  if (wanted === '' && badge === '' && server === '') return rows
+  const filters = FILTERS.filter((filter) => view[filter].length > 0)
+  if (wanted === '' && filters.length === 0) return rows
   return rows.filter(
     (row) =>
-      (badge === '' || row.badge === badge) &&
-      (server === '' || row.server === server) &&
+      filters.every((filter) => view[filter].includes(VALUES[filter](row))) &&
       (wanted === '' || row.host.includes(wanted) || row.server === wanted),
   )
 }
 
+/** The value of a host in each filter. */
+const VALUES: Record<Filter, (row: HostRow) => string> = {
+  badge: ({ badge }) => badge,
+  server: ({ server }) => server ?? 'none',
+  zone: ({ host }) => host.slice(host.indexOf('.') + 1),
+  managed: ({ managed }) => (managed ? 'managed' : 'unmanaged'),
+}
+
 /** Unknown values come last, or first in reverse order. */
 const KEYS: Record<Sort, (row: HostRow) => string | number> = {
-  badge: ({ badge }) => `${severity(badge)} ${badge}`,
+  badge: ({ badge, blocked }) => `${blocked ? '!' : severity(badge)} ${badge}`,
   host: ({ host }) => host,
   server: ({ server }) => server ?? '~',
   since: ({ since }) => since ?? '~',
   uptime: ({ uptime24h }) => uptime24h ?? 2,
   latency: ({ latencyMs }) => latencyMs ?? Number.MAX_SAFE_INTEGER,
+  certificate: ({ certificate }) => certificate?.notAfter ?? '~',
+  expires: ({ expiresAt }) => expiresAt ?? '~',
 }
 
 const compared = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -59,5 +78,6 @@ export function badgeCounts(rows: readonly HostRow[]): readonly (readonly [badge
   return [...counts].sort(([a], [b]) => severity(a) - severity(b) || compared(a, b))
 }
 
-export const serversOf = (rows: readonly HostRow[]): readonly string[] =>
-  [...new Set(rows.flatMap(({ server }) => server ?? []))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+/** The values that a filter can take, in order. */
+export const valuesOf = (rows: readonly HostRow[], filter: Filter): readonly string[] =>
+  [...new Set(rows.map(VALUES[filter]))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))

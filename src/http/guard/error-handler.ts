@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditTrail } from '../../audit/trail.ts'
 import { hideCapabilities } from '../../authorize/credentials.ts'
 import type { AuditEntry } from '../../model/audit.ts'
@@ -24,8 +24,16 @@ const FAILED_CREDENTIALS: readonly ErrorCode[] = [
   'admin_token_invalid',
 ]
 
+interface ErrorParts {
+  readonly trail: AuditTrail
+  readonly budgets: Budgets
+  readonly now: () => number
+  /** Answers a browser that opens an unknown address. Undefined: the client gets the problem. */
+  readonly notFoundPage: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
+}
+
 /** Handles every refused request: counts it, records it in the audit, logs it and answers it. */
-export function handleErrors(app: FastifyInstance, trail: AuditTrail, budgets: Budgets, now: () => number): void {
+export function handleErrors(app: FastifyInstance, { trail, budgets, now, notFoundPage }: ErrorParts): void {
   app.decorateRequest('refusedWith', undefined)
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'This path does not exist.')
@@ -38,6 +46,8 @@ export function handleErrors(app: FastifyInstance, trail: AuditTrail, budgets: B
     problem = await countFailedCredential(problem, request, budgets)
     problem = await recordRefusal(problem, request, trail, now())
     request.refusedWith = problem.code
+    const page = problem.code === 'not_found' && request.is404 ? notFoundPage(request, reply) : undefined
+    if (page) return page
     if (request.caller.network === 'public') problem = publicProblem(problem)
     const body = problemBody(problem, request.id)
     if (problem.members.retryAfter !== undefined) reply.header('retry-after', String(problem.members.retryAfter))

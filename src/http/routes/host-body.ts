@@ -17,7 +17,7 @@ export const serverFor =
 
 /** The row of a host with the members that the caller may see. */
 export function hostRow(status: HostStatus, network: Network, at: number): HostRowBody {
-  const { host, badge, managed, tls, since, lastCheck, history, fullCheck, expiresAt, planId } = status
+  const { host, badge, managed, tls, since, lastCheck, history, fullCheck, expiresAt, planId, isBlocked } = status
   const { certificate } = fullCheck
   return {
     host,
@@ -25,6 +25,7 @@ export function hostRow(status: HostStatus, network: Network, at: number): HostR
     server: serverFor(network)(status),
     managed,
     tls,
+    url: urlOf(status),
     since: timeText(since),
     checkedAt: timeText(lastCheck?.at ?? null),
     latencyMs: lastCheck?.latencyMs ?? null,
@@ -34,8 +35,15 @@ export function hostRow(status: HostStatus, network: Network, at: number): HostR
     certificate: certificate && { notAfter: new Date(certificate.notAfter).toISOString(), level: certificate.level },
     expiresAt: timeText(expiresAt),
     ...(planId !== null && network === 'internal' && { planId }),
+    ...(isBlocked && network === 'internal' && { blocked: true }),
     ...(fullCheck.secondary && network === 'internal' && { secondary: fullCheck.secondary }),
   }
+}
+
+/** The address that a visitor opens. */
+function urlOf({ host, tls, listenAddress: { port } }: HostStatus): string {
+  const usual = tls ? 443 : 80
+  return `${tls ? 'https' : 'http'}://${host}${port === usual ? '' : `:${port}`}/`
 }
 
 export const edgeBody = (standing: EdgeStanding): NonNullable<HostsBody['edges']>[number] => {

@@ -60,7 +60,7 @@ async function* changesOn(
   let isGathering = false
   const wakeUp = new WakeUp()
   const stop = board.listen((change) => {
-    if (!isShown(change.kind === 'hosts' ? change : change.status)) return
+    if (change.kind === 'row' || !isShown(change.kind === 'hosts' ? change : change.status)) return
     if (change.kind === 'hosts') hasHostsEvent = true
     else {
       badges.delete(change.status.host)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../model/errors.ts'
 import type { App } from '../app.ts'
 
@@ -21,7 +21,8 @@ export function pageRoutes(app: App, folder: string): void {
     if (!existsSync(join(folder, 'index.html'))) throw notBuilt()
     return reply.header('cache-control', 'no-cache').sendFile('index.html', { cacheControl: false })
   }
-  for (const url of SCREENS) app.get(url, { schema: { hide: true } }, screen)
+  const urls = SCREENS.flatMap((url) => (url === '/' ? [url] : [url, `${url}/`]))
+  for (const url of urls) app.get(url, { schema: { hide: true } }, screen)
 
   app.get<{ Params: { file: string } }>('/assets/:file', { schema: { hide: true } }, async (request, reply) => {
     const { file } = request.params
@@ -31,6 +32,18 @@ export function pageRoutes(app: App, folder: string): void {
     return reply.sendFile(`assets/${file}`, { immutable: true, maxAge: A_YEAR_MS })
   })
 }
+
+/** The answer to a browser that opens an unknown address: the page, which says so. Other clients get a problem. */
+export function notFoundPage(folder: string) {
+  return ({ method, url, headers }: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
+    const isOpened = (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
+    if (!isOpened || NO_PAGES.test(url) || !existsSync(join(folder, 'index.html'))) return undefined
+    return reply.status(404).header('cache-control', 'no-store').sendFile('index.html', { cacheControl: false })
+  }
+}
+
+/** What is for programs, or has files of its own. */
+const NO_PAGES = /^\/(?:api|assets|docs|metrics|mcp|\.well-known)(?:[/?]|$)/
 
 const notBuilt = () =>
   new Problem('not_found', 'The web page is not built in this installation.', {

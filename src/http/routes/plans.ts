@@ -5,7 +5,7 @@ import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
 import type { PlanCursor } from '../../store/ports/plans.ts'
 import type { Exposer } from '../../usecases/exposer.ts'
-import type { RunReport } from '../../usecases/progress.ts'
+import type { PlanProgress, RunReport } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
 import { publicChange, publicCheck, publicEvent, publicStep } from '../guard/public-view.ts'
 import {
@@ -23,14 +23,20 @@ import { tellAge, type Unconfirmed } from './age.ts'
 /** Compares an applied plan with the world. */
 export type DriftReader = (planId: string) => Promise<readonly Difference[]>
 
-export function planRoutes(app: App, exposer: Exposer, drift: DriftReader, unconfirmedMs: Unconfirmed): void {
-  createPlanRoute(app, exposer)
+interface PlanParts {
+  readonly drift: DriftReader
+  readonly unconfirmedMs: Unconfirmed
+  readonly progress: Pick<PlanProgress, 'announce'>
+}
+
+export function planRoutes(app: App, exposer: Exposer, { drift, unconfirmedMs, progress }: PlanParts): void {
+  createPlanRoute(app, exposer, progress)
   readPlanRoute(app, exposer, unconfirmedMs)
   driftRoute(app, drift)
   listPlansRoute(app, exposer, unconfirmedMs)
 }
 
-function createPlanRoute(app: App, exposer: Exposer): void {
+function createPlanRoute(app: App, exposer: Exposer, progress: PlanParts['progress']): void {
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
   app.post(
@@ -68,6 +74,7 @@ function createPlanRoute(app: App, exposer: Exposer): void {
       const plan = await withEqualDelay(request.caller, closing.signal, () =>
         exposer.plan(request.body, request.caller),
       )
+      progress.announce(plan.planId)
       return reply
         .code(201)
         .header('location', `/api/deploy/plans/${plan.planId}`)

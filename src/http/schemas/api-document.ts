@@ -159,6 +159,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
     "Returns every host that the Primary's edge serves, created by Drawbridge or not, with the last result of the monitor. Supports filters, sorting and pages. Answers 304 when `If-None-Match` has the current `ETag`.",
   followHosts:
     'Streams an event `badge` with the row of each host whose badge changes, and an event `hosts` when hosts are added or removed. A client that resumes with `Last-Event-ID` misses none.',
+  followHostChanges:
+    'Keeps a list that was loaded from `GET /api/hosts` up to date. `row` has the row of a host that is new or changed, `gone` the name of one that is no longer listed, and `alive` comes every 10 s. Internal callers also get `edges` and, when a plan or one of its runs changes, `plan`. A latency is sent when it has changed much. After a disconnection load the list again.',
   diagnoseHost:
     'Inspects every link from the DNS name to the backend within five seconds, and names the first cause that explains what visitors experience, with advice. The answer never contains the content of a file or a log line. Names from outside, such as file names, are quoted if they are not plain.',
   getMetrics: 'Returns counters and gauges of hosts, plans, runs and certificates in the Prometheus exposition format.',

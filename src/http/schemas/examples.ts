@@ -210,6 +210,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
     },
   },
   followHosts: { 200: row },
+  followHostChanges: { 200: row },
   getMetrics: { 200: 'drawbridge_host_badge{host="hello.lab.test",badge="RUNNING",managed="true"} 1\n' },
   listWebhooks: {
     200: {

@@ -21,6 +21,7 @@ const ROW = {
     description: "False: the host is in the edge's configuration, but Drawbridge did not create it.",
   }),
   tls: Type.Boolean(),
+  url: Type.String({ description: 'The address that a visitor opens.', examples: ['https://hello.lab.test/'] }),
   since: nullable(Time),
   checkedAt: nullable(Time),
   latencyMs: nullable(Type.Integer()),
@@ -36,6 +37,12 @@ const ROW = {
   ),
   expiresAt: nullable(Time),
   planId: Type.Optional(Type.String({ description: 'Only internal callers see it.' })),
+  blocked: Type.Optional(
+    Type.Boolean({
+      description:
+        'True: a rollback failed, and no run can change the host until `drawbridge resolve`. Only internal callers see it.',
+    }),
+  ),
   secondary: Type.Optional(
     oneOf(SECONDARY_ENTRIES, {
       description:
@@ -133,5 +140,22 @@ export const HostsBody = Type.Object(
   { ...closed, title: 'Hosts', description: 'A page of hosts.' },
 )
 export type HostsBody = Static<typeof HostsBody>
+
+export const HostChangeBody = Type.Union(
+  [
+    HostRowBody,
+    Type.Object({ host: Type.String() }, { ...closed, description: '`gone`: the host is no longer in the list.' }),
+    Type.Object(
+      { edges: Type.Array(EdgeStandingBody) },
+      { ...closed, description: '`edges`: how far each edge is from the store. Only internal callers get it.' },
+    ),
+    Type.Object(
+      { planId: Type.String() },
+      { ...closed, description: '`plan`: the plan has changed, or one of its runs. Only internal callers get it.' },
+    ),
+    Type.Object({ at: Time }, { ...closed, description: '`alive`: nothing is missing up to this time. Every 10 s.' }),
+  ],
+  { title: 'HostChange', description: 'The event `row` has the row of a host that is new or has changed.' },
+)
 
 export const NotModified = Type.Null({ description: 'Nothing has changed since the answer with this ETag.' })

@@ -1,0 +1,60 @@
+import { stripOf, uptimeOf } from '../model/history.ts'
+import type { HostStatus } from '../model/host-status.ts'
+
+interface Shown {
+  readonly facts: string
+  readonly latencyMs: number | null
+}
+
+/** A latency within these bounds of the last one that was sent is noise. */
+const NOTABLE_FACTOR = 2
+const NOTABLE_MS = 50
+
+/**
+ * Decides which changes of a host are worth sending to an open list. Every check gives another latency, so sending each would
+ * cost far more than it tells.
+ */
+export class ShownValues {
+  readonly #hosts = new Map<string, Shown>()
+
+  /** Whether the list of a client shows something else now. The first status of a host is not a change. */
+  note(status: HostStatus): boolean {
+    const before = this.#hosts.get(status.host)
+    const facts = factsOf(status)
+    const latencyMs = status.lastCheck?.latencyMs ?? null
+    const isNew = before !== undefined && (before.facts !== facts || isNotable(before.latencyMs, latencyMs))
+    if (!before || isNew) this.#hosts.set(status.host, { facts, latencyMs })
+    return isNew
+  }
+
+  forget(host: string): void {
+    this.#hosts.delete(host)
+  }
+}
+
+/** What must be shown exactly. A half hour without a failed check is left out: clients know it from the badge. */
+function factsOf({ history, lastCheck, fullCheck, tls, server, address, expiresAt, isBlocked }: HostStatus): string {
+  const at = lastCheck?.at ?? 0
+  const latest = stripOf(history, at).at(-1) ?? '-'
+  const uptime = Math.floor((uptimeOf(history, at) ?? -1) * 1_000)
+  const { certificate, secondary } = fullCheck
+  const failing = latest === '9' ? '-' : latest
+  return [
+    uptime,
+    failing,
+    certificate?.notAfter,
+    certificate?.level,
+    secondary,
+    tls,
+    server,
+    address,
+    expiresAt,
+    isBlocked,
+  ].join()
+}
+
+function isNotable(before: number | null, now: number | null): boolean {
+  if (before === null || now === null) return before !== now
+  const [low, high] = before < now ? [before, now] : [now, before]
+  return high - low > NOTABLE_MS && high > low * NOTABLE_FACTOR
+}

@@ -1,0 +1,10 @@
+import { nothingLost } from './nothing-lost.ts'
+import { oneSite } from './one-site.ts'
+import { story } from './story.ts'
+import { weight } from './weight.ts'
+
+const site = oneSite()
+
+weight()
+story(site)
+nothingLost(site)

@@ -1,0 +1,156 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { startWebBackend } from '../support/backends/web-backend.ts'
+import { planned, removed } from '../support/lab/exposure.ts'
+import type { PageSite } from '../support/programs/browser.ts'
+import { askForPlan, fillPlan, SEEN_WITHIN } from './steps.ts'
+
+const ORDERS = process.env.CAMPAIGN ? 200 : 40
+
+/** No click, draft or run is lost. */
+export function nothingLost(site: () => PageSite): void {
+  test(`${ORDERS} random orders of clicks and typing lose no click`, async () => {
+    const page = await site().open('/plan', 'outside', { viewport: { width: 1280, height: 1200 } })
+    await page.getByLabel('Subdomain').waitFor()
+    await page.evaluate(() =>
+      document.querySelector('form')?.addEventListener('submit', () => {
+        document.body.dataset.submitted = String(Number(document.body.dataset.submitted ?? 0) + 1)
+      }),
+    )
+    // Any request would make the form busy. An invalid draft is never sent.
+    await page.route('**/api/deploy/plan', (route) => route.abort())
+    // Nothing in the form may move, so every place is measured once.
+    const places = await page.evaluate(() => {
+      const middle = (element: Element | null | undefined) => {
+        const { x, y, width, height } = element?.getBoundingClientRect() ?? new DOMRect()
+        return { x: x + width / 2, y: y + height / 2 }
+      }
+      return [...document.querySelectorAll<HTMLElement>('form input, form button[type=submit]')].map((control) => ({
+        kind: control.getAttribute('type') ?? 'text',
+        ...middle(control.closest('label') ?? control),
+      }))
+    })
+    for (let order = 1; order <= ORDERS; order += 1) {
+      const random = randomFrom(order)
+      const done: string[] = []
+      for (let step = 0; step < 6; step += 1) {
+        const at = random(places.length)
+        const place = places[at]
+        if (!place) continue
+        const before = await controlState(page, at)
+        await page.mouse.click(place.x, place.y)
+        const text = TEXTS[random(TEXTS.length)] ?? ''
+        if (place.kind === 'text') await retype(page, text)
+        done.push(`${place.kind} ${at}`)
+        const effects: Record<string, string> = {
+          text,
+          radio: 'true',
+          checkbox: before === 'true' ? 'false' : 'true',
+          submit: String(Number(before) + 1),
+        }
+        expect({ order, done, state: await controlState(page, at) }).toEqual({
+          order,
+          done,
+          state: effects[place.kind],
+        })
+      }
+    }
+  })
+
+  test('Back and a reload keep the draft, and a plan has its own address', async () => {
+    const { open } = site()
+    const page = await open('/plan')
+    await fillPlan(page, { subdomain: 'kept', server: '253', port: 3999, tls: false })
+    await askForPlan(page)
+    await page.getByText('Refused:').waitFor()
+    await page.reload()
+    expect(await page.getByLabel('Subdomain').inputValue()).toBe('kept')
+    expect(await page.getByRole('radio', { name: '253' }).isChecked()).toBe(true)
+    await fillPlan(page, { subdomain: 'kept', port: 3000, tls: false, health: '/healthz' })
+    await askForPlan(page)
+    await page.waitForURL(/\/plans\/plan_[0-9a-z]{26}$/)
+    await page.goBack()
+    expect(await page.getByLabel('Subdomain').inputValue()).toBe('kept')
+    expect(await page.getByLabel('Port').inputValue()).toBe('3000')
+    await page.getByRole('button', { name: 'Clear' }).click()
+    expect(await page.getByLabel('Subdomain').inputValue()).toBe('')
+    await page.goForward()
+    await page.getByText('kept.lab.test can be exposed.').waitFor()
+  })
+
+  test('a reload at every step of an apply shows the run', async () => {
+    const { lab, open } = site()
+    await using slow = await startWebBackend(lab, (_request, response) => {
+      setTimeout(() => response.end('slow'), 900)
+    })
+    const { planId, host } = await planned(lab, { subdomain: 'reloaded', port: slow.port, tls: true })
+    const page = await open(`/plans/${planId}`)
+    await page.getByRole('button', { name: 'Apply', exact: true }).click()
+    await page.getByRole('button', { name: `Apply ${host}` }).click()
+    const run = page.getByRole('region', { name: 'Apply', exact: true })
+    await run.getByText('Running', { exact: true }).waitFor()
+    const seen = new Set<string>()
+    for (let isOver = false; !isOver; ) {
+      await page.reload()
+      const step = run.getByRole('listitem').filter({ hasText: 'Running' })
+      const over = page.getByText(`${host} is on the air`)
+      await step.or(over).first().waitFor()
+      isOver = (await over.count()) > 0
+      if (!isOver)
+        seen.add(
+          (
+            await step
+              .first()
+              .innerText({ timeout: 500 })
+              .catch(() => '')
+          ).split('\n')[0] ?? '',
+        )
+    }
+    seen.delete('')
+    expect(seen.size).toBeGreaterThan(1)
+    expect(await run.getByRole('listitem').filter({ hasText: 'Done' }).count()).toBe(6)
+    await removed(lab, planId)
+  })
+
+  test('another tab learns of a run at once', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await planned(lab, { subdomain: 'tabs' })
+    const other = await open(`/plans/${planId}`)
+    await other.getByRole('button', { name: 'Apply', exact: true }).waitFor()
+    const page = await open(`/plans/${planId}`)
+    await page.getByRole('button', { name: 'Apply', exact: true }).click()
+    await page.getByRole('button', { name: `Apply ${host}` }).click()
+    await page.getByText(`${host} is on the air`).waitFor(SEEN_WITHIN)
+    // Without the stream, the other tab asks every 15 s.
+    await other.getByText(`${host} is on the air`).waitFor({ timeout: 5_000 })
+    await removed(lab, planId)
+    await other.getByText(`${host} is off the air`).waitFor({ timeout: 5_000 })
+  })
+}
+
+type Random = (below: number) => number
+
+/** A small generator, so that a failed order can be repeated. */
+function randomFrom(seed: number): Random {
+  let state = seed * 2_654_435_761
+  return (below) => {
+    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 3_266_489_917) >>> 0
+    return state % below
+  }
+}
+
+const TEXTS = ['', 'no_good', '-x', 'a.b', '81', '8045', '/a b', '/healthz'] as const
+
+async function retype(page: Page, text: string): Promise<void> {
+  await page.keyboard.press('Control+A')
+  await page.keyboard.press('Delete')
+  await page.keyboard.insertText(text)
+}
+
+/** What a control says, as text. For the button: how often the form was submitted. */
+const controlState = (page: Page, at: number): Promise<string> =>
+  page.evaluate((index) => {
+    const control = document.querySelectorAll('form input, form button[type=submit]')[index]
+    if (!(control instanceof HTMLInputElement)) return document.body.dataset.submitted ?? '0'
+    return control.type === 'radio' || control.type === 'checkbox' ? String(control.checked) : control.value
+  }, at)

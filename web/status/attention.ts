@@ -1,0 +1,57 @@
+import type { HostRow } from '../api/hosts.ts'
+import { badgeKind } from '../parts/badge-kind.ts'
+import { span } from '../parts/time.ts'
+
+const DAY_MS = 86_400_000
+
+/** Something about a host that a person should know or do, in a few words. */
+export interface Attention {
+  readonly kind: 'blocked' | 'badge' | 'secondary' | 'certificate' | 'expires'
+  readonly words: string
+  readonly tone: 'bad' | 'warning'
+}
+
+/** An exposure that ends within this time is worth a look. */
+const EXPIRES_SOON_MS = DAY_MS
+
+/** Worst first. Empty if nothing needs to be done. */
+export function attentionOf(row: HostRow, now: number): readonly Attention[] {
+  const { badge, blocked, secondary, certificate, expiresAt } = row
+  const found: Attention[] = []
+  if (blocked) found.push({ kind: 'blocked', words: 'Blocked', tone: 'bad' })
+  if (badge !== 'RUNNING' && badge !== 'PENDING') found.push({ kind: 'badge', words: badge, tone: toneOf(badge) })
+  if (secondary === 'missing') found.push({ kind: 'secondary', words: 'Missing on the Secondary', tone: 'warning' })
+  if (secondary === 'differs') found.push({ kind: 'secondary', words: 'Differs on the Secondary', tone: 'warning' })
+  if (certificate && certificate.level !== 'ok' && badge !== 'CERT')
+    found.push({ kind: 'certificate', words: certificateWords(certificate, now), tone: 'warning' })
+  if (expiresAt && Date.parse(expiresAt) - now < EXPIRES_SOON_MS)
+    found.push({ kind: 'expires', words: `Removed in ${span(Date.parse(expiresAt) - now)}`, tone: 'warning' })
+  return found
+}
+
+const toneOf = (badge: string): Attention['tone'] =>
+  ['down', 'failing', 'dns', 'cert'].includes(badgeKind(badge)) ? 'bad' : 'warning'
+
+/** `12 d`, `expired`. */
+export function daysLeft(notAfter: string, now: number): string {
+  const left = Date.parse(notAfter) - now
+  return left <= 0 ? 'expired' : left < DAY_MS ? span(left) : `${Math.floor(left / DAY_MS)} d`
+}
+
+function certificateWords({ notAfter }: NonNullable<HostRow['certificate']>, now: number): string {
+  const left = daysLeft(notAfter, now)
+  return left === 'expired' ? 'Certificate expired' : `Certificate ends in ${left}`
+}
+
+/** Whether a host counts as red in the title and the icon of the page. */
+export const isRed = (row: HostRow): boolean =>
+  row.blocked === true || (row.badge !== 'RUNNING' && row.badge !== 'PENDING' && toneOf(row.badge) === 'bad')
+
+/** `13 of 25 hosts need attention`. */
+export function verdictOf(rows: readonly HostRow[], now: number): string {
+  const count = rows.filter((row) => attentionOf(row, now).length > 0).length
+  if (count === 0)
+    return rows.length === 1 ? 'The host is well' : `All ${rows.length.toLocaleString('en')} hosts are well`
+  const verb = count === 1 ? 'needs' : 'need'
+  return `${count.toLocaleString('en')} of ${rows.length.toLocaleString('en')} hosts ${verb} attention`
+}
