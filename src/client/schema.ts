@@ -380,6 +380,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/hosts/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a host's uptime and latency over 1, 7, 30 or 90 days
+         * @description Returns the share of successful checks and the average latency of a host by hours (1 or 7 days) or by days (30 or 90). Hours are kept for 8 days, days for 91. The newest two minutes may be missing.
+         */
+        get: operations["getHostHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/hosts/changes": {
         parameters: {
             query?: never;
@@ -1192,6 +1212,31 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             at: string;
+        };
+        /** @description Uptime and latency by hours or days. */
+        HostHistory: {
+            /** @example hello.lab.test */
+            host: string;
+            days: number;
+            /** @enum {string} */
+            unit: "hour" | "day";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            from: string;
+            uptime: number | null;
+            /** @description Oldest first. An hour or day without a check is left out. */
+            slots: {
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                at: string;
+                checks: number;
+                uptime: number | null;
+                latencyMs: number | null;
+            }[];
         };
         /** @description The links from the visitor to the backend, and the cause. */
         Diagnosis: {
@@ -2865,6 +2910,7 @@ export interface operations {
                      *       "server": "25",
                      *       "managed": true,
                      *       "tls": true,
+                     *       "url": "https://hello.lab.test/",
                      *       "since": "2026-01-31T12:00:00.000Z",
                      *       "checkedAt": "2026-01-31T12:00:00.000Z",
                      *       "latencyMs": 4,
@@ -2939,6 +2985,7 @@ export interface operations {
                      *           "server": "25",
                      *           "managed": true,
                      *           "tls": true,
+                     *           "url": "https://hello.lab.test/",
                      *           "since": "2026-01-31T12:00:00.000Z",
                      *           "checkedAt": "2026-01-31T12:00:00.000Z",
                      *           "latencyMs": 4,
@@ -3008,6 +3055,7 @@ export interface operations {
                      *       "server": "25",
                      *       "managed": true,
                      *       "tls": true,
+                     *       "url": "https://hello.lab.test/",
                      *       "since": "2026-01-31T12:00:00.000Z",
                      *       "checkedAt": "2026-01-31T12:00:00.000Z",
                      *       "latencyMs": 4,
@@ -3029,6 +3077,55 @@ export interface operations {
                 };
             };
             403: components["responses"]["origin_not_allowed"];
+            421: components["responses"]["host_not_allowed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getHostHistory: {
+        parameters: {
+            query: {
+                /** @example hello.lab.test */
+                host: string;
+                /** @description Default: 1. Up to 7 days by hours, else by days. */
+                days?: "1" | "7" | "30" | "90";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Uptime and latency by hours or days. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "host": "hello.lab.test",
+                     *       "days": 1,
+                     *       "unit": "hour",
+                     *       "from": "2026-01-31T12:00:00.000Z",
+                     *       "uptime": 1,
+                     *       "slots": [
+                     *         {
+                     *           "at": "2026-01-31T12:00:00.000Z",
+                     *           "checks": 360,
+                     *           "uptime": 1,
+                     *           "latencyMs": 4
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HostHistory"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            403: components["responses"]["origin_not_allowed"];
+            404: components["responses"]["host_not_found"];
             421: components["responses"]["host_not_allowed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
@@ -3057,6 +3154,7 @@ export interface operations {
                      *       "server": "25",
                      *       "managed": true,
                      *       "tls": true,
+                     *       "url": "https://hello.lab.test/",
                      *       "since": "2026-01-31T12:00:00.000Z",
                      *       "checkedAt": "2026-01-31T12:00:00.000Z",
                      *       "latencyMs": 4,

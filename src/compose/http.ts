@@ -63,6 +63,7 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     audit: reads,
     webhooks: parts.webhookReport,
     board,
+    history: store,
     standings: parts.standings,
     upToDate: (host) => monitor.upToDate(host),
     hostsUnconfirmedMs: () => monitor.unconfirmedMs,

@@ -10,6 +10,7 @@ import type { EdgeStanding } from '../model/host-status.ts'
 import type { Board } from '../monitor/board.ts'
 import type { EventFeed } from '../notify/event-feed.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
+import type { HostStore } from '../store/ports/hosts.ts'
 import type { RequestCountStore } from '../store/ports/request-counts.ts'
 import type { Diagnoser } from '../usecases/diagnoser.ts'
 import type { Exposer } from '../usecases/exposer.ts'
@@ -29,6 +30,7 @@ import { eventRoutes, planEventRoutes, webhookRoutes } from './routes/events.ts'
 import type { Visibility } from './routes/host-body.ts'
 import { hostChangeRoutes } from './routes/host-changes.ts'
 import { hostEventRoutes } from './routes/host-events.ts'
+import { hostHistoryRoutes } from './routes/host-history.ts'
 import { hostRoutes } from './routes/hosts.ts'
 import { notFoundPage, pageRoutes, registerPage } from './routes/page.ts'
 import { type DriftReader, planRoutes } from './routes/plans.ts'
@@ -49,6 +51,7 @@ export interface ServerParts {
   readonly webhooks: () => Promise<readonly WebhookReport[]>
   /** The hosts as the monitor knows them. */
   readonly board: Board
+  readonly history: Pick<HostStore, 'readHistory'>
   /** How far the edges of this instance are from the store. */
   readonly standings: { readonly all: readonly EdgeStanding[]; readonly revision: number }
   /** Resolves when the board shows all earlier commits of `host`, or of all hosts. */
@@ -131,6 +134,7 @@ function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void
   webhookRoutes(app, parts.webhooks)
   hostRoutes(app, parts, visibleTo)
   hostEventRoutes(app, board, now, sendEvents, visibleTo)
+  hostHistoryRoutes(app, parts, visibleTo)
   hostChangeRoutes(app, parts, sendEvents, visibleTo)
   diagnoseRoutes(app, parts)
   metricsRoutes(app, parts.metrics)

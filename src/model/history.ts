@@ -94,3 +94,59 @@ function clearHalfHours(counts: number[], from: number, to: number): void {
 }
 
 const halfHourOf = (at: number): number => Math.floor(at / HALF_HOUR_MS)
+
+/** The checks of a host in one hour or one day. */
+export interface HistorySlot {
+  readonly host: string
+  /** `h` or `d`, then the number of the hour or day since 1970 in seven digits. */
+  readonly slot: string
+  readonly checks: number
+  readonly succeeded: number
+  /** The number of checks with a latency. */
+  readonly answers: number
+  readonly latencyTotal: number
+}
+
+export type HistoryUnit = 'h' | 'd'
+export const UNIT_MS: Readonly<Record<HistoryUnit, number>> = { h: 3_600_000, d: 86_400_000 }
+/** Hours are kept for 8 days, days for 91. */
+const KEPT: Readonly<Record<HistoryUnit, number>> = { h: 8 * 24, d: 91 }
+
+export const slotAt = (unit: HistoryUnit, at: number): string =>
+  `${unit}${String(Math.max(0, Math.floor(at / UNIT_MS[unit]))).padStart(7, '0')}`
+
+export const slotStart = (slot: string): number => Number(slot.slice(1)) * UNIT_MS[slot.slice(0, 1) as HistoryUnit]
+
+/** The oldest slot of each unit that is kept. */
+export const oldestSlots = (now: number): Record<HistoryUnit, string> => ({
+  h: slotAt('h', now - KEPT.h * UNIT_MS.h),
+  d: slotAt('d', now - KEPT.d * UNIT_MS.d),
+})
+
+/** Counts checks by hours and days until they are written. */
+export class CheckCounts {
+  #slots = new Map<string, HistorySlot>()
+
+  add(host: string, { at, ok, latencyMs }: CountedCheck): void {
+    for (const unit of ['h', 'd'] as const) {
+      const slot = slotAt(unit, at)
+      const key = `${host} ${slot}`
+      const before = this.#slots.get(key)
+      this.#slots.set(key, {
+        host,
+        slot,
+        checks: (before?.checks ?? 0) + 1,
+        succeeded: (before?.succeeded ?? 0) + (ok ? 1 : 0),
+        answers: (before?.answers ?? 0) + (latencyMs === null ? 0 : 1),
+        latencyTotal: (before?.latencyTotal ?? 0) + (latencyMs ?? 0),
+      })
+    }
+  }
+
+  /** Empties the counts. */
+  take(): readonly HistorySlot[] {
+    const slots = [...this.#slots.values()]
+    this.#slots = new Map()
+    return slots
+  }
+}

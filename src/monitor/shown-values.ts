@@ -8,7 +8,7 @@ interface Shown {
 
 /** A latency within these bounds of the last one that was sent is noise. */
 const NOTABLE_FACTOR = 2
-const NOTABLE_MS = 50
+const NOTABLE_MS = 200
 
 /**
  * Decides which changes of a host are worth sending to an open list. Every check gives another latency, so sending each would

@@ -1,3 +1,4 @@
+import { CheckCounts } from '../model/history.ts'
 import type { AlertRule, HostStatus } from '../model/host-status.ts'
 import type { EventStore } from '../store/ports/events.ts'
 import type { HostStore } from '../store/ports/hosts.ts'
@@ -9,6 +10,8 @@ import { isAlerted, withTrouble } from './trouble.ts'
 /** How old the stored status of a host may become while only times and counts change. */
 const ROLL_UP_MS = 60_000
 const BETWEEN_ROLL_UPS_MS = 10_000
+/** The longest time of counts that a crash loses. */
+const BETWEEN_COUNTS_MS = 120_000
 /** Hosts per transaction, so that other writers do not wait long. */
 const MOST_AT_ONCE = 500
 
@@ -32,6 +35,8 @@ export class StatusWriter {
   #version = 0
   #changed = 0
   #rolledUpAt = 0
+  readonly #counts = new CheckCounts()
+  #countedAt = 0
 
   constructor(
     store: HostStore & Transactions<HostStore & EventStore>,
@@ -56,6 +61,7 @@ export class StatusWriter {
     this.#version = version
     this.#changed = this.#board.changed
     this.#rolledUpAt = now
+    this.#countedAt = now
   }
 
   /** Sets the current status of a host. */
@@ -66,6 +72,8 @@ export class StatusWriter {
     if (isNew) this.#changed += 1
     const judged = withTrouble(status, before, this.#ruleOf(host))
     const after = isNew ? { ...judged, changed: this.#changed } : judged
+    const check = status.lastCheck
+    if (check && check.at !== before?.lastCheck?.at) this.#counts.add(host, check)
     this.#gone.delete(host)
     if (!before || isWorthWriting(before, after)) this.#toWrite.add(host)
     if (before && hasEvents(before, after)) this.#changes.push({ before, after })
@@ -85,6 +93,14 @@ export class StatusWriter {
     this.#markOld(now, all)
     do await this.#writeSome(now)
     while (all && this.#toWrite.size > 0)
+    await this.#writeCounts(now, all)
+  }
+
+  /** Counts that cannot be written are lost: what they would tell is not worth a queue. */
+  async #writeCounts(now: number, all: boolean): Promise<void> {
+    if (!all && now - this.#countedAt < BETWEEN_COUNTS_MS) return
+    this.#countedAt = now
+    await this.#store.addHistory(this.#counts.take())
   }
 
   async #writeSome(now: number): Promise<void> {

@@ -13,6 +13,7 @@ import { claimedExposures } from './migrations/0010-claimed-exposures.ts'
 import { identity } from './migrations/0011-identity.ts'
 import { instances } from './migrations/0012-instances.ts'
 import { lastBackup } from './migrations/0013-last-backup.ts'
+import { hostHistory } from './migrations/0014-host-history.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   identity,
   instances,
   lastBackup,
+  hostHistory,
 ]
 
 /** Upgrades the schema to the newest version in one transaction. Other instances that start at the same time wait. */

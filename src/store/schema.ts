@@ -16,6 +16,7 @@ export interface Schema {
   journal: JournalRow
   orders: OrderRow
   hosts: HostRow
+  host_history: HostHistoryRow
   authorities: AuthorityRow
   ledger: LedgerRow
   renewals: RenewalRow
@@ -117,6 +118,18 @@ export interface HostRow {
   /** JSON of all other members of the status except the history. */
   status: string
   history: string
+}
+
+/** The checks of a host in one hour or day. */
+export interface HostHistoryRow {
+  host: string
+  /** `h` or `d`, then the number of the hour or day since 1970 in seven digits. */
+  slot: string
+  checks: number
+  succeeded: number
+  /** The number of checks with a latency. */
+  answers: number
+  latency_total: number
 }
 
 /** One row per ACME directory that was ever used for an order. */

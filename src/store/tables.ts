@@ -18,6 +18,7 @@ const TABLES: Readonly<Record<Table, readonly string[]>> = {
   journal: ['run_id', 'seq'],
   orders: ['names', 'directory'],
   hosts: ['host'],
+  host_history: ['host', 'slot'],
   authorities: ['directory'],
   ledger: ['directory', 'seq'],
   renewals: ['fingerprint'],

@@ -61,7 +61,7 @@ export function refusals(site: () => PageSite): void {
       .waitFor()
   })
 
-  test.each(['/nowhere', '/plans/x/y/z', '/hosts/'])('%s shows the page’s own not-found', async (path) => {
+  test.each(['/nowhere', '/plans/x/y/z', '/hosts/a/b/c'])('%s shows the page’s own not-found', async (path) => {
     const page = await site().open('/help', 'outside')
     expect((await page.goto(`${site().lab.description.outside}${path}`))?.status()).toBe(404)
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()

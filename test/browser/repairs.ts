@@ -96,7 +96,7 @@ export function repairs(site: () => PageSite): void {
     await expectAccessible(page)
     await dialog.getByRole('button', { name: 'Accept' }).click()
     await page.getByText(`${host} was accepted as it stands`).waitFor(SEEN_WITHIN)
-    await page.getByRole('code').filter({ hasText: 'not made here' }).waitFor(SEEN_WITHIN)
+    await page.getByRole('code').filter({ hasText: 'unmanaged' }).waitFor(SEEN_WITHIN)
     expect((await visit(lab.description.edges.primary, { host, path: '/healthz' })).status).toBe(200)
     await page.goto(`${lab.description.inside}/plans/${planId}`)
     await page.getByText(`${host} is no longer managed by Drawbridge`).waitFor()

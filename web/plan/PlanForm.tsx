@@ -1,4 +1,5 @@
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
 import control from '../parts/control.module.css'
@@ -50,9 +51,10 @@ export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBus
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const found = checkAll(draft, policy)
-    setOwn(found)
+    // At once, so that the focus is not taken away from what is clicked next.
+    flushSync(() => setOwn(found))
     if (Object.keys(found).length === 0) onSubmit()
-    else requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+    else form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }
   useFocusOnRefusal(form, refused)
   const fields = { draft, errors, set, leave }
@@ -209,6 +211,7 @@ function useWhenReleased(): (run: () => void) => void {
 function useFocusOnRefusal(form: RefObject<HTMLFormElement | null>, refused: FieldErrors): void {
   const marked = Object.keys(refused).join()
   useEffect(() => {
-    if (marked) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+    const isElsewhere = document.activeElement?.matches('input, select')
+    if (marked && !isElsewhere) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [form, marked])
 }

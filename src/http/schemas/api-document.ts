@@ -159,6 +159,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
     "Returns every host that the Primary's edge serves, created by Drawbridge or not, with the last result of the monitor. Supports filters, sorting and pages. Answers 304 when `If-None-Match` has the current `ETag`.",
   followHosts:
     'Streams an event `badge` with the row of each host whose badge changes, and an event `hosts` when hosts are added or removed. A client that resumes with `Last-Event-ID` misses none.',
+  getHostHistory:
+    'Returns the share of successful checks and the average latency of a host by hours (1 or 7 days) or by days (30 or 90). Hours are kept for 8 days, days for 91. The newest two minutes may be missing.',
   followHostChanges:
     'Keeps a list that was loaded from `GET /api/hosts` up to date. `row` has the row of a host that is new or changed, `gone` the name of one that is no longer listed, and `alive` comes every 10 s. Internal callers also get `edges` and, when a plan or one of its runs changes, `plan`. A latency is sent when it has changed much. After a disconnection load the list again.',
   diagnoseHost:

@@ -58,7 +58,7 @@ const started = { planId, host, progress: `/api/deploy/plans/${planId}/events` }
 const budget = { plan: 30, diagnose: 30, read: 300, failedCredential: 10 }
 
 const row = {
-  ...{ host, badge: 'RUNNING', server: '25', managed: true, tls: true, since: at, checkedAt: at },
+  ...{ host, badge: 'RUNNING', server: '25', managed: true, tls: true, url, since: at, checkedAt: at },
   ...{ latencyMs: 4, uptime24h: 1, strip: '-'.repeat(40) + '9'.repeat(8), latencies: [4, 5, 4] },
   ...{ certificate: { notAfter: tomorrow, level: 'ok' }, expiresAt: null },
 }
@@ -211,6 +211,9 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
   },
   followHosts: { 200: row },
   followHostChanges: { 200: row },
+  getHostHistory: {
+    200: { host, days: 1, unit: 'hour', from: at, uptime: 1, slots: [{ at, checks: 360, uptime: 1, latencyMs: 4 }] },
+  },
   getMetrics: { 200: 'drawbridge_host_badge{host="hello.lab.test",badge="RUNNING",managed="true"} 1\n' },
   listWebhooks: {
     200: {

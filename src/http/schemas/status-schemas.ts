@@ -85,6 +85,39 @@ export const HostQuery = Type.Object(
   closed,
 )
 
+export const HistoryQuery = Type.Object(
+  {
+    ...HostQuery.properties,
+    days: Type.Optional(
+      oneOf(['1', '7', '30', '90'], { description: 'Default: 1. Up to 7 days by hours, else by days.' }),
+    ),
+  },
+  closed,
+)
+
+const HistorySlotBody = Type.Object(
+  {
+    at: Time,
+    checks: Type.Integer(),
+    uptime: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+    latencyMs: nullable(Type.Integer({ description: 'The average.' })),
+  },
+  closed,
+)
+export type HistorySlotBody = Static<typeof HistorySlotBody>
+
+export const HistoryBody = Type.Object(
+  {
+    host: Type.String({ examples: ['hello.lab.test'] }),
+    days: Type.Integer(),
+    unit: oneOf(['hour', 'day']),
+    from: Time,
+    uptime: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'The share of successful checks.' })),
+    slots: Type.Array(HistorySlotBody, { description: 'Oldest first. An hour or day without a check is left out.' }),
+  },
+  { ...closed, title: 'HostHistory', description: 'Uptime and latency by hours or days.' },
+)
+
 export const HostsQuery = Type.Object(
   {
     search: Type.Optional(

@@ -1,3 +1,4 @@
+import type { HistorySlot } from '../../model/history.ts'
 import type { HostStatus } from '../../model/host-status.ts'
 
 /** The last known status of every host. One instance writes it, and all instances read it. */
@@ -16,4 +17,8 @@ export interface HostStore {
    * hosts.
    */
   hostsSummary(): Promise<{ count: number; version: number }>
+  /** Adds the counts to those of the same host and slot. Not repeatable: a second call counts twice. */
+  addHistory(slots: readonly HistorySlot[]): Promise<void>
+  /** The slots of a host in `from` or later of the same unit, oldest first. */
+  readHistory(host: string, from: string): Promise<HistorySlot[]>
 }

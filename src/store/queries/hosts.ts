@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
-import { historyText, parseHistory } from '../../model/history.ts'
+import { type HistorySlot, historyText, parseHistory } from '../../model/history.ts'
 import type { HostStatus } from '../../model/host-status.ts'
 import type { HostStore } from '../ports/hosts.ts'
 import type { HostRow, Schema } from '../schema.ts'
 
 /** Both engines limit the number of values in one statement. */
-const BATCH_SIZE = 500
+const BATCH_SIZE = 400
 
 export const hostsIn = (db: Kysely<Schema>): HostStore => ({
   async putHosts(statuses, version) {
@@ -48,6 +48,35 @@ export const hostsIn = (db: Kysely<Schema>): HostStore => ({
       .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.max('version').as('version')])
       .executeTakeFirstOrThrow()
     return { count: Number(count), version: version ?? 0 }
+  },
+
+  async addHistory(slots) {
+    for (const some of batches(slots)) {
+      await db
+        .insertInto('host_history')
+        .values(some.map(({ latencyTotal, ...slot }) => ({ ...slot, latency_total: latencyTotal })))
+        .onConflict((conflict) =>
+          conflict.columns(['host', 'slot']).doUpdateSet((eb) => ({
+            checks: eb('host_history.checks', '+', eb.ref('excluded.checks')),
+            succeeded: eb('host_history.succeeded', '+', eb.ref('excluded.succeeded')),
+            answers: eb('host_history.answers', '+', eb.ref('excluded.answers')),
+            latency_total: eb('host_history.latency_total', '+', eb.ref('excluded.latency_total')),
+          })),
+        )
+        .execute()
+    }
+  },
+
+  async readHistory(host, from) {
+    const rows = await db
+      .selectFrom('host_history')
+      .selectAll()
+      .where('host', '=', host)
+      .where('slot', '>=', from)
+      .where('slot', '<', `${from.slice(0, 1)}z`)
+      .orderBy('slot')
+      .execute()
+    return rows.map(({ latency_total, ...slot }): HistorySlot => ({ ...slot, latencyTotal: latency_total }))
   },
 })
 

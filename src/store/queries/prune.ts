@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { AuditEntry, PruneFacts } from '../../model/audit.ts'
 import type { PlanState } from '../../model/exposure.ts'
+import { oldestSlots } from '../../model/history.ts'
 import type { Store } from '../ports/store.ts'
 import type { Schema } from '../schema.ts'
 import { auditLinesIn } from './audit-lines.ts'
@@ -16,6 +17,7 @@ export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
     await pruneCapabilities(transaction, limits)
     await transaction.deleteFrom('events').where('at', '<', limits.eventsBefore).execute()
     await pruneLedger(transaction, limits)
+    await pruneHistory(transaction, limits)
     await transaction.deleteFrom('request_counts').where('window_end', '<=', limits.now).execute()
     await pruneAudit(transaction, limits)
   })
@@ -72,6 +74,12 @@ async function pruneLedger(transaction: Kysely<Schema>, { now }: Limits): Promis
     .deleteFrom('ledger')
     .where('at', '<', now - LEDGER_MS)
     .execute()
+}
+
+async function pruneHistory(transaction: Kysely<Schema>, { now }: Limits): Promise<void> {
+  for (const [unit, first] of Object.entries(oldestSlots(now))) {
+    await transaction.deleteFrom('host_history').where('slot', '>=', unit).where('slot', '<', first).execute()
+  }
 }
 
 /** Deletes lines from the beginning of the chain and appends a line that records where the chain now begins. */

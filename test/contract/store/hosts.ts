@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addCheck } from '../../../src/model/history.ts'
+import { addCheck, CheckCounts, slotAt } from '../../../src/model/history.ts'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleHost } from '../samples.ts'
@@ -34,6 +34,31 @@ export function hostSuite(on: Bench): void {
       ])
       expect((await store.readHosts(3)).map(({ host }) => host)).toStrictEqual(['last.lab.test'])
       expect(await store.hostsSummary()).toStrictEqual({ count: 3, version: 4 })
+    })
+
+    it('have a history by hours and days, whose counts add up and are pruned', async () => {
+      const store = await on.open()
+      const counts = new CheckCounts()
+      counts.add('a.lab.test', { at: NOW, ok: true, latencyMs: 10 })
+      counts.add('a.lab.test', { at: NOW + 1, ok: false, latencyMs: null })
+      const slots = counts.take()
+      expect(counts.take()).toStrictEqual([])
+      await store.addHistory(slots)
+      await store.addHistory(slots)
+      await store.addHistory([])
+      const sum = { host: 'a.lab.test', checks: 4, succeeded: 2, answers: 2, latencyTotal: 20 }
+      expect(await store.readHistory('a.lab.test', slotAt('h', NOW))).toStrictEqual([
+        { ...sum, slot: slotAt('h', NOW) },
+      ])
+      expect(await store.readHistory('a.lab.test', slotAt('d', NOW))).toStrictEqual([
+        { ...sum, slot: slotAt('d', NOW) },
+      ])
+      expect(await store.readHistory('a.lab.test', slotAt('h', NOW + 3_600_000))).toStrictEqual([])
+      expect(await store.readHistory('b.lab.test', slotAt('h', NOW))).toStrictEqual([])
+      const later = NOW + 9 * 86_400_000
+      await store.prune({ now: later, plansBefore: 0, eventsBefore: 0, auditBefore: 0 })
+      expect(await store.readHistory('a.lab.test', slotAt('h', NOW))).toStrictEqual([])
+      expect(await store.readHistory('a.lab.test', slotAt('d', NOW))).toHaveLength(1)
     })
 
     it('are replaced by a later write', async () => {

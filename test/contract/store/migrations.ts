@@ -34,6 +34,7 @@ const TABLES = [
   'exposures',
   'plans',
   'hosts',
+  'host_history',
   'leases',
   'audit_lines',
   'audit_head',

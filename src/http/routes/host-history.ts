@@ -1,0 +1,59 @@
+import { type HistorySlot, slotAt, slotStart, UNIT_MS } from '../../model/history.ts'
+import type { Board } from '../../monitor/board.ts'
+import type { HostStore } from '../../store/ports/hosts.ts'
+import type { App } from '../app.ts'
+import { problems } from '../schemas/problem-schemas.ts'
+import { HistoryBody, HistoryQuery, type HistorySlotBody } from '../schemas/status-schemas.ts'
+import { canonicalHost, findHost, type Visibility } from './host-body.ts'
+
+interface HistoryParts {
+  readonly board: Board
+  readonly history: Pick<HostStore, 'readHistory'>
+  readonly now: () => number
+}
+
+const DAY_MS = UNIT_MS.d
+/** Up to this many days are answered by hours. */
+const BY_HOURS = 7
+
+/** Uptime and latency of a host over days. */
+export function hostHistoryRoutes(app: App, { board, history, now }: HistoryParts, visibleTo: Visibility): void {
+  app.get(
+    '/api/hosts/history',
+    {
+      schema: {
+        operationId: 'getHostHistory',
+        tags: ['status'],
+        summary: "Read a host's uptime and latency over 1, 7, 30 or 90 days",
+        querystring: HistoryQuery,
+        response: { 200: HistoryBody, ...problems('invalid_request', 'host_not_found') },
+      },
+    },
+    async ({ query, caller }) => {
+      const { host } = findHost(board, canonicalHost(query.host), visibleTo(caller.network))
+      const days = Number(query.days ?? '1')
+      const unit = days <= BY_HOURS ? 'h' : 'd'
+      const from = slotAt(unit, now() - days * DAY_MS + UNIT_MS[unit])
+      const slots = await history.readHistory(host, from)
+      const sum = (member: 'checks' | 'succeeded') => slots.reduce((total, slot) => total + slot[member], 0)
+      return {
+        host,
+        days,
+        unit: unit === 'h' ? ('hour' as const) : ('day' as const),
+        from: new Date(slotStart(from)).toISOString(),
+        uptime: share(sum('succeeded'), sum('checks')),
+        slots: slots.map(slotBody),
+      }
+    },
+  )
+}
+
+const share = (part: number, all: number): number | null =>
+  all === 0 ? null : Math.round((part / all) * 10_000) / 10_000
+
+const slotBody = ({ slot, checks, succeeded, answers, latencyTotal }: HistorySlot): HistorySlotBody => ({
+  at: new Date(slotStart(slot)).toISOString(),
+  checks,
+  uptime: share(succeeded, checks),
+  latencyMs: answers === 0 ? null : Math.round(latencyTotal / answers),
+})
