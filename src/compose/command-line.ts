@@ -3,7 +3,7 @@ import { addApply, addDown, addExtend, addPlan, addRemove, addRenew, addUp } fro
 import { addExport, addImport } from '../cli/commands/exposures.ts'
 import { addCompletion, addMcp } from '../cli/commands/integrate.ts'
 import { addAudit, addDiagnose, addDiff, addHealth, addPlans, addPolicy, addStatus } from '../cli/commands/read.ts'
-import { addAccept, addRepair } from '../cli/commands/repair.ts'
+import { addAccept, addRelease, addRepair } from '../cli/commands/repair.ts'
 import { EXIT } from '../cli/exit-codes.ts'
 import {
   addAcme,
@@ -55,7 +55,18 @@ export function commandLine(): Command {
     .enablePositionalOptions()
     .exitOverride()
   program.commandsGroup('Expose:')
-  for (const add of [addUp, addDown, addPlan, addApply, addRemove, addExtend, addRepair, addAccept, addRenew])
+  for (const add of [
+    addUp,
+    addDown,
+    addPlan,
+    addApply,
+    addRemove,
+    addExtend,
+    addRepair,
+    addAccept,
+    addRelease,
+    addRenew,
+  ])
     add(program)
   program.commandsGroup('In files:')
   addExport(program)

@@ -40,6 +40,31 @@ export function addAccept(program: Command): void {
   withExample(command, 'drawbridge accept hello.example.test')
 }
 
+/** The run is that of an accept. What differs from its plan is not handed over under this name. */
+export function addRelease(program: Command): void {
+  const command = withApiOptions(program.command('release <planOrHost>'))
+    .description(
+      'ask, then give a host back as a file of its own and stop managing it; refused if it differs from its plan',
+    )
+    .option('-y, --yes', 'release without a prompt')
+    .action(async (planOrHost: string, options: ApiOptions & { yes?: boolean }) => {
+      const { confirm, UsageError } = await import('../../terminal/declare.ts')
+      const { acceptLive } = await import('../live-run.ts')
+      const { acceptanceLines } = await import('../views/drift.ts')
+      const api = await apiClient(options)
+      const { drift, host } = await shownDrift(api, planOrHost, options.json)
+      if (drift.differences.length > 0)
+        throw new UsageError(
+          `${host} differs from its plan, so it was not released. Run "drawbridge repair ${host}" first, or keep it as it stands with "drawbridge accept ${host}".`,
+        )
+      const screen = standardOutput()
+      if (!options.json) screen.print(...acceptanceLines(host, screen), '')
+      await confirm({ question: `Release ${host}?`, action: `release ${host}`, yes: options.yes })
+      await acceptLive(api, drift.planId, options.json)
+    })
+  withExample(command, 'drawbridge release hello.example.test')
+}
+
 /** Compares the plan with files, DNS and certificate, and prints the differences. */
 async function shownDrift(
   api: DrawbridgeClient,

@@ -1,0 +1,56 @@
+import { appendFileSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { visit } from '../../support/edge/visitor.ts'
+import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
+import { applied, expected, planOf } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { startLoad } from '../../support/lab/load.ts'
+import { drawbridge } from '../../support/programs/drawbridge.ts'
+
+/** A host is given back as a file of its own, while visitors ask for it all the time. */
+let lab: TestLab
+beforeAll(async () => {
+  lab = await startTestLab()
+})
+afterAll(() => lab?.stop())
+
+const primary = () => lab.description.edges.primary
+const command = (...args: string[]) => drawbridge([...args, '--url', lab.description.inside])
+
+/** What nginx answers to a table of questions, without what differs from moment to moment. */
+const answers = (host: string) =>
+  Promise.all(
+    ['/healthz', '/', '/nowhere?a=b%20c', '/.well-known/acme-challenge/none'].map(async (path) => {
+      const { status, text } = await visit(primary(), { host, path })
+      return { path, status, text }
+    }),
+  )
+
+test.each([{ tls: false }, { tls: true }])('release drops no request and changes no answer (%o)', async ({ tls }) => {
+  const { planId, host } = await applied(lab, { subdomain: `given-back-${tls}`, tls })
+  const before = await answers(host)
+  const load = startLoad(primary(), host, '/healthz', { tls, perSecond: 200 })
+  const { code, stdout, stderr } = await command('release', host, '--yes', '--json')
+  const { served, failures } = await load.stop()
+  expect(stderr).toBe('')
+  expect(code).toBe(0)
+  expect(failures).toEqual([])
+  expect(served).toBeGreaterThan(0)
+  const { state, file } = JSON.parse(stdout) as { state: string; file: string }
+  expect(state).toBe('released')
+  expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`server_name ${host.replaceAll('.', '\\.')};`))
+  expect(hasEntry(primary(), host)).toBe(false)
+  expect(await answers(host)).toEqual(before)
+  expect((await planOf(lab, planId)).state).toBe('released')
+  expect(expected(await lab.call({ path: `/api/health?host=${host}` }), 200).managed).toBe(false)
+})
+
+test('release refuses a host that differs from its plan, and changes nothing', async () => {
+  const { planId, host } = await applied(lab, { subdomain: 'edited', tls: false })
+  appendFileSync(entryFile(primary(), host), '# edited\n')
+  const { code, stderr } = await command('release', host, '--yes')
+  expect(code).not.toBe(0)
+  expect(stderr).toContain(`drawbridge repair ${host}`)
+  expect((await planOf(lab, planId)).state).toBe('applied')
+  expect(hasEntry(primary(), host)).toBe(true)
+})
