@@ -46,7 +46,7 @@ export function syncHost(statuses: Statuses, host: string, synced: SyncedExposur
   if (status?.lastCheck && !isOtherExposure(status, watched)) {
     const present = afterRepair(status, synced)
     const { expiresAt, isBlocked } = watched
-    const isSame = status.expiresAt === expiresAt && (status.isBlocked ?? false) === isBlocked
+    const isSame = status.expiresAt === expiresAt && (status.isBlocked ?? false) === (isBlocked ?? false)
     if (present !== status || !isSame) statuses.put({ ...present, expiresAt, isBlocked })
     return
   }
