@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { DrawbridgeClient } from '../client/client.ts'
+import { isOwner } from '../model/exposure.ts'
 import { UsageError, withJson } from '../terminal/declare.ts'
 
 /** The options of every command that calls the API. */
@@ -34,22 +35,41 @@ export async function serviceUrl(option: string | undefined, environment: Enviro
   if (option !== undefined) return checked(option, '--url')
   const variable = environment.DRAWBRIDGE_URL
   if (variable) return checked(variable, 'DRAWBRIDGE_URL')
-  const file = configFile(environment)
-  const own = await urlIn(file)
-  return own === undefined ? DEFAULT_URL : checked(own, `url in ${file}`)
+  const { file, url } = await ownSettings(environment)
+  return url === undefined ? DEFAULT_URL : checked(url, `url in ${file}`)
+}
+
+/** Who the user is: `--owner`, then DRAWBRIDGE_OWNER, then `owner` in the user's own file. Undefined: nobody has said it. */
+export async function ownName(option: string | undefined, environment: Environment): Promise<string | undefined> {
+  if (option !== undefined) return named(option, '--owner')
+  if (environment.DRAWBRIDGE_OWNER) return named(environment.DRAWBRIDGE_OWNER, 'DRAWBRIDGE_OWNER')
+  const { file, owner } = await ownSettings(environment)
+  return owner === undefined ? undefined : named(owner, `owner in ${file}`)
+}
+
+function named(text: string, source: string): string {
+  if (isOwner(text)) return text
+  throw new UsageError(
+    `${source} is not a name. Use 1 to 64 letters, digits, spaces or . _ @ + -, such as alice@example.test or team-web.`,
+  )
 }
 
 const configFile = ({ XDG_CONFIG_HOME, HOME }: Environment): string =>
   join(XDG_CONFIG_HOME || join(HOME || homedir(), '.config'), 'drawbridge', 'config.yaml')
 
-async function urlIn(file: string): Promise<string | undefined> {
+async function ownSettings(environment: Environment): Promise<{ file: string; url?: string; owner?: string }> {
+  const file = configFile(environment)
   const text = textOf(file)
-  if (text === undefined) return undefined
+  if (text === undefined) return { file }
   // The YAML parser is slow to load, and most users have no such file.
   const [{ ConfigDocument }, { Type }] = await Promise.all([import('../config/document.ts'), import('typebox')])
-  return new ConfigDocument(text, file).read(
-    Type.Object({ url: Type.Optional(Type.String({ allowed: 'an address' })) }),
-  ).url
+  const own = new ConfigDocument(text, file).read(
+    Type.Object({
+      url: Type.Optional(Type.String({ allowed: 'an address' })),
+      owner: Type.Optional(Type.String({ allowed: 'a name such as team-web' })),
+    }),
+  )
+  return { file, ...own }
 }
 
 function textOf(file: string): string | undefined {

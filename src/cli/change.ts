@@ -10,8 +10,14 @@ interface PlannedChange {
   readonly former?: FormerView | undefined
 }
 
-export async function planWithFormer(api: DrawbridgeClient, request: ExposureRequest): Promise<PlannedChange> {
-  const plan = await api.plan(request)
+/** `me`: the owner of a new exposure. A change keeps the former owner, unless the request names one. */
+export async function planWithFormer(
+  api: DrawbridgeClient,
+  request: ExposureRequest,
+  me?: string,
+): Promise<PlannedChange> {
+  const isNew = request.replaces === undefined && request.owner === undefined
+  const plan = await api.plan(isNew && me !== undefined ? { ...request, owner: me } : request)
   return { plan, former: request.replaces === undefined ? undefined : await formerOf(api, request.replaces) }
 }
 
@@ -27,9 +33,10 @@ interface Unchanged {
 export async function planOrChange(
   api: DrawbridgeClient,
   request: ExposureRequest,
+  me?: string,
 ): Promise<PlannedChange | Unchanged> {
   try {
-    return await planWithFormer(api, request)
+    return await planWithFormer(api, request, me)
   } catch (refusal) {
     if (!(refusal instanceof Refusal) || !isExposedHere(refusal.problem)) throw refusal
     const replaces = await planIdOf(api, `${request.subdomain}.${request.zone}`).catch(() => {
@@ -53,5 +60,7 @@ const isSame = ({ request: now, expiresAt }: FormerView, wanted: ExposureRequest
   now.port === wanted.port &&
   now.health === wanted.health &&
   now.tls === wanted.tls &&
+  (wanted.owner === undefined || now.owner === wanted.owner) &&
+  (wanted.note === undefined || now.note === wanted.note) &&
   expiresAt === null &&
   wanted.expiresIn === undefined

@@ -2,37 +2,40 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { ExposureRequest } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { UsageError } from '../terminal/declare.ts'
-import type { ApiOptions } from './api-client.ts'
+import { type OwnerOptions, withOwner } from './ownership.ts'
 
 /** The exposure, as the options of `plan` and `up` describe it. */
-export interface ExposureOptions extends ApiOptions {
+export interface ExposureOptions extends OwnerOptions {
   readonly server: string
   readonly port: number
   readonly health: string
   readonly tls: boolean
   readonly expiresIn?: string
   readonly replaces?: string
+  readonly note?: string
 }
 
 export const withExposure = (command: Command): Command =>
-  command
+  withOwner(command)
     .requiredOption('--server <id>', 'the server on which the backend runs, such as 25')
     .requiredOption('--port <port>', 'the port of the backend on that server', wholeNumber)
     .option('--health <path>', 'the path that must answer with HTTP 2xx', '/healthz')
     .option('--no-tls', 'do not set up HTTPS')
     .option('--expires-in <duration>', 'remove the exposure automatically after this time, such as 30m, 2h or 7d')
     .option('--replaces <planId>', 'change the exposure of this applied plan for the same host')
+    .option('--note <text>', 'one line about what the exposure is for')
 
 export async function requestFor(
   api: DrawbridgeClient,
   host: string,
   options: ExposureOptions,
 ): Promise<ExposureRequest> {
-  const { server, port, health, tls, expiresIn, replaces } = options
+  const { server, port, health, tls, expiresIn, replaces, owner, note } = options
   const lifetime = expiresIn === undefined ? {} : { expiresIn: parseDuration(expiresIn, '--expires-in') }
   const { zones } = await api.policy()
   const replaced = replaces === undefined ? {} : { replaces }
-  return { ...splitHost(host, zones), server, port, health, tls, ...lifetime, ...replaced }
+  const labels = { ...(owner !== undefined && { owner }), ...(note !== undefined && { note }) }
+  return { ...splitHost(host, zones), server, port, health, tls, ...lifetime, ...replaced, ...labels }
 }
 
 function wholeNumber(text: string): number {

@@ -1,6 +1,7 @@
 import type { Plan } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import type { ListedExposure } from '../config/exposures-file.ts'
+import { labelsOf } from '../model/exposure.ts'
 import { UsageError } from '../terminal/declare.ts'
 import { splitHost } from './exposure-options.ts'
 
@@ -48,9 +49,10 @@ export async function readExposed(api: DrawbridgeClient): Promise<readonly Expos
   return exposed.toSorted((a, b) => (a.host < b.host ? -1 : 1))
 }
 
-const listedIn = (host: string, { request: { server, port, health, tls } }: Plan): ListedExposure => ({
-  ...{ host, server, port, health, tls },
-})
+const listedIn = (host: string, { request }: Plan): ListedExposure => {
+  const { server, port, health, tls } = request
+  return { host, server, port, health, tls, ...labelsOf({ request }) }
+}
 
 /** The service counts an end from the moment of the apply, so it is never met exactly. */
 const SAME_END_MS = 60_000
@@ -74,9 +76,13 @@ export function compare(listed: readonly ListedExposure[], exposed: readonly Exp
 }
 
 function fieldsOf(now: ListedExposure, wanted: ListedExposure): FieldChange[] {
-  const fields = (['server', 'port', 'health', 'tls'] as const)
+  const fields: FieldChange[] = (['server', 'port', 'health', 'tls'] as const)
     .filter((field) => now[field] !== wanted[field])
     .map((field) => ({ field, from: String(now[field]), to: String(wanted[field]) }))
+  const labels = (['owner', 'note'] as const)
+    .filter((field) => wanted[field] !== undefined && now[field] !== wanted[field])
+    .map((field) => ({ field, from: now[field] ?? 'none', to: wanted[field] ?? 'none' }))
+  fields.push(...labels)
   const isSameEnd =
     now.expiresAt === wanted.expiresAt ||
     Math.abs((now.expiresAt ?? Number.POSITIVE_INFINITY) - (wanted.expiresAt ?? Number.POSITIVE_INFINITY)) <=
@@ -91,6 +97,8 @@ const endOf = ({ expiresAt }: ListedExposure): string =>
 export interface Act {
   readonly verb: 'create' | 'change' | 'remove'
   readonly host: string
+  /** The owner of the exposure that is changed or removed. Undefined: nobody, or a new exposure. */
+  readonly owner?: string | undefined
   readonly perform: () => Promise<unknown>
 }
 
@@ -100,17 +108,33 @@ export function actsFor(
   zones: readonly string[],
   { create, change, surplus }: Comparison,
 ): Act[] {
-  const apply = async ({ host, server, port, health, tls, expiresAt }: ListedExposure, replaces?: string) => {
+  const apply = async (wanted: ListedExposure, replaces?: string) => {
+    const { host, server, port, health, tls, expiresAt } = wanted
     const lifetime = expiresAt === undefined ? {} : { expiresIn: Math.ceil((expiresAt - Date.now()) / 1000) }
-    const request = { ...splitHost(host, zones), server, port, health, tls, ...lifetime }
+    const request = {
+      ...splitHost(host, zones),
+      server,
+      port,
+      health,
+      tls,
+      ...lifetime,
+      ...labelsOf({ request: wanted }),
+    }
     const { planId } = await api.plan(replaces === undefined ? request : { ...request, replaces })
     await api.applyPlan(planId)
   }
   return [
     ...create.map((each): Act => ({ verb: 'create', host: each.host, perform: () => apply(each) })),
     ...change.map(
-      ({ wanted, now }): Act => ({ verb: 'change', host: now.host, perform: () => apply(wanted, now.planId) }),
+      ({ wanted, now }): Act => ({
+        verb: 'change',
+        host: now.host,
+        owner: now.owner,
+        perform: () => apply(wanted, now.planId),
+      }),
     ),
-    ...surplus.map(({ host, planId }): Act => ({ verb: 'remove', host, perform: () => api.removePlan(planId) })),
+    ...surplus.map(
+      ({ host, owner, planId }): Act => ({ verb: 'remove', host, owner, perform: () => api.removePlan(planId) }),
+    ),
   ]
 }

@@ -606,6 +606,18 @@ export interface components {
             expiresIn?: number;
             /** @description The applied plan for the same host whose place this plan takes: a change without a gap. */
             replaces?: string;
+            /**
+             * Format: owner
+             * @description Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @example team-web
+             */
+            owner?: string;
+            /**
+             * Format: note
+             * @description One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @example Demo for the sales meeting
+             */
+            note?: string;
         };
         /** @description The result of one check. Further members are evidence. */
         Check: {
@@ -1108,6 +1120,10 @@ export interface components {
             planId?: string;
             /** @description True: a rollback failed, and no run can change the host until `drawbridge resolve`. Only internal callers see it. */
             blocked?: boolean;
+            /** @description Who is responsible. Only internal callers see it. */
+            owner?: string;
+            /** @description What the exposure is for. Only internal callers see it. */
+            note?: string;
             /**
              * @description How the entry of the host stands on the Secondary. Only internal callers see it. Absent where it is not known.
              * @enum {string}
@@ -1167,6 +1183,10 @@ export interface components {
             planId?: string;
             /** @description True: a rollback failed, and no run can change the host until `drawbridge resolve`. Only internal callers see it. */
             blocked?: boolean;
+            /** @description Who is responsible. Only internal callers see it. */
+            owner?: string;
+            /** @description What the exposure is for. Only internal callers see it. */
+            note?: string;
             /**
              * @description How the entry of the host stands on the Secondary. Only internal callers see it. Absent where it is not known.
              * @enum {string}
@@ -1319,6 +1339,19 @@ export interface components {
             retryable: boolean;
             /** @description Seconds. */
             retryAfter?: number;
+            /** @description The plan that holds the host, with `plan_busy` and with a `dns_name_taken` by an exposure or run. `action` and `startedAt` are those of its run. Only internal callers see it. */
+            holder?: {
+                planId: string;
+                /** @enum {string} */
+                action?: "apply" | "update" | "remove" | "repair" | "accept" | "renew" | "converge";
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                startedAt?: string;
+            } & {
+                [key: string]: unknown;
+            };
             nextAction: string;
             requestId: string;
         } & {

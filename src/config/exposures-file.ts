@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { stringify } from 'yaml'
+import { isNote, isOwner } from '../model/exposure.ts'
 import { readFile } from './config.ts'
 import { ConfigDocument } from './document.ts'
 import * as value from './values.ts'
@@ -13,6 +14,9 @@ export interface ListedExposure {
   readonly tls: boolean
   /** Milliseconds since 1970. Undefined: never. */
   readonly expiresAt?: number | undefined
+  /** Undefined: the file does not say it, and it stays as it is. */
+  readonly owner?: string | undefined
+  readonly note?: string | undefined
 }
 
 const instant = value.parsed(
@@ -35,6 +39,12 @@ const schema = Type.Object({
       health: Type.String({ pattern: '^/', allowed: 'a path such as /healthz', default: '/healthz' }),
       tls: value.truth(true),
       expiresAt: Type.Optional(instant),
+      owner: Type.Optional(
+        value.parsed((given) => (isOwner(given) ? given : undefined), { allowed: 'a name such as team-web' }),
+      ),
+      note: Type.Optional(
+        value.parsed((given) => (isNote(given) ? given : undefined), { allowed: 'one line of at most 200 characters' }),
+      ),
     }),
     { default: [] },
   ),

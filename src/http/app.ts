@@ -15,6 +15,7 @@ import Fastify, {
 } from 'fastify'
 import { parseLabel, parseName } from '../model/dns-name.ts'
 import { Problem } from '../model/errors.ts'
+import { isNote, isOwner } from '../model/exposure.ts'
 import { UNREADABLE } from './guard/path.ts'
 import { PROBLEM_TYPE, problemBody } from './guard/problem.ts'
 
@@ -34,10 +35,12 @@ export interface ListenerTls {
 
 const LARGEST_BODY = 16 * 1024
 
-/** The formats of names in the schemas of requests and answers. */
+/** The formats of names and texts in the schemas of requests and answers. */
 const FORMATS = {
   'dns-zone': (text: string) => parseName(text) !== undefined,
   'dns-label': (text: string) => parseLabel(text) !== undefined,
+  owner: isOwner,
+  note: isNote,
 }
 
 type CompilersFactory = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>

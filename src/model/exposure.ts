@@ -13,7 +13,30 @@ export interface ExposureRequest {
   readonly expiresIn?: number | undefined
   /** The applied plan for the same host whose place this plan takes. */
   readonly replaces?: string | undefined
+  /** Who is responsible for the exposure. A label for people: it grants nothing. */
+  readonly owner?: string | undefined
+  /** What the exposure is for. */
+  readonly note?: string | undefined
 }
+
+export const LONGEST_OWNER = 64
+export const LONGEST_NOTE = 200
+
+/** A person, a team or an e-mail address. */
+export const isOwner = (text: string): boolean =>
+  text.length <= LONGEST_OWNER && /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._@+-]*[\p{L}\p{M}\p{N}])?$/u.test(text)
+
+/**
+ * One line of visible text, without control and format characters, line separators, quotes and brackets of code: it stands on
+ * pages, in terminals, in webhooks and in the answers that agents read.
+ */
+export const isNote = (text: string): boolean =>
+  text.length <= LONGEST_NOTE &&
+  /^[\p{L}\p{N}(#](?:[\p{L}\p{M}\p{N} .,:;!?()#/%&+=@_'’–-]*[\p{L}\p{M}\p{N}.!?)%])?$/u.test(text)
+
+/** Upper and lower case are equal, as in e-mail addresses. */
+export const isSameOwner = (a: string, b: string): boolean =>
+  a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
 
 export const PLAN_STATES = [
   'planned',
@@ -58,6 +81,16 @@ export interface Plan {
    */
   readonly proof?: string | undefined
 }
+
+interface Labelled {
+  readonly request: Pick<ExposureRequest, 'owner' | 'note'>
+}
+
+/** Owner and note of a plan, as far as it has them. */
+export const labelsOf = ({ request: { owner, note } }: Labelled): { owner?: string; note?: string } => ({
+  ...(owner !== undefined && { owner }),
+  ...(note !== undefined && { note }),
+})
 
 /** The state at `now`. A plan that is not applied expires by time alone. */
 export function stateAt(plan: Pick<Plan, 'state' | 'expiresAt'>, now: number): PlanState {

@@ -35,6 +35,8 @@ export type NameFact =
       readonly types: readonly string[]
       /** The name itself, or the ancestor that delegates or redirects it. */
       readonly at: string
+      /** The plan of the exposure or run that holds the name. Only internal callers see it. */
+      readonly planId?: string
     }
   /** It holds exactly the records of the exposure that is replaced, or others. */
   | { readonly kind: 'kept' }

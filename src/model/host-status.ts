@@ -22,6 +22,9 @@ export interface WatchedHost {
   readonly expiresAt: number | null
   /** The rollback of a run failed, and no run may change the host. Absent for unmanaged hosts and in what earlier versions stored. */
   readonly isBlocked?: boolean | undefined
+  /** Of the plan, for callers on the internal network. Absent if it has none. */
+  readonly owner?: string
+  readonly note?: string
 }
 
 /** The result of one request through the edge. */

@@ -1,7 +1,7 @@
 import type { ServedHost, ServedMap } from '../edge/reading/contract.ts'
 import { listenAddress } from '../model/address.ts'
 import { parseName } from '../model/dns-name.ts'
-import type { Plan, PlanState } from '../model/exposure.ts'
+import { labelsOf, type Plan, type PlanState } from '../model/exposure.ts'
 import type { WatchedHost } from '../model/host-status.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 
@@ -27,6 +27,8 @@ export interface WatchedExposure {
   readonly health: string
   /** The secret of the plan. No status contains it. */
   readonly proof: string | undefined
+  readonly owner?: string
+  readonly note?: string
 }
 
 export const watchedExposure = (
@@ -41,6 +43,7 @@ export const watchedExposure = (
   tls: request.tls,
   health: request.health,
   proof,
+  ...labelsOf({ request }),
 })
 
 /** The states of exposures that are checked. A host whose apply has not ended is not listed yet. A blocked host is checked. */
@@ -71,7 +74,7 @@ export async function watchedAfterRun(
 const isListed = ({ state }: WatchedExposure): boolean => LISTED.includes(state)
 
 function managedHost(
-  { host, planId, state, expiresAt, server, tls, health }: WatchedExposure,
+  { host, planId, state, expiresAt, server, tls, health, owner, note }: WatchedExposure,
   configPath: string | null,
   { addresses, edge }: EdgeEnvironment,
 ): WatchedHost {
@@ -87,6 +90,8 @@ function managedHost(
     planId,
     expiresAt,
     isBlocked: state === 'blocked',
+    ...(owner !== undefined && { owner }),
+    ...(note !== undefined && { note }),
   }
 }
 

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { DnsReader } from '../dns/contract.ts'
 import type { NameFact } from '../model/finding.ts'
-import { hostLease } from '../model/run.ts'
+import { hostLease, runOfHolder } from '../model/run.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 import type { ExposureStore } from '../store/ports/exposures.ts'
 import type { LeaseStore } from '../store/ports/leases.ts'
+import type { RunStore } from '../store/ports/runs.ts'
 import { Evidence, judgeName } from './name-verdict.ts'
 import { readOutcome } from './reading.ts'
 
@@ -24,15 +25,22 @@ export async function nameInUse(reader: DnsReader, zone: string, host: string): 
   }
 }
 
+interface NameHolder {
+  readonly by: 'exposure' | 'run'
+  /** The plan that is exposed or run. Undefined if the run has just ended. */
+  readonly planId: string | undefined
+}
+
 /** What uses a name in Drawbridge: a live exposure or a run. A plan alone does not use a name. The exposure of `ownPlan` does not count. */
 export async function nameHolder(
-  store: Pick<ExposureStore, 'findExposure'> & Pick<LeaseStore, 'findLease'>,
+  store: Pick<ExposureStore, 'findExposure'> & Pick<LeaseStore, 'findLease'> & Pick<RunStore, 'findRun'>,
   host: string,
   now: number,
   ownPlan?: string,
-): Promise<{ by: 'exposure' | 'run' } | undefined> {
+): Promise<NameHolder | undefined> {
   const [exposure, lease] = await Promise.all([store.findExposure(host), store.findLease(hostLease(host), now)])
   if (exposure && exposure.planId === ownPlan) return undefined
-  if (lease) return { by: 'run' }
-  return exposure ? { by: 'exposure' } : undefined
+  if (!lease) return exposure && { by: 'exposure', planId: exposure.planId }
+  const run = await store.findRun(runOfHolder(lease.holder))
+  return { by: 'run', planId: run?.planId }
 }

@@ -12,7 +12,9 @@ export interface ObserveParts extends Omit<CertificateSources, 'reader'> {
   readonly readerFor: (zone: string) => DnsReader
   readonly probe: (target: HealthTarget) => Promise<HealthFact>
   /** What already uses the host in Drawbridge: a live exposure, or a run for it. */
-  readonly holder: (host: string) => Promise<{ readonly by: 'exposure' | 'run' } | undefined>
+  readonly holder: (
+    host: string,
+  ) => Promise<{ readonly by: 'exposure' | 'run'; readonly planId?: string | undefined } | undefined>
   /** The records of the exposure whose place a plan takes: the name must hold exactly these. Undefined for a new name. */
   readonly kept?: readonly ZoneRecord[] | undefined
   /** Whether a server serves exactly these records. */
@@ -39,7 +41,9 @@ async function checkName(parts: ObserveParts, reader: DnsReader, zone: string, h
   const { kept } = parts
   const fact = kept ? keptName(parts, reader, kept) : nameInUse(reader, zone, host)
   const [seen, held] = await Promise.all([fact, parts.holder(host)])
-  return held ? { kind: 'taken', by: held.by, types: [], at: host } : seen
+  if (!held) return seen
+  const { by, planId } = held
+  return { kind: 'taken', by, types: [], at: host, ...(planId !== undefined && { planId }) }
 }
 
 async function keptName({ readBack }: ObserveParts, reader: DnsReader, kept: readonly ZoneRecord[]): Promise<NameFact> {

@@ -42,11 +42,9 @@ function judgeName(fact: NameFact): Verdict {
     return { code: 'dns_unavailable', check: { name: 'dns', status: 'failed', detail } }
   }
   if (fact.kind === 'taken') {
-    const { by, types, at } = fact
-    return {
-      code: 'dns_name_taken',
-      check: { name: 'dns', status: 'failed', detail: takenSentence(fact), by, types, at },
-    }
+    const { by, types, at, planId } = fact
+    const check = { name: 'dns', status: 'failed', detail: takenSentence(fact), by, types, at } as const
+    return { code: 'dns_name_taken', check: planId === undefined ? check : { ...check, planId } }
   }
   if (fact.kind === 'kept') {
     const detail = 'The name has exactly the records of the exposure that is replaced.'

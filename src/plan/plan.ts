@@ -52,6 +52,7 @@ class FailedCheck extends Problem {
 /** The evidence of a failed check that the refusal repeats as members of its own. */
 const refusalMembers = (check: Check) => ({
   ...(check.types !== undefined && { types: check.types }),
+  ...(check.planId !== undefined && { holder: { planId: check.planId } }),
   ...(check.by === 'exposure' && {
     nextAction: 'Choose another subdomain. To change your own exposure, send the id of its applied plan as replaces.',
   }),

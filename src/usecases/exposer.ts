@@ -3,10 +3,11 @@ import type { AuditTrail } from '../audit/trail.ts'
 import type { Admission, Credentials } from '../authorize/admission.ts'
 import type { Caller } from '../authorize/caller.ts'
 import { CAPABILITY_TTL_SECONDS, hashCapability, newCapability } from '../authorize/credentials.ts'
+import type { AuditEntry } from '../model/audit.ts'
 import type { Validity } from '../model/badge.ts'
 import type { CapabilityAction } from '../model/capability.ts'
 import { Problem } from '../model/errors.ts'
-import { type ExposureRequest, isPlanId, type Plan, stateAt } from '../model/exposure.ts'
+import { type ExposureRequest, isPlanId, labelsOf, type Plan, stateAt } from '../model/exposure.ts'
 import type { Observation } from '../model/finding.ts'
 import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
 import {
@@ -23,7 +24,7 @@ import { type Desired, resolveRequest } from '../plan/desired.ts'
 import { changedSince, type Former, propose, withOwner } from '../plan/plan.ts'
 import type { PlanSettings } from '../plan/settings.ts'
 import { poll } from '../primitives/retry.ts'
-import { type Begun, begin } from '../runs/engine/begin.ts'
+import { type Begun, begin, otherRun } from '../runs/engine/begin.ts'
 import { problemOf, type RunResult } from '../runs/engine/ending.ts'
 import type { Publish, Runs } from '../runs/engine/runs.ts'
 import type { Place } from '../runs/reach.ts'
@@ -94,8 +95,9 @@ export class Exposer {
   /** Observes, decides and stores the plan. Refuses with the code of the first failed check and stores nothing then. */
   async plan(request: ExposureRequest, caller: Caller): Promise<Plan> {
     const { settings, planTtlSeconds, observe, store, trail, now } = this.#parts
-    const desired = resolveRequest(request, settings)
-    const former = await this.#former(desired)
+    const resolved = resolveRequest(request, settings)
+    const former = await this.#former(resolved)
+    const desired = former ? { ...resolved, request: { ...labelsOf(former.plan), ...resolved.request } } : resolved
     const observed = await observe(desired, former && { ownPlan: former.plan.planId, kept: former.records })
     const proposal = propose(desired, observed, settings, former)
     const createdAt = now()
@@ -119,7 +121,15 @@ export class Exposer {
     await store.transaction(async (session) => {
       await session.insertPlan(plan)
       await trail.record(
-        { ...who(caller), at: createdAt, action: 'plan', outcome: 'ok', planId: plan.planId, host: plan.host },
+        {
+          ...who(caller),
+          at: createdAt,
+          action: 'plan',
+          outcome: 'ok',
+          planId: plan.planId,
+          host: plan.host,
+          ...labelFacts(plan),
+        },
         session,
       )
     })
@@ -231,9 +241,10 @@ export class Exposer {
       const right = await admission.prove('apply', plan, caller, credentials, session, at)
       if (!(await session.prolongExposure(host, planId, expiresAt))) throw await notProlonged(plan, expiresAt, session)
       const end = new Date(expiresAt).toISOString()
-      const eventFacts = { expiresAt: end, url, actor: caller.address }
+      const { owner } = plan.request
+      const eventFacts = { expiresAt: end, url, actor: caller.address, ...(owner !== undefined && { owner }) }
       await session.appendEvent({ at, type: 'exposure.extended', host, planId, facts: eventFacts })
-      const facts = { expiresAt: end, right }
+      const facts = { expiresAt: end, right, ...(owner !== undefined && { owner }) }
       await trail.record({ ...who(caller), at, action: 'extend', outcome: 'ok', planId, host, facts }, session)
     }
     await publish(host, () => store.transaction(commit))
@@ -454,7 +465,14 @@ async function beingReplaced({ planId, host }: Plan, session: StoreSession): Pro
   const exposure = await session.findExposure(host)
   if (exposure?.planId !== planId || exposure.state === 'applied') return undefined
   if ((await session.findPlan(planId))?.state !== 'applied') return undefined
-  return new Problem('plan_busy', `A plan that replaces this one is ${exposure.state}.`)
+  const run = exposure.runId === undefined ? undefined : await session.findRun(exposure.runId)
+  return new Problem('plan_busy', `A plan that replaces this one is ${exposure.state}.`, otherRun(run))
+}
+
+/** The facts of an audit line. Undefined for a plan without owner and note. */
+function labelFacts(plan: Plan): Pick<AuditEntry, 'facts'> {
+  const facts = labelsOf(plan)
+  return Object.keys(facts).length === 0 ? {} : { facts }
 }
 
 const who = (caller: Caller) => ({ actor: caller.address, network: caller.network })

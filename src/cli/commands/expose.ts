@@ -1,21 +1,23 @@
 import type { Command } from 'commander'
 import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
-import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
+import { apiClient, ownName, withApiOptions } from '../api-client.ts'
 import { type ExposureOptions, parseDuration, requestFor, withExposure } from '../exposure-options.ts'
+import { type OwnerOptions, withOwner } from '../ownership.ts'
 import { applyFile, type FileOptions, withFile } from './exposures.ts'
 
 export function addUp(program: Command): void {
   const command = withApiOptions(withExposure(program.command('up <host>')))
     .description('make a plan, show it, ask, and apply it; changes a host that is already exposed here')
     .option('-y, --yes', 'apply without a prompt')
-    .action(async (host: string, options: ExposureOptions & { yes?: boolean }) => {
+    .action(async (host: string, options: ExposureOptions) => {
       const { planLines } = await import('../views/plan.ts')
-      const { confirm } = await import('../../terminal/declare.ts')
       const { applyLive } = await import('../live-run.ts')
+      const { confirmAct } = await import('../ownership.ts')
       const { planOrChange } = await import('../change.ts')
       const api = await apiClient(options)
-      const planned = await planOrChange(api, await requestFor(api, host, options))
+      const me = await ownName(options.owner, process.env)
+      const planned = await planOrChange(api, await requestFor(api, host, options), me)
       if ('unchanged' in planned) {
         const { unchanged } = planned
         const sentence = `Nothing to change: ${unchanged.host} is already exposed with these values.`
@@ -26,26 +28,38 @@ export function addUp(program: Command): void {
       const screen = standardOutput()
       if (!options.json) screen.print(...planLines(plan, screen, Date.now(), former), '')
       const [verb, action] = former ? ['Change', `change ${plan.host}`] : ['Expose', 'apply']
-      await confirm({ question: `${verb} ${plan.host}?`, action, yes: options.yes })
+      const question = `${verb} ${plan.host}?`
+      await confirmAct(api, { planId: plan.planId, kind: 'apply', question, action, alwaysAsks: true }, options)
       await applyLive(api, plan.planId, options.json)
     })
   withExample(command, 'drawbridge up hello.example.test --server 25 --port 3000 --expires-in 2h')
 }
 
 export function addDown(program: Command): void {
-  const command = withApiOptions(program.command('down <host>'))
+  const command = withOwner(withApiOptions(program.command('down <host>')))
     .description('ask, then remove an exposed host')
     .option('-y, --yes', 'remove without a prompt')
-    .action(async (host: string, options: ApiOptions & { yes?: boolean }) => {
-      const { confirm } = await import('../../terminal/declare.ts')
-      const { removeLive } = await import('../live-run.ts')
-      const { planIdOf } = await import('../plan-of.ts')
-      const api = await apiClient(options)
-      const planId = await planIdOf(api, host)
-      await confirm({ question: `Remove ${host}?`, action: 'remove', yes: options.yes })
-      await removeLive(api, planId, options.json)
-    })
+    .action(removeAsked)
   withExample(command, 'drawbridge down hello.example.test')
+}
+
+/** Names the host, asks, and removes what the plan exposed. */
+async function removeAsked(planOrHost: string, options: OwnerOptions): Promise<void> {
+  const { removeLive } = await import('../live-run.ts')
+  const { confirmAct } = await import('../ownership.ts')
+  const { planIdOf } = await import('../plan-of.ts')
+  const api = await apiClient(options)
+  const planId = await planIdOf(api, planOrHost)
+  const { host } = await api.getPlan(planId)
+  const act = {
+    planId,
+    kind: 'other',
+    question: `Remove ${host}?`,
+    action: `remove ${host}`,
+    alwaysAsks: true,
+  } as const
+  await confirmAct(api, act, options)
+  await removeLive(api, planId, options.json)
 }
 
 export function addPlan(program: Command): void {
@@ -55,7 +69,8 @@ export function addPlan(program: Command): void {
       const { planLines } = await import('../views/plan.ts')
       const { planWithFormer } = await import('../change.ts')
       const api = await apiClient(options)
-      const { plan, former } = await planWithFormer(api, await requestFor(api, host, options))
+      const me = await ownName(options.owner, process.env)
+      const { plan, former } = await planWithFormer(api, await requestFor(api, host, options), me)
       const next = `Next: drawbridge apply ${plan.planId}`
       print({ body: plan, lines: (screen) => [...planLines(plan, screen, Date.now(), former), '', next] }, options.json)
     })
@@ -63,7 +78,7 @@ export function addPlan(program: Command): void {
 }
 
 export function addApply(program: Command): void {
-  const command = withFile(withApiOptions(program.command('apply [planId]')))
+  const command = withFile(withOwner(withApiOptions(program.command('apply [planId]'))))
     .description(
       'apply a plan: change certificate, proxy and DNS together, and undo all changes if one fails; or a file',
     )
@@ -73,43 +88,53 @@ export function addApply(program: Command): void {
       if (planId === undefined || options.file !== undefined || options.prune)
         throw new UsageError('Name a plan, or a file of exposures with -f.')
       const { applyLive } = await import('../live-run.ts')
-      await applyLive(await apiClient(options), planId, options.json)
+      const { confirmAct } = await import('../ownership.ts')
+      const api = await apiClient(options)
+      const act = { question: 'Change it?', action: `apply ${planId}`, alwaysAsks: false }
+      await confirmAct(api, { planId, kind: 'apply', ...act }, options)
+      await applyLive(api, planId, options.json)
     })
   withExample(command, 'drawbridge apply plan_4c7p0wq9d2f6h8k1m3n5r7t9v0', 'drawbridge apply -f exposures.yaml --prune')
 }
 
 export function addRemove(program: Command): void {
-  const command = withApiOptions(program.command('remove <planOrHost>'))
-    .description('remove what a plan exposed: DNS first, then the proxy')
-    .action(async (planOrHost: string, options: ApiOptions) => {
-      const { removeLive } = await import('../live-run.ts')
-      const { planIdOf } = await import('../plan-of.ts')
-      const api = await apiClient(options)
-      await removeLive(api, await planIdOf(api, planOrHost), options.json)
-    })
+  const command = withOwner(withApiOptions(program.command('remove <planOrHost>')))
+    .description('ask, then remove what a plan exposed: DNS first, then the proxy')
+    .option('-y, --yes', 'remove without a prompt')
+    .action(removeAsked)
   withExample(command, 'drawbridge remove hello.example.test')
 }
 
 export function addExtend(program: Command): void {
-  const command = withApiOptions(program.command('extend <planId>'))
+  const command = withOwner(withApiOptions(program.command('extend <planOrHost>')))
     .description('set a later expiry of an exposure, counted from now; never shortens it')
     .requiredOption('--for <duration>', 'duration from now, such as 30m, 2h or 7d')
-    .action(async (planId: string, options: ApiOptions & { for: string }) => {
+    .action(async (planOrHost: string, options: OwnerOptions & { for: string }) => {
       const seconds = parseDuration(options.for, '--for')
-      const extended = await (await apiClient(options)).extendPlan(planId, seconds)
-      print({ body: extended, lines: () => [`${planId} expires at ${extended.expiresAt}.`] }, options.json)
+      const { confirmAct } = await import('../ownership.ts')
+      const { planIdOf } = await import('../plan-of.ts')
+      const api = await apiClient(options)
+      const planId = await planIdOf(api, planOrHost)
+      const act = { question: 'Extend it?', action: `extend ${planOrHost}`, alwaysAsks: false }
+      await confirmAct(api, { planId, kind: 'other', ...act }, options)
+      const extended = await api.extendPlan(planId, seconds)
+      print({ body: extended, lines: () => [`${planOrHost} expires at ${extended.expiresAt}.`] }, options.json)
     })
-  withExample(command, 'drawbridge extend plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 --for 2h')
+  withExample(command, 'drawbridge extend hello.example.test --for 2h')
 }
 
 export function addRenew(program: Command): void {
-  const command = withApiOptions(program.command('renew <planOrHost>'))
+  const command = withOwner(withApiOptions(program.command('renew <planOrHost>')))
     .description('renew the certificate of a host now, within the order budget')
-    .action(async (planOrHost: string, options: ApiOptions) => {
+    .action(async (planOrHost: string, options: OwnerOptions) => {
       const { renewLive } = await import('../live-run.ts')
+      const { confirmAct } = await import('../ownership.ts')
       const { planIdOf } = await import('../plan-of.ts')
       const api = await apiClient(options)
-      await renewLive(api, await planIdOf(api, planOrHost), options.json)
+      const planId = await planIdOf(api, planOrHost)
+      const act = { question: 'Renew its certificate?', action: `renew ${planOrHost}`, alwaysAsks: false }
+      await confirmAct(api, { planId, kind: 'other', ...act }, options)
+      await renewLive(api, planId, options.json)
     })
   withExample(command, 'drawbridge renew hello.example.test')
 }

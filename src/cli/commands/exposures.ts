@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
-import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
+import { type ApiOptions, apiClient, ownName, withApiOptions } from '../api-client.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Act, Comparison } from '../exposures.ts'
+import { type OwnerOptions, withOwner } from '../ownership.ts'
 
 export function addExport(program: Command): void {
   const command = withApiOptions(program.command('export'))
@@ -17,15 +18,11 @@ export function addExport(program: Command): void {
   withExample(command, 'drawbridge export > exposures.yaml')
 }
 
-interface ImportOptions extends ApiOptions {
-  readonly yes?: boolean
-}
-
 export function addImport(program: Command): Command {
-  const command = withApiOptions(program.command('import <file>'))
+  const command = withOwner(withApiOptions(program.command('import <file>')))
     .description('expose the hosts of a file that are not exposed yet; changes and removes nothing')
     .option('-y, --yes', 'apply without a prompt')
-    .action(async (file: string, options: ImportOptions) => {
+    .action(async (file: string, options: OwnerOptions) => {
       const { comparison, api } = await compareWith(file, options)
       const { change, same, ...rest } = comparison
       const kept = { ...rest, change: [], surplus: [], same: same + change.length }
@@ -34,10 +31,9 @@ export function addImport(program: Command): Command {
   return withExample(command, 'drawbridge import exposures.yaml')
 }
 
-export interface FileOptions extends ApiOptions {
+export interface FileOptions extends OwnerOptions {
   readonly file?: string
   readonly prune?: boolean
-  readonly yes?: boolean
 }
 
 /** The options of a command that compares a file with the service. */
@@ -81,17 +77,25 @@ function inFile<T>(read: () => T): T {
 }
 
 /** Performs all acts one after the other. Stops at the first that fails, and says what was done and what was not. */
-async function perform(comparison: Comparison, { prune = false, yes, json }: FileOptions, api: Api): Promise<void> {
+async function perform(
+  comparison: Comparison,
+  { prune = false, json, ...options }: FileOptions,
+  api: Api,
+): Promise<void> {
   const { actsFor } = await import('../exposures.ts')
   const { comparisonLines, doneLine } = await import('../views/exposures.ts')
-  const { confirm } = await import('../../terminal/declare.ts')
+  const { confirmOthers } = await import('../ownership.ts')
+  const { otherOwner } = await import('../../client/owner-of.ts')
   const screen = standardOutput()
   if (!json) screen.print(...comparisonLines(comparison, prune, screen))
   const { zones } = await api.policy()
   const acts = actsFor(api, zones, prune ? comparison : { ...comparison, surplus: [] })
   const done: Act[] = []
   if (acts.length > 0) {
-    await confirm({ question: `Apply ${acts.length} changes?`, action: `apply ${acts.length} changes`, yes })
+    const me = await ownName(options.owner, process.env)
+    const others = acts.flatMap(({ host, owner }) => otherOwner(host, owner, me) ?? [])
+    const [question, action] = [`Apply ${acts.length} changes?`, `apply ${acts.length} changes`]
+    await confirmOthers(others, me, { question, action, alwaysAsks: true }, options)
     for (const act of acts) {
       await act.perform().catch((error: unknown) => {
         const left = acts.slice(done.length).map(({ host }) => host)

@@ -3,38 +3,41 @@ import type { Drift } from '../../client/bodies.ts'
 import type { DrawbridgeClient } from '../../client/client.ts'
 import { withExample } from '../../terminal/declare.ts'
 import { standardOutput } from '../../terminal/print.ts'
-import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
+import { apiClient, withApiOptions } from '../api-client.ts'
+import { confirmAct, type OwnerOptions, withOwner } from '../ownership.ts'
 
-interface RepairOptions extends ApiOptions {
+interface RepairOptions extends OwnerOptions {
   readonly overwrite?: boolean
 }
 
 export function addRepair(program: Command): void {
-  const command = withApiOptions(program.command('repair <planOrHost>'))
+  const command = withOwner(withApiOptions(program.command('repair <planOrHost>')))
     .description('show how an exposure differs from its plan, and write it again as it was applied')
     .option('--overwrite', 'also overwrite what was changed outside Drawbridge')
     .action(async (planOrHost: string, options: RepairOptions) => {
       const { repairLive } = await import('../live-run.ts')
       const api = await apiClient(options)
-      const { drift } = await shownDrift(api, planOrHost, options.json)
+      const { drift, host } = await shownDrift(api, planOrHost, options.json)
+      const act = { question: 'Repair it?', action: `repair ${host}`, alwaysAsks: false }
+      await confirmAct(api, { planId: drift.planId, kind: 'other', ...act }, options)
       await repairLive(api, drift.planId, await mayOverwrite(drift, options), options.json)
     })
   withExample(command, 'drawbridge repair hello.example.test', 'drawbridge repair hello.example.test --overwrite')
 }
 
 export function addAccept(program: Command): void {
-  const command = withApiOptions(program.command('accept <planOrHost>'))
+  const command = withOwner(withApiOptions(program.command('accept <planOrHost>')))
     .description('ask, then leave a host on the air as it stands and stop managing it')
     .option('-y, --yes', 'accept without a prompt')
-    .action(async (planOrHost: string, options: ApiOptions & { yes?: boolean }) => {
-      const { confirm } = await import('../../terminal/declare.ts')
+    .action(async (planOrHost: string, options: OwnerOptions) => {
       const { acceptLive } = await import('../live-run.ts')
       const { acceptanceLines } = await import('../views/drift.ts')
       const api = await apiClient(options)
       const { drift, host } = await shownDrift(api, planOrHost, options.json)
       const screen = standardOutput()
       if (!options.json) screen.print(...acceptanceLines(host, screen), '')
-      await confirm({ question: `Accept ${host} as it stands?`, action: `accept ${host}`, yes: options.yes })
+      const act = { question: `Accept ${host} as it stands?`, action: `accept ${host}`, alwaysAsks: true }
+      await confirmAct(api, { planId: drift.planId, kind: 'other', ...act }, options)
       await acceptLive(api, drift.planId, options.json)
     })
   withExample(command, 'drawbridge accept hello.example.test')

@@ -32,6 +32,8 @@ interface RequestView {
   readonly health: string
   readonly tls: boolean
   readonly expiresIn?: number | undefined
+  readonly owner?: string | undefined
+  readonly note?: string | undefined
 }
 
 /** The exposure that a plan replaces, as it is now. */
@@ -44,7 +46,7 @@ export interface FormerView {
 
 /** The checks of a plan, and the changes that an apply would make, beside the exposure that the plan replaces. */
 export function planLines(plan: PlanView, screen: Screen, now: number, former?: FormerView): string[] {
-  const lifetime = plan.request.expiresIn
+  const { expiresIn: lifetime, owner, note } = plan.request
   return [
     `${screen.paint('strong', plan.host)} (${plan.planId}, ${plan.state})`,
     '',
@@ -60,6 +62,8 @@ export function planLines(plan: PlanView, screen: Screen, now: number, former?: 
     '',
     ...(plan.steps?.length ? hanging('Steps: ', 7, plan.steps.join(' → '), screen.columns) : []),
     `URL: ${plan.url}`,
+    ...(owner === undefined ? [] : hanging('Owner: ', 7, owner, screen.columns)),
+    ...(note === undefined ? [] : hanging('Note: ', 6, note, screen.columns)),
     ...(lifetime === undefined ? [] : [`The exposure expires ${span(lifetime * 1000)} after the apply.`]),
     `The plan can be applied until ${until(plan.expiresAt, now)}.`,
   ]
@@ -74,6 +78,8 @@ function beforeAndAfter({ request, expiresAt }: FormerView, after: RequestView, 
     ['health', request.health, after.health],
     ['https', yesOrNo(request.tls), yesOrNo(after.tls)],
     ['expires', end, newEnd],
+    ...(request.owner === after.owner ? [] : [['owner', request.owner ?? 'none', after.owner ?? 'none'] as const]),
+    ...(request.note === after.note ? [] : [['note', request.note ?? 'none', after.note ?? 'none'] as const]),
   ]
   return rows.flatMap(([name, old, next]) => {
     const text = old === next ? `${old} (unchanged)` : `${old} → ${next}`

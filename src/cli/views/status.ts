@@ -11,6 +11,8 @@ export interface HostView {
   readonly uptime24h: number | null
   readonly certificate: { readonly notAfter: string; readonly level: string } | null
   readonly expiresAt: string | null
+  readonly owner?: string | undefined
+  readonly note?: string | undefined
 }
 
 export interface HostsView {
@@ -72,7 +74,7 @@ export interface HealthView extends HostView {
 }
 
 export function healthLines(health: HealthView, screen: Screen, now: number): string[] {
-  const { host, badge, lastCheck, certificate, expiresAt, planId } = health
+  const { host, badge, lastCheck, certificate, expiresAt, planId, owner, note } = health
   return [
     `${screen.paint('strong', host)}  ${screen.paint(badgeTone(badge), badge)}`,
     ...pairs(
@@ -83,6 +85,8 @@ export function healthLines(health: HealthView, screen: Screen, now: number): st
         ['file', health.configPath ?? 'none'],
         ...(certificate ? ([['certificate', `valid until ${until(certificate.notAfter, now)}`]] as const) : []),
         ...(expiresAt === null ? [] : ([['expires', until(expiresAt, now)]] as const)),
+        ...(owner === undefined ? [] : ([['owner', owner]] as const)),
+        ...(note === undefined ? [] : ([['note', note]] as const)),
       ],
       screen.columns,
     ),

@@ -80,6 +80,8 @@ function fieldErrors(validation: Validation): FieldError[] {
 const FORMATS: Record<string, string> = {
   'dns-zone': 'must be a DNS name of letter-digit-hyphen labels',
   'dns-label': 'must be one letter-digit-hyphen label of at most 63 characters',
+  owner: 'must be 1 to 64 letters, digits, spaces or . _ @ + -, and begin and end with a letter or digit',
+  note: "must be one line of 1 to 200 letters, digits, spaces or . , : ; ! ? ( ) # / % & + = @ _ ' -",
 }
 
 function messageOf({ keyword, params, message }: Validation[number]): string {

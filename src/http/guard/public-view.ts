@@ -87,7 +87,7 @@ const DETAIL_OF_STEP: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 export function publicProblem(problem: Problem): Problem {
   const { code, message, members } = problem
-  const { checks, steps, rollback, ...others } = members
+  const { checks, steps, rollback, holder: _inside, ...others } = members
   const shown = (checks as readonly Check[] | undefined)?.map(publicCheck)
   const failed = shown?.find(({ status }) => status === 'failed')
   const detail = failed?.detail ?? (DETAIL_OF_STEP.has(code) ? `${ERRORS[code].title}.` : message)

@@ -17,7 +17,8 @@ export const serverFor =
 
 /** The row of a host with the members that the caller may see. */
 export function hostRow(status: HostStatus, network: Network, at: number): HostRowBody {
-  const { host, badge, managed, tls, since, lastCheck, history, fullCheck, expiresAt, planId, isBlocked } = status
+  const { host, badge, managed, tls, since, lastCheck, history, fullCheck, expiresAt, planId, isBlocked, owner, note } =
+    status
   const { certificate } = fullCheck
   return {
     host,
@@ -36,6 +37,8 @@ export function hostRow(status: HostStatus, network: Network, at: number): HostR
     expiresAt: timeText(expiresAt),
     ...(planId !== null && network === 'internal' && { planId }),
     ...(isBlocked && network === 'internal' && { blocked: true }),
+    ...(owner !== undefined && network === 'internal' && { owner }),
+    ...(note !== undefined && network === 'internal' && { note }),
     ...(fullCheck.secondary && network === 'internal' && { secondary: fullCheck.secondary }),
   }
 }

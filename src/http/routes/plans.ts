@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../../authorize/caller.ts'
 import type { Difference } from '../../diagnose/drift.ts'
 import { Problem } from '../../model/errors.ts'
-import type { Plan } from '../../model/exposure.ts'
+import { type ExposureRequest, labelsOf, type Plan } from '../../model/exposure.ts'
 import type { PlanCursor } from '../../store/ports/plans.ts'
 import type { Exposer } from '../../usecases/exposer.ts'
 import type { PlanProgress, RunReport } from '../../usecases/progress.ts'
@@ -78,7 +78,7 @@ function createPlanRoute(app: App, exposer: Exposer, progress: PlanParts['progre
       return reply
         .code(201)
         .header('location', `/api/deploy/plans/${plan.planId}`)
-        .send(planBody(plan, request.caller.network))
+        .send(planBody(plan, request.caller.network, request.body))
     },
   )
 }
@@ -205,10 +205,13 @@ const summaryBody = ({ planId, state, host, url, request, createdBy, createdAt, 
 function planBody(
   { createdBy: _private, proof: _secret, exposureId: _inTheMark, steps = [], createdAt, expiresAt, ...plan }: Plan,
   network: Caller['network'],
+  { owner, note }: Pick<ExposureRequest, 'owner' | 'note'> = {},
 ): PlanBody {
   const isInside = network === 'internal'
   return {
     ...plan,
+    // Public callers see only the labels that they have sent themselves.
+    request: isInside ? plan.request : { ...withoutLabels(plan.request), ...labelsOf({ request: { owner, note } }) },
     checks: isInside ? [...plan.checks] : plan.checks.map(publicCheck),
     changes: isInside ? [...plan.changes] : plan.changes.map(publicChange),
     steps: [...steps],
@@ -216,6 +219,8 @@ function planBody(
     expiresAt: new Date(expiresAt).toISOString(),
   }
 }
+
+const withoutLabels = ({ owner: _owner, note: _note, ...request }: ExposureRequest): ExposureRequest => request
 
 const timesOf = ({ action, state, startedAt, finishedAt }: RunReport['run']) => ({
   action,

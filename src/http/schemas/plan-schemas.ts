@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { PLAN_ID, PLAN_STATES } from '../../model/exposure.ts'
+import { LONGEST_NOTE, LONGEST_OWNER, PLAN_ID, PLAN_STATES } from '../../model/exposure.ts'
 import { STEP_NAMES } from '../../model/run.ts'
 import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../../plan/desired.ts'
 import { LastRunBody, RunBody } from './run-schemas.ts'
@@ -46,6 +46,24 @@ export const ExposureRequestBody = Type.Object(
       Type.String({
         maxLength: 64,
         description: 'The applied plan for the same host whose place this plan takes: a change without a gap.',
+      }),
+    ),
+    owner: Type.Optional(
+      Type.String({
+        format: 'owner',
+        maxLength: LONGEST_OWNER,
+        examples: ['team-web'],
+        description:
+          'Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers see it.',
+      }),
+    ),
+    note: Type.Optional(
+      Type.String({
+        format: 'note',
+        maxLength: LONGEST_NOTE,
+        examples: ['Demo for the sales meeting'],
+        description:
+          'One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers see it.',
       }),
     ),
   },

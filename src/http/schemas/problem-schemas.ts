@@ -1,8 +1,9 @@
 import { type TSchema, Type } from 'typebox'
 import { ERRORS, type ErrorCode, Problem } from '../../model/errors.ts'
+import { RUN_ACTIONS } from '../../model/run.ts'
 import { problemBody, wrongType } from '../guard/problem.ts'
 import { PROBLEMS } from './examples.ts'
-import { CheckBody, closed, oneOf, open } from './schema-parts.ts'
+import { CheckBody, closed, oneOf, open, Time } from './schema-parts.ts'
 
 /** The member of a route's schema that lists the error codes of a response. */
 export const CODES = 'x-codes'
@@ -20,6 +21,20 @@ const ProblemSchema = Type.Object(
     checks: Type.Optional(Type.Array(CheckBody)),
     retryable: Type.Boolean(),
     retryAfter: Type.Optional(Type.Integer({ description: 'Seconds.' })),
+    holder: Type.Optional(
+      Type.Object(
+        {
+          planId: Type.String(),
+          action: Type.Optional(oneOf(RUN_ACTIONS)),
+          startedAt: Type.Optional(Time),
+        },
+        {
+          ...open,
+          description:
+            'The plan that holds the host, with `plan_busy` and with a `dns_name_taken` by an exposure or run. `action` and `startedAt` are those of its run. Only internal callers see it.',
+        },
+      ),
+    ),
     nextAction: Type.String(),
     requestId: Type.String(),
   },

@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { Problem } from '../../model/errors.ts'
+import { Problem, type ProblemMembers } from '../../model/errors.ts'
 import { PLAN_STATES, type Plan, type PlanState } from '../../model/exposure.ts'
-import { hostLease, NOBODY, type Origin, type Run, type RunAction, type RunTask, runHolder } from '../../model/run.ts'
+import {
+  hostLease,
+  NOBODY,
+  type Origin,
+  type Run,
+  type RunAction,
+  type RunTask,
+  runHolder,
+  runOfHolder,
+} from '../../model/run.ts'
 import type { Exposure, ExposureStore } from '../../store/ports/exposures.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
@@ -58,7 +67,7 @@ export async function begin(beginning: Beginning, session: BeginSession): Promis
   const runId = newRunId()
   const take = (name: string) => session.takeLease(hostLease(name), runHolder(holder, runId), at, leaseMs)
   const lease = await take(host)
-  if (!lease) throw busy(host)
+  if (!lease) throw await busyHost(host, session, at)
   const { fence } = lease
   const run: Run = { runId, planId, host, action, state: 'running', holder, fence, ...origin, startedAt: at }
   await claimHost(plan, run, session, at)
@@ -84,19 +93,25 @@ export async function begin(beginning: Beginning, session: BeginSession): Promis
 export const newRunId = (): string => `run_${randomBytes(13).toString('hex')}`
 
 /** Refuses an action on a plan that is not in the right state for it. */
-export async function assertState(action: RunAction, plan: Plan, session: PlanStore): Promise<void> {
+export async function assertState(action: RunAction, plan: Plan, session: PlanStore & RunStore): Promise<void> {
   const { planId } = plan
   const to = UNDER_WAY[action]
   if (to && (await session.movePlan(planId, FROM[action], to))) return
   const state = (await session.findPlan(planId))?.state ?? plan.state
-  if (to || !FROM[action].includes(state)) throw wrongState(action, { planId, state })
+  if (!to && FROM[action].includes(state)) return
+  const run = state === 'applying' || state === 'removing' ? (await session.runsOf(planId)).at(-1) : undefined
+  throw wrongState(action, { planId, state }, run)
 }
 
 async function claimHost(plan: Plan, run: Run, session: BeginSession, at: number): Promise<void> {
   const { action, host, planId, fence, runId } = run
   if (action === 'apply') {
     if (await session.insertExposure({ host, planId, state: 'applying', fence, since: at, runId })) return
-    throw new Problem('dns_name_taken', `${host} is exposed by another plan.`, { types: [] })
+    const other = await session.findExposure(host)
+    throw new Problem('dns_name_taken', `${host} is exposed by another plan.`, {
+      types: [],
+      ...(other && { holder: { planId: other.planId } }),
+    })
   }
   if (action === 'converge' && !(await session.findExposure(host))) return
   const holder = action === 'update' ? (plan.request.replaces ?? '') : planId
@@ -117,11 +132,28 @@ async function claimed(host: string, session: ExposureStore & RunStore): Promise
   const exposure = await session.findExposure(host)
   const run = exposure?.runId === undefined ? undefined : await session.findRun(exposure.runId)
   if (run?.state === 'blocked') return blocked(run.planId)
-  return exposure?.state === 'blocked' ? blocked(exposure.planId) : busy(host)
+  return exposure?.state === 'blocked' ? blocked(exposure.planId) : busy(host, run)
 }
 
-export const busy = (host: string): Problem =>
-  new Problem('plan_busy', `Another run for ${host} is under way.`, { retryAfter: 5 })
+/** The refusal while another run holds the lease of a host. */
+export async function busyHost(host: string, session: LeaseStore & RunStore, at: number): Promise<Problem> {
+  const lease = await session.findLease(hostLease(host), at)
+  return busy(host, lease && (await session.findRun(runOfHolder(lease.holder))))
+}
+
+/** Most runs end within seconds; one that waits for a certificate authority may be asked about more than once. */
+const RETRY_AFTER_SECONDS = 5
+
+const busy = (host: string, run: Run | undefined): Problem =>
+  new Problem('plan_busy', `Another run for ${host} is under way.`, otherRun(run))
+
+/** Which run is in the way, for internal callers, and when to try again. */
+export const otherRun = (run: Run | undefined): ProblemMembers => ({
+  retryAfter: RETRY_AFTER_SECONDS,
+  ...(run && {
+    holder: { planId: run.planId, action: run.action, startedAt: new Date(run.startedAt).toISOString() },
+  }),
+})
 
 const blocked = (planId: string): Problem =>
   new Problem('plan_busy', `Plan ${planId} is blocked: its changes could not be undone.`, {
@@ -136,9 +168,13 @@ const ONLY_APPLIED: Partial<Record<RunAction, string>> = {
   renew: 'has a certificate in use',
 }
 
-function wrongState(action: RunAction, { planId, state }: Pick<Plan, 'planId' | 'state'>): Problem {
+function wrongState(
+  action: RunAction,
+  { planId, state }: Pick<Plan, 'planId' | 'state'>,
+  run: Run | undefined,
+): Problem {
   if (state === 'applying' || state === 'removing')
-    return new Problem('plan_busy', `The plan is ${state}.`, { retryAfter: 5 })
+    return new Problem('plan_busy', `The plan is ${state}.`, otherRun(run))
   if (state === 'blocked') return blocked(planId)
   const what = ONLY_APPLIED[action]
   if (what) return new Problem('plan_not_applied', `The plan is ${state}; only an applied plan ${what}.`)

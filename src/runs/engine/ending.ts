@@ -2,7 +2,7 @@ import { IssueFault } from '../../certificates/contract.ts'
 import type { AuditAction, AuditEntry } from '../../model/audit.ts'
 import { type ErrorCode, Fault, Problem, type ProblemMembers, sentenceOf } from '../../model/errors.ts'
 import type { EventType, NewEvent } from '../../model/event.ts'
-import type { Plan, PlanState } from '../../model/exposure.ts'
+import { labelsOf, type Plan, type PlanState } from '../../model/exposure.ts'
 import type { Afters, ChosenCertificate } from '../../model/receipt.ts'
 import { CONSOLE_ACTOR, type Run, type RunAction, type RunState, type RunTask, SERVICE_ACTOR } from '../../model/run.ts'
 import type { Exposure } from '../../store/ports/exposures.ts'
@@ -70,7 +70,7 @@ export const networkOf = ({ actor, network }: Run): AuditEntry['network'] =>
   network ?? (actor === SERVICE_ACTOR || actor === CONSOLE_ACTOR ? 'self' : 'internal')
 
 /** What the audit says of a run beside its outcome: by what right, whether recovery finished it, and what it was told. */
-export function factsOf({ run, task, afters, members, recovered }: Ended): AuditEntry['facts'] {
+export function factsOf({ plan, run, task, afters, members, recovered }: Ended): AuditEntry['facts'] {
   const { right, action } = run
   const { certificate } = action === 'renew' ? afters : {}
   const facts = {
@@ -79,6 +79,8 @@ export function factsOf({ run, task, afters, members, recovered }: Ended): Audit
     ...(task.overwrite && { overwrite: true }),
     ...(task.edge !== undefined && { edge: task.edge, hosts: members.length }),
     ...(certificate && { ...certificateFacts(certificate), hosts: members.length }),
+    // A converge or renewal is for many hosts; its plan is only the first of them.
+    ...(members.length <= 1 && action !== 'converge' && labelsOf(plan)),
   }
   return Object.keys(facts).length === 0 ? undefined : facts
 }
@@ -145,27 +147,28 @@ export function eventOf(ended: Ended): NewEvent | undefined {
   const { url, request } = plan
   const { planId, host, action, actor } = run
   const about = { at, host, planId }
+  const labels = labelsOf(plan)
   if (action === 'converge') return undefined
   if (outcome.kind === 'blocked' || (outcome.kind === 'rolled_back' && action !== 'renew')) {
     const { code, message: reason } = problemOf(action, host, outcome)
-    const facts = { action, state: endingOf(action, outcome).plan ?? plan.state, code, reason, actor }
+    const facts = { action, state: endingOf(action, outcome).plan ?? plan.state, code, reason, actor, ...labels }
     return { ...about, type: outcome.kind === 'blocked' ? 'exposure.blocked' : 'exposure.rolled_back', facts }
   }
   if (action === 'renew') return renewedEvent(ended)
   if (action === 'repair')
-    return { ...about, type: 'exposure.repaired', facts: { url, actor, overwrite: task.overwrite ?? false } }
-  if (action === 'accept') return { ...about, type: 'exposure.released', facts: { url, actor } }
+    return { ...about, type: 'exposure.repaired', facts: { url, actor, overwrite: task.overwrite ?? false, ...labels } }
+  if (action === 'accept') return { ...about, type: 'exposure.released', facts: { url, actor, ...labels } }
   if (action === 'remove') {
     const type: EventType = auditActionOf(run) === 'expire' ? 'exposure.expired' : 'exposure.removed'
-    return { ...about, type, facts: { url, actor } }
+    return { ...about, type, facts: { url, actor, ...labels } }
   }
   const { server, port, tls, expiresIn } = request
   const expiresAt = expiresIn ? new Date(at + expiresIn * 1000).toISOString() : null
   if (action === 'update') {
-    const facts = { url, server, port, tls, expiresAt, actor, replaces: request.replaces ?? null }
+    const facts = { url, server, port, tls, expiresAt, actor, replaces: request.replaces ?? null, ...labels }
     return { ...about, type: 'exposure.updated', facts }
   }
-  return { ...about, type: 'exposure.applied', facts: { url, server, port, tls, expiresAt, actor } }
+  return { ...about, type: 'exposure.applied', facts: { url, server, port, tls, expiresAt, actor, ...labels } }
 }
 
 /** One event for a certificate, however many hosts are served with it: its first name stands for them. */

@@ -3,7 +3,7 @@ import type { Plan } from '../../model/exposure.ts'
 import { BY_CONSOLE, hostLease, type JournalEntry, type Run, type RunAction, runHolder } from '../../model/run.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import type { Store, StoreSession } from '../../store/ports/store.ts'
-import { busy, newRunId } from './begin.ts'
+import { busyHost, newRunId } from './begin.ts'
 import type { RunResult } from './ending.ts'
 import { type Runs, taskIn } from './runs.ts'
 
@@ -80,7 +80,7 @@ async function takeOver(
   const leases: Lease[] = []
   for (const host of new Set([plan.host, ...claims.map((claim) => claim.host)])) {
     const lease = await session.takeLease(hostLease(host), runHolder(instance, runId), now(), runs.leaseMs)
-    if (!lease) throw busy(host)
+    if (!lease) throw await busyHost(host, session, now())
     leases.push(lease)
   }
   await session.passClaims(blocked.runId, runId)
