@@ -3,7 +3,6 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { DrawbridgeClient } from '../client/client.ts'
-import { isOwner } from '../model/exposure.ts'
 import { UsageError, withJson } from '../terminal/declare.ts'
 
 /** The options of every command that calls the API. */
@@ -39,19 +38,9 @@ export async function serviceUrl(option: string | undefined, environment: Enviro
   return url === undefined ? DEFAULT_URL : checked(url, `url in ${file}`)
 }
 
-/** Who the user is: `--owner`, then DRAWBRIDGE_OWNER, then `owner` in the user's own file. Undefined: nobody has said it. */
+/** Who the user is, a name that the service checks: `--owner`, then DRAWBRIDGE_OWNER, then `owner` in the user's own file. Undefined: nobody has said it. */
 export async function ownName(option: string | undefined, environment: Environment): Promise<string | undefined> {
-  if (option !== undefined) return named(option, '--owner')
-  if (environment.DRAWBRIDGE_OWNER) return named(environment.DRAWBRIDGE_OWNER, 'DRAWBRIDGE_OWNER')
-  const { file, owner } = await ownSettings(environment)
-  return owner === undefined ? undefined : named(owner, `owner in ${file}`)
-}
-
-function named(text: string, source: string): string {
-  if (isOwner(text)) return text
-  throw new UsageError(
-    `${source} is not a name. Use 1 to 64 letters, digits, spaces or . _ @ + -, such as alice@example.test or team-web.`,
-  )
+  return option ?? (environment.DRAWBRIDGE_OWNER || (await ownSettings(environment)).owner)
 }
 
 const configFile = ({ XDG_CONFIG_HOME, HOME }: Environment): string =>

@@ -1,7 +1,6 @@
 import type { Plan } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import type { ListedExposure } from '../config/exposures-file.ts'
-import { labelsOf } from '../model/exposure.ts'
 import { UsageError } from '../terminal/declare.ts'
 import { splitHost } from './exposure-options.ts'
 
@@ -51,8 +50,13 @@ export async function readExposed(api: DrawbridgeClient): Promise<readonly Expos
 
 const listedIn = (host: string, { request }: Plan): ListedExposure => {
   const { server, port, health, tls } = request
-  return { host, server, port, health, tls, ...labelsOf({ request }) }
+  return { host, server, port, health, tls, ...labelsOf(request) }
 }
+
+const labelsOf = ({ owner, note }: Pick<ListedExposure, 'owner' | 'note'>) => ({
+  ...(owner !== undefined && { owner }),
+  ...(note !== undefined && { note }),
+})
 
 /** The service counts an end from the moment of the apply, so it is never met exactly. */
 const SAME_END_MS = 60_000
@@ -118,7 +122,7 @@ export function actsFor(
       health,
       tls,
       ...lifetime,
-      ...labelsOf({ request: wanted }),
+      ...labelsOf(wanted),
     }
     const { planId } = await api.plan(replaces === undefined ? request : { ...request, replaces })
     await api.applyPlan(planId)

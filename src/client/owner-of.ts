@@ -1,4 +1,3 @@
-import { isSameOwner } from '../model/exposure.ts'
 import type { DrawbridgeClient } from './client.ts'
 
 /** A host that belongs to somebody else than the caller. */
@@ -27,3 +26,7 @@ export async function otherOwnerOf(
 /** A caller that does not say who it is owns nothing. */
 export const otherOwner = (host: string, owner: string | undefined, me: string | undefined): OtherOwner | undefined =>
   owner === undefined || (me !== undefined && isSameOwner(owner, me)) ? undefined : { host, owner }
+
+/** Upper and lower case are equal, as in e-mail addresses. */
+export const isSameOwner = (a: string, b: string): boolean =>
+  a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()

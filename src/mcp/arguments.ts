@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Policy } from '../client/bodies.ts'
 import { BADGE_GRAMMAR } from '../model/badge.ts'
 import type { FieldError } from '../model/errors.ts'
+import { LONGEST_NOTE, LONGEST_OWNER } from '../model/exposure.ts'
 import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desired.ts'
 
 /** The arguments of the tools. Every object is strict: an unknown argument is an error, never ignored. */
@@ -11,8 +12,20 @@ export const HostArgument = z.strictObject({
   host: z.string().min(1).max(1024).describe('A fully qualified name, such as hello.example.test'),
 })
 
+const CONFIRM_OWNER = {
+  confirmOwner: z
+    .string()
+    .min(1)
+    .max(LONGEST_OWNER)
+    .optional()
+    .describe('The owner of the host, if it belongs to somebody else. Send it only after a person has agreed'),
+}
+
 /** Without a pattern: the API answers `plan_not_found` to a malformed id. */
-export const PlanArgument = z.strictObject({ planId: z.string().min(1).max(128).describe('plan_…') })
+export const ApplyArguments = z.strictObject({
+  planId: z.string().min(1).max(128).describe('plan_…'),
+  ...CONFIRM_OWNER,
+})
 
 const ONE_OF_BOTH = { path: ['planId'], message: 'must be sent, or host, but not both' }
 
@@ -31,9 +44,13 @@ const hasOne = ({ planId, host }: Exposed): boolean => (planId === undefined) !=
 /** An exposure, by its applied plan or by its host. */
 export const ExposedArguments = z.strictObject(EXPOSED).refine(hasOne, ONE_OF_BOTH)
 
+/** The same for a tool that changes it. */
+export const ChangedArguments = z.strictObject({ ...EXPOSED, ...CONFIRM_OWNER }).refine(hasOne, ONE_OF_BOTH)
+
 export const RepairArguments = z
   .strictObject({
     ...EXPOSED,
+    ...CONFIRM_OWNER,
     overwrite: z
       .boolean()
       .default(false)
@@ -88,6 +105,21 @@ export const ExposureArguments = z.strictObject({
     .max(64)
     .optional()
     .describe('The planId of the applied exposure of the same host, to change that exposure without a gap'),
+  // The service checks the grammar of both: its patterns use Unicode classes, which not every client of a schema knows.
+  owner: z
+    .string()
+    .min(1)
+    .max(LONGEST_OWNER)
+    .optional()
+    .describe(
+      'Who is responsible: a person, a team or an e-mail address. With replaces, the former owner stays unless sent',
+    ),
+  note: z
+    .string()
+    .min(1)
+    .max(LONGEST_NOTE)
+    .optional()
+    .describe('One line about what the exposure is for. With replaces, the former note stays unless sent'),
 })
 
 /**

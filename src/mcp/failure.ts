@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import type { ActWords } from '../client/advice.ts'
+import type { OtherOwner } from '../client/owner-of.ts'
 import { NoPlan } from '../client/plan-of.ts'
 import { isExposedHere, type ProblemBody, Refusal, Unreachable } from '../client/refusal.ts'
 import type { ErrorCode, FieldError } from '../model/errors.ts'
@@ -45,6 +46,16 @@ export const unknownTool = (offered: readonly string[]): CallToolResult =>
     nextAction: `Call one of ${offered.join(', ')}.`,
   })
 
+/** The host belongs to somebody else, and no person has agreed to the change yet. */
+export class Unconfirmed extends Error {
+  readonly other: OtherOwner
+
+  constructor(other: OtherOwner) {
+    super(`${other.host} belongs to another owner. Nothing was changed.`)
+    this.other = other
+  }
+}
+
 function problemOf(error: unknown): ToolProblem {
   if (error instanceof Refusal) {
     const { code, detail, retryable, nextAction: _forHttp, ...more } = error.problem
@@ -62,6 +73,10 @@ function problemOf(error: unknown): ToolProblem {
       ? { code: 'internal_network_required', detail, retryable: false, nextAction: FROM_INSIDE }
       : { code: 'plan_not_found', detail, retryable: false, nextAction: NOT_OURS }
   }
+  if (error instanceof Unconfirmed) {
+    const { message: detail, other } = error
+    return { code: 'owner_not_confirmed', detail, retryable: false, nextAction: ASK_OWNER, ...other }
+  }
   const nextAction = 'Report this error: it is a bug in the MCP server.'
   return { code: 'internal_error', detail: 'The MCP server could not call the service.', retryable: false, nextAction }
 }
@@ -71,6 +86,8 @@ const FROM_INSIDE =
   'Ask a person in the internal network to do this, or run drawbridge mcp there. get_policy lists the internal networks.'
 const NOT_OURS =
   'Drawbridge changes only hosts that it exposed. Ask a person who administers the edge to change this host.'
+const ASK_OWNER =
+  'Tell a person the host and its owner, and ask. If the person agrees, call this tool again with confirmOwner, set to the value of owner.'
 const OTHER_VERSION = 'Ask a person to install the same version of the service and of this MCP server.'
 
 /** What an agent can do about each error, in terms of tools: the `nextAction` of the API names HTTP calls. */

@@ -3,9 +3,10 @@ import { z } from 'zod'
 import { diagnosisIn } from '../client/advice.ts'
 import type { Policy } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
+import { isSameOwner, otherOwnerOf } from '../client/owner-of.ts'
 import { planIdOf } from '../client/plan-of.ts'
 import * as take from './arguments.ts'
-import { answer, badArguments, failure, TOOLS_FOR } from './failure.ts'
+import { answer, badArguments, failure, TOOLS_FOR, Unconfirmed } from './failure.ts'
 import * as shape from './shapes.ts'
 
 export interface Tool {
@@ -34,11 +35,11 @@ interface Declared<T> {
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false } as const
 
 /** The API as tools for agents. A call gets and spends its own capability, which is never part of an answer. */
-export const toolsOf = (client: DrawbridgeClient): readonly Tool[] => [
+export const toolsOf = (client: DrawbridgeClient, me?: string): readonly Tool[] => [
   ...readTools(client),
-  planTool(client),
-  ...changeTools(client),
-  ...driftTools(client),
+  planTool(client, me),
+  ...changeTools(client, me),
+  ...driftTools(client, me),
 ]
 
 const readTools = (client: DrawbridgeClient): Tool[] => [
@@ -91,7 +92,7 @@ const readTools = (client: DrawbridgeClient): Tool[] => [
   }),
 ]
 
-const planTool = (client: DrawbridgeClient): Tool =>
+const planTool = (client: DrawbridgeClient, me: string | undefined): Tool =>
   tool({
     name: 'plan_exposure',
     title: 'Plan an exposure',
@@ -101,10 +102,14 @@ const planTool = (client: DrawbridgeClient): Tool =>
     input: take.ExposureArguments,
     inputUnder: take.exposureArgumentsUnder,
     output: shape.PlanShape,
-    run: ({ expiresIn, replaces, ...request }) => client.plan({ ...request, ...defined({ expiresIn, replaces }) }),
+    run: ({ expiresIn, replaces, owner, note, ...request }) => {
+      // A change keeps the former owner, unless the caller names one.
+      const named = owner ?? (replaces === undefined ? me : undefined)
+      return client.plan({ ...request, ...defined({ expiresIn, replaces, owner: named, note }) })
+    },
   })
 
-const changeTools = (client: DrawbridgeClient): Tool[] => [
+const changeTools = (client: DrawbridgeClient, me: string | undefined): Tool[] => [
   tool({
     name: 'apply_plan',
     title: 'Apply a plan',
@@ -113,9 +118,12 @@ const changeTools = (client: DrawbridgeClient): Tool[] => [
     // Idempotent: the service refuses a plan that is already applied.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     changes: true,
-    input: take.PlanArgument,
+    input: take.ApplyArguments,
     output: shape.AppliedShape,
-    run: ({ planId }) => client.applyPlan(planId),
+    run: async ({ planId, confirmOwner }) => {
+      await assertOwn(client, planId, 'apply', { me, confirmOwner })
+      return client.applyPlan(planId)
+    },
   }),
   tool({
     name: 'remove_exposure',
@@ -124,14 +132,14 @@ const changeTools = (client: DrawbridgeClient): Tool[] => [
       'Removes what the plan exposed: DNS first, then the proxy. Visitors lose the name at once. Works only from the internal network.',
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     changes: true,
-    input: take.PlanArgument,
+    input: take.ChangedArguments,
     output: shape.RemovedShape,
-    run: ({ planId }) => client.removePlan(planId),
+    run: async (given) => client.removePlan(await ownPlanOf(client, given, me)),
   }),
 ]
 
 /** What to do about a host that is not as it was applied. */
-const driftTools = (client: DrawbridgeClient): Tool[] => [
+const driftTools = (client: DrawbridgeClient, me: string | undefined): Tool[] => [
   tool({
     name: 'repair_exposure',
     title: 'Repair an exposure',
@@ -141,7 +149,7 @@ const driftTools = (client: DrawbridgeClient): Tool[] => [
     changes: true,
     input: take.RepairArguments,
     output: shape.RepairedShape,
-    run: async ({ overwrite, ...exposed }) => client.repairPlan(await planOf(client, exposed), { overwrite }),
+    run: async ({ overwrite, ...exposed }) => client.repairPlan(await ownPlanOf(client, exposed, me), { overwrite }),
   }),
   tool({
     name: 'accept_exposure',
@@ -150,9 +158,9 @@ const driftTools = (client: DrawbridgeClient): Tool[] => [
       'Leaves the host on the air as it stands and stops managing it: nobody renews its certificate or removes it any more. Ask a person first. Works only from the internal network.',
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     changes: true,
-    input: take.ExposedArguments,
+    input: take.ChangedArguments,
     output: shape.ReleasedShape,
-    run: async (given) => client.acceptPlan(await planOf(client, given)),
+    run: async (given) => client.acceptPlan(await ownPlanOf(client, given, me)),
   }),
   tool({
     name: 'renew_certificate',
@@ -161,15 +169,36 @@ const driftTools = (client: DrawbridgeClient): Tool[] => [
       'Renews the certificate of an exposed host now, within the order budget. Drawbridge also renews certificates automatically. Works only from the internal network.',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     changes: true,
-    input: take.ExposedArguments,
+    input: take.ChangedArguments,
     output: shape.RenewedShape,
-    run: async (given) => client.renewPlan(await planOf(client, given)),
+    run: async (given) => client.renewPlan(await ownPlanOf(client, given, me)),
   }),
 ]
 
 /** The plan of an exposure. The schemas of the arguments require one of both. */
 const planOf = (client: DrawbridgeClient, { planId, host = '' }: take.Exposed): Promise<string> =>
   planId === undefined ? planIdOf(client, host) : Promise.resolve(planId)
+
+/** The same for a tool that changes the exposure: it must be the caller's own, or nobody's, or confirmed. */
+async function ownPlanOf(
+  client: DrawbridgeClient,
+  { confirmOwner, ...exposed }: take.Exposed & { readonly confirmOwner?: string | undefined },
+  me: string | undefined,
+): Promise<string> {
+  const planId = await planOf(client, exposed)
+  await assertOwn(client, planId, 'other', { me, confirmOwner })
+  return planId
+}
+
+async function assertOwn(
+  client: DrawbridgeClient,
+  planId: string,
+  act: 'apply' | 'other',
+  { me, confirmOwner }: { readonly me: string | undefined; readonly confirmOwner: string | undefined },
+): Promise<void> {
+  const other = await otherOwnerOf(client, planId, act, me)
+  if (other && !(confirmOwner !== undefined && isSameOwner(confirmOwner, other.owner))) throw new Unconfirmed(other)
+}
 
 function tool<T>({ input, inputUnder, output, run, changes = false, ...listed }: Declared<T>): Tool {
   const { name } = listed

@@ -34,10 +34,6 @@ export const isNote = (text: string): boolean =>
   text.length <= LONGEST_NOTE &&
   /^[\p{L}\p{N}(#](?:[\p{L}\p{M}\p{N} .,:;!?()#/%&+=@_'’–-]*[\p{L}\p{M}\p{N}.!?)%])?$/u.test(text)
 
-/** Upper and lower case are equal, as in e-mail addresses. */
-export const isSameOwner = (a: string, b: string): boolean =>
-  a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
-
 export const PLAN_STATES = [
   'planned',
   'applying',

@@ -2,16 +2,18 @@ import { Argument, type Command } from 'commander'
 import { VERSION } from '../../runtime/version.ts'
 import { withExample } from '../../terminal/declare.ts'
 import { standardOutput } from '../../terminal/print.ts'
-import { type ApiOptions, apiClient, withUrl } from '../api-client.ts'
+import { type ApiOptions, apiClient, ownName, withUrl } from '../api-client.ts'
 
 export function addMcp(program: Command): void {
   const command = withUrl(program.command('mcp'))
     .description('speak the Model Context Protocol on standard input and output, for coding agents')
     .option('--read-only', 'offer only the tools that change nothing')
-    .action(async ({ readOnly, ...options }: ApiOptions & { readOnly?: boolean }) => {
+    .option('--owner <name>', 'who the agent acts for (default: as for other commands)')
+    .action(async ({ readOnly, owner, ...options }: ApiOptions & { readOnly?: boolean; owner?: string }) => {
       const { mcpServer } = await import('../../mcp/server.ts')
       const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js')
-      const server = mcpServer(await apiClient(options), { version: VERSION, readOnly: readOnly === true })
+      const me = await ownName(owner, process.env)
+      const server = mcpServer(await apiClient(options), { version: VERSION, readOnly: readOnly === true, owner: me })
       await server.connect(new StdioServerTransport())
     })
   withExample(command, 'drawbridge mcp --url http://192.168.45.23:8045 --read-only')

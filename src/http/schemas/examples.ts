@@ -263,6 +263,11 @@ export const PROBLEMS: Readonly<Partial<Record<ErrorCode, { readonly detail: str
     detail: 'The backend did not answer HTTP 2xx on its health path.',
     checks: [{ name: 'health', status: 'failed', detail: 'The backend did not answer HTTP 2xx on its health path.' }],
   },
+  plan_busy: {
+    detail: 'Another run for hello.lab.test is under way.',
+    retryAfter: 5,
+    holder: { planId, action: 'apply', startedAt: at },
+  },
   rate_limited: { detail: 'This address sent more than 30 requests of this kind in one minute.', retryAfter: 42 },
   unavailable: { detail: 'The store does not answer.', retryAfter: 5 },
   changed_elsewhere: {

@@ -85,7 +85,7 @@ const byCommands: Way = {
     })
     expect(await command(inside, 'apply', planId)).toMatchObject({ code: 0, body: { state: 'applied' } })
     expect(await command(inside, 'apply', planId)).toMatchObject({ code: 3, body: { code: 'plan_already_applied' } })
-    expect(await command(inside, 'remove', host)).toMatchObject({ code: 0, body: { state: 'removed' } })
+    expect(await command(inside, 'remove', host, '--yes')).toMatchObject({ code: 0, body: { state: 'removed' } })
   },
 }
 

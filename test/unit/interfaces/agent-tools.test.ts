@@ -49,6 +49,7 @@ const documented: Canned = (path) => {
     '/api/internal/token': example('issueCapability', 201),
     '/api/deploy/apply': example('applyPlan'),
     '/api/deploy/remove': example('removeExposure'),
+    [`/api/deploy/plans/${PLAN_ID}`]: example('getPlan'),
     [`/api/deploy/plans/${PLAN_ID}/drift`]: example('getDrift'),
     '/api/deploy/repair': example('repairExposure'),
     '/api/deploy/accept': example('acceptExposure'),
