@@ -3,7 +3,7 @@ import type { Drift } from '../../client/bodies.ts'
 import type { DrawbridgeClient } from '../../client/client.ts'
 import { withExample } from '../../terminal/declare.ts'
 import { standardOutput } from '../../terminal/print.ts'
-import { apiClient, withApiOptions } from '../api-client.ts'
+import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
 import { confirmAct, type OwnerOptions, withOwner } from '../ownership.ts'
 
 interface RepairOptions extends OwnerOptions {

@@ -18,7 +18,7 @@ describe('shell completion', () => {
     expect(offered('sta')).toEqual(['status'])
     expect(offered('backups', 're')).toEqual(['restore'])
     expect(offered('up', 'hello', '--exp')).toEqual(['--expires-in'])
-    expect(offered('repair', 'hello', '--o')).toEqual(['--overwrite'])
+    expect(offered('repair', 'hello', '--ov')).toEqual(['--overwrite'])
     expect(offered('acc')).toEqual(['accept'])
     expect(offered('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
     expect(offered('audit', '')).toContain('verify')
