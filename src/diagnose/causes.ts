@@ -32,8 +32,10 @@ export const CAUSES = {
   ),
   nothing_listening: cause(
     (_, { backend }) => `Nothing listens on ${backend}: the connection is refused.`,
-    (_, { machine }) =>
-      `Start the service on ${machine}. Make sure that it listens on that address, not only on localhost.`,
+    ({ target }, { machine }) =>
+      target.target === null
+        ? 'Start the service behind nginx, such as php-fpm, and make sure that it listens on the socket that nginx uses.'
+        : `Start the service on ${machine}. Make sure that it listens on that address, not only on localhost.`,
   ),
   wrong_port: cause(
     ({ backend: { answeringNeighbours } }, { backend, inside }) =>
@@ -167,7 +169,7 @@ export const CAUSES = {
   not_proxied: cause(
     ({ visit }) =>
       `The server block of the host has no backend. nginx itself ${visit.kind === 'answer' ? `answers HTTP ${visit.httpStatus}` : 'closes the connection'}.`,
-    'Add a proxy_pass to the block, or check what the block is meant to serve.',
+    'Check what the block is meant to serve. If it should have a backend, add a proxy_pass for / to it.',
   ),
   unknown: cause(
     (evidence) => `${visitorResult(evidence)}. Every other link that could be checked works.`,

@@ -81,12 +81,12 @@ const DESCRIPTIONS: Readonly<Record<Link['link'], DescribeLink>> = {
       case 'found':
         return [
           !target.moved,
-          `nginx proxies requests to ${backend}${target.moved ? ', which is not the planned backend' : ''}.`,
+          `nginx proxies requests to ${backend}${protocolOf(target)}${target.moved ? ', which is not the planned backend' : ''}.`,
         ]
       case 'none':
         return [null, 'The server block has no backend. nginx itself answers.']
       case 'variable':
-        return [null, 'The backend depends on variables of the request.']
+        return [null, 'The backend depends on the request, or the configuration does not tell it with certainty.']
       case 'name_unresolved':
         return [false, 'The name of the backend does not resolve.']
       case 'unknown':
@@ -114,6 +114,12 @@ const DESCRIPTIONS: Readonly<Record<Link['link'], DescribeLink>> = {
     errorClass === null
       ? [null, 'The end of the error log has no recent line about this host.']
       : [null, `The newest error log line about this host has the class ${errorClass}.`],
+}
+
+/** Other protocols than HTTP are named. */
+function protocolOf({ proxyPass }: Evidence['target']): string {
+  const [, protocol] = /^(fastcgi|s?uwsgi|scgi|grpcs?|memcached):/.exec(proxyPass ?? '') ?? []
+  return protocol === undefined ? '' : ` (${protocol})`
 }
 
 function blockLink({

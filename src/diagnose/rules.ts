@@ -1,5 +1,5 @@
 import { type BadgeFacts, certificateLevel, isGoodStatus, mergeFacts } from '../model/badge.ts'
-import { type Evidence, fileFact } from '../model/evidence.ts'
+import { type ErrorClass, type Evidence, fileFact } from '../model/evidence.ts'
 import type { CauseCode } from './causes.ts'
 
 interface Rule {
@@ -52,6 +52,9 @@ const RULES: readonly Rule[] = [
   ...BACKEND_RULES.map(({ code, holds }) =>
     rule(code, (evidence, symptom) => isBackendRelevant(evidence, symptom) && holds(evidence, symptom)),
   ),
+  // A unix socket, or a backend that the configuration does not tell: only nginx itself says why it gets no answer.
+  rule('nothing_listening', (evidence, symptom) => isBad(symptom) && isLogged(evidence, ['connection_refused'])),
+  rule('backend_timeout', (evidence, symptom) => isBad(symptom) && isLogged(evidence, NO_ANSWER)),
   // The backend in the file works, so nginx must run an older configuration.
   rule('not_loaded', ({ configuration }, symptom) => isBad(symptom) && configuration.changedSinceLoad === true),
   rule('not_proxied', ({ target }, symptom) => isBad(symptom) && target.kind === 'none'),
@@ -83,6 +86,11 @@ export function causeOf(evidence: Evidence): CauseCode {
 }
 
 const isBad = (symptom: Symptom): boolean => symptom === 'silent' || symptom === 'bad_status'
+
+const NO_ANSWER: readonly ErrorClass[] = ['connect_timeout', 'no_route', 'upstream_timeout']
+
+const isLogged = ({ target, errorClass }: Evidence, classes: readonly ErrorClass[]): boolean =>
+  target.target === null && target.kind !== 'none' && errorClass !== null && classes.includes(errorClass)
 
 const isUnanswered = ({ tcp, health }: Evidence['backend']): boolean => tcp === 'open' && health === null
 

@@ -125,16 +125,31 @@ export type FileState = 'unchanged' | 'edited' | 'missing' | 'not_ours'
 export const fileFact = (state: FileState): BadgeFacts['file'] =>
   state === 'not_ours' ? null : state === 'unchanged' ? 'unchanged' : 'edited'
 
+/** What nginx speaks to a backend. */
+export const BACKEND_PROTOCOLS = [
+  'http',
+  'https',
+  'fastcgi',
+  'uwsgi',
+  'suwsgi',
+  'scgi',
+  'grpc',
+  'grpcs',
+  'memcached',
+] as const
+
+export type BackendProtocol = (typeof BACKEND_PROTOCOLS)[number]
+
 export interface Target {
-  readonly protocol: 'http' | 'https'
+  readonly protocol: BackendProtocol
   readonly host: string
   readonly port: number
 }
 
 export interface TargetEvidence {
   /**
-   * `found`: the block proxies requests to `target`. `none`: it proxies nothing. `variable`: the target depends on the
-   * request. `name_unresolved`: the name of the target has no address. `unknown`: there is no block to read.
+   * `found`: the block sends requests to `target`. `none`: it has no backend for them. `variable`: the target depends on the
+   * request, or cannot be told from the configuration. `name_unresolved`: the name of the target has no address. `unknown`: there is no block to read.
    */
   readonly kind: 'found' | 'none' | 'variable' | 'name_unresolved' | 'unknown'
   readonly target: Target | null

@@ -1,3 +1,5 @@
+import type { BackendProtocol } from '../../model/evidence.ts'
+
 /** Where a server block listens. `tls` belongs to the address and port: `ssl` in one block applies to all blocks there. */
 export interface ListenPlace {
   /** `*`, `127.0.45.23`, `[::]` or `unix:…`. */
@@ -9,16 +11,16 @@ export interface ListenPlace {
 }
 
 export interface ProxyTarget {
-  readonly protocol: 'http' | 'https'
+  readonly protocol: BackendProtocol
   readonly host: string
   readonly port: number
 }
 
-/** Where a block proxies requests for `/`. Paths are left out. */
+/** Where a block sends requests for `/`: by `proxy_pass`, `fastcgi_pass`, `uwsgi_pass`, `scgi_pass`, `grpc_pass` or `memcached_pass`. */
 export interface Proxying {
-  /** Such as `http://192.168.45.25:3000`; null when the block does not proxy, or when `unresolved`. */
+  /** Such as `http://192.168.45.25:3000` or `fastcgi://unix:/run/php.sock`, without a path; null without a backend, or when `unresolved`. */
   readonly proxyPass: string | null
-  /** The block proxies to an address that depends on the request. */
+  /** The backend depends on the request, or cannot be told from the configuration. */
   readonly unresolved: boolean
   /** Null when `proxyPass` is null, and for a unix socket. */
   readonly target: ProxyTarget | null

@@ -7,6 +7,7 @@ import { parseOnThread } from './parse-on-thread.ts'
 import type { Question } from './parse-thread.ts'
 import { namesIn, type OwnPath, ownStamp, type Parsed } from './parsed.ts'
 import { isSameStamp, stampOf } from './text/config-files.ts'
+import { pathKindLater } from './text/path-kind.ts'
 
 /**
  * What nginx reads, without the gathered hosts of the edge. It is parsed again only when a file outside the edge's folder has changed,
@@ -33,12 +34,17 @@ export class ParsedConfiguration {
     return parsed
   }
 
-  async #isUnchanged({ foreign, own }: Parsed, generation: number | undefined, slices: Slices): Promise<boolean> {
+  async #isUnchanged(
+    { foreign, own, probes }: Parsed,
+    generation: number | undefined,
+    slices: Slices,
+  ): Promise<boolean> {
     for (const [path, seen] of own) if (!isSameOwn(this.#pathOf(path, generation), seen)) return false
     for (const [path, stamp] of foreign) {
       if (!isSameStamp(stamp, stampOf(path).stamp)) return false
       if (slices.isOver) await slices.next()
     }
+    for (const [path, kind] of probes) if ((await pathKindLater(path)) !== kind) return false
     return true
   }
 

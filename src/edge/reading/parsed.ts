@@ -31,7 +31,7 @@ export interface Parsed extends HttpBlock {
   readonly foreign: ReadonlyMap<string, Stamp>
   /** Those of the edge, without the base file, by the path in the generation; '' is the edge's folder. */
   readonly own: ReadonlyMap<string, OwnPath>
-  /** A summary of `foreign` and `own`. */
+  /** A summary of `foreign`, `own` and `probes`. */
   readonly trace: Trace
 }
 
@@ -58,11 +58,15 @@ export function parseConfiguration(request: ParseRequest, files: ConfigFiles): P
     servers: http.servers.map((server) => (server.path.startsWith(folder) ? stable(server) : server)),
     broken: included.broken().map(stable),
     debugLogs: debugLogs.map(stable),
-    ...pathsRead(files, folder),
+    ...pathsRead(files, folder, http.probes),
   }
 }
 
-function pathsRead(files: ConfigFiles, folder: string): Pick<Parsed, 'foreign' | 'own' | 'trace'> {
+function pathsRead(
+  files: ConfigFiles,
+  folder: string,
+  probes: HttpBlock['probes'],
+): Pick<Parsed, 'foreign' | 'own' | 'trace'> {
   const foreign = new Map<string, Stamp>()
   const own = new Map<string, OwnPath>()
   for (const [path, stamp] of files.seen) {
@@ -70,7 +74,7 @@ function pathsRead(files: ConfigFiles, folder: string): Pick<Parsed, 'foreign' |
     if (inside !== undefined) own.set(inside, files.isListed(path) ? namesIn(path) : ownStamp(stamp))
     else if (path !== join(folder, BASE_FILE)) foreign.set(path, stamp)
   }
-  return { foreign, own, trace: traceOf([...foreign, ...own], releasedFolder(folder)) }
+  return { foreign, own, trace: traceOf([...foreign, ...own, ...probes], releasedFolder(folder)) }
 }
 
 function knownIncludes({ folder, generation, odd }: ParseRequest): KnownIncludes {

@@ -1,6 +1,6 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { NO_ANSWER_REASONS } from '../../model/badge.ts'
-import { ERROR_CLASSES } from '../../model/evidence.ts'
+import { BACKEND_PROTOCOLS, ERROR_CLASSES } from '../../model/evidence.ts'
 import { EDGE_POINTS } from '../contract.ts'
 
 /** Every object is closed: a member that is not listed is an error. Every text and every list has a bound. */
@@ -144,7 +144,7 @@ const served = {
   tls: Type.Boolean(),
   proxyPass: nullable(text(4_096)),
   unresolved: Type.Boolean(),
-  target: nullable(closed({ protocol: oneOf(['http', 'https']), host: text(300), port: Port })),
+  target: nullable(closed({ protocol: oneOf(BACKEND_PROTOCOLS), host: text(300), port: Port })),
   furtherTargets: Whole,
 }
 const Located = { path: SystemPath, line: nullable(Line) }

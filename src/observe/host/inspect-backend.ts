@@ -39,10 +39,13 @@ export async function inspectBackend(
       (reached) => reached === 'timeout',
       'unknown',
     ),
-    probeLimit.wait<HealthFact | null>((limitMs) => probeHealth(asked, limitMs), isTimeout, null),
+    speaksHttp(target.protocol)
+      ? probeLimit.wait<HealthFact | null>((limitMs) => probeHealth(asked, limitMs), isTimeout, null)
+      : null,
   ])
   if (tcp !== 'open') {
-    const answering = tcp === 'refused' ? await answeringAmong(neighbours(), asked, deadline) : []
+    const answering =
+      tcp === 'refused' && speaksHttp(target.protocol) ? await answeringAmong(neighbours(), asked, deadline) : []
     return { ...NOT_INSPECTED, tcp, answeringNeighbours: answering }
   }
   const isTls =
@@ -51,6 +54,9 @@ export async function inspectBackend(
       : false
   return { tcp, health, speaksTls: isTls, answeringNeighbours: [] }
 }
+
+/** Other protocols, such as that of php-fpm, are not spoken here: such a backend accepts connections or does not. */
+const speaksHttp = (protocol: Target['protocol']): boolean => protocol === 'http' || protocol === 'https'
 
 const isTimeout = (health: HealthFact | null): boolean => health?.kind === 'unhealthy' && health.reason === 'timeout'
 

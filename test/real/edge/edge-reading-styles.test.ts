@@ -108,7 +108,7 @@ describe('configurations in the style of', () => {
     const map = await read('ingress')
     expect(told(map)).toEqual([
       'a.tenants.test conf.d/tenants.conf:12 *:http,[::]:http,*:https+,[::]:https+ http://192.168.45.25:8081 and 1',
-      'b.tenants.test conf.d/tenants.conf:34 *:https+ http://192.168.45.253:9090',
+      'b.tenants.test conf.d/tenants.conf:34 *:https+ nowhere',
     ])
     const place = { address: '127.0.0.1', port: fixture?.https ?? 0, tls: true }
     const how = ['a.tenants.test', 'x.b.tenants.test', 'b-12.tenants.test', 'b-1234.tenants.test'].map(

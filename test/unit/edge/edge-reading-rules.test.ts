@@ -102,9 +102,9 @@ describe('what a server proxies to', () => {
       'http://10.0.0.2',
     ],
     [
-      'the first of others',
+      'nothing, where only other paths have a backend',
       'location /a { proxy_pass http://10.0.0.1; } location /b { proxy_pass http://10.0.0.2; }',
-      'http://10.0.0.1',
+      null,
     ],
     [
       'nothing, where / answers by itself',
@@ -113,11 +113,11 @@ describe('what a server proxies to', () => {
     ],
     ['nothing, where the server answers by itself', 'return 404; location / { proxy_pass http://10.0.0.1; }', null],
     [
-      'what is within an if, last',
+      'what is within an if, where it is the only one',
       'location / { if ($a) { proxy_pass http://10.0.0.1; } } location /b { proxy_pass http://10.0.0.2; }',
-      'http://10.0.0.2',
+      'http://10.0.0.1',
     ],
-    ['a location within another', 'location / { location /a { proxy_pass http://10.0.0.1; } }', 'http://10.0.0.1'],
+    ['a location within another', 'location / { location ~ ^/$ { proxy_pass http://10.0.0.1; } }', 'http://10.0.0.1'],
     ['no path of it', 'location / { proxy_pass http://10.0.0.1:81/secret?token=x; }', 'http://10.0.0.1:81'],
     ['nothing, where there is none', 'location / { root /srv; }', null],
   ])('%s', async (_, text, expected) => {

@@ -3,7 +3,7 @@ import { run, type Steps } from './run.ts'
 import { parsePattern, UnknownSyntax } from './syntax.ts'
 
 /** By number and by name. The first is the whole match. */
-type Captures = ReadonlyMap<string, string>
+export type Captures = ReadonlyMap<string, string>
 
 /** `unknown`: the pattern has syntax that is not evaluated here, or the work for it was too much. */
 type MatchResult = { readonly isMatch: true; readonly captures: Captures } | { readonly isMatch: false } | 'unknown'

@@ -1,7 +1,11 @@
+import type { PathKind } from '../routes/condition.ts'
+import { isOpaque } from '../routes/directive.ts'
 import { type Included, type Located, OUR_PLACE } from '../text/included.ts'
+import { pathKind } from '../text/path-kind.ts'
 import { draftServer, variableName } from '../text/server-draft.ts'
-import type { ServerDraft } from '../text/statements.ts'
-import { type MapText, variablesIn } from './value-map.ts'
+import type { ServerDraft, Statement } from '../text/statements.ts'
+import { type RouteContext, withRoutes } from './server-routes.ts'
+import { type MapText, ValueMap, variablesIn } from './value-map.ts'
 
 /** The servers, upstreams and maps of the http block, as plain data. */
 export interface HttpBlock {
@@ -10,14 +14,17 @@ export interface HttpBlock {
   readonly serversBefore: number
   /** The addresses of each upstream's servers, by name in lower case. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
-  /** By the variable that the map defines. Only those on which a `proxy_pass` depends. */
+  /** By the variable that the map defines. Only those on which a backend depends. */
   readonly maps: ReadonlyMap<string, MapText>
+  /** The paths on which a route depends, such as those of `try_files`, and what was there. */
+  readonly probes: ReadonlyMap<string, PathKind>
 }
 
 export function readHttpBlock(included: Included): HttpBlock {
   const servers: ServerDraft[] = []
   const upstreams = new Map<string, readonly string[]>()
   const maps = new Map<string, Located>()
+  const settings: Statement[] = []
   let before: number | undefined
   for (const block of included.main()) {
     if (block.name !== 'http') continue
@@ -27,9 +34,50 @@ export function readHttpBlock(included: Included): HttpBlock {
       else if (name === 'upstream') upstreams.set((args[0] ?? '').toLowerCase(), upstreamServers(statement, included))
       else if (name === OUR_PLACE) before ??= servers.length
       else if (name === 'map') maps.set(variableName(args[1]), statement)
+      else if (INHERITED.has(name)) settings.push(statement)
     }
   }
-  return { servers, serversBefore: before ?? servers.length, upstreams, maps: usedMaps(servers, maps, included) }
+  const probes = new Map<string, PathKind>()
+  const context = { http: settings, map: mapsOnDemand(maps, included), kindOf: probedBy(probes) }
+  const routed = servers.map((server) => withRoutes(server, context))
+  return {
+    servers: routed,
+    serversBefore: before ?? servers.length,
+    upstreams,
+    maps: usedMaps(routed, maps, included),
+    probes,
+  }
+}
+
+/** The directives of the http block that decide where a request goes. */
+const INHERITED = new Set(['root', 'index', 'error_page'])
+
+/** The values of a map that has gathered files are not known here. */
+function mapsOnDemand(maps: ReadonlyMap<string, Located>, included: Included): RouteContext['map'] {
+  const read = new Map<string, ValueMap | undefined>()
+  return (variable) => {
+    const map = maps.get(variable)
+    if (!map) return undefined
+    if (!read.has(variable)) {
+      const text = mapText(map, included)
+      read.set(variable, text.gathered.length > 0 ? undefined : new ValueMap(text))
+    }
+    return read.get(variable)
+  }
+}
+
+/** So many paths are looked at again with every question whether anything has changed. */
+const MAX_PROBES = 5_000
+
+function probedBy(probes: Map<string, PathKind>): RouteContext['kindOf'] {
+  return (path) => {
+    const known = probes.get(path)
+    if (known) return known
+    if (probes.size >= MAX_PROBES || path.length > 4_096) return 'unknown'
+    const kind = pathKind(path)
+    probes.set(path, kind)
+    return kind
+  }
 }
 
 function serverOf(statement: Located, included: Included): ServerDraft[] {
@@ -38,9 +86,12 @@ function serverOf(statement: Located, included: Included): ServerDraft[] {
   return block ? [draftServer(statement, path, (inner) => included.in(inner))] : []
 }
 
-/** Backup servers only when there are no others. */
+/** Backup servers only when there are no others. None where DNS or a program decides. */
 function upstreamServers(upstream: Located, included: Included): string[] {
-  const servers = [...included.in(upstream)].filter(({ name, args }) => name === 'server' && !args.includes('down'))
+  const content = [...included.in(upstream)]
+  if (content.some(({ name }) => isOpaque(name))) return []
+  const servers = content.filter(({ name, args }) => name === 'server' && !args.includes('down'))
+  if (servers.some(({ args }) => args.some((argument) => argument.startsWith('service=')))) return []
   const first = servers.filter(({ args }) => !args.includes('backup'))
   return (first.length > 0 ? first : servers).map(({ args }) => args[0] ?? '')
 }
@@ -61,8 +112,10 @@ function usedMaps(
       use([text.source, text.default, ...text.entries.flatMap(([, value]) => (value.includes('$') ? [value] : []))])
     }
   }
-  for (const { proxyPass } of servers)
-    if (proxyPass?.to.includes('$')) use([proxyPass.to, ...proxyPass.assignments.map(({ value }) => value)])
+  for (const { route, routes } of servers) {
+    for (const one of [route, ...(routes?.values() ?? [])])
+      if (typeof one === 'object' && one.to.includes('$')) use([one.to, ...one.assignments.map(({ value }) => value)])
+  }
   return used
 }
 

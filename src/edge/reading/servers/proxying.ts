@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { parseAddress } from '../../../model/address.ts'
 import type { Proxying, ProxyTarget } from '../contract.ts'
-import type { ProxyPass } from '../text/statements.ts'
+import type { Assignment, Pass, Route } from '../routes/route.ts'
 import { filledIn, type GatheredValue, known, type Lookup, UNKNOWN, type ValueMap } from './value-map.ts'
 
 /** The definitions of the http block that apply to all its servers. */
@@ -19,7 +19,8 @@ const MAX_RESOLVED = 1000
 
 /** What is known about a request before it is made. */
 export interface RequestFacts {
-  readonly host: string
+  /** Undefined for any host. */
+  readonly host: string | undefined
   readonly serverName: string
   /** Undefined when the block serves both. */
   readonly scheme: 'http' | 'https' | undefined
@@ -28,33 +29,54 @@ export interface RequestFacts {
 const NOWHERE: Proxying = { proxyPass: null, unresolved: false, target: null, furtherTargets: 0 }
 const UNRESOLVED: Proxying = { ...NOWHERE, unresolved: true }
 
-/** Where a server proxies such a request. */
-export function proxying(directive: ProxyPass | undefined, request: RequestFacts, context: HttpContext): Proxying {
-  if (!directive) return NOWHERE
-  const { to } = directive
-  const url = to.includes('$') ? filledIn(to, lookupFor(directive, request, context)) : to
+/** Where a server sends such a request. */
+export function proxying(route: Route, request: RequestFacts, context: HttpContext): Proxying {
+  if (route === 'none') return NOWHERE
+  if (route === 'unknown') return UNRESOLVED
+  const { to, protocol, assignments } = route
+  const url = to.includes('$') ? filledIn(to, lookupFor(assignments, request, context)) : to
   const { resolved } = context
-  const known = resolved.get(url) ?? proxyingTo(url, context)
-  if (resolved.size < MAX_RESOLVED) resolved.set(url, known)
+  const key = `${protocol} ${url}`
+  const known = resolved.get(key) ?? proxyingTo(url, protocol, context)
+  if (resolved.size < MAX_RESOLVED) resolved.set(key, known)
   return known
 }
 
-function proxyingTo(url: string, { upstreams }: HttpContext): Proxying {
-  const [, protocol, authority] = /^(https?):\/\/(unix:[^:]+|[^/?]+)/i.exec(url) ?? []
-  if (protocol === undefined || authority === undefined || authority.includes(UNKNOWN)) return UNRESOLVED
+/** The schemes that an address of each directive may have; the first one if it has none. */
+const SCHEMES: Readonly<Record<Pass['protocol'], readonly ProxyTarget['protocol'][]>> = {
+  http: ['http', 'https'],
+  fastcgi: ['fastcgi'],
+  uwsgi: ['uwsgi', 'suwsgi'],
+  scgi: ['scgi'],
+  grpc: ['grpc', 'grpcs'],
+  memcached: ['memcached'],
+}
+
+const URL_PARTS = /^(?:([a-z]+):\/\/)?(unix:[^:]+|[^/?]+)/i
+
+function proxyingTo(url: string, protocol: Pass['protocol'], { upstreams }: HttpContext): Proxying {
+  const [, written, authority] = URL_PARTS.exec(url) ?? []
+  const schemes = SCHEMES[protocol]
+  const scheme =
+    written === undefined && protocol !== 'http' ? schemes[0] : schemes.find((one) => one === written?.toLowerCase())
+  if (scheme === undefined || authority === undefined || authority.includes(UNKNOWN)) return UNRESOLVED
   const servers = upstreams.get(authority.toLowerCase())
   const [first] = servers ?? [authority]
   if (first === undefined) return UNRESOLVED
   return {
-    proxyPass: `${protocol.toLowerCase()}://${first}`,
+    proxyPass: `${scheme}://${first}`,
     unresolved: false,
-    target: targetOf(protocol.toLowerCase() === 'https' ? 'https' : 'http', first, servers !== undefined),
+    target: targetOf(scheme, first, servers !== undefined),
     furtherTargets: (servers?.length ?? 1) - 1,
   }
 }
 
 /** Assignments apply in order, those of the server before those of the location. Each may use earlier variables. */
-function lookupFor({ assignments }: ProxyPass, request: RequestFacts, { maps, gathered }: HttpContext): Lookup {
+export function lookupFor(
+  assignments: readonly Assignment[],
+  request: RequestFacts,
+  { maps, gathered }: { readonly maps: Pick<HttpContext['maps'], 'get'>; readonly gathered: GatheredValue },
+): Lookup {
   const values = new Map<string, string | undefined>()
   const lookup: Lookup = (name) => {
     const given = values.has(name) ? values.get(name) : ofRequest(name, request)
@@ -64,9 +86,7 @@ function lookupFor({ assignments }: ProxyPass, request: RequestFacts, { maps, ga
     values.set(name, value)
     return value
   }
-  for (const { name, value, isConditional } of assignments) {
-    values.set(name, isConditional ? undefined : known(value, lookup))
-  }
+  for (const { name, value } of assignments) values.set(name, known(value, lookup))
   return lookup
 }
 
@@ -86,17 +106,19 @@ function ofRequest(name: string, { host, serverName, scheme }: RequestFacts): st
     case 'uri':
     case 'document_uri':
       return '/'
-    case 'is_args':
-      return '?'
+    case 'request_method':
+      return 'GET'
+    case 'https':
+      return scheme && (scheme === 'https' ? 'on' : '')
     default:
       return undefined
   }
 }
 
 /** The default port in an upstream is 80 for both protocols. */
-function targetOf(protocol: 'http' | 'https', authority: string, isUpstream: boolean): ProxyTarget | null {
+function targetOf(protocol: ProxyTarget['protocol'], authority: string, isUpstream: boolean): ProxyTarget | null {
   const [, named, port] = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(authority) ?? []
   if (named === undefined) return null
   const host = parseAddress(named.replace(/^\[(.*)\]$/, '$1')) ?? named.toLowerCase()
-  return { protocol, host, port: Number(port ?? (protocol === 'https' && !isUpstream ? 443 : 80)) }
+  return { protocol, host, port: Number(port ?? (/^(?:https|grpcs)$/.test(protocol) && !isUpstream ? 443 : 80)) }
 }

@@ -7,6 +7,7 @@ import { impliedListening, type Listening } from '../text/listen.ts'
 import type { ServerDraft } from '../text/statements.ts'
 import type { HttpBlock } from './http-block.ts'
 import { type HttpContext, proxying } from './proxying.ts'
+import { serverNameOf } from './server-routes.ts'
 import { placeOf, type Socket, Sockets } from './sockets.ts'
 import { ValueMap } from './value-map.ts'
 
@@ -122,14 +123,14 @@ export class ServerIndex {
   }
 
   #blockOf(server: ServerDraft, host: string, own: GatheredHosts): ServerBlock {
-    const { path, line, names, proxyPass: directive } = server
+    const { path, line, names } = server
     const listen = this.#placesOf(server)
     const tls = listen.some((place) => place.tls)
     const scheme = !tls ? 'http' : listen.every((place) => place.tls) ? 'https' : undefined
     const gathered = (kind: string, key: string) => (kind === BACKENDS ? own.get(key)?.backend : undefined)
     const { proxyPass, unresolved, target, furtherTargets } = proxying(
-      directive,
-      { host, serverName: names[0] ?? '', scheme },
+      server.routes?.get(host) ?? server.route,
+      { host, serverName: serverNameOf(server), scheme },
       { ...this.#context, gathered },
     )
     const place = server.gathered.length > 0 ? own.get(host) : undefined

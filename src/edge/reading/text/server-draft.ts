@@ -1,15 +1,7 @@
 import { hostname } from 'node:os'
+import { RouteNeedsMore, simpleRoute } from '../routes/simple-route.ts'
 import { parseListens } from './listen.ts'
-import type { Assignment, ProxyPass, ServerDraft, Statement } from './statements.ts'
-
-/** How well a location matches a request for `/`. */
-const RANK = { exactRoot: 0, root: 1, elsewhere: 2, conditional: 3 }
-
-/** A null `to` means that the location has a `return`. */
-interface RankedProxyPass extends Omit<ProxyPass, 'to'> {
-  readonly to: string | null
-  readonly rank: number
-}
+import type { ServerDraft, Statement } from './statements.ts'
 
 /** The content of a block, with or without its includes. */
 type Inside<S extends Statement> = (block: S) => Iterable<S>
@@ -17,20 +9,16 @@ type Inside<S extends Statement> = (block: S) => Iterable<S>
 export function draftServer<S extends Statement>(server: S, path: string, inside: Inside<S>): ServerDraft {
   const names: (readonly string[])[] = []
   const listens: (readonly string[])[] = []
-  const assignments: Assignment[] = []
-  const proxyPasses: RankedProxyPass[] = []
   const gathered: string[] = []
+  const routing: Statement[] = []
   let isTls = false
-  let isAnswered = false
   for (const statement of inside(server)) {
     const { name, args } = statement
     if (name === 'server_name') names.push(args)
     else if (name === 'listen') listens.push(args)
     else if (name === 'include') gathered.push(...args)
     else if (name === 'ssl') isTls = args[0] === 'on'
-    else if (name === 'return') isAnswered = true
-    else if (name === 'location') proxyPasses.push(...locationProxyPasses(statement, inside))
-    else assignments.push(...assignmentsOf(statement, inside))
+    else routing.push(plain(statement, inside))
   }
   return {
     path,
@@ -39,8 +27,25 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
     names: names.flat().map(canonicalName),
     listen: parseListens(listens, isTls),
     gathered: gathered.length === 0 ? NO_KINDS : gathered,
-    proxyPass: isAnswered ? undefined : nearest(proxyPasses, assignments),
+    ...routeOf(routing),
   }
+}
+
+/** Most servers have a route that depends on nothing else. Their statements are dropped to save memory. */
+function routeOf(routing: readonly Statement[]): Pick<ServerDraft, 'route' | 'routing'> {
+  try {
+    return { route: simpleRoute(routing) }
+  } catch (error) {
+    if (!(error instanceof RouteNeedsMore)) throw error
+    return { route: 'unknown', routing }
+  }
+}
+
+/** With its includes replaced by their content. */
+function plain<S extends Statement>(statement: S, inside: Inside<S>): Statement {
+  const { name, args, line, block } = statement
+  if (!block) return { name, args, line, block }
+  return { name, args, line, block: Array.from(inside(statement), (inner) => plain(inner, inside)) }
 }
 
 const NO_KINDS: readonly string[] = []
@@ -48,63 +53,7 @@ const NO_KINDS: readonly string[] = []
 /** Names are compared in lower case. A pattern has its own rules for case. */
 const canonicalName = (name: string): string => {
   if (name.startsWith('~')) return name
-  return (name === '$hostname' ? hostname() : name).toLowerCase()
-}
-
-/** The server's own assignments come before those of the location. */
-function nearest(candidates: readonly RankedProxyPass[], before: readonly Assignment[]): ProxyPass | undefined {
-  const [first] = candidates.toSorted((a, b) => a.rank - b.rank)
-  if (!first || first.to === null) return undefined
-  // Most have no variable. A shared empty list saves memory for thousands of servers.
-  return { to: first.to, assignments: first.to.includes('$') ? [...before, ...first.assignments] : NONE }
-}
-
-const NONE: readonly Assignment[] = []
-
-/** Of a location and its nested locations, in the order of the text. */
-function locationProxyPasses<S extends Statement>(location: S, inside: Inside<S>): RankedProxyPass[] {
-  const rank = rankOf(location.args)
-  const assignments: Assignment[] = []
-  const within: RankedProxyPass[] = []
-  const own: RankedProxyPass[] = []
-  for (const statement of inside(location)) {
-    const { name, args } = statement
-    if (name === 'location') within.push(...locationProxyPasses(statement, inside))
-    else if (name === 'return') own.unshift({ to: null, assignments, rank })
-    else if (name === 'proxy_pass') own.push({ to: args[0] ?? '', assignments, rank })
-    else if (name === 'if' || name === 'limit_except')
-      within.push(...conditionalProxyPasses(statement, inside, assignments))
-    assignments.push(...assignmentsOf(statement, inside))
-  }
-  // A location with `return` counts only when it is for `/`.
-  const counted = own.slice(0, 1).filter(({ to }) => to !== null || rank < RANK.elsewhere)
-  return [...counted, ...within]
-}
-
-function conditionalProxyPasses<S extends Statement>(
-  condition: S,
-  inside: Inside<S>,
-  assignments: readonly Assignment[],
-): RankedProxyPass[] {
-  return [...inside(condition)]
-    .filter(({ name }) => name === 'proxy_pass')
-    .map(({ args: [to = ''] }) => ({ to, assignments, rank: RANK.conditional }))
-}
-
-function rankOf(args: readonly string[]): number {
-  const path = args.at(-1)
-  if (path !== '/' || args.length > 2) return RANK.elsewhere
-  if (args.length === 1 || args[0] === '^~') return RANK.root
-  return args[0] === '=' ? RANK.exactRoot : RANK.elsewhere
-}
-
-function assignmentsOf<S extends Statement>(statement: S, inside: Inside<S>): Assignment[] {
-  const { name, args } = statement
-  if (name === 'set') return [{ name: variableName(args[0]), value: args[1] ?? '', isConditional: false }]
-  if (name !== 'if') return []
-  return [...inside(statement)]
-    .flatMap((inner) => assignmentsOf(inner, inside))
-    .map((assignment) => ({ ...assignment, isConditional: true }))
+  return (name.toLowerCase() === '$hostname' ? hostname() : name).toLowerCase()
 }
 
 /** Without the dollar sign. */

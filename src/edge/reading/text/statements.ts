@@ -1,3 +1,5 @@
+import { isOpaque } from '../routes/directive.ts'
+import { PASSES, type Route } from '../routes/route.ts'
 import { visit } from './directives.ts'
 import type { Listening } from './listen.ts'
 import { UnreadableText } from './tokens.ts'
@@ -32,8 +34,15 @@ const KEPT = new Map(
     'location',
     'if',
     'limit_except',
-    'proxy_pass',
+    ...Object.keys(PASSES),
     'return',
+    'rewrite',
+    'break',
+    'try_files',
+    'error_page',
+    'root',
+    'alias',
+    'index',
     'set',
     'upstream',
     'map',
@@ -55,7 +64,8 @@ export function parse(text: string, content: Content, seal: (block: Statement) =
   const statements: Statement[] = []
   let current: OpenBlock = { statements, isMap: content === 'entries' }
   const around: OpenBlock[] = []
-  const wants = (name: string) => current.statements !== undefined && (current.isMap || KEPT.has(name))
+  const wants = (name: string) =>
+    current.statements !== undefined && (current.isMap || KEPT.has(name) || isOpaque(name))
   const add = (name: string, args: readonly string[], line: number, block?: Statement[]) =>
     current.statements?.push({ name: KEPT.get(name) ?? own(name), args: ownAll(args), line, block })
   const close = () => {
@@ -99,19 +109,6 @@ const ownAll = (words: readonly string[]): readonly string[] => (words.length ==
 /** A copy: a slice would keep the whole text in memory. V8 copies strings shorter than 13 characters anyway. */
 const own = (word: string): string => (word.length < 13 ? word : Buffer.from(word).toString())
 
-/** `set $name value`. It is conditional inside an `if`. */
-export interface Assignment {
-  readonly name: string
-  readonly value: string
-  readonly isConditional: boolean
-}
-
-/** A `proxy_pass` and the assignments before it. */
-export interface ProxyPass {
-  readonly to: string
-  readonly assignments: readonly Assignment[]
-}
-
 /** A server block before variables, upstreams and other blocks are taken into account. */
 export interface ServerDraft {
   readonly path: string
@@ -120,6 +117,10 @@ export interface ServerDraft {
   readonly listen: readonly Listening[]
   /** The kinds of included files whose names it has, too. See `KnownIncludes`. */
   readonly gathered: readonly string[]
-  /** Undefined when the server does not proxy. */
-  readonly proxyPass: ProxyPass | undefined
+  /** Where a request for `/` goes. */
+  readonly route: Route
+  /** For the names of the server for which it goes elsewhere. */
+  readonly routes?: ReadonlyMap<string, Route>
+  /** What the route depends on. It is followed when all files have been read. */
+  readonly routing?: readonly Statement[] | undefined
 }

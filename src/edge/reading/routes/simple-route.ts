@@ -1,0 +1,20 @@
+import type { RouteDirective } from './directive.ts'
+import type { Route } from './route.ts'
+import { walkServer } from './walk.ts'
+
+/** The route depends on the request, on the disk or on the http block. */
+export class RouteNeedsMore extends Error {}
+
+const more = (): never => {
+  throw new RouteNeedsMore()
+}
+
+/** The route of a server that depends on its own directives alone. Throws RouteNeedsMore for any other. */
+export const simpleRoute = (server: readonly RouteDirective[]): Route =>
+  walkServer(server, {
+    value: more,
+    kindOf: more,
+    get http() {
+      return more()
+    },
+  })
