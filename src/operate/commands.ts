@@ -27,8 +27,11 @@ export interface Machine {
   openStore(config: Config): Promise<Store>
   /** The entry of a host on an edge of this machine; undefined when it has none. */
   readonly readEntry: EntryOf
-  /** The sites of a folder, or of the Primary's nginx, and what becomes of them. Reads only. */
-  nginxSites(config: Config, folder: string | undefined): Promise<ForeignHosts>
+  /**
+   * The sites of a folder, or of the Primary's nginx, and what becomes of them. Changes nothing. `tests`: nginx tests its
+   * configuration without each site that could be adopted.
+   */
+  nginxSites(config: Config, folder: string | undefined, tests: boolean): Promise<ForeignHosts>
   /** The same for the database of Nginx Proxy Manager. */
   proxyManagerHosts(config: Config, file: string): Promise<ForeignHosts>
   /** What `doctor` inspects. */
@@ -113,19 +116,22 @@ export function addShow(program: Command, machine: Machine): void {
 
 interface ReportOptions extends Configured {
   readonly output: string
+  readonly test?: boolean
 }
+
+type ReadHosts = (config: Config, from: string | undefined, tests: boolean) => Promise<ForeignHosts>
 
 /** Reports of what could be adopted, below the command that reads exposures from a file. */
 export function addForeignImports(importing: Command, machine: Machine): void {
-  const report = (command: Command, what: string, read: (config: Config, from?: string) => Promise<ForeignHosts>) =>
+  const report = (command: Command, what: string, read: ReadHosts) =>
     onThisMachine(command)
       .description(`report which hosts of ${what} could be adopted; changes nothing`)
       .option('-o, --output <form>', 'table, yaml (a file for apply -f) or json', 'table')
-      .action(async (from: string | undefined, { config: file, output }: ReportOptions) => {
+      .action(async (from: string | undefined, { config: file, output, test = false }: ReportOptions) => {
         const { formOf, importReport } = await import('./import.ts')
         const form = formOf(output)
         const config = await configIn(file)
-        print(importReport(config, await read(config, from), form), form === 'json')
+        print(importReport(config, await read(config, from, test), form), form === 'json')
       })
   const nginx = report(
     importing.command('nginx [folder]'),
@@ -133,7 +139,7 @@ export function addForeignImports(importing: Command, machine: Machine): void {
     machine.nginxSites,
   )
   withExample(
-    nginx,
+    nginx.option('--test', 'let nginx test what is left of its configuration without each site'),
     'drawbridge import nginx --config /etc/drawbridge/drawbridge.yaml',
     'drawbridge import nginx /etc/nginx/sites-enabled -o yaml --config /etc/drawbridge/drawbridge.yaml > exposures.yaml',
   )

@@ -1,7 +1,11 @@
 import type { Config } from '../../config/config.ts'
 import { judgeProxyManager } from '../../edge/adopt/proxy-manager.ts'
-import { judgeSites, sitesOfEdge, sitesOfFolder } from '../../edge/adopt/sites.ts'
+import { judgeSites, type Sites, sitesOfEdge, sitesOfFolder } from '../../edge/adopt/sites.ts'
+import { takeOut } from '../../edge/adopt/take-out.ts'
+import { testWithout } from '../../edge/adopt/test-without.ts'
+import { refusalSentence } from '../../edge/reading/refusal.ts'
 import { sentenceOf } from '../../model/errors.ts'
+import type { Adoption } from '../../model/finding.ts'
 import type { ForeignHosts } from '../../operate/import.ts'
 import { UsageError } from '../../terminal/declare.ts'
 
@@ -15,12 +19,36 @@ const worldOf = ({ servers, edge }: Pick<Config, 'servers' | 'edge'>) => ({
   },
 })
 
-export function nginxSites(config: Config, folder: string | undefined): ForeignHosts {
+/** `tests`: nginx tests what is left when a site is taken out. Then what it refuses cannot be adopted. */
+export async function nginxSites(config: Config, folder: string | undefined, tests: boolean): Promise<ForeignHosts> {
   const edge = config.edges[config.servers.primary]
   if (folder === undefined && !edge)
     throw new UsageError("The Primary's nginx is not on this machine. Name a folder with its files.")
+  if (folder !== undefined && tests)
+    throw new UsageError('--test is for the nginx of this machine. Leave the folder out.')
   const sites = folder === undefined && edge ? sitesOfEdge(edge) : sitesOfFolder(folder ?? '')
-  return { adoptions: judgeSites(sites, worldOf(config)), unreadable: sites.unreadable }
+  const adoptions = judgeSites(sites, worldOf(config))
+  if (!tests || !edge) return { adoptions, unreadable: sites.unreadable }
+  const tested: Adoption[] = []
+  for (const adoption of adoptions) tested.push(await testedOn(edge, sites, adoption))
+  return { adoptions: tested, unreadable: sites.unreadable }
+}
+
+async function testedOn(edge: TestedEdge, sites: Sites, adoption: Adoption): Promise<Adoption> {
+  const { host, refused, files } = adoption
+  if (refused.length > 0) return adoption
+  const reason = await whyNotWithout(edge, sites, host)
+  const finding = { directive: 'server', file: files[0] ?? '', line: 0 }
+  return reason === undefined ? adoption : { ...adoption, refused: [{ ...finding, sentence: reason }] }
+}
+
+type TestedEdge = Parameters<typeof testWithout>[0]
+
+async function whyNotWithout(edge: TestedEdge, sites: Sites, host: string): Promise<string | undefined> {
+  const left = takeOut(host, sites, edge.config)
+  if ('refused' in left) return left.refused
+  const refusal = await testWithout(edge, left)
+  return refusal && `nginx would not load what is left without it: ${refusalSentence(refusal)}.`
 }
 
 export async function proxyManagerHosts(config: Config, file: string): Promise<ForeignHosts> {

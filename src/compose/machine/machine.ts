@@ -49,9 +49,9 @@ export const machine: Machine = {
     return settings && entryText({ ...settings, server, ports: edge }, host)
   },
 
-  async nginxSites(config, folder) {
+  async nginxSites(config, folder, tests) {
     const { nginxSites } = await import('./foreign-hosts.ts')
-    return nginxSites(config, folder)
+    return nginxSites(config, folder, tests)
   },
 
   async proxyManagerHosts(config, file) {

@@ -52,7 +52,7 @@ const judgeHost = (host: string, sites: Sites, world: Omit<SiteWorld, 'upstreams
   judgeSite(host, serversOf(host, sites), { ...world, upstreams: sites.upstreams })
 
 /** The server blocks that name a host, exactly. */
-const serversOf = (host: string, { servers }: Sites): readonly SiteDirective[] =>
+export const serversOf = (host: string, { servers }: Sites): readonly SiteDirective[] =>
   servers.filter((server) => namesOf(server).includes(host))
 
 /** Names that are patterns belong to no host. */
@@ -109,8 +109,7 @@ class SiteFiles {
   }
 
   readonly #included: Included = (pattern) => {
-    const absolute = pattern.startsWith('/') ? pattern : `${this.#prefix}/${pattern}`
-    const paths = isGlob(absolute) ? expandGlob(absolute, FOLDERS) : [absolute]
+    const paths = pathsOf(pattern, this.#prefix)
     return paths.filter((path) => !this.#isOurs(path)).flatMap((path) => this.read(path))
   }
 
@@ -132,6 +131,12 @@ class SiteFiles {
       return undefined
     }
   }
+}
+
+/** The files that an include names. Relative ones start at `prefix`. */
+export function pathsOf(pattern: string, prefix: string): readonly string[] {
+  const absolute = pattern.startsWith('/') ? pattern : `${prefix}/${pattern}`
+  return isGlob(absolute) ? expandGlob(absolute, FOLDERS) : [absolute]
 }
 
 const FOLDERS: Folders = {
