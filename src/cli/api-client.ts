@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { UsageError, withJson } from '../terminal/declare.ts'
+import { FORMATS, type Format } from '../terminal/print.ts'
 
 /** The options of every command that calls the API. */
 export interface ApiOptions {
@@ -14,8 +15,22 @@ export interface ApiOptions {
 export const withUrl = (command: Command): Command =>
   command.option(
     '--url <address>',
-    'address of the service (default: DRAWBRIDGE_URL, then url in ~/.config/drawbridge/config.yaml)',
+    'address of the service (default: DRAWBRIDGE_URL, then url in ~/.config/drawbridge/config.yaml, then this machine)',
   )
+
+/** The same for commands that read: people and scripts choose the form of the output. */
+export const withOutput = (command: Command): Command =>
+  withApiOptions(command).addOption(
+    new Option('-o, --output <format>', 'wide: all columns; name: only names; json or yaml: one document').choices(
+      FORMATS,
+    ),
+  )
+
+export interface OutputOptions extends ApiOptions {
+  readonly output?: Format
+}
+
+export const formatOf = ({ output, json }: OutputOptions): Format | undefined => output ?? (json ? 'json' : undefined)
 
 export const withApiOptions = (command: Command): Command => withJson(withUrl(command))
 
@@ -35,7 +50,29 @@ export async function serviceUrl(option: string | undefined, environment: Enviro
   const variable = environment.DRAWBRIDGE_URL
   if (variable) return checked(variable, 'DRAWBRIDGE_URL')
   const { file, url } = await ownSettings(environment)
-  return url === undefined ? DEFAULT_URL : checked(url, `url in ${file}`)
+  return url === undefined ? await urlOnThisMachine() : checked(url, `url in ${file}`)
+}
+
+/** Where the lab and a service with its default address answer on this machine. */
+const NEAR = ['http://localhost:8046', DEFAULT_URL]
+const PROBE_MS = 700
+
+/** The address that sees this machine as internal, else one that answers, else the default. */
+async function urlOnThisMachine(): Promise<string> {
+  const networks = await Promise.all(NEAR.map(networkSeenBy))
+  const inside = NEAR[networks.indexOf('internal')]
+  return inside ?? NEAR.find((_, index) => networks[index] !== undefined) ?? DEFAULT_URL
+}
+
+/** Undefined if no Drawbridge answers there. */
+async function networkSeenBy(url: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${url}/api/policy`, { signal: AbortSignal.timeout(PROBE_MS), redirect: 'error' })
+    const { caller } = (await answer.json()) as { caller?: { network?: unknown } }
+    return typeof caller?.network === 'string' ? caller.network : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Who the user is, a name that the service checks: `--owner`, then DRAWBRIDGE_OWNER, then `owner` in the user's own file. Undefined: nobody has said it. */

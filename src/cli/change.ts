@@ -1,4 +1,4 @@
-import type { ExposureRequest, Plan } from '../client/bodies.ts'
+import type { ExposureRequest, Plan, Policy } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { isExposedHere, Refusal } from '../client/refusal.ts'
 import { planIdOf } from './plan-of.ts'
@@ -19,6 +19,21 @@ export async function planWithFormer(
   const isNew = request.replaces === undefined && request.owner === undefined
   const plan = await api.plan(isNew && me !== undefined ? { ...request, owner: me } : request)
   return { plan, former: request.replaces === undefined ? undefined : await formerOf(api, request.replaces) }
+}
+
+/** Refuses before anything is planned what could not be applied from here. */
+export function assertMayApply({ caller }: Policy): void {
+  if (caller.may.includes('apply')) return
+  throw new Refusal({
+    type: 'urn:drawbridge:problem:internal_network_required',
+    title: 'Only callers on the internal network may do this',
+    status: 403,
+    code: 'internal_network_required',
+    detail: 'The service sees this machine as public, so nothing was planned. drawbridge plan works from here.',
+    retryable: false,
+    nextAction: '',
+    requestId: '',
+  })
 }
 
 /** An exposure that already is as requested. */

@@ -7,17 +7,31 @@ interface Entry {
   readonly options: readonly { readonly flag: string; readonly description: string; readonly takesFile: boolean }[]
   readonly commands: readonly { readonly name: string; readonly description: string }[]
   readonly choices: readonly string[]
+  /** What the service is asked for when the argument of the command is completed. */
+  readonly asks: readonly ('hosts' | 'plans')[]
 }
+
+const ASKS: Readonly<Record<string, Entry['asks']>> = {
+  host: ['hosts'],
+  planId: ['plans'],
+  planOrHost: ['hosts', 'plans'],
+}
+
+/** Commands whose host is a new one. */
+const NEW_HOST: readonly string[] = ['plan']
 
 /** Reads the declared commands, so completion always matches them. */
 export function vocabularyOf(command: Command, path: readonly string[] = []): Entry[] {
-  const children = command.commands.filter((child) => child.name() !== 'help')
+  const children = command.commands.filter((child) => child.name() !== 'help' && child.name() !== 'complete')
   const entry: Entry = {
     path,
     description: command.description(),
     options: [...command.options.map(described), { flag: '--help', description: 'display help', takesFile: false }],
     commands: children.map((child) => ({ name: child.name(), description: child.description() })),
     choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    asks: NEW_HOST.includes(command.name())
+      ? []
+      : command.registeredArguments.flatMap((argument) => ASKS[argument.name()] ?? []),
   }
   return [entry, ...children.flatMap((child) => vocabularyOf(child, [...path, child.name()]))]
 }
@@ -34,6 +48,10 @@ export const completionFor = (shell: 'bash' | 'zsh' | 'fish', entries: readonly 
 const wordsOf = ({ commands, options, choices }: Entry): string =>
   [...commands.map(({ name }) => name), ...choices, ...options.map(({ flag }) => flag)].join(' ')
 
+/** Not asked while an option is typed. */
+const asked = ({ asks }: Entry): string =>
+  asks.map((what) => ` $([[ $current == -* ]] || drawbridge complete ${what} 2>/dev/null)`).join('')
+
 /** The variable is named `command` because `path` is PATH in zsh. */
 const bash = (entries: readonly Entry[]): string =>
   `_drawbridge() {
@@ -48,7 +66,7 @@ ${commandCases(entries)}
     esac
   done
   case "$command" in
-${entries.map((entry) => `    "${entry.path.join('-')}") COMPREPLY=($(compgen -W "${wordsOf(entry)}" -- "$current")) ;;`).join('\n')}
+${entries.map((entry) => `    "${entry.path.join('-')}") COMPREPLY=($(compgen -W "${wordsOf(entry)}${asked(entry)}" -- "$current")) ;;`).join('\n')}
   esac
 }
 complete -o default -F _drawbridge drawbridge`
@@ -65,7 +83,7 @@ ${commandCases(entries)}
   done
   if [[ \${words[CURRENT-1]} == --config ]]; then _files; return; fi
   case "$command" in
-${entries.map((entry) => `    "${entry.path.join('-')}") offered=(${zshWords(entry)}) ;;`).join('\n')}
+${entries.map((entry) => `    "${entry.path.join('-')}") offered=(${zshWords(entry)}${entry.asks.map((what) => ` \${(f)"$(drawbridge complete ${what} 2>/dev/null)"}`).join('')}) ;;`).join('\n')}
   esac
   _describe 'drawbridge' offered
 }
@@ -83,7 +101,7 @@ const zshWords = ({ commands, options, choices }: Entry): string =>
 const fish = (entries: readonly Entry[]): string =>
   [
     'complete -c drawbridge -f',
-    ...entries.flatMap(({ path, commands, options, choices }) => {
+    ...entries.flatMap(({ path, commands, options, choices, asks }) => {
       const where = `-n ${quoted(
         fishCondition(
           path,
@@ -94,6 +112,7 @@ const fish = (entries: readonly Entry[]): string =>
         ...commands.map(
           ({ name, description }) => `complete -c drawbridge ${where} -a ${name} -d ${quoted(description)}`,
         ),
+        ...asks.map((what) => `complete -c drawbridge ${where} -a '(drawbridge complete ${what} 2>/dev/null)'`),
         ...choices.map((choice) => `complete -c drawbridge ${where} -a ${choice}`),
         ...options.map(
           ({ flag, description, takesFile }) =>

@@ -4,6 +4,7 @@ import { standardOutput } from '../terminal/print.ts'
 import { screenOn } from '../terminal/screen.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { nextCommand } from './next-action.ts'
+import { wereShown } from './steps-display.ts'
 import { type ProblemView, refusalLines } from './views/steps.ts'
 
 const CONNECT =
@@ -11,7 +12,7 @@ const CONNECT =
 
 /** Prints why a command failed and what to do next, never a stack trace. Returns the exit code. */
 export function endWith(error: unknown, json: boolean): number {
-  const { problem, exitCode } = ending(error)
+  const { problem, exitCode } = ending(error, json)
   if (json) standardOutput().print(JSON.stringify(problem, null, 2))
   else {
     const screen = screenOn(process.stderr, process.env)
@@ -25,10 +26,13 @@ interface Ending {
   readonly exitCode: number
 }
 
-function ending(error: unknown): Ending {
+function ending(error: unknown, json: boolean): Ending {
   if (error instanceof Refusal) {
     const refused = error.problem as unknown as ProblemView
     const problem = { ...refused, nextAction: nextCommand(error.problem) }
+    // A person has seen the steps while they ran.
+    if (wereShown(error) && !json)
+      return { problem: { ...problem, steps: [], rollback: [] }, exitCode: exitCodeOf(problem) }
     return { problem, exitCode: exitCodeOf(problem) }
   }
   if (error instanceof Unreachable) {

@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ExposureRequest } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
@@ -43,15 +44,34 @@ function wholeNumber(text: string): number {
   return Number(text)
 }
 
+/** The host of what a person typed or copied: `https://host/path` is a host, too. */
+export function hostIn(text: string): string {
+  const [, host = text] = /^https?:\/\/([^/?#:]+)(?::\d+)?(?:[/?#].*)?$/i.exec(text) ?? []
+  return host
+}
+
+/** DNS has only ASCII names: a plan needs the ASCII form, which a person should see before it is published. */
+function assertAscii(host: string): void {
+  if ([...host].every((character) => character.charCodeAt(0) < 128)) return
+  const ascii = domainToASCII(host)
+  throw new UsageError(
+    ascii === ''
+      ? `${host} is not a DNS name. Use letters, digits and hyphens.`
+      : `${host} has letters that DNS does not have. In DNS the name is ${ascii}: use that.`,
+  )
+}
+
 /** Splits a host into the longest zone of the policy that contains it and the label before that zone. */
 export function splitHost(host: string, zones: readonly string[]): { zone: string; subdomain: string } {
-  const name = host.toLowerCase().replace(/\.$/, '')
+  assertAscii(hostIn(host))
+  const name = hostIn(host).toLowerCase().replace(/\.$/, '')
   const [only, ...others] = zones
   // A bare label needs no zone when there is only one.
   if (!name.includes('.') && only !== undefined && others.length === 0) return { zone: only, subdomain: name }
   const zone = zones.filter((candidate) => name.endsWith(`.${candidate}`)).toSorted((a, b) => b.length - a.length)[0]
   // The service refuses a zone that it does not manage and lists the zones that it manages.
   const cut = zone === undefined ? name.indexOf('.') : name.length - zone.length - 1
+  if (cut < 0 && others.length > 0) throw new UsageError(`${name} has no zone. Add one of these: ${zones.join(', ')}.`)
   return cut < 0
     ? { zone: only ?? name, subdomain: name }
     : { zone: name.slice(cut + 1), subdomain: name.slice(0, cut) }

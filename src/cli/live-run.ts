@@ -1,6 +1,6 @@
 import type { DrawbridgeClient } from '../client/client.ts'
 import { print, standardOutput } from '../terminal/print.ts'
-import { type StepsDisplay, stepsDisplay } from './steps-display.ts'
+import { noteShown, type StepsDisplay, stepsDisplay } from './steps-display.ts'
 
 /** Applies the plan and shows its steps as they run. */
 export async function applyLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {
@@ -48,6 +48,15 @@ export async function renewLive(client: DrawbridgeClient, planId: string, json: 
 const warningLines = ({ warnings }: { readonly warnings: readonly string[] }): string[] =>
   warnings.map((warning) => `Warning: ${warning}`)
 
+const SHOW_CURSOR = '\u001b[?25h'
+
+/** Shows the steps of the plan's newest run until it ends. */
+export async function followLive(client: DrawbridgeClient, planId: string): Promise<void> {
+  await withSteps(planId, false, async (onProgress) => {
+    for await (const event of client.followPlan(planId)) onProgress?.(event)
+  })
+}
+
 /** Ctrl-C ends this command but not the run, which belongs to the service; a line says so. */
 async function withSteps<T>(
   planId: string,
@@ -57,12 +66,25 @@ async function withSteps<T>(
   const display = json ? undefined : stepsDisplay(standardOutput())
   const leave = () => {
     display?.finish()
-    process.stderr.write(`The run continues on the service. \`drawbridge plans\` shows the result of ${planId}.\n`)
+    const cursor = process.stderr.isTTY ? SHOW_CURSOR : ''
+    process.stderr.write(
+      `${cursor}\nThe run goes on without this command.\nFollow it: drawbridge plans show ${planId} --follow\n`,
+    )
     process.exit(130)
   }
   process.once('SIGINT', leave)
+  let count = 0
+  const show =
+    display &&
+    ((event: Parameters<StepsDisplay['show']>[0]) => {
+      count += 1
+      display.show(event)
+    })
   try {
-    return await run(display?.show)
+    return await run(show)
+  } catch (error) {
+    if (count > 0) noteShown(error)
+    throw error
   } finally {
     display?.finish()
     process.off('SIGINT', leave)

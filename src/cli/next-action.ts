@@ -39,6 +39,11 @@ const COMMANDS: Readonly<Record<string, string>> = {
     'See the change with drawbridge diff HOST. Discard it with drawbridge repair HOST --overwrite, or keep it with drawbridge accept HOST.',
   lease_not_longer:
     'Pass a longer duration with --for or --expires-in. drawbridge health HOST shows when the exposure expires.',
+  apply_failed: 'Fix the step that failed, then run drawbridge apply PLAN again. Everything was rolled back.',
+  remove_failed: 'Fix the step that failed, then run the command again. The host is still exposed.',
+  repair_failed: 'Fix the step that failed, then run the command again. Everything is as it was before the repair.',
+  accept_failed: 'Fix the step that failed, then run the command again. The host is still managed here.',
+  rate_limited: 'Wait, then run the command again.',
   not_found: OTHER_VERSION,
   method_not_allowed: OTHER_VERSION,
   payload_too_large: 'Run the command again with shorter values.',

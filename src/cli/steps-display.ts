@@ -54,3 +54,12 @@ export function stepsDisplay(screen: Screen): StepsDisplay {
     },
   }
 }
+
+const shown = new WeakSet<object>()
+
+/** Notes that a person has seen the steps of the run that ended with this error. */
+export function noteShown(error: unknown): void {
+  if (typeof error === 'object' && error !== null) shown.add(error)
+}
+
+export const wereShown = (error: object): boolean => shown.has(error)

@@ -1,8 +1,20 @@
 import { Command, CommanderError } from 'commander'
+import { withOutput } from '../cli/api-client.ts'
 import { addApply, addDown, addExtend, addPlan, addRemove, addRenew, addUp } from '../cli/commands/expose.ts'
 import { addExport, addImport } from '../cli/commands/exposures.ts'
-import { addCompletion, addMcp } from '../cli/commands/integrate.ts'
-import { addAudit, addDiagnose, addDiff, addHealth, addPlans, addPolicy, addStatus } from '../cli/commands/read.ts'
+import { addComplete, addCompletion, addMcp } from '../cli/commands/integrate.ts'
+import {
+  addAudit,
+  addDiagnose,
+  addDiff,
+  addEvents,
+  addHealth,
+  addPlans,
+  addPolicy,
+  addStatus,
+  addWait,
+  showHost,
+} from '../cli/commands/read.ts'
 import { addAccept, addRelease, addRepair } from '../cli/commands/repair.ts'
 import { EXIT } from '../cli/exit-codes.ts'
 import {
@@ -41,7 +53,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
     else {
       const { endWith } = await import('../cli/ending.ts')
-      process.exitCode = endWith(error, argv.includes('--json'))
+      process.exitCode = endWith(error, argv.includes('--json') || argv.join(' ').includes('-o json'))
     }
   }
 }
@@ -72,16 +84,17 @@ export function commandLine(): Command {
   addExport(program)
   addForeignImports(addImport(program), machine)
   program.commandsGroup('Inspect:')
-  for (const add of [addStatus, addHealth, addDiagnose, addDiff, addPolicy, addPlans]) add(program)
+  for (const add of [addStatus, addHealth, addWait, addDiagnose, addDiff, addPolicy, addPlans, addEvents]) add(program)
+  addShow(program, machine, { withOptions: withOutput, show: showHost })
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
   addInit(program, async () => (await import('./machine/init.ts')).initParts)
-  for (const add of [addServe, addReload, addDoctor, addShow, addBackups, addResolve]) add(program, machine)
+  for (const add of [addServe, addReload, addDoctor, addBackups, addResolve]) add(program, machine)
   for (const add of [addBackup, addRestore, addRebuild]) add(program, keepMachine)
   for (const add of [addStore, addKeys, addAcme, addWebhooks, addWithdraw]) add(program, machine)
   addAuditVerify(audit, machine)
   addAgent(addEdge(program, machine), edgeMachine)
   program.commandsGroup('More:')
-  for (const add of [addMcp, addCompletion]) add(program)
+  for (const add of [addMcp, addCompletion, addComplete]) add(program)
   return program
 }

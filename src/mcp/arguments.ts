@@ -3,13 +3,49 @@ import type { Policy } from '../client/bodies.ts'
 import { BADGE_GRAMMAR } from '../model/badge.ts'
 import type { FieldError } from '../model/errors.ts'
 import { LONGEST_NOTE, LONGEST_OWNER } from '../model/exposure.ts'
-import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desired.ts'
+import { GRAMMAR_IN_WORDS, HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desired.ts'
 
 /** The arguments of the tools. Every object is strict: an unknown argument is an error, never ignored. */
-export const NoArguments = z.strictObject({})
+const VERBOSE = {
+  verbose: z.boolean().default(false).describe('Whether to return also what most tasks do not need'),
+}
 
-export const HostArgument = z.strictObject({
-  host: z.string().min(1).max(1024).describe('A fully qualified name, such as hello.example.test'),
+export const PolicyArguments = z.strictObject(VERBOSE)
+
+const HOST = { host: z.string().min(1).max(1024).describe('A fully qualified name, such as hello.example.test') }
+
+export const HostArgument = z.strictObject({ ...HOST, ...VERBOSE })
+
+export const WaitArguments = z.strictObject({
+  ...HOST,
+  badge: z
+    .string()
+    .max(20)
+    .regex(new RegExp(`^${BADGE_GRAMMAR}$`))
+    .default('RUNNING')
+    .describe('The badge to wait for: RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT or PENDING'),
+  timeoutSeconds: z.number().int().min(1).max(300).default(50).describe('How long to wait, in seconds'),
+})
+
+export const EventsArguments = z.strictObject({
+  host: z.string().min(1).max(253).optional().describe('Only events of this host'),
+  type: z
+    .string()
+    .min(1)
+    .max(400)
+    .optional()
+    .describe('Only these types, separated by commas, such as exposure.applied'),
+  limit: z.number().int().min(1).max(100).default(20),
+})
+
+export const PlansArguments = z.strictObject({
+  limit: z.number().int().min(1).max(200).default(20),
+  cursor: z
+    .string()
+    .regex(/^[0-9]{1,15}\.plan_[0-9a-z]{26}$/)
+    .optional()
+    .describe('nextCursor of the previous page'),
+  ...VERBOSE,
 })
 
 const CONFIRM_OWNER = {
@@ -47,6 +83,21 @@ export const ExposedArguments = z.strictObject(EXPOSED).refine(hasOne, ONE_OF_BO
 /** The same for a tool that changes it. */
 export const ChangedArguments = z.strictObject({ ...EXPOSED, ...CONFIRM_OWNER }).refine(hasOne, ONE_OF_BOTH)
 
+export const GetPlanArguments = z.strictObject({ ...EXPOSED, ...VERBOSE }).refine(hasOne, ONE_OF_BOTH)
+
+export const ExtendArguments = z
+  .strictObject({
+    ...EXPOSED,
+    ...CONFIRM_OWNER,
+    expiresIn: z
+      .number()
+      .int()
+      .min(300)
+      .max(2_592_000)
+      .describe('Seconds from now until the exposure is removed. It must end later than it ends now'),
+  })
+  .refine(hasOne, ONE_OF_BOTH)
+
 export const RepairArguments = z
   .strictObject({
     ...EXPOSED,
@@ -73,6 +124,7 @@ export const HostsArguments = z.strictObject({
     .regex(/^[A-Za-z0-9_-]{1,1024}$/)
     .optional()
     .describe('nextCursor of the previous page'),
+  ...VERBOSE,
 })
 
 const Zone = z.string().min(1).max(254)
@@ -160,10 +212,14 @@ function messageOf(issue: z.core.$ZodIssue): string {
         ? `must not have more than ${issue.maximum} characters`
         : `must be <= ${issue.maximum}`
     case 'invalid_format':
-      return `must match ${issue.pattern}`
+      return inWords(issue.pattern ?? '')
     case 'custom':
       return issue.message
     default:
       return 'is not valid'
   }
 }
+
+const inWords = (pattern: string): string =>
+  GRAMMAR_IN_WORDS[pattern.replace(/^\/(.*)\/[a-z]*$/, '$1').replaceAll('\\/', '/')] ??
+  'has the wrong form; the inputSchema describes it'

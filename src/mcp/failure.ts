@@ -9,8 +9,12 @@ import { badFields } from '../plan/desired.ts'
 /** The body as structured content, and as text for clients that read only text. */
 export const answer = (body: object): CallToolResult => ({
   structuredContent: { ...body },
-  content: [{ type: 'text', text: JSON.stringify(body) }],
+  content: [{ type: 'text', text: asciiJson(body) }],
 })
+
+/** JSON in printable ASCII: text of other people stays inside its quotes, and no character of it can hide or reorder others. */
+const asciiJson = (body: object): string =>
+  JSON.stringify(body).replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** `retryable`: whether the same call can succeed later. `nextAction` names the tool to call next. */
 interface ToolProblem {
@@ -23,7 +27,7 @@ interface ToolProblem {
 
 const errorResult = (problem: ToolProblem): CallToolResult => ({
   isError: true,
-  content: [{ type: 'text', text: JSON.stringify(problem) }],
+  content: [{ type: 'text', text: asciiJson(problem) }],
 })
 
 export const failure = (error: unknown): CallToolResult => errorResult(problemOf(error))
@@ -114,13 +118,15 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   host_not_found: 'Call list_hosts to see every host. Plan a host that is not exposed with plan_exposure.',
   plan_expired: 'Call plan_exposure to make a new plan.',
   plan_not_applied:
-    'Only an applied plan can be removed, repaired, accepted, renewed or replaced. Call list_hosts to see the planId of every exposure.',
+    'Only an applied plan can be removed, extended, repaired, accepted, renewed or replaced. Call list_hosts to see the planId of every exposure.',
   plan_already_applied: 'The plan is already applied. Call check_host to see the state of the host.',
-  plan_busy: 'Wait for the other run to end. Call check_host to see its result, then call this tool again if needed.',
+  plan_busy:
+    'Wait for retryAfter seconds, then call get_plan with the planId in holder to see the result of the other run. Call this tool again if needed.',
   plan_stale: 'Call plan_exposure to make a new plan, then apply_plan with its planId.',
   proxy_name_taken:
     'Choose another subdomain, or ask a person who administers the edge about the server block that serves this name.',
-  lease_not_longer: 'The exposure already lasts at least that long. check_host shows when it expires.',
+  lease_not_longer:
+    'The exposure already lasts at least that long, or has no end. check_host shows when it expires. Call extend_exposure with a longer expiresIn if needed.',
   proxy_config_broken: 'Ask a person to repair the configuration of nginx, then call this tool again.',
   apply_failed: 'Fix the step that failed in steps, then call apply_plan again. rollback lists what was undone.',
   changed_elsewhere:

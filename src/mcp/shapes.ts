@@ -53,6 +53,12 @@ export const HealthShape = z.looseObject({
   configPath: z.string().nullable(),
 })
 
+export const WaitedShape = z.looseObject({
+  reached: z.boolean().describe('Whether the host got the badge in time'),
+  host: z.string(),
+  badge: z.string().describe('The badge now'),
+})
+
 export const DiagnosisShape = z.looseObject({
   host: z.string(),
   badge: z.string(),
@@ -69,6 +75,37 @@ export const PlanShape = z.looseObject({
   changes: z.array(Change).describe('The changes that an apply makes, in order'),
   steps: z.array(z.string()).describe('The steps of the apply, in the order in which they will run'),
   expiresAt: z.string().describe('The plan can be applied until then'),
+})
+
+export const PlansShape = z.looseObject({
+  plans: z.array(
+    z.looseObject({
+      planId: z.string(),
+      state: z.string(),
+      host: z.string(),
+      url: z.string(),
+      createdAt: z.string(),
+      expiresAt: z.string(),
+    }),
+  ),
+  nextCursor: z.string().nullable(),
+})
+
+export const ExtendedShape = z.looseObject({
+  planId: z.string(),
+  expiresAt: z.string().describe('When the exposure is removed automatically'),
+})
+
+export const EventsShape = z.looseObject({
+  events: z
+    .array(
+      z.looseObject({
+        type: z.string(),
+        timestamp: z.string(),
+        data: z.looseObject({ host: z.string(), facts: z.looseObject({}) }),
+      }),
+    )
+    .describe('Oldest first'),
 })
 
 export const AppliedShape = z.looseObject({

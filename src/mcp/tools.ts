@@ -5,6 +5,7 @@ import type { Policy } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { isSameOwner, otherOwnerOf } from '../client/owner-of.ts'
 import { planIdOf } from '../client/plan-of.ts'
+import { recentEvents, waitForBadge } from '../client/wait.ts'
 import * as take from './arguments.ts'
 import { answer, badArguments, failure, TOOLS_FOR, Unconfirmed } from './failure.ts'
 import * as shape from './shapes.ts'
@@ -16,8 +17,11 @@ export interface Tool {
   /** The entry in the list of tools, with the zones and servers of the policy if it is known. */
   list(policy: Policy | undefined): ListedTool
   /** Never rejects: a failure is a result with `isError`. */
-  call(given: Readonly<Record<string, unknown>>): Promise<CallToolResult>
+  call(given: Readonly<Record<string, unknown>>, report: Report): Promise<CallToolResult>
 }
+
+/** Tells the caller what happens while a tool works. The text is ours: it holds a step or a badge, never text of others. */
+type Report = (message: string) => void
 
 interface Declared<T> {
   readonly name: string
@@ -29,7 +33,7 @@ interface Declared<T> {
   /** Listed in place of `input` when the policy is known. */
   readonly inputUnder?: (policy: Policy) => z.ZodType
   readonly output: z.ZodType
-  readonly run: (given: T) => Promise<object>
+  readonly run: (given: T, report: Report) => Promise<object>
 }
 
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false } as const
@@ -48,9 +52,9 @@ const readTools = (client: DrawbridgeClient): Tool[] => [
     title: 'Get the policy',
     description: 'Returns the zones, servers and ports that may be used, and what calls from this machine may do.',
     annotations: READ_ONLY,
-    input: take.NoArguments,
+    input: take.PolicyArguments,
     output: shape.PolicyShape,
-    run: () => client.policy(),
+    run: async ({ verbose }) => brief(await client.policy(), verbose, POLICY_DETAILS),
   }),
   tool({
     name: 'list_hosts',
@@ -59,7 +63,8 @@ const readTools = (client: DrawbridgeClient): Tool[] => [
     annotations: READ_ONLY,
     input: take.HostsArguments,
     output: shape.HostsShape,
-    run: ({ limit, ...query }) => client.hosts({ ...defined(query), limit: String(limit) }),
+    run: async ({ limit, verbose, ...query }) =>
+      brief(await client.hosts({ ...defined(query), limit: String(limit) }), verbose, HOST_DETAILS),
   }),
   tool({
     name: 'check_host',
@@ -68,7 +73,7 @@ const readTools = (client: DrawbridgeClient): Tool[] => [
     annotations: READ_ONLY,
     input: take.HostArgument,
     output: shape.HealthShape,
-    run: ({ host }) => client.health(host),
+    run: async ({ host, verbose }) => brief(await client.health(host), verbose, HOST_DETAILS),
   }),
   tool({
     name: 'diagnose_host',
@@ -78,7 +83,55 @@ const readTools = (client: DrawbridgeClient): Tool[] => [
     annotations: READ_ONLY,
     input: take.HostArgument,
     output: shape.DiagnosisShape,
-    run: async ({ host }) => diagnosisIn(await client.diagnose(host), TOOLS_FOR),
+    run: async ({ host, verbose }) => {
+      const diagnosis = diagnosisIn(await client.diagnose(host), TOOLS_FOR)
+      // A link that is well tells nothing about the cause.
+      return verbose ? diagnosis : { ...diagnosis, chain: diagnosis.chain.filter(({ ok }) => ok !== true) }
+    },
+  }),
+  tool({
+    name: 'wait_for_host',
+    title: 'Wait for the badge of a host',
+    description:
+      'Waits until a host has a badge, RUNNING by default, for at most timeoutSeconds. Returns reached: false with the badge that it has then. Changes nothing.',
+    annotations: READ_ONLY,
+    input: take.WaitArguments,
+    output: shape.WaitedShape,
+    run: async ({ host, badge, timeoutSeconds }, report) => {
+      const onChange = (health: { badge: string }) => report(`The badge is ${health.badge}.`)
+      const { reached, health } = await waitForBadge(client, host, badge, timeoutSeconds * 1000, onChange)
+      return { reached, ...brief(health ?? (await client.health(host)), false, HOST_DETAILS) }
+    },
+  }),
+  tool({
+    name: 'get_plan',
+    title: 'Get a plan',
+    description: 'Returns a plan by its id, or the applied plan of a host: state, request, checks, changes, runs.',
+    annotations: READ_ONLY,
+    input: take.GetPlanArguments,
+    output: shape.PlanShape,
+    run: async ({ verbose, ...given }) =>
+      brief(await client.getPlan(await planOf(client, given)), verbose, PLAN_DETAILS),
+  }),
+  tool({
+    name: 'list_plans',
+    title: 'List the plans',
+    description: 'Lists recent plans in every state, newest first. Works only from the internal network.',
+    annotations: READ_ONLY,
+    input: take.PlansArguments,
+    output: shape.PlansShape,
+    run: async ({ limit, cursor, verbose }) =>
+      brief(await client.listPlans({ limit: String(limit), ...defined({ cursor }) }), verbose, ['createdBy', 'health']),
+  }),
+  tool({
+    name: 'recent_events',
+    title: 'Get recent events',
+    description:
+      'Lists the newest events, such as applied exposures, changed badges and certificates. Works only from the internal network.',
+    annotations: READ_ONLY,
+    input: take.EventsArguments,
+    output: shape.EventsShape,
+    run: async ({ limit, ...query }) => ({ events: await recentEvents(client, defined(query), limit) }),
   }),
   tool({
     name: 'compare_exposure',
@@ -120,9 +173,9 @@ const changeTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =
     changes: true,
     input: take.ApplyArguments,
     output: shape.AppliedShape,
-    run: async ({ planId, confirmOwner }) => {
+    run: async ({ planId, confirmOwner }, report) => {
       await assertOwn(client, planId, 'apply', { me, confirmOwner })
-      return client.applyPlan(planId)
+      return client.applyPlan(planId, steps(report))
     },
   }),
   tool({
@@ -134,7 +187,18 @@ const changeTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =
     changes: true,
     input: take.ChangedArguments,
     output: shape.RemovedShape,
-    run: async (given) => client.removePlan(await ownPlanOf(client, given, me)),
+    run: async (given, report) => client.removePlan(await ownPlanOf(client, given, me), steps(report)),
+  }),
+  tool({
+    name: 'extend_exposure',
+    title: 'Extend an exposure',
+    description:
+      'Sets a later end of an exposure that has one, in seconds from now. Never shortens it. Works only from the internal network.',
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+    changes: true,
+    input: take.ExtendArguments,
+    output: shape.ExtendedShape,
+    run: async ({ expiresIn, ...given }) => client.extendPlan(await ownPlanOf(client, given, me), expiresIn),
   }),
 ]
 
@@ -149,7 +213,8 @@ const driftTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =>
     changes: true,
     input: take.RepairArguments,
     output: shape.RepairedShape,
-    run: async ({ overwrite, ...exposed }) => client.repairPlan(await ownPlanOf(client, exposed, me), { overwrite }),
+    run: async ({ overwrite, ...exposed }, report) =>
+      client.repairPlan(await ownPlanOf(client, exposed, me), { overwrite, ...steps(report) }),
   }),
   tool({
     name: 'accept_exposure',
@@ -160,7 +225,7 @@ const driftTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =>
     changes: true,
     input: take.ChangedArguments,
     output: shape.ReleasedShape,
-    run: async (given) => client.acceptPlan(await ownPlanOf(client, given, me)),
+    run: async (given, report) => client.acceptPlan(await ownPlanOf(client, given, me), steps(report)),
   }),
   tool({
     name: 'renew_certificate',
@@ -171,9 +236,25 @@ const driftTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =>
     changes: true,
     input: take.ChangedArguments,
     output: shape.RenewedShape,
-    run: async (given) => client.renewPlan(await ownPlanOf(client, given, me)),
+    run: async (given, report) => client.renewPlan(await ownPlanOf(client, given, me), steps(report)),
   }),
 ]
+
+/** Reports each step of a run as it starts and ends. */
+const steps = (report: Report) => ({
+  onProgress: ({ step, name }: { readonly step: string; readonly name: string }) => report(`${step}: ${name}`),
+})
+
+/** What an agent seldom needs. `verbose` returns it, too. */
+const HOST_DETAILS = ['strip', 'latencies', 'checkedAt']
+const PLAN_DETAILS = ['digest', 'events', 'evidence', 'budget', 'fingerprint', 'lastRun']
+const POLICY_DETAILS = ['rateLimits', 'callOrder', 'conflictingRecordTypes', 'capability', 'adminToken']
+
+/** The body without members of these names, at every depth. */
+const brief = (body: object, verbose: boolean, details: readonly string[]): object =>
+  verbose
+    ? body
+    : JSON.parse(JSON.stringify(body, (name, value: unknown) => (details.includes(name) ? undefined : value)))
 
 /** The plan of an exposure. The schemas of the arguments require one of both. */
 const planOf = (client: DrawbridgeClient, { planId, host = '' }: take.Exposed): Promise<string> =>
@@ -210,9 +291,9 @@ function tool<T>({ input, inputUnder, output, run, changes = false, ...listed }:
       inputSchema: jsonSchema(policy && inputUnder ? inputUnder(policy) : input, 'input'),
       outputSchema: jsonSchema(output, 'output'),
     }),
-    async call(given) {
+    async call(given, report) {
       const { data, error } = input.safeParse(given)
-      return error ? badArguments(name, take.argumentErrors(error, given)) : run(data).then(answer, failure)
+      return error ? badArguments(name, take.argumentErrors(error, given)) : run(data, report).then(answer, failure)
     },
   }
 }

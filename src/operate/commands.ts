@@ -98,17 +98,30 @@ export function addDoctor(program: Command, machine: Machine): void {
   withExample(withJson(command), 'drawbridge doctor --config /etc/drawbridge/drawbridge.yaml --fix')
 }
 
-export function addShow(program: Command, machine: Machine): void {
-  const command = onThisMachine(program.command('show <host>'))
-    .description("print a host's nginx configuration as if the host stood alone, and where its entry is")
-    .option('--server <id>', 'the server whose edge is read (default: the Primary)')
-    .action(async (host: string, { config, server, json }: Configured & { server?: string }) => {
+/** What `show` prints without a configuration file. */
+export interface HostView {
+  readonly withOptions: (command: Command) => Command
+  readonly show: (host: string, options: object) => Promise<void>
+}
+
+export function addShow(program: Command, machine: Machine, view: HostView): void {
+  const command = view
+    .withOptions(program.command('show <host>'))
+    .description(
+      'show a host, its plan and its runs; with --config, its nginx configuration as if the host stood alone',
+    )
+    .option('--config <file>', 'print the nginx configuration of the host instead, on the server')
+    .option('--server <id>', 'with --config: the server whose edge is read (default: the Primary)')
+    .action(async (host: string, options: Partial<Configured> & { server?: string }) => {
+      const { config, server, json } = options
+      if (config === undefined) return view.show(host, options)
       const { entryLines, showEntry } = await import('./show.ts')
       const entry = await showEntry(await configIn(config), { host, server }, machine.readEntry)
       print({ body: entry, lines: () => entryLines(entry) }, json)
     })
   withExample(
-    withJson(command),
+    command,
+    'drawbridge show app.example.com',
     'drawbridge show app.example.com --config /etc/drawbridge/drawbridge.yaml',
     'drawbridge show app.example.com --server 73 --config /etc/drawbridge/drawbridge.yaml',
   )

@@ -16,6 +16,13 @@ export const SERVER_GRAMMAR = '^[A-Za-z0-9-]{1,32}$'
 export const HEALTH_GRAMMAR = '^/(?!/)[!$%&()*+,\\-./0-9:;=?@A-Z\\[\\]_a-z~]*$'
 export const LONGEST_HEALTH = 1024
 
+/** The same in words, for refusals. */
+export const GRAMMAR_IN_WORDS: Readonly<Record<string, string>> = {
+  [SERVER_GRAMMAR]: 'must be the id of a server: 1 to 32 letters, digits or hyphens',
+  [HEALTH_GRAMMAR]:
+    'must be a path such as /healthz: one slash, then visible ASCII without spaces, quotes, brackets < > { }, backslash, ^, | and #',
+}
+
 /** Checks the rules that the schema cannot express. Lists all bad fields at once. */
 function canonicalRequest(given: ExposureRequest): ExposureRequest & { host: string } {
   const errors: FieldError[] = []
@@ -81,7 +88,7 @@ function policyRefusals({ server, zone, port }: ExposureRequest, settings: PlanS
     refusals.push({
       code: 'zone_not_managed',
       field: 'zone',
-      message: `Zone ${zone} is not managed by this installation.`,
+      message: `Zone ${zone} is not managed by this installation. Managed zones: ${[...settings.zones.keys()].join(', ') || 'none'}.`,
     })
   }
   if (!isPortAllowed(settings.ports, server, port)) {

@@ -27,9 +27,18 @@ export async function confirm({ question, action, yes }: Confirmation): Promise<
   if (yes) return
   if (!process.stdin.isTTY) throw new UsageError(`Not a terminal: pass --yes to ${action} without a prompt.`)
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close())
+  // Ctrl-C and Ctrl-D leave the question. A closed input never answers it.
+  const left = new Promise<string>((resolve) => {
+    terminal.once('SIGINT', () => terminal.close())
+    terminal.once('close', () => resolve(LEFT))
+  })
+  const answer = await Promise.race([terminal.question(`${question} [y/N] `), left]).finally(() => terminal.close())
+  if (answer === LEFT) process.stderr.write('\n')
   if (!/^y(es)?$/i.test(answer.trim())) throw new Declined('Nothing was changed.')
 }
+
+/** No person can type it. */
+const LEFT = '\u0000'
 
 /** The command line is wrong: an option is missing or invalid. */
 export class UsageError extends Error {}

@@ -16,6 +16,8 @@ export interface Screen {
   /** Infinite for a file or a pipe, so that lines are not broken there. */
   readonly columns: number
   readonly isTerminal: boolean
+  /** Tables show every column that they have. */
+  readonly isWide?: boolean
   paint(tone: Tone, text: string): string
   print(...lines: readonly string[]): void
   /**

@@ -37,17 +37,26 @@ export interface Column<Row> {
   /** Gets the width that the other columns leave, and is clipped to it. */
   readonly flexible?: true
   readonly paint?: (padded: string, row: Row) => string
+  /** Left out where the screen is too narrow for all columns: the highest number first. Without it, always shown. */
+  readonly drop?: number
 }
 
 const GAP = 2
 const NARROWEST = 12
 
-/** Titles and rows. No line is wider than `width`, unless the flexible column would be too narrow. */
-export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
+/**
+ * Titles and rows. No line is wider than `width`: columns that can be left out are left out, and where the others do not fit
+ * either, each row becomes a block of lines.
+ */
+export function table<Row>(all: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
+  let columns = all
+  while (leastWidth(columns, rows) > width) {
+    const last = columns.reduce((most, { drop = 0 }) => Math.max(most, drop), 0)
+    if (last === 0) return blocks(all, rows, width)
+    columns = columns.filter(({ drop = 0 }) => drop !== last)
+  }
   const cells = rows.map((row) => columns.map((column) => column.text(row)))
-  const widest = columns.map(({ title }, at) =>
-    cells.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), title.length),
-  )
+  const widest = widthsOf(columns, rows)
   const fixed = widest.reduce((sum, one, at) => sum + GAP + (columns[at]?.flexible ? 0 : one), -GAP)
   const widths = widest.map((one, at) =>
     columns[at]?.flexible ? Math.max(NARROWEST, Math.min(one, width - fixed)) : one,
@@ -64,6 +73,26 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
     ),
     ...rows.map((row, index) => line(cells[index] ?? [], ({ paint }, padded) => paint?.(padded, row) ?? padded)),
   ]
+}
+
+const widthsOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): number[] =>
+  columns.map(({ title, text }) => rows.reduce((most, row) => Math.max(most, text(row).length), title.length))
+
+/** The width with the flexible column as narrow as it may be. */
+const leastWidth = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): number =>
+  widthsOf(columns, rows).reduce(
+    (sum, one, at) => sum + GAP + (columns[at]?.flexible ? Math.min(one, NARROWEST) : one),
+    -GAP,
+  )
+
+function blocks<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
+  return rows.flatMap((row, index) => [
+    ...(index === 0 ? [] : ['']),
+    ...pairs(
+      columns.map(({ title, text }) => [title.replace(/ .*/, ''), text(row)]),
+      width,
+    ),
+  ])
 }
 
 function fit(text: string, width: number, align: 'right' | undefined): string {
@@ -84,6 +113,15 @@ export function span(ms: number): string {
   return `${Math.floor(length / DAY)}d`
 }
 
+/** A duration that is left, rounded up: what was given as 2 hours is told as 2 hours a moment later. */
+export function spanLeft(ms: number): string {
+  const length = Math.max(0, ms)
+  if (length <= 2 * MINUTE) return `${Math.ceil(length / 1000)}s`
+  if (length < 2 * HOUR - MINUTE) return `${Math.ceil(length / MINUTE)}m`
+  if (length <= 2 * DAY) return `${Math.ceil(length / HOUR)}h`
+  return `${Math.ceil(length / DAY)}d`
+}
+
 /** `2026-01-31 12:00:00`, in UTC. */
 export const moment = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
 
@@ -93,5 +131,5 @@ export const shortMoment = (iso: string): string => moment(iso).slice(5, 16)
 /** A time, and the duration from now to it. */
 export function until(iso: string, now: number): string {
   const left = Date.parse(iso) - now
-  return `${moment(iso)} UTC (${left >= 0 ? `in ${span(left)}` : `${span(-left)} ago`})`
+  return `${moment(iso)} UTC (${left >= 0 ? `in ${spanLeft(left)}` : `${span(-left)} ago`})`
 }

@@ -14,8 +14,9 @@ export function addUp(program: Command): void {
       const { planLines } = await import('../views/plan.ts')
       const { applyLive } = await import('../live-run.ts')
       const { confirmAct } = await import('../ownership.ts')
-      const { planOrChange } = await import('../change.ts')
+      const { assertMayApply, planOrChange } = await import('../change.ts')
       const api = await apiClient(options)
+      assertMayApply(await api.policy())
       const me = await ownName(options.owner, process.env)
       const planned = await planOrChange(api, await requestFor(api, host, options), me)
       if ('unchanged' in planned) {

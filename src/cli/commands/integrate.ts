@@ -35,3 +35,16 @@ export function addCompletion(program: Command): void {
     'drawbridge completion fish > ~/.config/fish/completions/drawbridge.fish',
   )
 }
+
+/** For the scripts of `completion`: prints names that may follow, and nothing where the service does not answer. */
+export function addComplete(program: Command): void {
+  withUrl(program.command('complete', { hidden: true }))
+    .addArgument(new Argument('<what>').choices(['hosts', 'plans']))
+    .action(async (what: 'hosts' | 'plans', options: ApiOptions) => {
+      const api = await apiClient(options)
+      const hosts = async () => (await api.allHosts({ limit: '1000' })).hosts.map(({ host }) => host)
+      const plans = async () => (await api.listPlans({ limit: '200' })).plans.map(({ planId }) => planId)
+      const names = await (what === 'hosts' ? hosts() : plans()).catch(() => [])
+      if (names.length > 0) standardOutput().print(...names)
+    })
+}

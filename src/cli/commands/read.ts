@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
 import { UsageError, withExample } from '../../terminal/declare.ts'
-import { print } from '../../terminal/print.ts'
-import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
+import { print, printAs, standardOutput } from '../../terminal/print.ts'
+import type { Screen } from '../../terminal/screen.ts'
+import { type ApiOptions, apiClient, formatOf, type OutputOptions, withApiOptions, withOutput } from '../api-client.ts'
 import { EXIT } from '../exit-codes.ts'
+import { hostIn, parseDuration } from '../exposure-options.ts'
 import { diffFile, type FileOptions, withFile } from './exposures.ts'
 
-interface StatusOptions extends ApiOptions {
+interface StatusOptions extends OutputOptions {
   readonly search?: string
   readonly badge?: string
   readonly server?: string
@@ -14,36 +16,125 @@ interface StatusOptions extends ApiOptions {
 }
 
 export function addStatus(program: Command): void {
-  const command = withApiOptions(program.command('status'))
-    .description('list every host and its state')
+  const command = withOutput(program.command('status [host]'))
+    .description('list every host and its state, or show one; exit code 1 unless that one is RUNNING')
     .option('--search <text>', 'only hosts whose name contains this text')
     .option('--badge <badges>', 'only these states, such as "DOWN,HTTP 502"')
     .option('--server <id>', 'only hosts on this server')
     .option('--limit <count>', 'show at most this many hosts (default: all)')
     .option('--watch', 'keep running and show changes as they happen')
-    .action(async ({ url, json, watch, ...query }: StatusOptions) => {
+    .action(async (host: string | undefined, { url, json, output, watch, ...query }: StatusOptions) => {
+      const format = formatOf({ ...(output && { output }), ...(json && { json }) })
+      const options = url === undefined ? {} : { url }
+      if (host !== undefined) return showHealth(host, { ...options, ...(format && { output: format }) })
       const { statusLines } = await import('../views/status.ts')
-      const api = await apiClient(url === undefined ? {} : { url })
+      const api = await apiClient(options)
       if (watch) {
         const { watchHosts } = await import('../watch.ts')
-        return watchHosts(api, query, json === true)
+        return watchHosts(api, query, format === 'json')
       }
       const hosts = await api.allHosts(query)
-      print({ body: hosts, lines: (screen) => statusLines(hosts, screen) }, json)
+      const names = hosts.hosts.map((row) => row.host)
+      await printAs({ body: hosts, names, lines: (screen) => statusLines(hosts, screen) }, format)
     })
-  withExample(command, 'drawbridge status --badge "DOWN,HTTP 502"', 'drawbridge status --watch')
+  withExample(
+    command,
+    'drawbridge status --badge "DOWN,HTTP 502"',
+    'drawbridge status -o wide',
+    'drawbridge status --watch',
+  )
 }
 
 export function addHealth(program: Command): void {
-  const command = withApiOptions(program.command('health <host>'))
+  const command = withOutput(program.command('health <host>'))
     .description('show the last check, the server and the configuration file of a host; exit code 1 unless RUNNING')
-    .action(async (host: string, options: ApiOptions) => {
-      const { healthLines } = await import('../views/status.ts')
-      const health = await (await apiClient(options)).health(host)
-      const exitCode = health.badge === 'RUNNING' ? EXIT.ok : EXIT.notWell
-      print({ body: health, lines: (screen) => healthLines(health, screen, Date.now()), exitCode }, options.json)
-    })
+    .action(showHealth)
   withExample(command, 'drawbridge health hello.example.test')
+}
+
+async function showHealth(host: string, options: OutputOptions): Promise<void> {
+  const { healthLines } = await import('../views/status.ts')
+  const health = await (await apiClient(options)).health(hostIn(host))
+  const exitCode = health.badge === 'RUNNING' ? EXIT.ok : EXIT.notWell
+  const lines = (screen: Screen) => healthLines(health, screen, Date.now())
+  await printAs({ body: health, names: [health.host], lines, exitCode }, formatOf(options))
+}
+
+/** `drawbridge show HOST` without a configuration file: all that the service knows about a host. */
+export async function showHost(host: string, options: OutputOptions): Promise<void> {
+  const { healthLines } = await import('../views/status.ts')
+  const { planLines, runLines } = await import('../views/plan.ts')
+  const api = await apiClient(options)
+  const health = await api.health(hostIn(host))
+  const plan = health.planId === undefined ? undefined : await api.getPlan(health.planId)
+  const lines = (screen: Screen) => [
+    ...healthLines(health, screen, Date.now()),
+    ...(plan ? ['', ...planLines(plan, screen, Date.now()), ...runLines(plan.runs ?? [], screen)] : []),
+  ]
+  await printAs({ body: { ...health, plan: plan ?? null }, names: [health.host], lines }, formatOf(options))
+}
+
+interface WaitOptions extends OutputOptions {
+  readonly for: string
+  readonly timeout: string
+}
+
+export function addWait(program: Command): void {
+  const command = withOutput(program.command('wait <host>'))
+    .description('wait until a host has a state; exit code 1 if it does not get it in time')
+    .option('--for <badge>', 'the state to wait for, such as RUNNING or "HTTP 502"', 'RUNNING')
+    .option('--timeout <duration>', 'how long to wait, such as 90s or 5m', '5m')
+    .action(async (host: string, options: WaitOptions) => {
+      const { waitForBadge } = await import('../../client/wait.ts')
+      const { healthLines } = await import('../views/status.ts')
+      const limitMs = parseDuration(options.timeout, '--timeout') * 1000
+      const api = await apiClient(options)
+      const { reached, health } = await waitForBadge(api, hostIn(host), options.for.toUpperCase(), limitMs)
+      if (!health) throw new UsageError(`${hostIn(host)} is not exposed. drawbridge status lists every host.`)
+      if (!reached)
+        process.stderr.write(`${health.host} is ${health.badge} after ${options.timeout}, not ${options.for}.\n`)
+      const exitCode = reached ? EXIT.ok : EXIT.notWell
+      const lines = (screen: Screen) => healthLines(health, screen, Date.now())
+      await printAs({ body: health, names: [health.host], lines, exitCode }, formatOf(options))
+    })
+  withExample(command, 'drawbridge wait hello.example.test --for RUNNING --timeout 2m')
+}
+
+interface EventsOptions extends OutputOptions {
+  readonly follow?: boolean
+  readonly limit: string
+  readonly host?: string
+  readonly type?: string
+}
+
+export function addEvents(program: Command): void {
+  const command = withOutput(program.command('events'))
+    .description('list recent events, or follow them as they happen (internal network only)')
+    .option('--follow', 'keep running and show events as they happen')
+    .option('--limit <count>', 'show at most this many past events', '20')
+    .option('--host <host>', 'only events of this host')
+    .option('--type <types>', 'only these types, such as "exposure.applied,host.badge"')
+    .action(async ({ follow, limit, host, type, ...options }: EventsOptions) => {
+      const { recentEvents } = await import('../../client/wait.ts')
+      const { eventLines } = await import('../views/events.ts')
+      const api = await apiClient(options)
+      const query = { ...(host !== undefined && { host: hostIn(host) }), ...(type !== undefined && { type }) }
+      const events = await recentEvents(api, query, Number(limit) || 20)
+      const format = formatOf(options)
+      if (!follow) {
+        const names = events.map(({ id }) => id)
+        await printAs({ body: { events }, names, lines: (screen) => eventLines(events, screen) }, format)
+        return
+      }
+      const screen = standardOutput()
+      const show = (event: (typeof events)[number]) =>
+        screen.print(...(format === 'json' ? [JSON.stringify(event)] : eventLines([event], screen)))
+      for (const event of events) show(event)
+      const lastEventId = events.at(-1)?.seq
+      const after = lastEventId === undefined ? {} : { lastEventId: String(lastEventId) }
+      for await (const event of api.events(query, after)) show(event)
+    })
+  withExample(command, 'drawbridge events --limit 50', 'drawbridge events --follow --host hello.example.test')
 }
 
 export function addDiagnose(program: Command): void {
@@ -53,7 +144,7 @@ export function addDiagnose(program: Command): void {
       const { diagnosisLines } = await import('../views/diagnosis.ts')
       const { diagnosisIn } = await import('../../client/advice.ts')
       const { commandsFor } = await import('../next-action.ts')
-      const told = await (await apiClient(options)).diagnose(host)
+      const told = await (await apiClient(options)).diagnose(hostIn(host))
       const diagnosis = diagnosisIn(told, commandsFor(told.host))
       const exitCode = diagnosis.badge === 'RUNNING' ? EXIT.ok : EXIT.notWell
       print({ body: diagnosis, lines: (screen) => diagnosisLines(diagnosis, screen), exitCode }, options.json)
@@ -74,7 +165,7 @@ export function addDiff(program: Command): void {
       if (file !== undefined && host === undefined && !all) return diffFile(file, { ...options, json })
       if (file !== undefined || prune) throw new UsageError('Pass -f without a host and without --all.')
       const { driftLines, readDrifts } = await import('../views/drift.ts')
-      const drifts = await readDrifts(await apiClient(options), host, all === true)
+      const drifts = await readDrifts(await apiClient(options), host && hostIn(host), all === true)
       const exitCode = drifts.every(({ differences }) => differences.length === 0) ? EXIT.ok : EXIT.notWell
       print({ body: { drifts }, lines: (screen) => driftLines(drifts, screen), exitCode }, json)
     })
@@ -99,16 +190,35 @@ export function addPolicy(program: Command): void {
 }
 
 export function addPlans(program: Command): void {
-  const command = withApiOptions(program.command('plans'))
+  const command = withOutput(program.command('plans'))
     .description('list recent plans, newest first (internal network only)')
     .option('--limit <count>', 'show at most this many plans', '50')
     .option('--cursor <place>', 'continue after the last page')
-    .action(async ({ limit, cursor, ...options }: ApiOptions & { limit: string; cursor?: string }) => {
+    .action(async ({ limit, cursor, ...options }: OutputOptions & { limit: string; cursor?: string }) => {
       const { plansLines } = await import('../views/plan.ts')
       const page = await (await apiClient(options)).listPlans({ limit, ...(cursor !== undefined && { cursor }) })
-      print({ body: page, lines: (screen) => plansLines(page, screen) }, options.json)
+      const names = page.plans.map(({ planId }) => planId)
+      await printAs({ body: page, names, lines: (screen) => plansLines(page, screen) }, formatOf(options))
     })
   withExample(command, 'drawbridge plans --limit 10')
+  const show = withOutput(command.command('show <planOrHost>'))
+    .description('show a plan with its runs, or follow the run that is in progress')
+    .option('--follow', 'show the steps of the newest run until it ends')
+    .action(async (planOrHost: string, { follow, ...options }: OutputOptions & { follow?: boolean }) => {
+      const { planLines, runLines } = await import('../views/plan.ts')
+      const { planIdOf } = await import('../plan-of.ts')
+      const api = await apiClient(options)
+      const planId = await planIdOf(api, planOrHost)
+      if (follow) {
+        const { followLive } = await import('../live-run.ts')
+        await api.getPlan(planId)
+        await followLive(api, planId)
+      }
+      const plan = await api.getPlan(planId)
+      const lines = (screen: Screen) => [...planLines(plan, screen, Date.now()), ...runLines(plan.runs ?? [], screen)]
+      await printAs({ body: plan, names: [plan.planId], lines }, formatOf(options))
+    })
+  withExample(show, 'drawbridge plans show plan_4c7p0wq9d2f6h8k1m3n5r7t9v0', 'drawbridge plans show hello.example.test')
 }
 
 export function addAudit(program: Command): Command {

@@ -20,7 +20,7 @@ export function auditLines({ lines, nextAfter }: AuditView, screen: Screen): str
   if (lines.length === 0) return ['No audit lines match.']
   const rows = table(
     [
-      { title: 'LINE', text: ({ seq }) => String(seq), align: 'right' },
+      { title: 'LINE', text: ({ seq }) => String(seq), align: 'right', drop: 1 },
       { title: 'WHEN (UTC)', text: ({ at }) => (screen.isTerminal ? shortMoment(at) : moment(at)) },
       { title: 'WHO', text: ({ actor }) => actor },
       { title: 'WHAT', text: ({ action }) => action },

@@ -1,5 +1,5 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
-import { hanging, moment, shortMoment, span, table, until } from '../../terminal/text.ts'
+import { type Column, hanging, moment, shortMoment, spanLeft, table, until } from '../../terminal/text.ts'
 
 export interface CheckView {
   readonly name: string
@@ -64,14 +64,16 @@ export function planLines(plan: PlanView, screen: Screen, now: number, former?: 
     `URL: ${plan.url}`,
     ...(owner === undefined ? [] : hanging('Owner: ', 7, owner, screen.columns)),
     ...(note === undefined ? [] : hanging('Note: ', 6, note, screen.columns)),
-    ...(lifetime === undefined ? [] : [`The exposure expires ${span(lifetime * 1000)} after the apply.`]),
-    `The plan can be applied until ${until(plan.expiresAt, now)}.`,
+    ...(lifetime === undefined ? [] : [`The exposure expires ${spanLeft(lifetime * 1000)} after the apply.`]),
+    ...(plan.state === 'planned' || plan.state === 'rolled_back'
+      ? hanging('', 0, `The plan can be applied until ${until(plan.expiresAt, now)}.`, screen.columns)
+      : []),
   ]
 }
 
 function beforeAndAfter({ request, expiresAt }: FormerView, after: RequestView, screen: Screen, now: number): string[] {
   const end = expiresAt === null ? 'never' : expiresAt === undefined ? 'unknown' : until(expiresAt, now)
-  const newEnd = after.expiresIn === undefined ? 'never' : `${span(after.expiresIn * 1000)} after the apply`
+  const newEnd = after.expiresIn === undefined ? 'never' : `${spanLeft(after.expiresIn * 1000)} after the apply`
   const rows: readonly (readonly [name: string, before: string, after: string])[] = [
     ['server', request.server, after.server],
     ['port', String(request.port), String(after.port)],
@@ -118,12 +120,34 @@ function changeText(change: ChangeView): [verb: string, text: string] {
   return [action, kind]
 }
 
+/** The runs of a plan, oldest first: what was done, when, and how it ended. */
+export function runLines(runs: readonly RunView[], screen: Screen): string[] {
+  if (runs.length === 0) return []
+  const lines = runs.flatMap(({ action, state, startedAt, actor }) =>
+    hanging(
+      `  ${action.padEnd(12)}`,
+      14,
+      `${state}, ${moment(startedAt)} UTC${actor === undefined ? '' : `, by ${actor}`}`,
+      screen.columns,
+    ),
+  )
+  return ['', 'Runs', ...lines]
+}
+
+interface RunView {
+  readonly action: string
+  readonly state: string
+  readonly startedAt: string
+  readonly actor?: string | undefined
+}
+
 export interface PlanPageView {
   readonly plans: readonly {
     readonly planId: string
     readonly state: string
     readonly host: string
     readonly createdAt: string
+    readonly request?: Pick<RequestView, 'owner' | 'note'> | undefined
   }[]
   readonly nextCursor: string | null
 }
@@ -145,6 +169,12 @@ export function plansLines({ plans, nextCursor }: PlanPageView, screen: Screen):
         text: ({ createdAt }) => (screen.isTerminal ? shortMoment(createdAt) : moment(createdAt)),
       },
       { title: 'PLAN', text: ({ planId }) => planId },
+      ...(screen.isWide
+        ? ([
+            { title: 'OWNER', text: ({ request }) => request?.owner ?? '-' },
+            { title: 'NOTE', text: ({ request }) => request?.note ?? '-' },
+          ] satisfies Column<PlanPageView['plans'][number]>[])
+        : []),
     ],
     plans,
     screen.columns,

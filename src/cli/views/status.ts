@@ -1,5 +1,5 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
-import { type Column, moment, pairs, span, table, until } from '../../terminal/text.ts'
+import { type Column, hanging, moment, pairs, span, spanLeft, table, until } from '../../terminal/text.ts'
 
 export interface HostView {
   readonly host: string
@@ -11,6 +11,7 @@ export interface HostView {
   readonly uptime24h: number | null
   readonly certificate: { readonly notAfter: string; readonly level: string } | null
   readonly expiresAt: string | null
+  readonly planId?: string | undefined
   readonly owner?: string | undefined
   readonly note?: string | undefined
 }
@@ -25,12 +26,23 @@ export interface HostsView {
 
 export function statusLines(body: HostsView, screen: Screen): string[] {
   const { hosts, matched } = body
-  if (matched === 0) return [body.total === 0 ? 'The edge serves no host yet.' : 'No host matches.', ...totals(body)]
+  if (matched === 0)
+    return [body.total === 0 ? 'The edge serves no host yet.' : 'No host matches.', ...totals(body, screen.columns)]
   const more =
     matched > hosts.length
-      ? [`… and ${matched - hosts.length} more. Use --search to filter or --limit to show more.`]
+      ? hanging(
+          '',
+          0,
+          `… and ${matched - hosts.length} more. Use --search to filter or --limit to show more.`,
+          screen.columns,
+        )
       : []
-  return [...table(columnsAt(Date.parse(body.at), screen), hosts, screen.columns), ...more, '', ...totals(body)]
+  return [
+    ...table(columnsAt(Date.parse(body.at), screen), hosts, screen.columns),
+    ...more,
+    '',
+    ...totals(body, screen.columns),
+  ]
 }
 
 function columnsAt(now: number, screen: Screen): Column<HostView>[] {
@@ -41,24 +53,41 @@ function columnsAt(now: number, screen: Screen): Column<HostView>[] {
       text: ({ badge }) => badge,
       paint: (padded, { badge }) => screen.paint(badgeTone(badge), padded),
     },
-    { title: 'FOR', text: ({ since }) => (since === null ? '-' : span(now - Date.parse(since))), align: 'right' },
-    { title: 'SERVER', text: ({ server }) => server ?? '-' },
-    { title: 'ANSWER', text: ({ latencyMs }) => (latencyMs === null ? '-' : `${latencyMs} ms`), align: 'right' },
-    { title: 'UP 24H', text: ({ uptime24h }) => share(uptime24h), align: 'right' },
-    { title: 'CERT', text: ({ certificate }) => untilEnd(certificate?.notAfter ?? null, now), align: 'right' },
-    { title: 'EXPIRES', text: ({ expiresAt }) => untilEnd(expiresAt, now), align: 'right' },
+    {
+      title: 'FOR',
+      text: ({ since }) => (since === null ? '-' : span(now - Date.parse(since))),
+      align: 'right',
+      drop: 1,
+    },
+    { title: 'SERVER', text: ({ server }) => server ?? '-', drop: 4 },
+    {
+      title: 'ANSWER',
+      text: ({ latencyMs }) => (latencyMs === null ? '-' : `${latencyMs} ms`),
+      align: 'right',
+      drop: 6,
+    },
+    { title: 'UP 24H', text: ({ uptime24h }) => share(uptime24h), align: 'right', drop: 5 },
+    { title: 'CERT', text: ({ certificate }) => untilEnd(certificate?.notAfter ?? null, now), align: 'right', drop: 3 },
+    { title: 'EXPIRES', text: ({ expiresAt }) => untilEnd(expiresAt, now), align: 'right', drop: 2 },
+    ...(screen.isWide
+      ? ([
+          { title: 'OWNER', text: ({ owner }) => owner ?? '-' },
+          { title: 'PLAN', text: ({ planId }) => planId ?? '-' },
+          { title: 'NOTE', text: ({ note }) => note ?? '-' },
+        ] satisfies Column<HostView>[])
+      : []),
   ]
 }
 
 /** Rounded down, so that 100% means no failed check. */
 const share = (part: number | null): string => (part === null ? '-' : `${Math.floor(part * 1000) / 10}%`)
 
-const untilEnd = (iso: string | null, now: number): string => (iso === null ? '-' : span(Date.parse(iso) - now))
+const untilEnd = (iso: string | null, now: number): string => (iso === null ? '-' : spanLeft(Date.parse(iso) - now))
 
-function totals({ total, counts }: HostsView): string[] {
+function totals({ total, counts }: HostsView, columns: number): string[] {
   const parts = Object.entries(counts).filter(([, count]) => count > 0)
   const summary = parts.map(([badge, count]) => `${count} ${badge}`).join(', ')
-  return [`${total} ${total === 1 ? 'host' : 'hosts'}${summary ? `: ${summary}` : ''}`]
+  return hanging('', 0, `${total} ${total === 1 ? 'host' : 'hosts'}${summary ? `: ${summary}` : ''}`, columns)
 }
 
 export interface HealthView extends HostView {
@@ -70,7 +99,6 @@ export interface HealthView extends HostView {
     readonly reason: string | null
   } | null
   readonly configPath: string | null
-  readonly planId?: string | undefined
 }
 
 export function healthLines(health: HealthView, screen: Screen, now: number): string[] {

@@ -52,13 +52,17 @@ export interface ProblemView {
   readonly rollback?: readonly StepView[] | undefined
 }
 
+const isToldBelow = ({ detail, errors = [], checks = [], steps = [] }: ProblemView): boolean =>
+  [...errors.map(({ message }) => message), ...[...checks, ...steps].map((told) => told.detail)].includes(detail)
+
 export function refusalLines(problem: ProblemView, screen: Screen): string[] {
   const { title, code, detail, nextAction, retryAfter, requestId, errors = [], checks = [] } = problem
   const part = (name: string, text: string) => hanging(`  ${name.padEnd(6)}`, 8, text, screen.columns)
   return [
     `${screen.paint('bad', title)} (${code})`,
-    ...part('why', detail),
-    ...errors.flatMap(({ field, message }) => part('', `${field} ${message}`)),
+    // A reason that a field, a check or a step tells is not told twice.
+    ...(isToldBelow(problem) ? [] : part('why', detail)),
+    ...errors.flatMap(({ field, message }) => part('', /^[A-Z]/.test(message) ? message : `${field} ${message}`)),
     ...checkLines(checks, screen),
     ...[...(problem.steps ?? []), ...(problem.rollback ?? [])].flatMap((step) => stepLines(step, screen)),
     ...part('next', nextAction),

@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { ERRORS, type FieldError, Problem } from '../../model/errors.ts'
-import { badFields } from '../../plan/desired.ts'
+import { badFields, GRAMMAR_IN_WORDS } from '../../plan/desired.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
 
 /** The body of every refusal (RFC 9457). */
@@ -93,7 +93,7 @@ function messageOf({ keyword, params, message }: Validation[number]): string {
     case 'format':
       return FORMATS[String(params.format)] ?? 'has the wrong form'
     case 'pattern':
-      return `must match ${params.pattern}`
+      return GRAMMAR_IN_WORDS[String(params.pattern)] ?? 'has the wrong form; the API document describes it'
     case 'anyOf':
     case 'enum':
     case 'const':

@@ -42,13 +42,13 @@ export const LLMS_TEXT = `# Drawbridge
 ## Order of calls
 1. GET /api/policy: zones, servers, ports, and in caller.may what you may do from your address.
 2. GET /api/health?host=NAME: the state of a host. 404 host_not_found means that the name is not exposed and can be planned.
-3. POST /api/deploy/plan {zone, subdomain, server, port, health, tls, expiresIn?, replaces?}: changes nothing,
+3. POST /api/deploy/plan {zone, subdomain, server, port, health, tls, expiresIn?, replaces?, owner?, note?}: changes nothing,
    returns planId, changes and steps in order. replaces: the planId of your applied exposure of the same name, to change it.
 4. POST /api/internal/token {planId, action?: "apply"|"remove"|"repair"|"accept"|"renew"}: returns a capability, only on
    the internal network.
 5. POST /api/deploy/apply {planId} with the header x-deploy-capability.
 6. POST /api/deploy/remove {planId} with a new capability for "remove". POST /api/deploy/extend {planId, expiresIn} with a
-   capability for "apply"; it never shortens.
+   new capability for "apply": only for an applied plan that has an end, and expiresIn must end later than expiresAt. It never shortens.
    POST /api/deploy/renew {planId} with a capability for "renew": a new certificate now. The service also renews
    certificates automatically before they expire.
 7. If a host is DRIFT, NO DNS or CERT, GET /api/diagnose?host=NAME names in cause.acts what helps.
@@ -56,12 +56,19 @@ export const LLMS_TEXT = `# Drawbridge
    "repair" writes the exposure again as it was applied. POST /api/deploy/accept {planId} with a capability for "accept"
    leaves the host as it stands and stops managing it.
 
+## Units and limits
+- expiresIn is in seconds, 300 to 2592000 (30 days): of a plan counted from the apply, of extend from now. retryAfter is in seconds.
+- Members that end with Ms, and ms of a step, are milliseconds. Times are ISO 8601 in UTC. uptime24h is a part of 1.
+- A body has at most 16 KiB, owner 64 and note 200 characters. A page has at most 500 hosts or 200 plans; pass nextCursor as cursor.
+- A plan can be applied until its expiresAt, plan.ttlSeconds after it was made. Requests are limited by rateLimits of the policy.
+
 ## Rules
 - A capability is valid for one use, one plan, one action, one address and five minutes. Use it at once. Never print, log,
   store or share it. \`drawbridge mcp\` and \`drawbridge apply\` handle capabilities for you: prefer them.
 - Outside the internal network you can read and plan only. No header changes that.
 - The backend must answer HTTP 2xx on its health path before it can be planned, and again before it is applied.
-- A name that has any DNS record is taken. Choose another name; never ask anybody to delete records for it.
+- A name that has any DNS record is taken, and so is one that is exposed. Choose another name, or change your own
+  exposure with replaces; never ask anybody to delete records for it.
 - Show a plan's changes to your user before you apply it. Use expiresIn for a trial.
 - Ask your user before you send overwrite: true, which discards what somebody else changed, and before you accept.
 - apply, remove, repair and accept answer when the run has ended (or send Prefer: respond-async and follow
@@ -71,16 +78,16 @@ export const LLMS_TEXT = `# Drawbridge
 ## Refusals
 Every refusal is application/problem+json with code, detail, retryable and nextAction. Act on code; do what nextAction says;
 repeat the same call only when retryable is true, after retryAfter seconds if given.
-- Correct the request: invalid_request, server_not_allowed, zone_not_managed, port_not_allowed.
-- Fix the backend, DNS, certificate or edge: backend_unhealthy, dns_name_taken, dns_unavailable, certificate_unavailable, proxy_name_taken,
+- Correct the request: invalid_request, server_not_allowed, zone_not_managed, port_not_allowed, dns_name_taken.
+- Fix the backend, DNS, certificate or edge: backend_unhealthy, dns_unavailable, certificate_unavailable, proxy_name_taken,
   proxy_config_broken.
 - Wrong network or address: internal_network_required, host_not_allowed, origin_not_allowed.
 - Get a new capability: capability_required, capability_invalid, capability_expired, capability_used.
-- Read the plan: plan_not_found, plan_expired, plan_not_applied, plan_already_applied, plan_busy, lease_not_longer.
+- Read the plan: plan_not_found, plan_expired, plan_not_applied, plan_already_applied, lease_not_longer.
 - Plan again: plan_stale. Ask a person: changed_elsewhere.
 - Rolled back: apply_failed, remove_failed, repair_failed, accept_failed, renew_failed. Read steps and detail; try again once.
 - Stop and ask a person: rollback_blocked. The host is blocked until \`drawbridge resolve\` runs on the server.
-- Wait: rate_limited, unavailable.
+- Wait: rate_limited, unavailable, plan_busy (holder.planId is the plan of the other run).
 
 ## More
 - GET /api/hosts: every host with its badge. GET /api/diagnose?host=NAME: the state of every link, one cause, advice.

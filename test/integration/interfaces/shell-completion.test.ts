@@ -24,6 +24,15 @@ describe('shell completion', () => {
     expect(offered('audit', '')).toContain('verify')
   })
 
+  test('offers the hosts and plans that the service tells', () => {
+    const script = completionFor('bash', vocabularyOf(commandLine()))
+    const told = 'drawbridge() { [ "$2" = hosts ] && echo hello.lab.test || echo plan_1; }'
+    const ask = `COMP_WORDS=(drawbridge remove ""); COMP_CWORD=2; _drawbridge; echo \${COMPREPLY[@]}`
+    const shown = execFileSync('bash', ['-c', `${told}\n${script}\n${ask}`], { encoding: 'utf8' })
+    expect(shown).toMatch(/hello\.lab\.test plan_1/)
+    expect(script).not.toContain('complete -c')
+  })
+
   test('quotes the same words for zsh and fish', () => {
     const entries = vocabularyOf(new Command('drawbridge').addCommand(new Command('up').description("a person's word")))
     expect(completionFor('zsh', entries)).toContain("'up:a person’s word'")

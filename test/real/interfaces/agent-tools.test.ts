@@ -58,8 +58,10 @@ async function lookedAt(subdomain: string): Promise<string[]> {
 test('every tool is offered with an open outputSchema, a closed inputSchema and honest hints; read-only ones change nothing', async () => {
   const reading = await startAgent(lab.description.inside, '--read-only')
   await reading.close()
-  const looks = ['get_policy', 'list_hosts', 'check_host', 'diagnose_host', 'compare_exposure']
-  const changes = ['apply_plan', 'remove_exposure', 'repair_exposure', 'accept_exposure', 'renew_certificate']
+  const plans = ['wait_for_host', 'get_plan', 'list_plans', 'recent_events', 'compare_exposure']
+  const looks = ['get_policy', 'list_hosts', 'check_host', 'diagnose_host', ...plans]
+  const drift = ['repair_exposure', 'accept_exposure', 'renew_certificate']
+  const changes = ['apply_plan', 'remove_exposure', 'extend_exposure', ...drift]
   const offered = reading.tools.map(({ name }) => name)
   expect(offered).toEqual([...looks, 'plan_exposure'])
   expect(inside.tools.map(({ name }) => name)).toEqual([...offered, ...changes])
@@ -82,11 +84,30 @@ describe("the SDK's client accepts every answer by its schema", () => {
     const plan = structured(await inside.use('plan_exposure', request('life', { tls: true, expiresIn: 3600 })))
     expect(plan).toMatchObject({ state: 'planned', host: hostOf('life') })
     const { planId } = plan
-    expect(structured(await inside.use('apply_plan', { planId }))).toMatchObject({
-      state: 'applied',
-      verification: { primary: { ok: true } },
+    expect(structured(await inside.use('get_plan', { planId }))).toMatchObject({ state: 'planned' })
+    const heard: string[] = []
+    const applying = await inside.use('apply_plan', { planId }, ({ message = '' }) => heard.push(message))
+    expect(structured(applying)).toMatchObject({ state: 'applied', verification: { primary: { ok: true } } })
+    expect(heard).toEqual(expect.arrayContaining(['check: started', 'dns: done', 'verify: done']))
+    const host = hostOf('life')
+    expect(structured(await inside.use('wait_for_host', { host }))).toMatchObject({ reached: true, badge: 'RUNNING' })
+    expect(structured(await inside.use('wait_for_host', { host, badge: 'DOWN', timeoutSeconds: 1 }))).toMatchObject({
+      reached: false,
+      badge: 'RUNNING',
     })
-    await badgeBecomes('life', 'RUNNING')
+    expect(structured(await inside.use('get_plan', { host }))).toMatchObject({ planId, state: 'applied' })
+    expect(structured(await inside.use('list_plans')).plans).toMatchObject([{ planId }])
+    expect(structured(await inside.use('extend_exposure', { host, expiresIn: 7200 }))).toMatchObject({ planId })
+    expect(errorOf(await inside.use('extend_exposure', { planId, expiresIn: 300 }))).toMatchObject({
+      code: 'lease_not_longer',
+    })
+    const { events } = structured(await inside.use('recent_events', { host })) as unknown as { events: object[] }
+    expect(events).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: 'exposure.applied' }),
+        expect.objectContaining({ type: 'exposure.extended' }),
+      ]),
+    )
     expect(await lookedAt('life')).toEqual(['healthy'])
     expect(structured(await inside.use('check_host', { host: hostOf('life') }))).toMatchObject({ planId })
     expect(structured(await inside.use('remove_exposure', { planId }))).toMatchObject({ state: 'removed' })
@@ -100,6 +121,13 @@ describe("the SDK's client accepts every answer by its schema", () => {
     expect(errorOf(await outside.use('remove_exposure', { planId }))).toMatchObject({
       code: 'internal_network_required',
     })
+    expect(structured(await outside.use('get_plan', { planId }))).toMatchObject({ state: 'planned' })
+    for (const [tool, args] of [
+      ['list_plans', {}],
+      ['recent_events', {}],
+      ['extend_exposure', { planId, expiresIn: 3600 }],
+    ] as const)
+      expect(errorOf(await outside.use(tool, args)), tool).toMatchObject({ code: 'internal_network_required' })
   })
 
   test('of a host that is well, then drifts, then has no backend', async () => {

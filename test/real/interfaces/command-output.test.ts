@@ -16,7 +16,8 @@ afterAll(() => api?.close())
 const steady = (text: string): string =>
   text
     .replaceAll(/ \d+ ms$/gm, ' N ms')
-    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-01-31 12:00:00')
+    .replaceAll(/\d{4}-\d\d-\d\d(\s+)\d\d:\d\d:\d\d/g, (_, gap: string) => `2026-01-31${gap}12:00:00`)
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-01-31T12:00:00.000Z')
     .replaceAll(/\b\d\d-\d\d \d\d:\d\d\b(?!:)/g, '01-31 12:00')
     .replaceAll(api.url, 'http://127.0.0.1:8045')
 
@@ -34,24 +35,49 @@ const SHOWN = [
   'diff hello.example.test',
   'repair hello.example.test --overwrite',
   'accept hello.example.test --yes',
+  'show hello.example.test',
+  'status hello.example.test',
+  'status -o wide',
+  'status -o name',
+  'status -o yaml',
+  'wait hello.example.test --for RUNNING',
   'plans',
+  'plans -o name',
+  'plans show plan_4c7p0wq9d2f6h8k1m3n5r7t9v0',
+  'plans show https://hello.example.test/',
   'audit',
   SICK,
 ]
 
 const quoted = (line: string) => `${launcher()} ${line} --url ${api.url}`
 
-describe('for a person at 80 columns', () => {
+/** A word that is never broken, so that it can be copied. */
+const UNBREAKABLE = /\/etc\/nginx|plan_|https?:|sha256:|hosts\/|NO_CHANGE|-o |^@ /
+const TABLES = /^@ (status|plans|audit)$/
+
+describe.each([40, 80, 160])('for a person at %d columns', (columns) => {
   test('every command shows what it has to say, and no line is longer', async () => {
     // One terminal for all commands: an `@` line separates them.
-    const output = await onTerminal(SHOWN.map((line) => `echo '@ ${line}'; ${quoted(line)} 2>&1`).join('; '))
+    const shown =
+      columns === 80 ? SHOWN : SHOWN.filter((line) => !line.startsWith('up ') && !/^(repair|accept)/.test(line))
+    const all = shown.map((line) => `echo '@ ${line}'; ${quoted(line)} 2>&1`).join('; ')
+    const output = await onTerminal(all, { columns })
     const screen = finalScreen(output)
     expect(steady(screen.join('\n'))).toMatchSnapshot()
-    const unbreakable = /\/etc\/nginx|plan_|https?:/
-    expect(screen.filter((line) => line.length > 80 && !unbreakable.test(line))).toEqual([])
+    let isTable = false
+    let isWide = false
+    for (const line of screen) {
+      if (line.startsWith('@ ')) {
+        isTable = TABLES.test(line)
+        isWide = line.includes('-o ')
+      } else if (isTable || !(isWide || UNBREAKABLE.test(line) || (columns === 40 && !line.includes(' '))))
+        expect(line.length, line).toBeLessThanOrEqual(columns === 40 && !isTable ? 64 : columns)
+    }
     expect(output).toContain('\u001b[32m')
-  })
+  }, 90_000)
+})
 
+describe('for a person', () => {
   test('NO_COLOR leaves the words', async () => {
     const output = await onTerminal(quoted('status'), { environment: { NO_COLOR: '1' } })
     expect(output).not.toContain('\u001b[')
@@ -66,6 +92,35 @@ describe('for a person at 80 columns', () => {
     expect(declined).toContain('code 8')
     expect(await onTerminal(line, { input: 'y\n' })).toContain('Exposed: ')
   })
+})
+
+test('leaving a question by Ctrl-C or Ctrl-D says that nothing was changed, and ends with 8', async () => {
+  for (const key of ['\u0003', '\u0004']) {
+    const line = `${quoted('down hello.example.test')}; echo "code $?"`
+    const left = await onTerminal(`stty sane; stty cols 80 -echo; ${line}`, { input: key, inputAfter: '[y/N]' })
+    expect(left).toMatch(/Remove hello\.example\.test\? \[y\/N\][\s\S]*Nothing was changed\.[\s\S]*code 8/)
+  }
+})
+
+test('Ctrl-C during a run restores the cursor, says that the run goes on, and how to follow it', async () => {
+  const line = `${quoted('apply plan_4c7p0wq9d2f6h8k1m3n5r7t9v0')}; echo "code $?"`
+  const left = await onTerminal(`trap : INT; ${line}`, { input: '\u0003', inputAfter: 'back up' })
+  expect(left).toContain('\u001b[?25h')
+  expect(left).toMatch(
+    /The run goes on[\s\S]*drawbridge plans show plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 --follow[\s\S]*code 130/,
+  )
+})
+
+test('names are taken as people have them: a URL, a zone that is not managed, letters that DNS does not have', async () => {
+  const planning = ['--server', '25', '--port', '3000', '--url', api.url]
+  expect((await drawbridge(['plan', 'https://hello.example.test/path', ...planning])).code).toBe(0)
+  const unicode = await drawbridge(['plan', 'münchen.example.test', ...planning])
+  expect(unicode).toMatchObject({ code: 2, stderr: expect.stringContaining('xn--mnchen-3ya.example.test') })
+})
+
+test('a refusal tells its reason once', async () => {
+  const { stderr } = await drawbridge(['extend', 'plan_x', '--for', '2h', '--url', api.url])
+  expect(stderr.match(/HTTP 503/g)?.length).toBeLessThanOrEqual(2)
 })
 
 describe('a repair that would overwrite something', () => {
@@ -108,7 +163,7 @@ describe('without a terminal', () => {
 
   test('--json is one document on standard output, refusals too', async () => {
     await Promise.all(
-      SHOWN.map(async (line) => {
+      SHOWN.filter((line) => !line.includes(' -o ')).map(async (line) => {
         const { stdout, stderr } = await drawbridge([...line.split(' '), '--json', '--url', api.url])
         expect(() => JSON.parse(stdout), line).not.toThrow()
         expect(stderr, line).toBe('')

@@ -1,6 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult, Progress } from '@modelcontextprotocol/sdk/types.js'
 import { expect } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 
@@ -28,8 +28,11 @@ export async function startAgent(url: string, ...options: string[]) {
     return send.call(transport, message)
   }
   const { tools } = await client.listTools()
-  const use = async (name: string, args: Record<string, unknown> = {}) =>
-    (await client.callTool({ name, arguments: args }, undefined, { timeout: 60_000 })) as CallToolResult
+  const use = async (name: string, args: Record<string, unknown> = {}, onprogress?: (progress: Progress) => void) =>
+    (await client.callTool({ name, arguments: args }, undefined, {
+      timeout: 60_000,
+      ...(onprogress && { onprogress }),
+    })) as CallToolResult
   return { tools, transcript, use, close: () => client.close() }
 }
 

@@ -3,20 +3,29 @@ import { findProgram } from '../../../lab/program.ts'
 
 interface Typed {
   readonly input?: string
+  /** The input is typed when this text has been shown. Default: at once. */
+  readonly inputAfter?: string
   readonly environment?: Readonly<Record<string, string>>
+  /** Default: 80. */
+  readonly columns?: number
 }
 
-/** Runs a shell line on a pseudo terminal of 80 columns and 24 rows. Resolves with all output. */
-export function onTerminal(line: string, { input = '', environment = {} }: Typed = {}): Promise<string> {
+/** Runs a shell line on a pseudo terminal of 24 rows. Resolves with all output. */
+export function onTerminal(
+  line: string,
+  { input = '', environment = {}, columns = 80, inputAfter }: Typed = {},
+): Promise<string> {
   const script = findProgram('script', 'bsdutils')
-  const child = spawn(script, ['-qec', `stty cols 80 rows 24 -echo; ${line}`, '/dev/null'], {
+  const child = spawn(script, ['-qec', `stty cols ${columns} rows 24 -echo; ${line}`, '/dev/null'], {
     env: { ...process.env, TERM: 'xterm-256color', ...environment },
   })
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    const isShown = inputAfter !== undefined && !output.includes(inputAfter)
     output += part
+    if (isShown && output.includes(inputAfter)) child.stdin.write(input)
   })
-  child.stdin.write(input)
+  if (inputAfter === undefined) child.stdin.write(input)
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', () => resolve(output))

@@ -126,7 +126,7 @@ test('the view of a plan shows its steps in order, and before and after', () => 
     '  port        3000 → 3001',
     '  health      /healthz (unchanged)',
     '  https       yes (unchanged)',
-    '  expires     2026-01-31 13:00:00 UTC (in 1h) → 2h after the apply',
+    '  expires     2026-01-31 13:00:00 UTC (in 60m) → 2h after the apply',
     '',
     'Steps: check → backup → certificate → proxy → verify',
   ])

@@ -1,0 +1,69 @@
+import type { DrawbridgeEvent, EventsQuery, Health } from './bodies.ts'
+import type { DrawbridgeClient } from './client.ts'
+import { Refusal } from './refusal.ts'
+
+const ASK_EVERY_MS = 1_000
+
+interface Waited {
+  readonly reached: boolean
+  /** The last answer about the host. Undefined if the service does not know it. */
+  readonly health: Health | undefined
+}
+
+/** Asks until the host has the badge, or until the time is over. A host that is not known yet may become known. */
+export async function waitForBadge(
+  api: DrawbridgeClient,
+  host: string,
+  badge: string,
+  limitMs: number,
+  onChange: (health: Health) => void = () => undefined,
+): Promise<Waited> {
+  const end = Date.now() + limitMs
+  let before: string | undefined
+  for (;;) {
+    const health = await api.health(host).catch((error: unknown) => {
+      if (error instanceof Refusal && error.code === 'host_not_found') return undefined
+      throw error
+    })
+    if (health?.badge === badge) return { reached: true, health }
+    if (health && health.badge !== before) onChange(health)
+    before = health?.badge
+    const left = end - Date.now()
+    if (left <= 0) return { reached: false, health }
+    await new Promise((resolve) => setTimeout(resolve, Math.min(ASK_EVERY_MS, left)))
+  }
+}
+
+/** The stream sends all past events without a pause, and then waits. */
+const QUIET_MS = 400
+const LONGEST_MS = 5_000
+
+/** The newest events, oldest first. Only internal callers may read them. */
+export async function recentEvents(
+  api: DrawbridgeClient,
+  query: EventsQuery,
+  limit: number,
+): Promise<DrawbridgeEvent[]> {
+  const over = new AbortController()
+  const longest = setTimeout(() => over.abort(), LONGEST_MS)
+  let quiet = setTimeout(() => over.abort(), LONGEST_MS)
+  const events: DrawbridgeEvent[] = []
+  const rest = () => {
+    clearTimeout(quiet)
+    quiet = setTimeout(() => over.abort(), QUIET_MS)
+  }
+  try {
+    // A refusal must come before the silence counts.
+    await api.listPlans({ limit: '1' })
+    rest()
+    for await (const event of api.events({ ...query, after: '0' }, { signal: over.signal })) {
+      events.push(event)
+      if (events.length > limit) events.shift()
+      rest()
+    }
+  } finally {
+    clearTimeout(longest)
+    clearTimeout(quiet)
+  }
+  return events
+}
