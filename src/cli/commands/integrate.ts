@@ -38,7 +38,8 @@ export function addCompletion(program: Command): void {
 
 /** For the scripts of `completion`: prints names that may follow, and nothing where the service does not answer. */
 export function addComplete(program: Command): void {
-  withUrl(program.command('complete', { hidden: true }))
+  const command = withUrl(program.command('complete', { hidden: true }))
+    .description('print the hosts or plan ids that a completion script offers')
     .addArgument(new Argument('<what>').choices(['hosts', 'plans']))
     .action(async (what: 'hosts' | 'plans', options: ApiOptions) => {
       const api = await apiClient(options)
@@ -47,4 +48,5 @@ export function addComplete(program: Command): void {
       const names = await (what === 'hosts' ? hosts() : plans()).catch(() => [])
       if (names.length > 0) standardOutput().print(...names)
     })
+  withExample(command, 'drawbridge complete hosts')
 }

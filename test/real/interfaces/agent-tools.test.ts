@@ -210,7 +210,7 @@ test('the schemas of the arguments tell what the policy allows', () => {
 
 test('tools are listed while the service cannot be reached', async () => {
   const lost = await startAgent(`http://127.0.0.1:${await freePort()}`)
-  expect(lost.tools).toHaveLength(11)
+  expect(lost.tools).toHaveLength(16)
   expect(errorOf(await lost.use('get_policy'))).toMatchObject({ code: 'unreachable', retryable: true })
   await lost.close()
 })
