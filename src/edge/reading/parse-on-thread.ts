@@ -8,6 +8,8 @@ import type { ServerDraft } from './text/statements.ts'
 /** The thread keeps what it parsed, which may be much. It ends when nobody has asked for this time. */
 const IDLE_MS = 30_000
 
+const MAX_HEAP_MB = 1_024
+
 let thread: Worker | undefined
 let idle: NodeJS.Timeout | undefined
 let lastId = 0
@@ -30,7 +32,11 @@ export function parseOnThread(request: ParseRequest, want: Question['want']): Pr
 
 function startThread(): Worker {
   // A worker thread cannot use all options of this process, such as --eval.
-  const worker = new Worker(new URL(`parse-thread${extname(import.meta.url)}`, import.meta.url), { execArgv: [] })
+  const worker = new Worker(new URL(`parse-thread${extname(import.meta.url)}`, import.meta.url), {
+    execArgv: [],
+    // A hostile configuration ends the thread and not the process.
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+  })
   worker.on('message', (message: FromThread) => receive(worker, message))
   worker.on('error', () => undefined)
   worker.once('exit', () => {
@@ -72,6 +78,8 @@ class Draft {
   readonly #foreign = new Map<string, Stamp>()
   readonly #own = new Map<string, OwnPath>()
   readonly #entries = new Map<string, [string, string][]>()
+  /** The names of servers that came in several pieces. */
+  readonly #names = new Map<ServerDraft, string[]>()
   /** Each message has its own copy of a path. */
   readonly #paths = new Map<string, string>()
 
@@ -79,6 +87,7 @@ class Draft {
     this.#head ??= head
     for (const item of items) {
       if (item[0] === 'server') this.#servers.push({ ...item[1], path: this.#shared(item[1].path) })
+      else if (item[0] === 'names') this.#addNames(item[1])
       else if (item[0] === 'foreign') this.#foreign.set(item[1], item[2])
       else if (item[0] === 'own') this.#own.set(item[1], item[2])
       else this.#entriesOf(item[1]).push([item[2], item[3]])
@@ -91,6 +100,16 @@ class Draft {
       [...this.#head.maps].map(([variable, map]) => [variable, { ...map, entries: this.#entriesOf(variable) }]),
     )
     return { ...this.#head, maps, servers: this.#servers, foreign: this.#foreign, own: this.#own }
+  }
+
+  #addNames(names: readonly string[]): void {
+    const last = this.#servers.at(-1)
+    if (!last) return
+    const all = this.#names.get(last) ?? [...last.names]
+    for (const name of names) all.push(name)
+    const server = this.#names.has(last) ? last : { ...last, names: all }
+    this.#servers[this.#servers.length - 1] = server
+    this.#names.set(server, all)
   }
 
   #shared(path: string): string {

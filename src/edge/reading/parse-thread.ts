@@ -6,6 +6,8 @@ import { ConfigFiles } from './text/config-files.ts'
 /** A list of a `Parsed` may have ten thousand items. They follow in pieces, so that no message keeps the other thread busy for long. */
 export type Item =
   | readonly ['server', Parsed['servers'][number]]
+  /** Further names of the last server. */
+  | readonly ['names', readonly string[]]
   | readonly ['foreign', string, Parsed['foreign'] extends ReadonlyMap<string, infer S> ? S : never]
   | readonly ['own', string, Parsed['own'] extends ReadonlyMap<string, infer S> ? S : never]
   | readonly ['entry', string, string, string]
@@ -33,6 +35,7 @@ export interface FromThread {
 }
 
 const ITEMS_PER_MESSAGE = 250
+const NAMES_PER_ITEM = 100
 
 /** By main file. A thread lives for a while only, so what nobody asks for again is not kept for ever. */
 const files = new Map<string, ConfigFiles>()
@@ -74,7 +77,12 @@ function* itemsOf({
   foreign,
   own,
 }: Pick<Parsed, 'servers' | 'maps' | 'foreign' | 'own'>): Generator<Item> {
-  for (const server of servers) yield ['server', server]
+  for (const server of servers) {
+    const { names } = server
+    yield ['server', names.length > NAMES_PER_ITEM ? { ...server, names: names.slice(0, NAMES_PER_ITEM) } : server]
+    for (let at = NAMES_PER_ITEM; at < names.length; at += NAMES_PER_ITEM)
+      yield ['names', names.slice(at, at + NAMES_PER_ITEM)]
+  }
   for (const [path, stamp] of foreign) yield ['foreign', path, stamp]
   for (const [path, seen] of own) yield ['own', path, seen]
   for (const [variable, { entries }] of maps) for (const [key, value] of entries) yield ['entry', variable, key, value]

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { EdgeMap } from '../../../src/edge/reading/contract.ts'
-import { parseListens } from '../../../src/edge/reading/text/listen.ts'
+import { parseListens, withEveryPort } from '../../../src/edge/reading/text/listen.ts'
 import { nginxFiles } from '../../support/edge/nginx-files.ts'
 
 async function read(text: string): Promise<EdgeMap> {
@@ -29,7 +29,8 @@ describe('listen', () => {
     ['app.internal:90', ['app.internal 90']],
     ['443 quic reuseport', []],
   ])('%s', (text, expected) => {
-    expect(parseListens([text.split(' ')], false).map(({ address, port }) => `${address} ${port}`)).toEqual(expected)
+    const listen = withEveryPort(parseListens([text.split(' ')], false), { left: 100 })
+    expect(listen.map(({ address, port }) => `${address} ${port}`)).toEqual(expected)
   })
 
   test('options', () => {

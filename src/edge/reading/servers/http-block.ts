@@ -1,6 +1,7 @@
 import type { PathKind } from '../routes/condition.ts'
 import { isOpaque } from '../routes/directive.ts'
 import { type Included, type Located, OUR_PLACE } from '../text/included.ts'
+import { withEveryPort } from '../text/listen.ts'
 import { pathKind } from '../text/path-kind.ts'
 import { draftServer, variableName } from '../text/server-draft.ts'
 import type { ServerDraft, Statement } from '../text/statements.ts'
@@ -39,7 +40,7 @@ export function readHttpBlock(included: Included): HttpBlock {
   }
   const probes = new Map<string, PathKind>()
   const context = { http: settings, map: mapsOnDemand(maps, included), kindOf: probedBy(probes) }
-  const routed = servers.map((server) => withRoutes(server, context))
+  const routed = bounded(servers, included).map((server) => withRoutes(server, context))
   return {
     servers: routed,
     serversBefore: before ?? servers.length,
@@ -47,6 +48,35 @@ export function readHttpBlock(included: Included): HttpBlock {
     maps: usedMaps(routed, maps, included),
     probes,
   }
+}
+
+/** All ports of ranges together. Each is a socket with its own index of names. */
+const MAX_PORTS = 20_000
+/** All names of all servers together. */
+const MAX_NAMES = 250_000
+
+/** A name on each of its sockets: all of them together. */
+const MAX_PAIRS = 1_000_000
+
+/** Hostile files may ask for any number of sockets and names. What is left out is reported. */
+function bounded(servers: readonly ServerDraft[], included: Included): ServerDraft[] {
+  const ports = { left: MAX_PORTS }
+  let namesLeft = MAX_NAMES
+  let pairsLeft = MAX_PAIRS
+  return servers.map((server) => {
+    const { path, line } = server
+    const names = server.names.length <= namesLeft ? server.names : server.names.slice(0, namesLeft)
+    namesLeft -= names.length
+    const before = ports.left
+    const every = withEveryPort(server.listen, ports)
+    const most = Math.max(1, Math.floor(pairsLeft / Math.max(1, names.length)))
+    const listen = every.length <= most ? every : every.slice(0, most)
+    pairsLeft = Math.max(0, pairsLeft - listen.length * names.length)
+    if (names !== server.names) included.report(path, line, 'too many names; the rest was not read')
+    if (listen !== every || (ports.left < 0 && ports.left !== before))
+      included.report(path, line, 'too many ports; some ports of a range were not read')
+    return listen === server.listen && names === server.names ? server : { ...server, listen, names }
+  })
 }
 
 /** The directives of the http block that decide where a request goes. */

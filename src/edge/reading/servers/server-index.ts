@@ -11,6 +11,9 @@ import { serverNameOf } from './server-routes.ts'
 import { placeOf, type Socket, Sockets } from './sockets.ts'
 import { ValueMap } from './value-map.ts'
 
+/** How many places of a block are told. A range may have 65,535. */
+const MAX_PLACES = 1_000
+
 /** The kind of the files with the lines of a map from host to backend. */
 export const BACKENDS = 'backends'
 
@@ -50,7 +53,7 @@ export class ServerIndex {
   static async build(http: HttpBlock, isRoot: boolean, slices: Slices): Promise<ServerIndex> {
     const index = new ServerIndex(http, isRoot)
     for (const server of http.servers) {
-      index.#sockets.add(server, index.#listening(server))
+      await index.#sockets.add(server, index.#listening(server), slices)
       if (slices.isOver) await slices.next()
     }
     index.#gathered = [...index.#sockets.all()].filter(({ gathered }) => gathered.length > 0)
@@ -79,7 +82,7 @@ export class ServerIndex {
       const server = this.#sockets.exact(socket, host, isGathered)
       if (!server) continue
       servers.add(server)
-      listen.push(placeOf(socket, server))
+      if (listen.length < MAX_PLACES) listen.push(placeOf(socket, server))
     }
     const [block] = [...servers].map((server) => this.#blockOf(server, host, own)).sort((a, b) => weight(b) - weight(a))
     return block && hostOf(host, block, this.#places.of(listen))
@@ -117,7 +120,7 @@ export class ServerIndex {
   #placesOf(server: ServerDraft): readonly ListenPlace[] {
     const known = this.#gatheredPlaces.get(server)
     if (known) return known
-    const places = this.#sockets.placesOf(server, this.#listening(server))
+    const places = this.#sockets.placesOf(server, this.#listening(server).slice(0, MAX_PLACES))
     if (server.gathered.length > 0) this.#gatheredPlaces.set(server, places)
     return places
   }

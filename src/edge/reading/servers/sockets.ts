@@ -1,3 +1,4 @@
+import type { Slices } from '../../../primitives/slices.ts'
 import type { ListenPlace } from '../contract.ts'
 import { type Pattern, pattern } from '../patterns/pattern.ts'
 import { canonicalAddress, type Listening } from '../text/listen.ts'
@@ -30,12 +31,15 @@ export class Sockets {
   readonly #order = new Map<ServerDraft, number>()
 
   /** Must be called in the order of the configuration. */
-  add(server: ServerDraft, listen: readonly Listening[]): void {
+  async add(server: ServerDraft, listen: readonly Listening[], slices: Slices): Promise<void> {
     this.#order.set(server, this.#order.size)
     const patterns = server.names.filter(isPattern).map(patternOf)
     for (const place of listen) {
       const { names, gathered } = this.#socketOf(place, server)
-      for (const name of server.names) if (!isPattern(name)) names.add(name, server)
+      for (const [index, name] of server.names.entries()) {
+        if (!isPattern(name)) names.add(name, server)
+        if (index % 64 === 63 && slices.isOver) await slices.next()
+      }
       for (const one of patterns) names.addPattern(one, server)
       if (server.gathered.length > 0) gathered.push(server)
     }

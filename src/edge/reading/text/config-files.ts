@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { errorCode } from '../../../primitives/durable-file.ts'
+import { nameFromBytes, systemPath } from './file-name.ts'
 import type { Folders } from './glob.ts'
 import { draftServer } from './server-draft.ts'
 import { type Content, type ParsedText, parse, type Statement } from './statements.ts'
@@ -101,7 +102,7 @@ export const isSettled = (changedAt: number): boolean => Date.now() - changedAt 
 
 export function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
   try {
-    const stats = statSync(path, { throwIfNoEntry: false })
+    const stats = statSync(systemPath(path), { throwIfNoEntry: false })
     if (!stats) return { stamp: { ...NO_STATS, fault: 'ENOENT' }, stats }
     const { dev, ino, size, mtimeMs, ctimeMs } = stats
     const stamp = { dev, ino, size, mtimeMs, ctimeMs, fault: undefined, isSettled: isSettled(ctimeMs) }
@@ -113,10 +114,11 @@ export function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined 
 
 /** Opens only regular files: reading a pipe could block for ever. */
 function read(path: string, content: Content, stats: Stats): Loaded {
+  if (path === '/dev/null') return parseFile('', content, path)
   if (!stats.isFile()) return { unreadable: 'the path is not a regular file' }
   if (stats.size > MAX_BYTES) return { unreadable: 'the file is too large' }
   try {
-    return parseFile(readFileSync(path, 'utf8'), content, path)
+    return parseFile(readFileSync(systemPath(path), 'utf8'), content, path)
   } catch (error) {
     return { unreadable: `the file cannot be read (${errorCode(error) ?? 'unknown'})` }
   }
@@ -124,7 +126,7 @@ function read(path: string, content: Content, stats: Stats): Loaded {
 
 function namesIn(folder: string): string[] {
   try {
-    return readdirSync(folder)
+    return readdirSync(systemPath(folder), { encoding: 'buffer' }).map(nameFromBytes)
   } catch {
     return []
   }

@@ -28,6 +28,8 @@ export const OUR_PLACE = 'drawbridge'
 const MAX_DEPTH = 32
 /** Files that include each other twice would take exponential time. */
 const MAX_INCLUSIONS = 200_000
+/** A large file that many blocks include would need memory for each of them. */
+const MAX_STATEMENTS = 3_000_000
 
 /**
  * The configuration with every `include` replaced by the content of its files. An include that is known without reading stays: its
@@ -39,6 +41,7 @@ export class Included {
   readonly #broken = new Map<string, BrokenPlace>()
   readonly #known: KnownIncludes
   #inclusions = 0
+  #statements = 0
 
   constructor(files: ConfigFiles, main: string, known: KnownIncludes = READ_ALL) {
     this.#files = files
@@ -70,6 +73,11 @@ export class Included {
     trail: readonly string[],
   ): Generator<Located> {
     for (const { name, args, line, block, draft } of statements) {
+      this.#statements += 1
+      if (this.#statements > MAX_STATEMENTS) {
+        this.report(this.#main, null, 'there are too many directives; the rest was not read')
+        return
+      }
       const located = { name, args, line, block, draft, path, trail }
       if (name !== 'include') {
         yield located

@@ -9,6 +9,8 @@ export interface Listening {
   readonly isDefault: boolean
   /** An IPv6 socket that accepts IPv4, too. */
   readonly isDual: boolean
+  /** The last port of a range that is not written out yet. */
+  readonly lastPort?: number
   /** Visitors come through a proxy that speaks the PROXY protocol. */
   readonly isProxied: boolean
 }
@@ -30,7 +32,7 @@ export function parseListens(listens: readonly (readonly string[])[], isTls: boo
   return places
 }
 
-/** Several for a port range; none for QUIC, which uses UDP. */
+/** None for QUIC, which uses UDP. */
 function placesIn([place = '', ...options]: readonly string[]): Listening[] {
   if (options.includes('quic')) return []
   const traits = {
@@ -42,11 +44,24 @@ function placesIn([place = '', ...options]: readonly string[]): Listening[] {
   if (place.startsWith('unix:')) return [{ address: place, port: null, ...traits }]
   const [, named = '', low, high] = PORT_ONLY.exec(place) ?? ADDRESS.exec(place) ?? []
   const address = canonicalAddress(named)
-  return portsBetween(Number(low ?? DEFAULT_PORT), Number(high ?? low ?? DEFAULT_PORT)).map((port) => ({
-    address,
-    port,
-    ...traits,
-  }))
+  const port = Number(low ?? DEFAULT_PORT)
+  const lastPort = Math.min(Number(high ?? port), MAX_PORT)
+  if (lastPort < port) return []
+  return [{ address, port, ...traits, ...(lastPort > port && { lastPort }) }]
+}
+
+const MAX_PORT = 65_535
+
+/** With a place for each port of its ranges, while `ports.left` lasts. After that a range has its first port only. */
+export function withEveryPort(listen: readonly Listening[], ports: { left: number }): readonly Listening[] {
+  if (listen.every(({ lastPort }) => lastPort === undefined)) return listen
+  return listen.flatMap(({ lastPort, ...place }) => {
+    const { port } = place
+    if (port === null || lastPort === undefined) return [place]
+    const count = Math.max(1, Math.min(lastPort - port + 1, ports.left))
+    ports.left -= lastPort - port + 1
+    return Array.from({ length: count }, (_, i) => ({ ...place, port: port + i }))
+  })
 }
 
 /** The place of a server without `listen`. Only root can use port 80. */
@@ -66,9 +81,4 @@ export function canonicalAddress(text: string): string {
   const address = parseAddress(text.replace(/^\[(.*)\]$/, '$1'))
   if (address === undefined) return text.toLowerCase()
   return address.includes(':') ? `[${address}]` : address
-}
-
-function portsBetween(low: number, high: number): number[] {
-  const count = Math.min(high, 65_535) - low + 1
-  return count > 0 ? Array.from({ length: count }, (_, index) => low + index) : []
 }

@@ -1,0 +1,69 @@
+import { writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { nginxFiles } from '../../support/edge/nginx-files.ts'
+
+const at = { address: '127.0.0.1', port: 80, tls: false }
+
+test('ranges of ports on many addresses are bounded, and the reader says so', async () => {
+  const servers = Array.from(
+    { length: 50 },
+    (_, i) => `server { listen 127.0.0.${i + 1}:1-65535; server_name h${i}.test; }`,
+  )
+  using files = nginxFiles({ 'nginx.conf': `http {\n${servers.join('\n')}\n}` })
+  const map = await files.reader.read()
+  expect(map.hosts).toHaveLength(50)
+  expect(map.find('h0.test')?.listen).toHaveLength(1_000)
+  expect(map.find('h49.test')?.listen).toHaveLength(1)
+  expect(map.answers('h0.test', at)?.how).toBe('exact')
+  expect(map.broken[0]).toMatchObject({ line: 2, sentence: 'too many ports; some ports of a range were not read' })
+})
+
+test('names are bounded, and the reader says so', async () => {
+  const names = Array.from({ length: 300_000 }, (_, i) => `n${i}.test`)
+  using files = nginxFiles({
+    'nginx.conf': `http { server { server_name before.test; }\nserver { server_name ${names.join(' ')}; }\n}`,
+  })
+  const { hosts, broken, find } = await files.reader.read()
+  expect(hosts).toHaveLength(250_000)
+  expect(find('before.test')).toBeDefined()
+  expect(find('n249998.test')).toBeDefined()
+  expect(broken).toMatchObject([{ line: 2, sentence: 'too many names; the rest was not read' }])
+})
+
+test('a name on every port of a range is bounded', async () => {
+  const names = Array.from({ length: 5_000 }, (_, i) => `n${i}.test`).join(' ')
+  using files = nginxFiles({ 'nginx.conf': `http { server { listen 1-20000; server_name ${names}; } }` })
+  const { hosts, broken } = await files.reader.read()
+  expect(hosts).toHaveLength(5_000)
+  expect(hosts[0]?.listen).toHaveLength(200)
+  expect(broken).toHaveLength(1)
+})
+
+test('patterns that would take for ever do not', async () => {
+  const servers = Array.from({ length: 200 }, (_, i) => `server { listen 80; server_name ~^(a+)+(b|c${i}+)*$; }`)
+  using files = nginxFiles({ 'nginx.conf': `http {\n${servers.join('\n')}\n}` })
+  const map = await files.reader.read()
+  expect(map.answers(`${'a'.repeat(30)}.test`, at)?.how).toBe('default')
+  // The work of a question has an end, and what is not decided by then is not guessed.
+  expect(map.answers(`${'a'.repeat(240)}.test`, at)?.how).toBe('unknown')
+  expect(map.answers('aab', at)).toMatchObject({ how: 'regex', block: { line: 2 } })
+})
+
+test('nothing is in /dev/null, and that is no fault', async () => {
+  using files = nginxFiles({
+    'nginx.conf': 'http { include /dev/null; server { server_name a.test; include /dev/null; } }',
+  })
+  expect(await files.reader.read()).toMatchObject({ hosts: [{ host: 'a.test' }], broken: [] })
+})
+
+test('a file whose name is not UTF-8 is read', async () => {
+  using files = nginxFiles({
+    'nginx.conf': 'http { include sites/*.conf; }',
+    'sites/a.conf': 'server { server_name a.test; }',
+  })
+  writeFileSync(Buffer.from(`${files.path('sites')}/b\xff.conf`, 'latin1'), 'server { server_name b.test; }')
+  const map = await files.reader.read()
+  expect(map.hosts.map(({ host }) => host)).toEqual(['a.test', 'b.test'])
+  expect(map.broken).toEqual([])
+  expect(Number.isFinite(map.changedAt)).toBe(true)
+})
