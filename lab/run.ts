@@ -1,3 +1,4 @@
+import { startDemo } from './demo.ts'
 import { type LabOptions, startLab } from './lab.ts'
 import type { Stoppable } from './parts.ts'
 import { tour } from './tour.ts'
@@ -5,9 +6,27 @@ import { tour } from './tour.ts'
 export const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Runs a lab until a signal ends it. Rejects when the lab cannot start or its service keeps dying. */
-export const runLab = (options: Pick<LabOptions, 'state' | 'flow' | 'place'>): Promise<void> =>
+export const runLab = ({
+  demo = false,
+  ...options
+}: Pick<LabOptions, 'state' | 'flow' | 'place'> & { readonly demo?: boolean }): Promise<void> =>
   runUntilEnd({
-    start: ({ onProgress, onPartLost, fail }) => startLab({ ...options, onProgress, onPartLost, onServiceLost: fail }),
+    start: async ({ onProgress, onPartLost, fail }) => {
+      const lab = await startLab({ ...options, onProgress, onPartLost, onServiceLost: fail })
+      if (!demo) return lab
+      const shown = await startDemo(lab.description).catch(async (error) => {
+        await lab.stop()
+        throw error
+      })
+      onProgress('ten exposures')
+      return {
+        ...lab,
+        stop: async () => {
+          await shown.stop()
+          await lab.stop()
+        },
+      }
+    },
     readyText: ({ description, state }) => `Drawbridge ready at ${description.api}\n${tour(description, state)}`,
     endText: 'All processes of the lab are stopped.',
   })

@@ -11,7 +11,7 @@ import { isAlerted, withTrouble } from './trouble.ts'
 const ROLL_UP_MS = 60_000
 const BETWEEN_ROLL_UPS_MS = 10_000
 /** The longest time of counts that a crash loses. */
-const BETWEEN_COUNTS_MS = 120_000
+const LONGEST_BETWEEN_COUNTS_MS = 120_000
 /** Hosts per transaction, so that other writers do not wait long. */
 const MOST_AT_ONCE = 500
 
@@ -98,7 +98,9 @@ export class StatusWriter {
 
   /** Counts that cannot be written are lost: what they would tell is not worth a queue. */
   async #writeCounts(now: number, all: boolean): Promise<void> {
-    if (!all && now - this.#countedAt < BETWEEN_COUNTS_MS) return
+    // Each host costs two rows, so many hosts are written less often.
+    const pauseMs = Math.min(LONGEST_BETWEEN_COUNTS_MS, 10_000 + 12 * this.#board.size)
+    if (!all && now - this.#countedAt < pauseMs) return
     this.#countedAt = now
     await this.#store.addHistory(this.#counts.take())
   }

@@ -65,7 +65,18 @@ export function access(site: () => PageSite): void {
     })
     const page = await open('/')
     await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
-    for (const path of ['/', `/hosts/${host}`, '/plan', '/plans', `/plans/${planId}`, '/help']) {
+    for (const path of [
+      '/',
+      `/hosts/${host}`,
+      `/hosts/${host}/details`,
+      '/network',
+      '/certificates',
+      '/activity',
+      '/plan',
+      '/plans',
+      `/plans/${planId}`,
+      '/help',
+    ]) {
       await page.goto(`${lab.description.inside}${path}`)
       await page.getByRole('heading').first().waitFor()
       for (const width of WIDTHS) {

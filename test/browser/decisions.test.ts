@@ -3,6 +3,8 @@ import { ERRORS } from '../../src/model/errors.ts'
 import type { HostRow } from '../../web/api/hosts.ts'
 import type { Plan, RunEvent } from '../../web/api/plans.ts'
 import type { Policy } from '../../web/api/policy.ts'
+import { shifted } from '../../web/api/strips.ts'
+import { wholeWay } from '../../web/diagnosis/way.ts'
 import { nextStep } from '../../web/parts/next-step.ts'
 import { cliCommand, curlCommands, nextAction } from '../../web/plan/commands.ts'
 import { contrastsOf } from '../../web/plan/contrasts.ts'
@@ -11,6 +13,7 @@ import { refusedFields } from '../../web/plan/refused.ts'
 import { allowedActs, deedsOfAct, shortHash } from '../../web/repair/acts.ts'
 import { expectedSteps, runView } from '../../web/run/steps.ts'
 import { screenAt } from '../../web/shell/location.ts'
+import { attentionOf, isRed, verdictOf } from '../../web/status/attention.ts'
 import { badgeCounts, inOrder, matching, valuesOf, WHOLE_VIEW } from '../../web/status/host-list.ts'
 
 /** The logic of the page, without a browser. */
@@ -65,6 +68,38 @@ describe('the list of hosts', () => {
     expect(valuesOf([...ROWS, row('e.test', 'DOWN', '23')], 'server')).toEqual(['23', '25', '253', 'none'])
     expect(names({ server: ['25', 'none'], badge: ['RUNNING', 'DOWN'] })).toEqual(['d', 'a', 'b'])
     expect(names({ managed: ['unmanaged'] })).toEqual([])
+  })
+})
+
+describe('what needs attention', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z')
+  const on = (change: Partial<HostRow>) => attentionOf({ ...row('a.test', 'RUNNING'), ...change }, now)
+
+  test('is the badge, a failed rollback, the Secondary, the certificate and the end, worst first', () => {
+    expect(on({})).toEqual([])
+    expect(
+      on({
+        badge: 'HTTP 502',
+        blocked: true,
+        secondary: 'missing',
+        certificate: { notAfter: '2026-01-04T00:00:00Z', level: 'critical' },
+        expiresAt: '2026-01-01T01:00:00Z',
+      }).map(({ words }) => words),
+    ).toEqual(['Blocked', 'HTTP 502', 'Missing on the Secondary', 'Certificate ends in 3 d', 'Removed in 1 h'])
+    expect(verdictOf([...ROWS], now)).toBe('2 of 4 hosts need attention')
+    expect(ROWS.filter(isRed)).toHaveLength(2)
+  })
+
+  test('a request that fails alone is the broken link of the chain', () => {
+    const link = { link: 'dns' as const, ok: true, detail: '' }
+    expect(wholeWay([link], 'RUNNING')).toHaveLength(1)
+    expect(wholeWay([link], 'HTTP 502').at(-1)).toMatchObject({ link: 'request', ok: false })
+    expect(wholeWay([{ ...link, ok: false }], 'HTTP 502')).toHaveLength(1)
+  })
+
+  test('half hours without news are like the last one', () => {
+    expect(shifted({ strip: `${'-'.repeat(46)}90`, badge: 'RUNNING' }, 1)).toBe(`${'-'.repeat(45)}909`)
+    expect(shifted({ strip: '9'.repeat(48), badge: 'DOWN' }, 100)).toHaveLength(48)
   })
 })
 
@@ -167,6 +202,18 @@ describe('a plan that replaces another one', () => {
       ['Removes itself', '1 h after its apply', '1 h after this apply', true],
     ])
     expect(contrastsOf(plan)).toEqual([])
+  })
+
+  test('shows before a first apply what the checks found', () => {
+    const first = { request, changes: [{ ...proxy, action: 'create' as const }] }
+    const before = (checks: Plan['checks']) => contrastsOf({ ...first, checks }).map((contrast) => contrast.before)
+    expect(before([])).toEqual(['None', 'Not known', 'Not known'])
+    expect(
+      before([
+        { name: 'dns', status: 'passed', detail: '', types: [], wildcardTypes: ['A'] },
+        { name: 'proxy', status: 'passed', detail: '' },
+      ]),
+    ).toEqual(['None', 'No server block for this name', 'No own record; a wildcard answers A'])
   })
 
   test('begins with the values of the former one', () => {

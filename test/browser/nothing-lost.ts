@@ -33,7 +33,7 @@ export function nothingLost(site: () => PageSite): void {
     for (let order = 1; order <= ORDERS; order += 1) {
       const random = randomFrom(order)
       const done: string[] = []
-      for (let step = 0; step < 6; step += 1) {
+      for (let step = 0; step < 4; step += 1) {
         const at = random(places.length)
         const place = places[at]
         if (!place) continue

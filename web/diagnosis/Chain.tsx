@@ -1,5 +1,7 @@
 import type { Link } from '../api/diagnosis.ts'
+import { withDates } from '../parts/time.ts'
 import styles from './Chain.module.css'
+import { type LinkState, stateOf, type WayLink, wholeWay } from './way.ts'
 
 const NAMES: Record<WayLink['link'], string> = {
   request: 'Request through the edge',
@@ -13,32 +15,13 @@ const NAMES: Record<WayLink['link'], string> = {
   error_log: 'Error log',
 }
 const WORDS = { good: 'in order', warning: 'needs attention', broken: 'broken', unknown: 'not checked' } as const
-type State = keyof typeof WORDS
-
-/** A link of the chain, or the request through all of them. */
-interface WayLink extends Omit<Link, 'link'> {
-  readonly link: Link['link'] | 'request'
-}
-
-const stateOf = ({ ok }: WayLink): State => (ok === null ? 'unknown' : ok ? 'good' : 'broken')
+type State = LinkState
 
 interface ChainProps {
   readonly chain: readonly Link[]
   readonly badge: string
   /** The level of the certificate, if the host has one. */
   readonly certificate?: string | undefined
-}
-
-/** If every link works alone but the request through them fails, the request is the broken link. */
-export function wholeWay(chain: readonly Link[], badge: string): readonly WayLink[] {
-  const way: readonly WayLink[] = chain.filter(({ link }) => link !== 'error_log')
-  const isBroken = way.some((link) => stateOf(link) === 'broken')
-  if (isBroken || !/^(HTTP \d|DOWN)/.test(badge)) return way
-  const detail =
-    badge === 'DOWN'
-      ? 'Each link works alone, but a request through the edge got no answer.'
-      : `Each link works alone, but a request through the edge was answered with ${badge}.`
-  return [...way, { link: 'request', ok: false, detail }]
 }
 
 /** The links of a request from the name to the backend. The log is not a link, so it is shown separately. */
@@ -69,7 +52,7 @@ export function Chain({ chain, badge, certificate }: ChainProps) {
                 {NAMES[link.link]}
                 <span className={WORDS_SHOWN[shownState(link)] ?? 'off-screen'}>{WORDS[shownState(link)]}</span>
               </p>
-              <p className={styles.detail}>{link.detail}</p>
+              <p className={styles.detail}>{withDates(link.detail)}</p>
             </div>
           </li>
         ))}

@@ -34,3 +34,7 @@ export const took = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms`
 const IN_FULL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 
 export const inFull = (iso: string): string => IN_FULL.format(new Date(iso))
+
+/** A sentence of the service, with its times as this page writes them. */
+export const withDates = (text: string): string =>
+  text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (iso) => inFull(iso))

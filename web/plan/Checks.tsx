@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import type { ProblemBody } from '../../src/client/index.ts'
 import type { Check } from '../../src/model/finding.ts'
 import { Icon, type IconName } from '../parts/icons.tsx'
+import { withDates } from '../parts/time.ts'
 import styles from './Checks.module.css'
 import { evidenceOf } from './evidence.ts'
 import { adviceFor } from './refused.ts'
@@ -53,7 +54,7 @@ export function Checks({ isRunning, checks, problem, onShown, areOld = false }: 
                 {title}
                 <span className={styles.status}>{check ? WORDS[check.status] : isAwaited ? 'Looking…' : ''}</span>
               </h3>
-              <p className={styles.detail}>{check ? check.detail : question}</p>
+              <p className={styles.detail}>{check ? withDates(check.detail) : question}</p>
               {check && <Evidence check={check} />}
               {check?.status === 'failed' && problem && <p className={styles.advice}>{adviceFor(check, problem)}</p>}
             </div>

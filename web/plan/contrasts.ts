@@ -1,4 +1,5 @@
 import type { Change } from '../../src/model/exposure.ts'
+import type { Check } from '../../src/model/finding.ts'
 import type { Plan } from '../api/plans.ts'
 import { inFull, span } from '../parts/time.ts'
 
@@ -10,10 +11,10 @@ export interface Contrast {
   readonly isNew: boolean
 }
 
-type Compared = Pick<Plan, 'changes' | 'request'>
+type Compared = Pick<Plan, 'changes' | 'request'> & Partial<Pick<Plan, 'checks'>>
 
 /** `former`: the plan that this one replaces, as soon as it is known. */
-export function contrastsOf({ changes, request }: Compared, former?: Compared): readonly Contrast[] {
+export function contrastsOf({ changes, request, checks = [] }: Compared, former?: Compared): readonly Contrast[] {
   if (request.replaces !== undefined) return former ? updateContrasts({ changes, request }, former) : []
   const certificates = of(changes, 'certificate').map(certificateContrast)
   const plainly = { what: 'Certificate', before: 'None', after: ['None: served by plain HTTP'], isNew: false }
@@ -21,18 +22,47 @@ export function contrastsOf({ changes, request }: Compared, former?: Compared): 
     ...(request.tls ? certificates : [plainly]),
     ...of(changes, 'proxy').map(({ serverName, target, https }) => ({
       what: 'Proxy entry',
-      before: 'None for this name',
+      before: entryBefore(checks),
       after: [`server_name ${serverName}`, `proxy_pass ${target}`, https ? 'https, and http' : 'http only'],
       isNew: true,
     })),
     {
       what: 'DNS',
-      before: 'No record',
+      before: recordsBefore(checks),
       after: of(changes, 'dns').map(({ name, ttl, type, value }) => `${name} ${ttl} ${type} ${value}`),
       isNew: true,
     },
   ]
 }
+
+const NOT_KNOWN = 'Not known'
+
+/** What the checks of the plan found in DNS. */
+function recordsBefore(checks: readonly Check[]): string {
+  const check = checks.find(({ name }) => name === 'dns')
+  if (!check) return NOT_KNOWN
+  const { types, wildcardTypes } = check
+  if (Array.isArray(types) && types.length > 0) return `Records: ${types.join(', ')}`
+  if (Array.isArray(wildcardTypes) && wildcardTypes.length > 0)
+    return `No own record; a wildcard answers ${wildcardTypes.join(', ')}`
+  return 'No record'
+}
+
+/** What the checks of the plan found in the configuration of the edge. */
+function entryBefore(checks: readonly Check[]): string {
+  const { status, detail } = checks.find(({ name }) => name === 'proxy') ?? {}
+  return status === undefined
+    ? NOT_KNOWN
+    : status === 'passed'
+      ? 'No server block for this name'
+      : (detail ?? NOT_KNOWN)
+}
+
+const recordsOf = ({ changes }: Compared): string =>
+  of(changes, 'dns')
+    .filter(({ type }) => type !== 'TXT')
+    .map(({ type, value }) => `${type} ${value}`)
+    .join(', ') || 'Record of the name'
 
 /** What an update changes, and what stays. */
 function updateContrasts({ changes, request }: Compared, former: Compared): readonly Contrast[] {
@@ -47,7 +77,7 @@ function updateContrasts({ changes, request }: Compared, former: Compared): read
     contrast('Health path', ...both(({ health }) => health)),
     contrast('HTTPS', ...both(({ tls }) => (tls ? 'Yes' : 'No'))),
     ...(certificate ? [certificate] : []),
-    contrast('DNS', 'Record of the name', 'Record of the name'),
+    contrast('DNS', recordsOf(former), recordsOf(former)),
     contrast('Removes itself', lifeOf(former.request, 'its'), lifeOf(request, 'this')),
   ]
 }

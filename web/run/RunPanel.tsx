@@ -6,7 +6,8 @@ import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
 import { Panel } from '../parts/Panel.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
-import { forgetDrafts } from '../plan/kept-draft.ts'
+import { draftOf } from '../plan/draft.ts'
+import { forgetDrafts, keepDraft } from '../plan/kept-draft.ts'
 import { go } from '../shell/location.ts'
 import { ApplyDialog } from './ApplyDialog.tsx'
 import { RemoveDialog } from './RemoveDialog.tsx'
@@ -34,7 +35,12 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   const mayApply = policy.caller.may.includes('apply') && (plan.state === 'planned' || plan.state === 'rolled_back')
   const mayChange = policy.caller.may.includes('apply') && plan.state === 'applied'
   const mayRemove = policy.caller.may.includes('remove') && plan.state === 'applied'
-  const mayAct = mayApply || mayChange || mayRemove
+  const mayPlanAgain = plan.state === 'removed' || plan.state === 'rolled_back' || plan.state === 'expired'
+  const planAgain = () => {
+    keepDraft('plan', draftOf(plan.request))
+    go('/plan')
+  }
+  const mayAct = mayApply || mayChange || mayRemove || mayPlanAgain
   const isShown = mayAct || isRunning || events.length > 0
   if (!isShown && !running.error) return null
   return (
@@ -53,6 +59,7 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
             </Button>
           )}
           {mayChange && <Button onClick={() => go(`/plans/${plan.planId}/change`)}>Change…</Button>}
+          {mayPlanAgain && <Button onClick={planAgain}>Plan again</Button>}
           {mayRemove && <Button onClick={() => setAsked('remove')}>Remove…</Button>}
         </div>
       )}

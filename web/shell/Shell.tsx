@@ -1,7 +1,11 @@
 import { useEffect, useRef } from 'react'
+import { ActivityPage } from '../activity/ActivityPage.tsx'
 import { type Live, useLiveHosts } from '../api/hosts.ts'
 import { usePolicy } from '../api/policy.ts'
+import { CertificatesPage } from '../certificates/CertificatesPage.tsx'
 import { HelpPage } from '../help/HelpPage.tsx'
+import { HostPage } from '../host/HostPage.tsx'
+import { NetworkPage } from '../network/NetworkPage.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { ChangePage } from '../plan/ChangePage.tsx'
@@ -9,6 +13,7 @@ import { PlanPage } from '../plan/PlanPage.tsx'
 import { OnePlanPage } from '../plans/OnePlanPage.tsx'
 import { PlansPage } from '../plans/PlansPage.tsx'
 import { StatusPage } from '../status/StatusPage.tsx'
+import { useAlarm } from './alarm.ts'
 import { Connection } from './Connection.tsx'
 import { Link } from './Link.tsx'
 import { type Screen, screenAt, usePath } from './location.ts'
@@ -19,6 +24,7 @@ import { TopBar } from './TopBar.tsx'
 export function Shell() {
   const screen = screenAt(usePath())
   const live = useLiveHosts()
+  useAlarm()
   const main = useRef<HTMLElement>(null)
   const drawn = useRef(screen.name)
   useEffect(() => {
@@ -68,6 +74,14 @@ function ScreenOf({ screen, live }: { readonly screen: Screen; readonly live: Li
       return <OnePlanPage key={screen.planId} planId={screen.planId} policy={policy.data} />
     case 'change':
       return <ChangePage key={screen.planId} planId={screen.planId} policy={policy.data} />
+    case 'host':
+      return <HostPage key={screen.host} host={screen.host} policy={policy.data} />
+    case 'certificates':
+      return <CertificatesPage policy={policy.data} />
+    case 'activity':
+      return <ActivityPage policy={policy.data} />
+    case 'network':
+      return <NetworkPage policy={policy.data} />
     case 'help':
       return <HelpPage policy={policy.data} />
     case 'not-found':

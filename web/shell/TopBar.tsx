@@ -5,9 +5,12 @@ import { ThemeSwitch } from './ThemeSwitch.tsx'
 import styles from './TopBar.module.css'
 
 const PLACES = [
-  { to: '/', words: 'Status', screens: ['status'] },
+  { to: '/', words: 'Status', screens: ['status', 'host'] },
+  { to: '/network', words: 'Network', screens: ['network'] },
+  { to: '/certificates', words: 'Certificates', screens: ['certificates'] },
   { to: '/plan', words: 'Plan', screens: ['plan', 'change'] },
   { to: '/plans', words: 'History', screens: ['plans', 'one-plan'], inside: true },
+  { to: '/activity', words: 'Activity', screens: ['activity'], inside: true },
   { to: '/help', words: 'Help', screens: ['help'] },
 ] as const
 

@@ -3,6 +3,10 @@ import { useSyncExternalStore } from 'react'
 /** The current screen, from the address of the page. */
 export type Screen =
   | { readonly name: 'status'; readonly host?: string }
+  | { readonly name: 'host'; readonly host: string }
+  | { readonly name: 'certificates' }
+  | { readonly name: 'activity' }
+  | { readonly name: 'network' }
   | { readonly name: 'plan' }
   | { readonly name: 'plans' }
   | { readonly name: 'one-plan'; readonly planId: string }
@@ -10,15 +14,19 @@ export type Screen =
   | { readonly name: 'help' }
   | { readonly name: 'not-found' }
 
+const PLAIN = ['plan', 'plans', 'certificates', 'activity', 'network', 'help'] as const
+
 export function screenAt(path: string): Screen {
   const [first = '', second, ...more] = path.replace(/\/+$/, '').split('/').slice(1)
   if (first === 'plans' && second && more.join('/') === 'change') return { name: 'change', planId: second }
+  if (first === 'hosts' && second && more.join('/') === 'details') return { name: 'host', host: second.toLowerCase() }
   if (more.length > 0) return { name: 'not-found' }
   if (first === 'hosts' && second) return { name: 'status', host: second.toLowerCase() }
   if (first === 'plans' && second) return { name: 'one-plan', planId: second }
   if (second) return { name: 'not-found' }
   if (first === '') return { name: 'status' }
-  return first === 'plan' || first === 'plans' || first === 'help' ? { name: first } : { name: 'not-found' }
+  const plain = PLAIN.find((name) => name === first)
+  return plain ? { name: plain } : { name: 'not-found' }
 }
 
 const watchers = new Set<() => void>()

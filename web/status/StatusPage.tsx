@@ -9,6 +9,7 @@ import { inFull, useNow } from '../parts/time.ts'
 import { go } from '../shell/location.ts'
 import { useTitle } from '../shell/Page.tsx'
 import { verdictOf } from './attention.ts'
+import { BulkActs } from './BulkActs.tsx'
 import { Freshness } from './Freshness.tsx'
 import { HostTable } from './HostTable.tsx'
 import { badgeCounts, type Filter, inOrder, matching, valuesOf, WHOLE_VIEW } from './host-list.ts'
@@ -58,6 +59,7 @@ export function StatusPage({ host, live }: { readonly host: string | undefined; 
             found={shown.length}
             onLeave={focusList}
           />
+          <BulkActs rows={shown} isFiltered={shown.length < (rows?.length ?? 0)} />
         </header>
         {hosts.isPending && <Skeleton lines={12} what="all hosts" />}
         {hosts.error && !hosts.data && <Trouble fault={hosts.error} again={() => void hosts.refetch()} />}

@@ -2,7 +2,7 @@ import { type RefObject, useLayoutEffect, useState } from 'react'
 
 /** In rem, as in the style sheet. */
 const [ONE_LINE, TWO_LINES] = [3, 4.75]
-const NARROWER_THAN = 58
+const NARROWER_THAN = 62
 
 /** The height of a row: two lines on a narrow screen. */
 export function useRowHeight(pane: RefObject<HTMLElement | null>): { height: number; isNarrow: boolean } {

@@ -6,7 +6,19 @@ import { Problem } from '../../model/errors.ts'
 import type { App } from '../app.ts'
 
 /** Every path of the web page. The page selects the screen from the path. */
-const SCREENS = ['/', '/hosts/:host', '/plan', '/plans', '/plans/:planId', '/plans/:planId/change', '/help']
+const SCREENS = [
+  '/',
+  '/hosts/:host',
+  '/hosts/:host/details',
+  '/network',
+  '/certificates',
+  '/activity',
+  '/plan',
+  '/plans',
+  '/plans/:planId',
+  '/plans/:planId/change',
+  '/help',
+]
 const ASSET_NAME = /^[\w-]+\.[\w.]+$/
 const A_YEAR_MS = 365 * 24 * 3600 * 1000
 

@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { join } from 'node:path'
+import type { LabDescription } from './description.ts'
+import type { Stoppable } from './parts.ts'
+import { findProgram } from './program.ts'
+
+type Demonstrated = Pick<LabDescription, 'inside' | 'zone' | 'backends' | 'edges' | 'dns'>
+
+/** One exposure of the demonstration, and what makes its state. */
+interface Sample {
+  readonly subdomain: string
+  readonly server: '25' | '253'
+  readonly tls: boolean
+  readonly expiresIn?: number
+  /** The status of the answers through the edge after the apply. */
+  readonly answers?: number
+  readonly delayMs?: number
+  /** Done after the apply. */
+  readonly after?: 'stop' | 'withdraw' | 'edit'
+  /** The entry is edited by hand during the apply, and the apply fails: its rollback is blocked. */
+  readonly isBlocked?: boolean
+}
+
+const SAMPLES: readonly Sample[] = [
+  { subdomain: 'shop', server: '25', tls: true },
+  { subdomain: 'chat', server: '25', tls: true },
+  { subdomain: 'files', server: '253', tls: true, delayMs: 350 },
+  { subdomain: 'preview', server: '253', tls: false, expiresIn: 3_600 },
+  { subdomain: 'api', server: '25', tls: true, after: 'stop' },
+  { subdomain: 'billing', server: '25', tls: true, answers: 503 },
+  { subdomain: 'wiki', server: '253', tls: false, answers: 404 },
+  { subdomain: 'docs', server: '253', tls: false, after: 'withdraw' },
+  { subdomain: 'grafana', server: '253', tls: true, after: 'edit' },
+  { subdomain: 'legacy', server: '25', tls: false, isBlocked: true },
+]
+
+/** Makes ten exposures in every state, so that a visitor sees all of them at once. */
+export async function startDemo(lab: Demonstrated): Promise<Stoppable> {
+  const servers: Server[] = []
+  for (const sample of SAMPLES) await show(lab, sample, servers)
+  return {
+    async stop() {
+      for (const server of servers) server.close().closeAllConnections()
+    },
+  }
+}
+
+async function show(lab: Demonstrated, sample: Sample, servers: Server[]): Promise<void> {
+  const { subdomain, server, tls, expiresIn, delayMs = 5, answers = 200, isBlocked = false } = sample
+  const host = `${subdomain}.${lab.zone}`
+  let isApplied = false
+  let isEdited = false
+  const backend = createServer((request, response) => {
+    const isThroughEdge = request.headers['x-forwarded-for'] !== undefined
+    if (isBlocked && isThroughEdge && !isEdited) {
+      isEdited = true
+      edit(lab, host)
+    }
+    const status = isBlocked && isThroughEdge ? 500 : isApplied ? answers : 200
+    setTimeout(() => response.writeHead(status).end(`${host}\n`), delayMs)
+  })
+  servers.push(backend)
+  backend.listen(0, lab.backends.find((one) => one.server === server)?.address)
+  await once(backend, 'listening')
+  const { port } = backend.address() as { port: number }
+  const request = { zone: lab.zone, subdomain, server, port, health: '/', tls, ...(expiresIn && { expiresIn }) }
+  const { planId } = await post(lab, '/api/deploy/plan', request)
+  // A plan is missing if a demonstration of an earlier start still holds the name.
+  if (planId === undefined) return
+  const { capability } = await post(lab, '/api/internal/token', { planId })
+  await post(lab, '/api/deploy/apply', { planId }, { 'x-deploy-capability': String(capability) })
+  isApplied = true
+  if (sample.after === 'stop') backend.close().closeAllConnections()
+  if (sample.after === 'edit') edit(lab, host)
+  if (sample.after === 'withdraw') withdraw(lab, host)
+}
+
+async function post(
+  { inside }: Demonstrated,
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${inside}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  return (await answer.json()) as Record<string, unknown>
+}
+
+/** Changes the entry of a host as an administrator with an editor would. */
+function edit({ edges }: Demonstrated, host: string): void {
+  const folder = edges.primary.hosts
+  const file = readdirSync(folder)
+    .map((name) => join(folder, name))
+    .find((path) =>
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .some((line) => line.startsWith(`${host} `)),
+    )
+  if (file) appendFileSync(file, '# changed by hand\n')
+}
+
+/** Deletes the record of a host from the zone behind Drawbridge's back. */
+function withdraw({ dns, zone }: Demonstrated, host: string): void {
+  const { name, algorithm, secretFile } = dns.tsig
+  const input = [
+    `server ${dns.primary.address} ${dns.primary.port}`,
+    `zone ${zone}`,
+    `key ${algorithm}:${name} ${readFileSync(secretFile, 'utf8')}`,
+    `update delete ${host}. A`,
+    'send',
+    '',
+  ].join('\n')
+  execFileSync(findProgram('nsupdate', 'bind9-dnsutils'), { input, stdio: ['pipe', 'pipe', 'inherit'] })
+}

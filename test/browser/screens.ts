@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { applied, removed } from '../support/lab/exposure.ts'
+import type { PageSite } from '../support/programs/browser.ts'
+import { expectAccessible } from './access.ts'
+import { askForPlan, badgeOf, SEEN_WITHIN } from './steps.ts'
+
+/** The screens beside status and plans. */
+export function screens(site: () => PageSite): void {
+  test('the page of a host shows its history as charts that are described, its facts and what was done', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'detailed', tls: true, expiresIn: 7200 })
+    const page = await open(`/hosts/${host}`)
+    await page.getByRole('link', { name: 'Host page' }).click()
+    await page.getByRole('heading', { name: host, level: 1 }).waitFor()
+    const charts = page.getByRole('region', { name: 'Uptime and latency' })
+    for (const range of ['24 hours', '7 days', '30 days', '90 days']) {
+      await charts.getByRole('button', { name: range }).click()
+      await charts
+        .getByText(new RegExp(`(Uptime, ${range}: 100 %, from 1 |No checks in the last ${range})`))
+        .first()
+        .waitFor()
+    }
+    expect(await page.getByRole('region', { name: 'Facts' }).innerText()).toMatch(
+      /Certificate\s+\d+ d, until.*Entry.*Record A/s,
+    )
+    await page.getByRole('list', { name: 'Activity' }).getByText('apply', { exact: true }).waitFor()
+    await page.getByRole('region', { name: 'Runs' }).getByText('Applied', { exact: true }).waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Extend…' }).click()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: `Extend ${host}` }).click()
+    await expect
+      .poll(async () => Date.parse((await lab.call({ path: `/api/health?host=${host}` })).body.expiresAt) - Date.now())
+      .toBeGreaterThan(6 * 86_400_000)
+    await page.getByText(/^Expires /).waitFor()
+
+    await page.getByRole('link', { name: 'Certificates' }).click()
+    await page.getByRole('list', { name: 'Certificates' }).getByRole('link', { name: host }).waitFor()
+    await page.getByRole('button', { name: 'Renew…' }).first().click()
+    await page.getByRole('button', { name: 'Renew certificate' }).waitFor()
+    await expectAccessible(page)
+
+    await page.getByRole('link', { name: 'Network', exact: true }).click()
+    await page.getByRole('list', { name: 'Names on server 25' }).getByRole('link', { name: host }).waitFor()
+    await expectAccessible(page)
+
+    await page.getByRole('link', { name: 'Activity' }).click()
+    const lines = page.getByRole('list', { name: 'Activity' }).getByRole('listitem')
+    await lines.filter({ hasText: host }).first().waitFor()
+    await page.getByLabel('Search').fill('nothing-like-it')
+    await page.getByText('No activity matches').waitFor()
+    await page.getByLabel('Search').fill('')
+    await removed(lab, planId)
+    // New lines appear by themselves.
+    await lines.filter({ hasText: 'remove' }).filter({ hasText: host }).first().waitFor(SEEN_WITHIN)
+    await expectAccessible(page)
+
+    await page.goto(`${lab.description.inside}/plans/${planId}`)
+    await page.getByRole('button', { name: 'Plan again' }).click()
+    expect(await page.getByLabel('Subdomain').inputValue()).toBe('detailed')
+    await askForPlan(page)
+    await page.getByText(`${host} can be exposed.`).waitFor()
+  })
+
+  test('several exposures are extended and removed with one confirmation that lists them', async () => {
+    const { lab, open } = site()
+    const hosts = ['many-1', 'many-2', 'many-3'].map((name) => `${name}.lab.test`)
+    for (const subdomain of ['many-1', 'many-2', 'many-3']) await applied(lab, { subdomain, expiresIn: 3600 })
+    const other = await applied(lab, { subdomain: 'left-alone' })
+    const page = await open('/?search=many-')
+    await page.getByRole('button', { name: 'Extend 3 shown exposures…' }).click(SEEN_WITHIN)
+    const extending = page.getByRole('dialog', { name: 'Extend 3 exposures?' })
+    expect(await extending.getByRole('listitem').allInnerTexts()).toEqual(hosts)
+    await extending.getByRole('button', { name: 'Extend 3 exposures' }).click()
+    await page.getByText('Extended: 3 of 3').waitFor(SEEN_WITHIN)
+    await page.getByRole('button', { name: 'Remove 3 shown exposures…' }).click()
+    const removing = page.getByRole('dialog', { name: 'Remove 3 exposures?' })
+    expect(await removing.getByRole('listitem').allInnerTexts()).toEqual(hosts)
+    await expectAccessible(page)
+    expect(await removing.getByRole('button', { name: 'Remove 3 exposures' }).isDisabled()).toBe(true)
+    await removing.getByLabel('Type 3 to confirm').fill('3')
+    await page.keyboard.press('Enter')
+    await page.getByText('Removed: 3 of 3').waitFor(SEEN_WITHIN)
+    expect((await lab.call({ path: '/api/hosts' })).body.hosts.map(({ host }: { host: string }) => host)).toEqual([
+      other.host,
+    ])
+    await removed(lab, other.planId)
+  })
+
+  test('title and icon tell the number of red hosts', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'alarming' })
+    const page = await open('/')
+    await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
+    expect(await page.title()).toBe('Status · Drawbridge')
+    // The row that the stream would send.
+    await page.route('**/api/hosts?*', async (route) => {
+      const answer = await route.fetch()
+      const body = await answer.json()
+      for (const row of body.hosts) if (row.host === host) row.badge = 'HTTP 502'
+      await route.fulfill({ response: answer, json: body })
+    })
+    await page.reload()
+    await expect.poll(() => page.title()).toMatch(/^\(\d+\) Status/)
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg/)
+    await page.getByRole('link', { name: 'Help' }).click()
+    await expect.poll(() => page.title()).toMatch(/^\(\d+\) How it works/)
+    await removed(lab, planId)
+  })
+
+  test('a caller outside sees no activity, and no act on the page of a host', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'shown-outside', expiresIn: 3600 })
+    const page = await open(`/hosts/${host}/details`, 'outside')
+    await page.getByRole('region', { name: 'Facts' }).waitFor(SEEN_WITHIN)
+    expect(await page.getByRole('button', { name: /^(Extend|Change|Repair|Open plan)/ }).count()).toBe(0)
+    expect(await page.getByRole('region', { name: 'Runs' }).count()).toBe(0)
+    await page.goto(`${lab.description.outside}/activity`)
+    await page.getByText('The activity is for the internal network').waitFor()
+    await removed(lab, planId)
+  })
+}

@@ -1,0 +1,69 @@
+import { useState } from 'react'
+import { useHosts } from '../api/hosts.ts'
+import { usePlan } from '../api/plans.ts'
+import type { Policy } from '../api/policy.ts'
+import { Button } from '../parts/Button.tsx'
+import { Notice } from '../parts/Notice.tsx'
+import { Skeleton } from '../parts/Skeleton.tsx'
+import { inFull, useNow } from '../parts/time.ts'
+import { Repairs } from '../repair/Repairs.tsx'
+import { Link } from '../shell/Link.tsx'
+import { Page } from '../shell/Page.tsx'
+import { daysLeft } from '../status/attention.ts'
+import styles from './CertificatesPage.module.css'
+
+/** The certificate that each host serves, the one that ends first on top. */
+export function CertificatesPage({ policy }: { readonly policy: Policy }) {
+  const hosts = useHosts()
+  const now = useNow(60_000)
+  const [open, setOpen] = useState<string | undefined>()
+  const rows = (hosts.data?.rows ?? [])
+    .flatMap((row) => (row.certificate ? [{ ...row, certificate: row.certificate }] : []))
+    .sort((a, b) => a.certificate.notAfter.localeCompare(b.certificate.notAfter))
+  const mayRenew = policy.caller.may.includes('renew')
+  return (
+    <Page title="Certificates" lead="The certificate that each host serves, the one that ends first on top.">
+      {hosts.isPending && <Skeleton lines={8} what="the certificates" />}
+      {hosts.data && rows.length === 0 && <Notice tone="calm" title="No host serves a certificate yet" />}
+      {rows.length > 0 && (
+        <ul className={styles.list} aria-label="Certificates">
+          {rows.map(({ host, certificate, planId, managed }) => (
+            <li key={host} className={styles.line}>
+              <span className={styles.days} data-level={certificate.level}>
+                {daysLeft(certificate.notAfter, now)}
+              </span>
+              <span className={styles.host}>
+                <Link to={`/hosts/${host}/details`}>{host}</Link>
+              </span>
+              <span className={styles.until}>until {inFull(certificate.notAfter)}</span>
+              {mayRenew && planId && (
+                <Button onClick={() => setOpen(open === host ? undefined : host)} aria-expanded={open === host}>
+                  Renew…
+                </Button>
+              )}
+              {!managed && <span className={styles.until}>Unmanaged: renewed elsewhere</span>}
+              {open === host && planId && <Renewal planId={planId} policy={policy} />}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Page>
+  )
+}
+
+function Renewal({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
+  const { data: plan } = usePlan(planId)
+  const certificate = plan?.changes.find((change) => change.kind === 'certificate')
+  if (!plan) return <Skeleton lines={2} what="the plan" />
+  return (
+    <div className={styles.renewal}>
+      {certificate?.kind === 'certificate' && (
+        <p>
+          Names: {certificate.names.join(', ')}
+          {certificate.directory && `. Issuer: ${new URL(certificate.directory).host}`}
+        </p>
+      )}
+      <Repairs plan={plan} policy={policy} acts={['renew']} withRun />
+    </div>
+  )
+}
