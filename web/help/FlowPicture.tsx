@@ -50,7 +50,7 @@ export function FlowPicture() {
         ))}
         <path d={`M${leftOf(2) + 150} 172v22h-110v-18m-6 7 6-8 6 8`} className={styles.back} />
         <text x={leftOf(2) + 52} y="214" className={styles.who}>
-          a step fails: put back
+          a step fails: rolled back
         </text>
       </svg>
     </figure>

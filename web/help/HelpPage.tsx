@@ -83,7 +83,7 @@ function Rules({ policy }: { readonly policy: Policy }) {
         {servers.secondary && `, and Secondary ${servers.secondary} without deciding`}
       </Rule>
       <Rule name="Ports">
-        {portRanges(ports.allowed)}, but not {[...ports.denied, ...own].join(', ')}: those are Drawbridge's own
+        {portRanges(ports.allowed)}, but not {[...ports.denied, ...own].join(', ')}: those are reserved for Drawbridge
       </Rule>
       <Rule name="Health path">answers with HTTP 2xx within {policy.health.timeoutSeconds} s</Rule>
       <Rule name="Name is taken by">{conflictingRecordTypes.join(', ')}, a delegation, or another exposure</Rule>
