@@ -8,7 +8,13 @@ import { askForPlan, badgeOf, SEEN_WITHIN } from './steps.ts'
 export function screens(site: () => PageSite): void {
   test('the page of a host shows its history as charts that are described, its facts and what was done', async () => {
     const { lab, open } = site()
-    const { planId, host } = await applied(lab, { subdomain: 'detailed', tls: true, expiresIn: 7200 })
+    const { planId, host } = await applied(lab, {
+      subdomain: 'detailed',
+      tls: true,
+      expiresIn: 7200,
+      owner: 'web-team',
+      note: 'Shown to customers',
+    })
     const page = await open(`/hosts/${host}`)
     await page.getByRole('link', { name: 'Host page' }).click()
     await page.getByRole('heading', { name: host, level: 1 }).waitFor()
@@ -21,7 +27,7 @@ export function screens(site: () => PageSite): void {
         .waitFor()
     }
     expect(await page.getByRole('region', { name: 'Facts' }).innerText()).toMatch(
-      /Certificate\s+\d+ d, until.*Entry.*Record A/s,
+      /Certificate\s+\d+ d, until.*Owner\s+web-team.*Note\s+Shown to customers.*Entry.*Record A/s,
     )
     await page.getByRole('list', { name: 'Activity' }).getByText('apply', { exact: true }).waitFor()
     await page.getByRole('region', { name: 'Runs' }).getByText('Applied', { exact: true }).waitFor()

@@ -12,6 +12,7 @@ import { Panel } from '../parts/Panel.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { inFull, span, useNow } from '../parts/time.ts'
+import { OwnerFacts } from '../plan/OwnerFacts.tsx'
 import { Timeline } from '../plans/Timeline.tsx'
 import { Link } from '../shell/Link.tsx'
 import { go } from '../shell/location.ts'
@@ -88,6 +89,7 @@ export function HostPage({ host, policy }: { readonly host: string; readonly pol
                     : 'None: plain HTTP'}
               </Fact>
               <Fact name="Expires">{row.expiresAt ? inFull(row.expiresAt) : 'Never'}</Fact>
+              {plan && <OwnerFacts request={plan.request} />}
               {plan?.changes.map((change) =>
                 change.kind === 'dns' ? (
                   <Fact key={`${change.name}${change.type}`} name={`Record ${change.type}`}>

@@ -12,6 +12,7 @@ import { Link } from '../shell/Link.tsx'
 import { Changes } from './Changes.tsx'
 import { Commands } from './Commands.tsx'
 import { Life } from './Life.tsx'
+import { OwnerFacts } from './OwnerFacts.tsx'
 import styles from './PlanSheet.module.css'
 import { PlanStateMark } from './PlanStateMark.tsx'
 
@@ -53,6 +54,7 @@ export function PlanSheet({ planId, policy }: { readonly planId: string; readonl
               </dd>
             </div>
           )}
+          <OwnerFacts request={plan.request} />
           <Life plan={plan} />
         </dl>
       </Panel>

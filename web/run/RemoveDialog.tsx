@@ -22,6 +22,11 @@ export function RemoveDialog({ plan, onCancel, onRemove }: RemoveDialogProps) {
       <p className={styles.target}>
         Backend on server {plan.request.server}, port {plan.request.port}.
       </p>
+      {plan.request.owner && (
+        <p className={styles.target}>
+          <strong>It belongs to {plan.request.owner}.</strong> Ask before you remove it if that is not you.
+        </p>
+      )}
       <ul className={styles.deeds}>
         {deedsOf(plan, 'remove').map((deed) => (
           <li key={deed}>{deed}</li>
