@@ -19,8 +19,10 @@ export async function withChanges(
 ): Promise<ServedList> {
   const now = new Map(byName)
   const sorted: ServedHost[][] = [[]]
-  const names = new Set(changed)
-  for (const name of names) {
+  const names = new Set<string>()
+  for (const name of changed) {
+    if (names.has(name)) continue
+    names.add(name)
     const host = served(name)
     if (host) now.set(name, host)
     else now.delete(name)
@@ -29,12 +31,15 @@ export async function withChanges(
     if (run && run.length >= RUN) sorted.push([])
     if (slices.isOver) await slices.next()
   }
-  for (const run of sorted) run.sort((a, b) => (a.host < b.host ? -1 : 1))
+  for (const run of sorted) {
+    run.sort((a, b) => (a.host < b.host ? -1 : 1))
+    if (slices.isOver) await slices.next()
+  }
   let runs = [...sorted, hosts.filter(({ host }) => !names.has(host))].filter((run) => run.length > 0)
   while (runs.length > 1) {
     const longer: ServedHost[][] = []
     for (let at = 0; at < runs.length; at += 2) {
-      longer.push(merged(runs[at] ?? [], runs[at + 1] ?? []))
+      longer.push(await merged(runs[at] ?? [], runs[at + 1] ?? [], slices))
       if (slices.isOver) await slices.next()
     }
     runs = longer
@@ -44,7 +49,11 @@ export async function withChanges(
 
 const RUN = 256
 
-function merged(left: readonly ServedHost[], right: readonly ServedHost[]): ServedHost[] {
+async function merged(
+  left: readonly ServedHost[],
+  right: readonly ServedHost[],
+  slices: Slices,
+): Promise<ServedHost[]> {
   const all: ServedHost[] = []
   let at = 0
   for (const host of left) {
@@ -53,7 +62,12 @@ function merged(left: readonly ServedHost[], right: readonly ServedHost[]): Serv
       at += 1
     }
     all.push(host)
+    if (all.length % RUN === 0 && slices.isOver) await slices.next()
   }
-  for (const host of right.slice(at)) all.push(host)
+  for (; at < right.length; at += 1) {
+    const host = right[at]
+    if (host) all.push(host)
+    if (at % RUN === 0 && slices.isOver) await slices.next()
+  }
   return all
 }

@@ -51,7 +51,7 @@ export function readHttpBlock(included: Included): HttpBlock {
 }
 
 /** All ports of ranges together. Each is a socket with its own index of names. */
-const MAX_PORTS = 20_000
+const MAX_PORTS = 10_000
 /** All names of all servers together. */
 const MAX_NAMES = 250_000
 

@@ -42,6 +42,7 @@ export class Sockets {
       }
       for (const one of patterns) names.addPattern(one, server)
       if (server.gathered.length > 0) gathered.push(server)
+      if (slices.isOver) await slices.next()
     }
   }
 
