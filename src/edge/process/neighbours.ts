@@ -37,7 +37,7 @@ function chosenFor(settings: Beside, { servers, serversBefore }: Parsed) {
   const bound = new Map<string, boolean>()
   const isRoot = isRunByRoot(settings.pidFile)
   for (const [at, { path, line, listen }] of servers.entries()) {
-    const places = listen.length > 0 ? listen : [impliedListening(isRoot)]
+    const places = (listen.length > 0 ? listen : [impliedListening(isRoot)]).filter(({ isQuic }) => !isQuic)
     if (isWrittenByUs(settings.folder, path)) {
       for (const { address, port, isDefault } of places) {
         const socket = `${address}:${port}`

@@ -27,7 +27,7 @@ describe('listen', () => {
     ['127.0.0.1:8000-8001', ['127.0.0.1 8000', '127.0.0.1 8001']],
     ['unix:/run/x.sock', ['unix:/run/x.sock null']],
     ['app.internal:90', ['app.internal 90']],
-    ['443 quic reuseport', []],
+    ['443 quic reuseport', ['* 443']],
   ])('%s', (text, expected) => {
     const listen = withEveryPort(parseListens([text.split(' ')], false), { left: 100 })
     expect(listen.map(({ address, port }) => `${address} ${port}`)).toEqual(expected)
@@ -55,6 +55,18 @@ describe('listen', () => {
     expect(map.answers('six.test', at('[::1]'))?.how).toBe('exact')
     expect(map.answers('six.test', at('127.0.0.1'))).toBeUndefined()
     expect(map.answers('six.test', at('127.0.0.1', 81))?.how).toBe('default')
+  })
+
+  test('a server that has QUIC only is listed, and no TCP connection reaches it', async () => {
+    const map = await read(`server { listen 443 quic; server_name q.test; }
+server { listen 443 quic; listen 443 ssl; server_name both.test; }`)
+    expect(map.find('q.test')?.listen).toMatchObject([{ address: '*', port: 443, tls: true }])
+    expect(map.find('both.test')?.listen).toHaveLength(1)
+    expect(map.answers('q.test', at('10.0.0.1', 443, true))).toMatchObject({
+      how: 'default',
+      block: { names: ['both.test'] },
+    })
+    expect(map.answers('q.test', at('10.0.0.1', 80))).toBeUndefined()
   })
 
   test('a server without one listens where nginx may', async () => {

@@ -14,6 +14,8 @@ export interface Socket {
   readonly number: number
   readonly address: string
   readonly port: number | null
+  /** Connections by TCP do not reach it. */
+  readonly isQuic: boolean
   isTls: boolean
   isDual: boolean
   defaultServer: ServerDraft
@@ -82,6 +84,7 @@ export class Sockets {
     const canonical = canonicalAddress(address)
     const isNearer = (socket: Socket) =>
       socket.port === port &&
+      !socket.isQuic &&
       socket.address !== canonical &&
       (canonical === '*' ? !socket.address.startsWith('[') : canonical === '[::]' && socket.address.startsWith('['))
     return { same: this.#sockets.get(`${canonical}:${port}`), nearer: [...this.#sockets.values()].filter(isNearer) }
@@ -90,14 +93,15 @@ export class Sockets {
   /** Only valid after all servers were added. */
   placesOf(server: ServerDraft, listen: readonly Listening[]): ListenPlace[] {
     return listen
-      .map(({ address, port }) => this.#sockets.get(`${address}:${port}`))
+      .map((place) => this.#sockets.get(keyOf(place)))
       .filter((socket) => socket !== undefined)
       .map((socket) => placeOf(socket, server))
   }
 
-  #socketOf({ address, port, isTls, isDual, isDefault }: Listening, server: ServerDraft): Socket {
-    const key = `${address}:${port}`
-    const socket = this.#sockets.get(key) ?? newSocket(this.#sockets.size, address, port, server)
+  #socketOf(place: Listening, server: ServerDraft): Socket {
+    const { isTls, isDual, isDefault } = place
+    const key = keyOf(place)
+    const socket = this.#sockets.get(key) ?? newSocket(this.#sockets.size, place, server)
     this.#sockets.set(key, socket)
     socket.isTls ||= isTls
     socket.isDual ||= isDual
@@ -109,11 +113,14 @@ export class Sockets {
   }
 }
 
+const keyOf = ({ address, port, isQuic }: Listening): string => `${isQuic ? 'quic ' : ''}${address}:${port}`
+
 /** The first server is the default unless another one is marked as default. */
-const newSocket = (number: number, address: string, port: number | null, server: ServerDraft): Socket => ({
+const newSocket = (number: number, { address, port, isQuic = false }: Listening, server: ServerDraft): Socket => ({
   number,
   address,
   port,
+  isQuic,
   isTls: false,
   isDual: false,
   defaultServer: server,

@@ -9,6 +9,8 @@ export interface Listening {
   readonly isDefault: boolean
   /** An IPv6 socket that accepts IPv4, too. */
   readonly isDual: boolean
+  /** A server that has QUIC only, which uses UDP: no TCP connection reaches it. */
+  readonly isQuic?: boolean
   /** The last port of a range that is not written out yet. */
   readonly lastPort?: number
   /** Visitors come through a proxy that speaks the PROXY protocol. */
@@ -27,16 +29,23 @@ const MAX_KNOWN = 1000
 /** The places of all `listen` directives of a server. `isTls`: the server has `ssl on`. */
 export function parseListens(listens: readonly (readonly string[])[], isTls: boolean): readonly Listening[] {
   const key = [isTls, ...listens.map((args) => args.join(' '))].join(';')
-  const places = known.get(key) ?? listens.flatMap(placesIn).map((place) => (isTls ? { ...place, isTls } : place))
+  const places = known.get(key) ?? placesOf(listens).map((place) => (isTls ? { ...place, isTls } : place))
   if (known.size < MAX_KNOWN) known.set(key, places)
   return places
 }
 
-/** None for QUIC, which uses UDP. */
+/** QUIC counts only where there is nothing else. */
+function placesOf(listens: readonly (readonly string[])[]): readonly Listening[] {
+  const places = listens.flatMap(placesIn)
+  const tcp = places.filter(({ isQuic }) => !isQuic)
+  return tcp.length > 0 ? tcp : places
+}
+
 function placesIn([place = '', ...options]: readonly string[]): Listening[] {
-  if (options.includes('quic')) return []
+  const isQuic = options.includes('quic')
   const traits = {
-    isTls: options.includes('ssl'),
+    ...(isQuic && { isQuic }),
+    isTls: isQuic || options.includes('ssl'),
     isDefault: options.includes('default_server') || options.includes('default'),
     isDual: options.includes('ipv6only=off'),
     isProxied: options.includes('proxy_protocol'),
