@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { serviceUrl } from '../../../src/cli/api-client.ts'
+import { assertMayApply } from '../../../src/cli/change.ts'
 import { EXIT, exitCodeOf } from '../../../src/cli/exit-codes.ts'
-import { parseDuration, splitHost } from '../../../src/cli/exposure-options.ts'
+import { hostIn, parseDuration, splitHost } from '../../../src/cli/exposure-options.ts'
 import { nextCommand } from '../../../src/cli/next-action.ts'
+import type { Policy } from '../../../src/client/bodies.ts'
 import { commandLine } from '../../../src/compose/command-line.ts'
 import { LLMS_TEXT } from '../../../src/http/routes/reference.ts'
 import { ERRORS, type ErrorCode } from '../../../src/model/errors.ts'
-import { hanging, table } from '../../../src/terminal/text.ts'
+import { hanging, spanLeft, table } from '../../../src/terminal/text.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const documented = readFileSync('docs/cli.md', 'utf8')
@@ -78,6 +80,35 @@ test.each([
   ['a.b.example.test', ['example.test'], { zone: 'example.test', subdomain: 'a.b' }],
 ])('the host %s is split at its zone', (host, zones, expected) => {
   expect(splitHost(host, zones)).toEqual(expected)
+})
+
+test('a URL is a host, a label without a zone names the zones, and letters that DNS does not have are told in ASCII', () => {
+  expect(['https://a.test/', 'http://a.test:8443/x?y', 'a.test', 'plan_x'].map(hostIn)).toEqual([
+    'a.test',
+    'a.test',
+    'a.test',
+    'plan_x',
+  ])
+  expect(() => splitHost('hello', ['a.test', 'b.test'])).toThrow('a.test, b.test')
+  expect(() => splitHost('münchen.a.test', ['a.test'])).toThrow('xn--mnchen-3ya.a.test')
+})
+
+test('up is refused before it plans where the caller may not apply', () => {
+  const policy = (may: string[]) => ({ caller: { network: 'public', may } }) as unknown as Policy
+  expect(() => assertMayApply(policy(['read', 'plan']))).toThrow('nothing was planned')
+  expect(() => assertMayApply(policy(['read', 'plan', 'apply']))).not.toThrow()
+})
+
+test('what is left is rounded up', () => {
+  const [minute, hour] = [60_000, 3_600_000]
+  expect([7_199_000, 2 * hour, 90 * minute + 1, 61_000, 25 * hour, 49 * hour].map(spanLeft)).toEqual([
+    '2h',
+    '2h',
+    '91m',
+    '61s',
+    '25h',
+    '3d',
+  ])
 })
 
 test('durations are whole numbers with a unit', () => {
