@@ -3,7 +3,7 @@ import type { Drift } from '../../client/bodies.ts'
 import type { DrawbridgeClient } from '../../client/client.ts'
 import { withExample } from '../../terminal/declare.ts'
 import { standardOutput } from '../../terminal/print.ts'
-import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
+import { apiClient, withApiOptions } from '../api-client.ts'
 import { confirmAct, type OwnerOptions, withOwner } from '../ownership.ts'
 
 interface RepairOptions extends OwnerOptions {
@@ -45,13 +45,13 @@ export function addAccept(program: Command): void {
 
 /** The run is that of an accept. What differs from its plan is not handed over under this name. */
 export function addRelease(program: Command): void {
-  const command = withApiOptions(program.command('release <planOrHost>'))
+  const command = withOwner(withApiOptions(program.command('release <planOrHost>')))
     .description(
       'ask, then give a host back as a file of its own and stop managing it; refused if it differs from its plan',
     )
     .option('-y, --yes', 'release without a prompt')
-    .action(async (planOrHost: string, options: ApiOptions & { yes?: boolean }) => {
-      const { confirm, UsageError } = await import('../../terminal/declare.ts')
+    .action(async (planOrHost: string, options: OwnerOptions) => {
+      const { UsageError } = await import('../../terminal/declare.ts')
       const { acceptLive } = await import('../live-run.ts')
       const { acceptanceLines } = await import('../views/drift.ts')
       const api = await apiClient(options)
@@ -62,7 +62,8 @@ export function addRelease(program: Command): void {
         )
       const screen = standardOutput()
       if (!options.json) screen.print(...acceptanceLines(host, screen), '')
-      await confirm({ question: `Release ${host}?`, action: `release ${host}`, yes: options.yes })
+      const act = { question: `Release ${host}?`, action: `release ${host}`, alwaysAsks: true }
+      await confirmAct(api, { planId: drift.planId, kind: 'other', ...act }, options)
       await acceptLive(api, drift.planId, options.json)
     })
   withExample(command, 'drawbridge release hello.example.test')

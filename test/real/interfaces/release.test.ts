@@ -54,3 +54,10 @@ test('release refuses a host that differs from its plan, and changes nothing', a
   expect((await planOf(lab, planId)).state).toBe('applied')
   expect(hasEntry(primary(), host)).toBe(true)
 })
+
+test("release does not give away somebody else's host without its name", async () => {
+  const { planId, host } = await applied(lab, { subdomain: 'of-others', tls: false, owner: 'team-a' })
+  const { code } = await command('release', host, '--yes', '--owner', 'team-b')
+  expect(code).not.toBe(0)
+  expect((await planOf(lab, planId)).state).toBe('applied')
+})
