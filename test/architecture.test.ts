@@ -88,7 +88,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'runtime/log.ts',
   ],
   mcp: ['client', 'model', 'plan/desired.ts'],
-  cli: ['terminal', 'client', 'config/document.ts', 'config/exposures-file.ts', 'mcp', 'runtime/version.ts'],
+  cli: [
+    ...['terminal', 'client', 'config/document.ts', 'config/exposures-file.ts', 'mcp', 'runtime/version.ts'],
+    ...['model/options/grammar.ts', 'model/options/words.ts'],
+  ],
   operate: [
     'model',
     'primitives',

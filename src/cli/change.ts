@@ -1,6 +1,7 @@
 import type { ExposureRequest, Plan, Policy } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { isExposedHere, Refusal } from '../client/refusal.ts'
+import { changedWords, optionWords } from '../model/options/words.ts'
 import { planIdOf } from './plan-of.ts'
 import type { FormerView } from './views/plan.ts'
 
@@ -10,15 +11,33 @@ interface PlannedChange {
   readonly former?: FormerView | undefined
 }
 
-/** `me`: the owner of a new exposure. A change keeps the former owner, unless the request names one. */
+/**
+ * `me`: the owner of a new exposure. A change keeps the former owner, unless the request names one. `keeps`: it also keeps the options
+ * that the request does not name.
+ */
 export async function planWithFormer(
   api: DrawbridgeClient,
   request: ExposureRequest,
-  me?: string,
+  { me, keeps = true }: ChangeHabits = {},
 ): Promise<PlannedChange> {
-  const isNew = request.replaces === undefined && request.owner === undefined
-  const plan = await api.plan(isNew && me !== undefined ? { ...request, owner: me } : request)
-  return { plan, former: request.replaces === undefined ? undefined : await formerOf(api, request.replaces) }
+  if (request.replaces === undefined) {
+    const isOwned = request.owner !== undefined || me === undefined
+    return { plan: await api.plan(isOwned ? request : { ...request, owner: me }) }
+  }
+  // A plan that cannot be read is refused by the service when it is named as the one to replace.
+  const former = await formerOf(api, request.replaces).catch(() => undefined)
+  return { plan: await api.plan(former && keeps ? keepingOptions(request, former) : request), former }
+}
+
+interface ChangeHabits {
+  readonly me?: string | undefined
+  readonly keeps?: boolean
+}
+
+/** Nobody should lose an access list because a command names another port. */
+function keepingOptions(request: ExposureRequest, { request: { options: kept } }: FormerView): ExposureRequest {
+  const options = { ...kept, ...request.options }
+  return Object.keys(options).length === 0 ? request : { ...request, options }
 }
 
 /** Refuses before anything is planned what could not be applied from here. */
@@ -48,18 +67,20 @@ interface Unchanged {
 export async function planOrChange(
   api: DrawbridgeClient,
   request: ExposureRequest,
-  me?: string,
+  habits: ChangeHabits = {},
 ): Promise<PlannedChange | Unchanged> {
+  const { keeps = true } = habits
   try {
-    return await planWithFormer(api, request, me)
+    return await planWithFormer(api, request, habits)
   } catch (refusal) {
     if (!(refusal instanceof Refusal) || !isExposedHere(refusal.problem)) throw refusal
     const replaces = await planIdOf(api, `${request.subdomain}.${request.zone}`).catch(() => {
       throw refusal
     })
     const former = await formerOf(api, replaces)
-    if (isSame(former, request)) return { unchanged: await api.getPlan(replaces) }
-    return { plan: await api.plan({ ...request, replaces }), former }
+    const wanted = keeps ? keepingOptions(request, former) : request
+    if (isSame(former, wanted)) return { unchanged: await api.getPlan(replaces) }
+    return { plan: await api.plan({ ...wanted, replaces }), former }
   }
 }
 
@@ -77,5 +98,6 @@ const isSame = ({ request: now, expiresAt }: FormerView, wanted: ExposureRequest
   now.tls === wanted.tls &&
   (wanted.owner === undefined || now.owner === wanted.owner) &&
   (wanted.note === undefined || now.note === wanted.note) &&
+  changedWords(optionWords(now.options), optionWords(wanted.options)).length === 0 &&
   expiresAt === null &&
   wanted.expiresIn === undefined

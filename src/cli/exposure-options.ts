@@ -2,11 +2,12 @@ import { domainToASCII } from 'node:url'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ExposureRequest } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
-import { UsageError } from '../terminal/declare.ts'
+import { parseDuration } from './duration.ts'
+import { type OptionFlags, optionsIn, withOptions } from './option-flags.ts'
 import { type OwnerOptions, withOwner } from './ownership.ts'
 
 /** The exposure, as the options of `plan` and `up` describe it. */
-export interface ExposureOptions extends OwnerOptions {
+export interface ExposureOptions extends OwnerOptions, OptionFlags {
   readonly server: string
   readonly port: number
   readonly health: string
@@ -17,7 +18,7 @@ export interface ExposureOptions extends OwnerOptions {
 }
 
 export const withExposure = (command: Command): Command =>
-  withOwner(command)
+  withOptions(withOwner(command))
     .requiredOption('--server <id>', 'the server on which the backend runs, such as 25')
     .requiredOption('--port <port>', 'the port of the backend on that server', wholeNumber)
     .option('--health <path>', 'the path that must answer with HTTP 2xx', '/healthz')
@@ -36,7 +37,9 @@ export async function requestFor(
   const { zones } = await api.policy()
   const replaced = replaces === undefined ? {} : { replaces }
   const labels = { ...(owner !== undefined && { owner }), ...(note !== undefined && { note }) }
-  return { ...splitHost(host, zones), server, port, health, tls, ...lifetime, ...replaced, ...labels }
+  const edge = optionsIn(options)
+  const chosen = Object.keys(edge).length === 0 ? {} : { options: edge }
+  return { ...splitHost(host, zones), server, port, health, tls, ...lifetime, ...replaced, ...labels, ...chosen }
 }
 
 function wholeNumber(text: string): number {
@@ -75,14 +78,4 @@ export function splitHost(host: string, zones: readonly string[]): { zone: strin
   return cut < 0
     ? { zone: only ?? name, subdomain: name }
     : { zone: name.slice(cut + 1), subdomain: name.slice(0, cut) }
-}
-
-const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 }
-
-/** `90s`, `30m`, `2h`, `7d` or bare seconds, as seconds. */
-export function parseDuration(text: string, option: string): number {
-  const [, count, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? []
-  if (count === undefined)
-    throw new UsageError(`${option} ${text} is not a duration. Use a form such as 30m, 2h or 7d.`)
-  return Number(count) * (UNITS[unit] ?? 1)
 }

@@ -1,6 +1,7 @@
-import type { Plan } from '../client/bodies.ts'
+import type { ExposureOptions, Plan } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import type { ListedExposure } from '../config/exposures-file.ts'
+import { changedWords, optionWords } from '../model/options/words.ts'
 import { UsageError } from '../terminal/declare.ts'
 import { splitHost } from './exposure-options.ts'
 
@@ -49,8 +50,8 @@ export async function readExposed(api: DrawbridgeClient): Promise<readonly Expos
 }
 
 const listedIn = (host: string, { request }: Plan): ListedExposure => {
-  const { server, port, health, tls } = request
-  return { host, server, port, health, tls, ...labelsOf(request) }
+  const { server, port, health, tls, options } = request
+  return { host, server, port, health, tls, ...labelsOf(request), ...(options && { options }) }
 }
 
 const labelsOf = ({ owner, note }: Pick<ListedExposure, 'owner' | 'note'>) => ({
@@ -87,6 +88,8 @@ function fieldsOf(now: ListedExposure, wanted: ListedExposure): FieldChange[] {
     .filter((field) => wanted[field] !== undefined && now[field] !== wanted[field])
     .map((field) => ({ field, from: now[field] ?? 'none', to: wanted[field] ?? 'none' }))
   fields.push(...labels)
+  const [before, after] = [now, wanted].map(({ options }) => optionWords(options))
+  fields.push(...changedWords(before, after))
   const isSameEnd =
     now.expiresAt === wanted.expiresAt ||
     Math.abs((now.expiresAt ?? Number.POSITIVE_INFINITY) - (wanted.expiresAt ?? Number.POSITIVE_INFINITY)) <=
@@ -113,7 +116,7 @@ export function actsFor(
   { create, change, surplus }: Comparison,
 ): Act[] {
   const apply = async (wanted: ListedExposure, replaces?: string) => {
-    const { host, server, port, health, tls, expiresAt } = wanted
+    const { host, server, port, health, tls, expiresAt, options } = wanted
     const lifetime = expiresAt === undefined ? {} : { expiresIn: Math.ceil((expiresAt - Date.now()) / 1000) }
     const request = {
       ...splitHost(host, zones),
@@ -123,6 +126,7 @@ export function actsFor(
       tls,
       ...lifetime,
       ...labelsOf(wanted),
+      ...(options && { options: options as ExposureOptions }),
     }
     const { planId } = await api.plan(replaces === undefined ? request : { ...request, replaces })
     await api.applyPlan(planId)

@@ -4,6 +4,7 @@ import type { components, operations } from './schema.ts'
 type Schemas = components['schemas']
 export type Policy = Schemas['Policy']
 export type ExposureRequest = Schemas['ExposureRequest']
+export type ExposureOptions = NonNullable<ExposureRequest['options']>
 export type Plan = Schemas['Plan']
 export type PlanPage = Schemas['PlanPage']
 export type Drift = Schemas['Drift']

@@ -571,6 +571,104 @@ export interface components {
             };
             version: string;
         };
+        /** @description How the edge serves the host. Without options it serves the host as every other one. */
+        ExposureOptions: {
+            /**
+             * @description The largest body of a request, with k, m or g. 0: no limit. Default: 64m.
+             * @example 50m
+             */
+            maxBody?: string;
+            /** @description In seconds, between the edge and the backend. */
+            timeouts?: {
+                /** @description To connect to the backend. Default: 5. */
+                connect?: number;
+                /** @description Between two reads from the backend. Default: 300. */
+                read?: number;
+                /** @description Between two writes to the backend. Default: 60. */
+                send?: number;
+            };
+            /** @description Whether WebSocket upgrades are passed on. Default: true. */
+            websocket?: boolean;
+            /** @description Whether the edge buffers requests and responses. Default: true. */
+            buffering?: boolean;
+            /** @description Headers that the edge adds to responses, in place of the backend's own. */
+            headers?: {
+                /** @description Strict-Transport-Security. The exposure must have TLS. */
+                hsts?: {
+                    /** @example 31536000 */
+                    maxAge: number;
+                    includeSubDomains?: boolean;
+                    preload?: boolean;
+                };
+                /**
+                 * @description The value of X-Frame-Options.
+                 * @enum {string}
+                 */
+                frameOptions?: "DENY" | "SAMEORIGIN";
+                /**
+                 * @description The value of Referrer-Policy.
+                 * @enum {string}
+                 */
+                referrerPolicy?: "no-referrer" | "no-referrer-when-downgrade" | "origin" | "origin-when-cross-origin" | "same-origin" | "strict-origin" | "strict-origin-when-cross-origin" | "unsafe-url";
+                /**
+                 * @description The value of X-Content-Type-Options.
+                 * @enum {string}
+                 */
+                contentTypeOptions?: "nosniff";
+                /**
+                 * @description The value of Cross-Origin-Opener-Policy.
+                 * @enum {string}
+                 */
+                openerPolicy?: "same-origin" | "same-origin-allow-popups" | "unsafe-none";
+                /**
+                 * @description The value of Cross-Origin-Resource-Policy.
+                 * @enum {string}
+                 */
+                resourcePolicy?: "same-origin" | "same-site" | "cross-origin";
+                /**
+                 * @description The value of Cross-Origin-Embedder-Policy.
+                 * @enum {string}
+                 */
+                embedderPolicy?: "require-corp" | "credentialless" | "unsafe-none";
+                /**
+                 * @description The value of X-Robots-Tag.
+                 * @enum {string}
+                 */
+                robots?: "noindex" | "nofollow" | "none";
+            };
+            /** @description The networks that may visit the host. Everybody else gets 403. */
+            allow?: string[];
+            /**
+             * @description The id of a password file in the configuration.
+             * @example office
+             */
+            basicAuth?: string;
+            /** @description The backend speaks HTTPS, with a certificate of this authority. */
+            backendTls?: {
+                /**
+                 * @description The id of an authority in the configuration.
+                 * @example office
+                 */
+                authority: string;
+                /**
+                 * Format: dns-zone
+                 * @description The name in the backend's certificate. Default: the host.
+                 * @example app.internal.test
+                 */
+                name?: string;
+            };
+            /** @description Further backends with the same service. The edge turns to them when the first one fails. */
+            backends?: {
+                server: string;
+                port: number;
+            }[];
+            /** @description The edge answers 503 with a small page, and does not ask the backend. */
+            maintenance?: {
+                /** @description Default: 300. */
+                retryAfter?: number;
+            };
+            snippets?: string[];
+        };
         /** @description One name bound to one backend. */
         ExposureRequest: {
             /**
@@ -618,6 +716,7 @@ export interface components {
              * @example Demo for the sales meeting
              */
             note?: string;
+            options?: components["schemas"]["ExposureOptions"];
         };
         /** @description The result of one check. Further members are evidence. */
         Check: {

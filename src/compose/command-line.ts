@@ -3,6 +3,7 @@ import { withOutput } from '../cli/api-client.ts'
 import { addApply, addDown, addExtend, addPlan, addRemove, addRenew, addUp } from '../cli/commands/expose.ts'
 import { addExport, addImport } from '../cli/commands/exposures.ts'
 import { addComplete, addCompletion, addMcp } from '../cli/commands/integrate.ts'
+import { addMaintenance } from '../cli/commands/maintenance.ts'
 import {
   addAudit,
   addDiagnose,
@@ -78,6 +79,7 @@ export function commandLine(): Command {
     addAccept,
     addRelease,
     addRenew,
+    addMaintenance,
   ])
     add(program)
   program.commandsGroup('In files:')

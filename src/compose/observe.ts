@@ -34,7 +34,11 @@ export function composeObserver(config: Config, sources: ObserverParts): Observe
       return reader
     },
     resolver: config.resolver && dnsReader(config.resolver, { recursive: true }),
-    probe: (target) => probeFairly(target, HEALTH_TIMEOUT_SECONDS * 1000),
+    probe: ({ authority, ...target }) =>
+      probeFairly(
+        { ...target, ...(authority && { tls: true, trust: trustIn(config, authority) }) },
+        HEALTH_TIMEOUT_SECONDS * 1000,
+      ),
     inventory,
     // Wrapped, so that planning has no method of the edge or of the budget that changes something.
     edge: preflight && { check: (host, tls) => preflight.check(host, tls) },
@@ -73,5 +77,16 @@ export function planSettings(config: Config): PlanSettings {
       return ports()
     },
     challenge: acme.challenge,
+    named: {
+      passwords: Object.keys(config.options.passwords),
+      authorities: Object.keys(config.options.authorities),
+      snippets: Object.keys(config.options.snippets),
+    },
   }
 }
+
+/** A plan names only authorities that the configuration has. */
+const trustIn = ({ options }: Config, { id, name }: { readonly id: string; readonly name: string }) => ({
+  caFile: options.authorities[id] ?? '',
+  name,
+})

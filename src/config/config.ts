@@ -5,6 +5,7 @@ import type { Endpoint } from '../model/address.ts'
 import { type AcmeSetting, acmeSchema, readAcme } from './acme.ts'
 import { type Alerts, alertsSchema, readAlerts } from './alerts.ts'
 import { ConfigDocument, ConfigError } from './document.ts'
+import { checkNamedFiles, type NamedFiles, namedFilesSchema } from './named-files.ts'
 import { readSecretFile, Secret, type SecretSources } from './secret.ts'
 import {
   type Agents,
@@ -33,6 +34,8 @@ export interface Config {
   /** Undefined if no token is configured or it is empty. Then no token is valid. */
   readonly adminTokenValue: Secret | undefined
   readonly stateDir: string
+  /** Files for the options of exposures. An edge with an agent has its own. */
+  readonly options: NamedFiles
   readonly store: StoreSetting
   /** Has the keys of the secrets in the store. All instances on one store need the same file. */
   readonly storeKeyFile: string
@@ -112,6 +115,7 @@ export const configSchema = (folder: string) =>
     servers: serversSchema,
     edge: Type.Object({ http: value.port(80), https: value.port(443) }),
     edges: edgesSchema(folder),
+    options: namedFilesSchema(folder),
     zones: zonesSchema(folder),
     resolver: Type.Optional(value.dnsServer('an IP address, with :port where it is not 53')),
     acme: acmeSchema(folder),
@@ -153,6 +157,7 @@ export function readConfig(text: string, file: string, environment: Environment)
   const sources: SecretSources = { document, environment }
   const servers = readServers(settings.servers, document)
   const acme = readAcme(settings.acme, document)
+  const named = checkNamedFiles(settings.options, document)
   const storeSetting = readStore({ store, storeFile }, settings.stateDir, sources)
   const config: Config = {
     ...settings,
@@ -161,7 +166,7 @@ export function readConfig(text: string, file: string, environment: Environment)
     storeKeyFile: settings.storeKeyFile ?? resolve(settings.stateDir, 'store.key'),
     instances: { takeOverSeconds: settings.instances.takeOverSeconds ?? TAKE_OVER_SECONDS[storeSetting.kind] },
     servers,
-    ...readEdges(settings.edges ?? defaultEdges(folder, servers, document), servers, document),
+    ...readEdges(settings.edges ?? defaultEdges(folder, servers, document), servers, named, document),
     zones: readZones(settings.zones, { ...sources, challenge: acme.challenge }),
     resolver: settings.resolver,
     acme,

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Endpoint } from '../model/address.ts'
 import { deepFreeze, readFile } from './config.ts'
 import { ConfigDocument } from './document.ts'
+import { checkNamedFiles, namedFilesSchema } from './named-files.ts'
 import { AGENT_PORT, type Edges, nginxSettings } from './servers.ts'
 import * as value from './values.ts'
 
@@ -37,6 +38,7 @@ export const edgeAgentSchema = (folder: string) =>
       }),
       ports: Type.Array(value.portRange, { default: ['80', '443', '1024-65535'] }),
     }),
+    options: namedFilesSchema(folder),
     socket: Type.Optional(
       Type.Object({
         path: value.path(folder, 'the path of a unix socket'),
@@ -57,14 +59,15 @@ export const loadEdgeAgentConfig = (file: string): EdgeAgentConfig => readEdgeAg
 /** Throws one ConfigError with all faults. */
 export function readEdgeAgentConfig(text: string, file: string): EdgeAgentConfig {
   const document = new ConfigDocument(text, file)
-  const { nginx, socket, listen, ...settings } = document.read(edgeAgentSchema(dirname(file)))
+  const { nginx, socket, listen, options, ...settings } = document.read(edgeAgentSchema(dirname(file)))
   if (!socket && !listen)
     document.refuse(['socket'], 'is missing. Set socket, listen, or both: otherwise no service can reach the agent.')
+  const named = checkNamedFiles(options, document)
   document.assertSound()
   return deepFreeze({
     ...settings,
     socket: socket && { path: socket.path, group: socket.group },
     listen,
-    nginx: { ...nginx, prefix: nginx.prefix, listen: nginx.listen ?? [nginx.address] },
+    nginx: { ...nginx, prefix: nginx.prefix, listen: nginx.listen ?? [nginx.address], named },
   })
 }

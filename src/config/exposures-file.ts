@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { stringify } from 'yaml'
 import { isNote, isOwner } from '../model/exposure.ts'
+import type { ExposureOptions } from '../model/options/grammar.ts'
+import { readOptions } from '../model/options/read-options.ts'
 import { readFile } from './config.ts'
 import { ConfigDocument } from './document.ts'
 import * as value from './values.ts'
@@ -17,6 +19,7 @@ export interface ListedExposure {
   /** Undefined: the file does not say it, and it stays as it is. */
   readonly owner?: string | undefined
   readonly note?: string | undefined
+  readonly options?: ExposureOptions | undefined
 }
 
 const instant = value.parsed(
@@ -45,6 +48,7 @@ const schema = Type.Object({
       note: Type.Optional(
         value.parsed((given) => (isNote(given) ? given : undefined), { allowed: 'one line of at most 200 characters' }),
       ),
+      options: Type.Optional(Type.Unknown()),
     }),
     { default: [] },
   ),
@@ -55,12 +59,18 @@ export function readExposures(file: string): readonly ListedExposure[] {
   const document = new ConfigDocument(readFile(file), file)
   const { exposures } = document.read(schema)
   const seen = new Set<string>()
-  for (const [index, { host }] of exposures.entries()) {
+  const listed = exposures.map(({ options: given, ...exposure }, index): ListedExposure => {
+    const { host } = exposure
     if (seen.has(host)) document.refuse(['exposures', index, 'host'], `is there twice: ${host}.`)
     seen.add(host)
-  }
+    const read = given === undefined ? { options: undefined } : readOptions(given)
+    if ('options' in read) return { ...exposure, ...(read.options && { options: read.options }) }
+    for (const { field, message } of read.errors)
+      document.refuse(['exposures', index, ...field.split('.')], `${message}.`)
+    return exposure
+  })
   document.assertSound()
-  return exposures
+  return listed
 }
 
 const HEADER = `# Exposures of Drawbridge. "drawbridge diff -f FILE" compares them with the service, and

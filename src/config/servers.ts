@@ -1,5 +1,6 @@
 import { type StaticDecode, Type } from 'typebox'
 import type { ConfigDocument } from './document.ts'
+import type { NamedFiles } from './named-files.ts'
 import * as value from './values.ts'
 
 /** The registry: every server with an id, and its role. */
@@ -24,6 +25,8 @@ interface EdgeSetting {
   readonly listen: readonly string[]
   /** How hosts are written: as lines in shared servers, or as server blocks of their own. */
   readonly layout: 'lines' | 'blocks'
+  /** Files for the options of hosts. */
+  readonly named: NamedFiles
 }
 
 /** Edges by the id of their server. */
@@ -101,6 +104,7 @@ export function readServers(settings: StaticDecode<typeof serversSchema>, docume
 export function readEdges(
   edges: Readonly<Record<string, EdgeFile>>,
   { addresses }: Servers,
+  named: NamedFiles,
   document: ConfigDocument,
 ): { readonly edges: Edges; readonly agents: Agents } {
   const found: Record<string, EdgeSetting> = {}
@@ -112,7 +116,7 @@ export function readEdges(
     }
     const address = asked ?? addresses[server] ?? ''
     if (agent) agents[server] = readAgent(server, agent, document)
-    else found[server] = { ...setting, prefix, address, listen: listen ?? [address] }
+    else found[server] = { ...setting, prefix, address, named, listen: listen ?? [address] }
   }
   return { edges: found, agents }
 }

@@ -71,10 +71,10 @@ export const path = (folder: string, allowed: string, fallback?: string) =>
   parsed((given) => (given === '' ? undefined : resolve(folder, given)), { allowed, ...withDefault(fallback) })
 
 /** A path that is written into nginx's configuration. */
-export const nginxPath = (folder: string, what: string, fallback: string) =>
+export const nginxPath = (folder: string, what: string, fallback?: string) =>
   parsed((given) => plainPath(resolve(folder, given)), {
     allowed: `${what} of letters, digits, dots, underscores, hyphens and slashes`,
-    default: fallback,
+    ...withDefault(fallback),
   })
 
 const plainPath = (given: string): string | undefined => (/^[A-Za-z0-9._/-]+$/.test(given) ? given : undefined)

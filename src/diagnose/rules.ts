@@ -117,9 +117,9 @@ type Symptom = 'edge_closed' | 'not_served' | 'silent' | 'bad_status' | 'well' |
 function symptomOf(evidence: Evidence): Symptom {
   const { edge, managed } = evidence
   if (edge !== 'open' && edge !== 'unknown') return 'edge_closed'
-  const { answer } = factsAfter(evidence)
+  const { answer, goodStatuses } = factsAfter(evidence)
   if (!answer) return 'unknown'
-  if (answer.httpStatus !== null) return isGoodStatus(answer.httpStatus, managed) ? 'well' : 'bad_status'
+  if (answer.httpStatus !== null) return isGoodStatus(answer.httpStatus, managed, goodStatuses) ? 'well' : 'bad_status'
   if (answer.reason === 'unknown_host' || answer.reason === 'handshake_refused') return 'not_served'
   return answer.reason === 'refused' || answer.reason === 'unreachable' ? 'edge_closed' : 'silent'
 }

@@ -2,6 +2,7 @@ import type { Endpoint } from '../model/address.ts'
 import type { NoAnswerReason } from '../model/badge.ts'
 import { Fault } from '../model/errors.ts'
 import type { ErrorClass } from '../model/evidence.ts'
+import type { EntryOptions } from '../model/exposure.ts'
 import type { ProxyFact } from '../model/finding.ts'
 import type { FileHash } from '../model/receipt.ts'
 import type { HostFence } from '../model/run.ts'
@@ -12,8 +13,11 @@ export type { FileHash } from '../model/receipt.ts'
 export interface Site {
   readonly host: string
   readonly planId: string
-  /** `http://address:port` from the registry. It is never text that a caller sent. */
+  /** `http://address:port` from the registry, or `https://` with an authority in the options. It is never text that a caller sent. */
   readonly target: string
+  /** Where requests go when `target` fails, in this order. */
+  readonly furtherTargets?: readonly string[] | undefined
+  readonly options?: EntryOptions | undefined
   /** Set exactly when the site is served over HTTPS. HTTP then redirects to HTTPS. */
   readonly certificate?: SiteCertificate | undefined
   /** ACME http-01 responses to serve for this host: token -> key authorization. */

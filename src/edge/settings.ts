@@ -1,6 +1,18 @@
 /** How the entries of hosts are written: as lines in shared servers, or as server blocks of their own. */
 export type EntryLayout = 'lines' | 'blocks'
 
+/** Files that the administrator of an edge has defined for options, by id. Callers name ids only. All paths are absolute. */
+export interface NamedFiles {
+  /** Files of users and hashed passwords, as htpasswd writes them. */
+  readonly passwords: Readonly<Record<string, string>>
+  /** Certificates of authorities, for backends with HTTPS. */
+  readonly authorities: Readonly<Record<string, string>>
+  /** Files in nginx's language, which are included in the server block of a host. */
+  readonly snippets: Readonly<Record<string, string>>
+}
+
+export const NONE_NAMED: NamedFiles = { passwords: {}, authorities: {}, snippets: {} }
+
 /** One nginx on this machine, as its administrator set it up. All paths are absolute. */
 export interface EdgeSettings {
   /** The id of the server in the registry. */
@@ -20,5 +32,7 @@ export interface EdgeSettings {
   readonly listen: readonly string[]
   /** How the entries of hosts are written. Default: lines. */
   readonly layout?: EntryLayout
+  /** Default: none. */
+  readonly named?: NamedFiles | undefined
   readonly ports: { readonly http: number; readonly https: number }
 }

@@ -13,6 +13,7 @@ import Fastify, {
   LogController,
   type RawServerDefault,
 } from 'fastify'
+import { parseCidr } from '../model/address.ts'
 import { parseLabel, parseName } from '../model/dns-name.ts'
 import { Problem } from '../model/errors.ts'
 import { isNote, isOwner } from '../model/exposure.ts'
@@ -41,6 +42,7 @@ const FORMATS = {
   'dns-label': (text: string) => parseLabel(text) !== undefined,
   owner: isOwner,
   note: isNote,
+  network: (text: string) => parseCidr(text) !== undefined,
 }
 
 type CompilersFactory = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>

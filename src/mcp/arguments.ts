@@ -4,6 +4,7 @@ import { BADGE_GRAMMAR } from '../model/badge.ts'
 import type { FieldError } from '../model/errors.ts'
 import { LONGEST_NOTE, LONGEST_OWNER } from '../model/exposure.ts'
 import { GRAMMAR_IN_WORDS, HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../plan/desired.ts'
+import { OptionsArgument } from './option-arguments.ts'
 
 /** The arguments of the tools. Every object is strict: an unknown argument is an error, never ignored. */
 const VERBOSE = {
@@ -172,6 +173,9 @@ export const ExposureArguments = z.strictObject({
     .max(LONGEST_NOTE)
     .optional()
     .describe('One line about what the exposure is for. With replaces, the former note stays unless sent'),
+  options: OptionsArgument.optional().describe(
+    'How the edge serves the host. With replaces, these take the place of all former options',
+  ),
 })
 
 /**

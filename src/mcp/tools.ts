@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { diagnosisIn } from '../client/advice.ts'
-import type { Policy } from '../client/bodies.ts'
+import type { ExposureOptions, Policy } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { isSameOwner, otherOwnerOf } from '../client/owner-of.ts'
 import { planIdOf } from '../client/plan-of.ts'
@@ -155,10 +155,11 @@ const planTool = (client: DrawbridgeClient, me: string | undefined): Tool =>
     input: take.ExposureArguments,
     inputUnder: take.exposureArgumentsUnder,
     output: shape.PlanShape,
-    run: ({ expiresIn, replaces, owner, note, ...request }) => {
+    run: ({ expiresIn, replaces, owner, note, options: given, ...request }) => {
+      const options = given as ExposureOptions | undefined
       // A change keeps the former owner, unless the caller names one.
       const named = owner ?? (replaces === undefined ? me : undefined)
-      return client.plan({ ...request, ...defined({ expiresIn, replaces, owner: named, note }) })
+      return client.plan({ ...request, ...defined({ expiresIn, replaces, owner: named, note, options }) })
     },
   })
 

@@ -50,7 +50,12 @@ export interface BadgeFacts {
   readonly certificate: CertificateLevel | 'wrong_name' | null
   /** Whether the files on the edge equal the applied files. */
   readonly file: 'unchanged' | 'edited' | null
+  /** The statuses that are good for this host. Undefined: those of `isGoodStatus`. */
+  readonly goodStatuses?: StatusRanges | undefined
 }
+
+/** Each from and to, both included. */
+export type StatusRanges = readonly (readonly [number, number])[]
 
 /**
  * The facts after a check. A null in `seen` means that the check did not ask or got no answer; the earlier value stays.
@@ -62,19 +67,29 @@ export const mergeFacts = (known: BadgeFacts | null, seen: BadgeFacts): BadgeFac
   dns: seen.dns ?? known?.dns ?? null,
   certificate: seen.certificate ?? known?.certificate ?? null,
   file: seen.file ?? known?.file ?? null,
+  goodStatuses: seen.goodStatuses ?? known?.goodStatuses,
 })
 
 /** The most severe known problem. Problems that visitors notice come before problems that only the owner notices. */
-export function badgeOf({ managed, answer, dns, certificate, file }: BadgeFacts): Badge {
+export function badgeOf({ managed, answer, dns, certificate, file, goodStatuses }: BadgeFacts): Badge {
   if (!answer) return 'PENDING'
   if (answer.httpStatus === null) return answer.reason === 'handshake_refused' ? 'CERT' : 'DOWN'
-  if (!isGoodStatus(answer.httpStatus, managed)) return `HTTP ${answer.httpStatus}`
+  if (!isGoodStatus(answer.httpStatus, managed, goodStatuses)) return `HTTP ${answer.httpStatus}`
   if (dns === 'not_ours') return 'NO DNS'
   if (certificate !== null && certificate !== 'ok') return 'CERT'
   return file === 'edited' || answer.entry === 'other' ? 'DRIFT' : 'RUNNING'
 }
 
 /** A managed host must answer 2xx on its health path. Other hosts are asked for `/`, where a redirect or a login is fine. */
-export const isGoodStatus = (httpStatus: number, managed: boolean): boolean =>
-  (httpStatus >= 200 && httpStatus < 300) ||
-  (!managed && ((httpStatus >= 300 && httpStatus < 400) || httpStatus === 401 || httpStatus === 403))
+export const isGoodStatus = (
+  httpStatus: number,
+  managed: boolean,
+  good: StatusRanges = managed ? GOOD_IF_MANAGED : GOOD_ELSEWHERE,
+): boolean => good.some(([first, last]) => httpStatus >= first && httpStatus <= last)
+
+const GOOD_IF_MANAGED: StatusRanges = [[200, 299]]
+const GOOD_ELSEWHERE: StatusRanges = [
+  [200, 399],
+  [401, 401],
+  [403, 403],
+]

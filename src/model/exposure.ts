@@ -1,4 +1,5 @@
 import type { Check } from './finding.ts'
+import type { ExposureOptions } from './options/grammar.ts'
 import type { StepName } from './run.ts'
 
 /** A caller's request in canonical form: one name bound to one backend. */
@@ -17,6 +18,8 @@ export interface ExposureRequest {
   readonly owner?: string | undefined
   /** What the exposure is for. */
   readonly note?: string | undefined
+  /** How the edge serves the host. Undefined: as it serves every host. */
+  readonly options?: ExposureOptions | undefined
 }
 
 export const LONGEST_OWNER = 64
@@ -112,7 +115,13 @@ export interface ProxyChange {
   readonly serverName: string
   readonly target: string
   readonly https: boolean
+  /** Further backends, in the order in which the edge turns to them. */
+  readonly furtherTargets?: readonly string[] | undefined
+  readonly options?: EntryOptions | undefined
 }
+
+/** What an edge does for the host beside its backends, which are targets there. */
+export type EntryOptions = Omit<ExposureOptions, 'backends'>
 
 export interface DnsChange {
   readonly kind: 'dns'

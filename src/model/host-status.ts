@@ -1,5 +1,5 @@
 import type { Endpoint } from './address.ts'
-import type { Badge, CertificateLevel, CheckAnswer, Validity } from './badge.ts'
+import type { Badge, CertificateLevel, CheckAnswer, StatusRanges, Validity } from './badge.ts'
 import type { History } from './history.ts'
 
 /** A host that the Primary's edge serves or should serve, and how the monitor checks it. */
@@ -12,6 +12,8 @@ export interface WatchedHost {
   readonly tls: boolean
   /** The path that checks request: the health path of a managed host, `/` for any other. */
   readonly path: string
+  /** The statuses that are good for this host. Undefined: those of any host. */
+  readonly goodStatuses?: StatusRanges | undefined
   /** Where the edge listens for the host. */
   readonly listenAddress: Endpoint
   /** The id of the backend's server. Null when its address is not in the registry, or the host proxies nothing. */

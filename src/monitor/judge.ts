@@ -23,7 +23,7 @@ export const pending = (watched: WatchedHost): HostStatus => ({
 })
 
 /** The facts about a host at `now`, from its last check and its last full check. */
-export function factsOf({ managed, lastCheck, fullCheck }: HostStatus, now: number): BadgeFacts {
+export function factsOf({ managed, lastCheck, fullCheck, goodStatuses }: HostStatus, now: number): BadgeFacts {
   const { dns, file, certificate } = fullCheck
   return {
     managed,
@@ -31,6 +31,7 @@ export function factsOf({ managed, lastCheck, fullCheck }: HostStatus, now: numb
     dns,
     file,
     certificate: certificate && certificateFact({ ...certificate, level: certificateLevel(certificate, now) }),
+    ...(goodStatuses && { goodStatuses }),
   }
 }
 

@@ -3,6 +3,7 @@ import { listenAddress } from '../model/address.ts'
 import { parseName } from '../model/dns-name.ts'
 import { labelsOf, type Plan, type PlanState } from '../model/exposure.ts'
 import type { WatchedHost } from '../model/host-status.ts'
+import { statusesOf } from '../model/options/answers.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 
 /** The settings that decide which hosts are checked and how. */
@@ -25,6 +26,8 @@ export interface WatchedExposure {
   readonly server: string
   readonly tls: boolean
   readonly health: string
+  /** Statuses beside 2xx with which the edge itself answers, because of the options. */
+  readonly statuses?: readonly number[] | undefined
   /** The secret of the plan. No status contains it. */
   readonly proof: string | undefined
   readonly owner?: string
@@ -42,6 +45,7 @@ export const watchedExposure = (
   server: request.server,
   tls: request.tls,
   health: request.health,
+  statuses: statusesOf(request.options),
   proof,
   ...labelsOf({ request }),
 })
@@ -74,7 +78,7 @@ export async function watchedAfterRun(
 const isListed = ({ state }: WatchedExposure): boolean => LISTED.includes(state)
 
 function managedHost(
-  { host, planId, state, expiresAt, server, tls, health, owner, note }: WatchedExposure,
+  { host, planId, state, expiresAt, server, tls, health, owner, note, statuses = [] }: WatchedExposure,
   configPath: string | null,
   { addresses, edge }: EdgeEnvironment,
 ): WatchedHost {
@@ -84,6 +88,7 @@ function managedHost(
     managed: true,
     tls,
     path: health,
+    ...(statuses.length > 0 && { goodStatuses: [[200, 299], ...statuses.map((one) => [one, one] as const)] as const }),
     listenAddress: listenAddress([], tls, edge),
     server,
     address: addresses[server] ?? null,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type ClientRequest, request as requestPlainly } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import { connect } from 'node:net'
@@ -13,6 +14,8 @@ export interface HealthTarget extends Endpoint {
   readonly host: string
   /** Use HTTPS without checking the certificate, as edges do. */
   readonly tls?: boolean
+  /** Accept only a certificate of this authority for this name. */
+  readonly trust?: { readonly caFile: string; readonly name: string } | undefined
 }
 
 /** The limit for the status line and headers. The body is not read. */
@@ -45,8 +48,8 @@ export async function probeHealth(target: HealthTarget, limitMs = 3_000, signal?
 }
 
 /** The final status. The connection is closed at once and the body is not read. */
-function statusOf(
-  { address, port, path, host, tls = false }: HealthTarget,
+async function statusOf(
+  { address, port, path, host, tls = false, trust }: HealthTarget,
   {
     clock,
     limitMs,
@@ -55,9 +58,10 @@ function statusOf(
 ): Promise<number> {
   const headers = { host, 'user-agent': 'drawbridge', accept: '*/*', 'accept-encoding': 'identity' }
   const options = { host: address, port, path, headers, agent: false, maxHeaderSize: MAX_HEAD_BYTES }
-  const asking = tls
-    ? requestSecurely({ ...options, servername: '', rejectUnauthorized: false })
-    : requestPlainly(options)
+  const trusted = trust
+    ? { servername: trust.name, ca: readFileSync(trust.caFile) }
+    : { servername: '', rejectUnauthorized: false }
+  const asking = tls ? requestSecurely({ ...options, ...trusted }) : requestPlainly(options)
   clock.limit(limitMs, () => asking.destroy(new ProbeTimeout()), signal)
   return new Promise<number>((resolve, reject) => {
     asking.once('response', ({ statusCode = 0 }) => resolve(statusCode))

@@ -10,7 +10,7 @@ import { nameInUse } from './name-in-use.ts'
 export interface ObserveParts extends Omit<CertificateSources, 'reader'> {
   /** A reader of the zone's own primary. */
   readonly readerFor: (zone: string) => DnsReader
-  readonly probe: (target: HealthTarget) => Promise<HealthFact>
+  readonly probe: (target: ProbeTarget) => Promise<HealthFact>
   /** What already uses the host in Drawbridge: a live exposure, or a run for it. */
   readonly holder: (
     host: string,
@@ -23,12 +23,19 @@ export interface ObserveParts extends Omit<CertificateSources, 'reader'> {
   readonly edge: EdgePreflight | undefined
 }
 
+interface ProbeTarget extends Omit<HealthTarget, 'tls' | 'trust'> {
+  /** The authority that the backend's certificate must be of, and the name in it. Undefined: the backend speaks HTTP. */
+  readonly authority?: { readonly id: string; readonly name: string } | undefined
+}
+
 /** Does the four checks at the same time. */
 export async function observe(parts: ObserveParts, desired: Desired): Promise<Observation> {
   const { host, backend, request } = desired
+  const { backendTls } = request.options ?? {}
+  const authority = backendTls && { id: backendTls.authority, name: backendTls.name ?? host }
   const reader = parts.readerFor(request.zone)
   const [health, name, certificate, proxy] = await Promise.all([
-    parts.probe({ ...backend, path: request.health, host }),
+    parts.probe({ ...backend, path: request.health, host, ...(authority && { authority }) }),
     checkName(parts, reader, request.zone, host),
     certificateFact(parts, reader, desired),
     checkProxy(parts, host, request.tls),

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../model/errors.ts'
 import { escapeText } from '../model/escape-text.ts'
+import type { ExposureRequest } from '../model/exposure.ts'
 import type { CertificateFact, Check, HealthFact, NameFact, Observation, ProxyFact } from '../model/finding.ts'
 
 /** A check, with the error code if the check failed. */
@@ -9,9 +10,24 @@ export interface Verdict {
 }
 
 /** The four checks of a plan. The first failed check in this order decides the error code. */
-export function judge({ health, name, certificate, proxy }: Observation, server: string): readonly Verdict[] {
-  return [judgeHealth(health, server), judgeName(name), judgeCertificate(certificate), judgeProxy(proxy)]
+export function judge(
+  { health, name, certificate, proxy }: Observation,
+  { server, options }: Pick<ExposureRequest, 'server' | 'options'>,
+): readonly Verdict[] {
+  const healthVerdict = judgeHealth(health, server)
+  return [
+    options?.maintenance ? withoutBackend(healthVerdict) : healthVerdict,
+    judgeName(name),
+    judgeCertificate(certificate),
+    judgeProxy(proxy),
+  ]
 }
+
+/** During maintenance the edge does not ask the backend, which may be down for that very reason. */
+const withoutBackend = ({ code, check }: Verdict): Verdict =>
+  code === undefined
+    ? { check }
+    : { check: { ...check, status: 'warning', detail: `${check.detail} The maintenance page does not need it.` } }
 
 const REASONS: Record<Extract<HealthFact, { kind: 'unhealthy' }>['reason'], string> = {
   refused: 'the connection was refused, so nothing listens on that port',

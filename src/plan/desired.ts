@@ -1,6 +1,8 @@
 import { nameUnder, parseLabel, parseName } from '../model/dns-name.ts'
 import { type FieldError, Problem } from '../model/errors.ts'
-import type { ExposureRequest } from '../model/exposure.ts'
+import type { EntryOptions, ExposureRequest } from '../model/exposure.ts'
+import type { ExposureOptions } from '../model/options/grammar.ts'
+import { readOptions } from '../model/options/read-options.ts'
 import { isPortAllowed, type PlanSettings } from './settings.ts'
 
 /** A valid request that the policy allows: in canonical form, with the backend's address from the registry. */
@@ -8,7 +10,16 @@ export interface Desired {
   readonly request: ExposureRequest
   readonly host: string
   readonly url: string
-  readonly backend: { readonly address: string; readonly port: number }
+  readonly backend: BackendAddress
+  /** Set exactly when the request names further backends. */
+  readonly furtherBackends?: readonly BackendAddress[]
+  /** Of the request, without its backends. */
+  readonly entryOptions?: EntryOptions | undefined
+}
+
+interface BackendAddress {
+  readonly address: string
+  readonly port: number
 }
 
 /** The grammar of fields as regular expressions, for the schema and the policy. */
@@ -39,9 +50,15 @@ function canonicalRequest(given: ExposureRequest): ExposureRequest & { host: str
       message: 'must be shorter: the whole name may have 241 characters, so that the owner mark fits below it',
     })
   }
+  const { options: givenOptions, ...plain } = given
+  const read = givenOptions === undefined ? { options: undefined } : readOptions(givenOptions)
+  if ('errors' in read && read.errors) errors.push(...read.errors)
+  const options = 'options' in read ? read.options : undefined
+  if (options?.headers?.hsts && !given.tls)
+    errors.push({ field: 'options.headers.hsts', message: 'needs tls: true, because browsers heed it over HTTPS only' })
   if (!zone || !subdomain || !host || errors.length > 0)
     throw new Problem('invalid_request', badFields(errors), { errors })
-  return { ...given, zone, subdomain, host }
+  return { ...plain, zone, subdomain, host, ...(options && { options }) }
 }
 
 export const badFields = (errors: readonly FieldError[]): string =>
@@ -67,15 +84,27 @@ export function resolveRequest(request: ExposureRequest, settings: PlanSettings)
     host,
     url: urlOf(host, canonical.tls, settings.edge),
     backend: { address, port: canonical.port },
+    ...(canonical.options && withOptions(canonical.options, settings)),
   }
 }
 
-function policyRefusals({ server, zone, port }: ExposureRequest, settings: PlanSettings) {
-  const refusals: {
-    code: 'server_not_allowed' | 'zone_not_managed' | 'port_not_allowed'
-    field: string
-    message: string
-  }[] = []
+function withOptions({ backends, ...entry }: ExposureOptions, { addresses }: PlanSettings) {
+  const further = backends?.map(({ server, port }) => ({ address: addresses[server] ?? '', port }))
+  return {
+    ...(further && { furtherBackends: further }),
+    ...(Object.keys(entry).length > 0 && { entryOptions: entry }),
+  }
+}
+
+interface PolicyRefusal {
+  readonly code: 'server_not_allowed' | 'zone_not_managed' | 'port_not_allowed' | 'invalid_request'
+  readonly field: string
+  readonly message: string
+}
+
+function policyRefusals(request: ExposureRequest, settings: PlanSettings): readonly PolicyRefusal[] {
+  const { server, zone, port, options = {} } = request
+  const refusals: PolicyRefusal[] = []
   if (!settings.targets.includes(server)) {
     const allowed = settings.targets.join(', ') || 'none'
     refusals.push({
@@ -98,7 +127,41 @@ function policyRefusals({ server, zone, port }: ExposureRequest, settings: PlanS
       message: `Port ${port} is not allowed on server ${server}.`,
     })
   }
-  return refusals
+  return [...refusals, ...optionRefusals(options, settings)]
+}
+
+/** Ids and servers that the configuration does not have. */
+function optionRefusals(options: ExposureOptions, settings: PlanSettings): readonly PolicyRefusal[] {
+  const { named } = settings
+  const backends = (options.backends ?? []).flatMap(({ server, port }, at): PolicyRefusal[] => {
+    const field = `options.backends.${at}`
+    if (!settings.targets.includes(server) || settings.addresses[server] === undefined)
+      return [{ code: 'server_not_allowed', field, message: `Server ${server} is not a deployment target.` }]
+    const isAllowed = isPortAllowed(settings.ports, server, port)
+    const message = `Port ${port} is not allowed on server ${server}.`
+    return isAllowed ? [] : [{ code: 'port_not_allowed', field, message }]
+  })
+  const asked = [
+    { field: 'options.basicAuth', ids: options.basicAuth, known: named?.passwords, what: 'password file' },
+    {
+      field: 'options.backendTls.authority',
+      ids: options.backendTls?.authority,
+      known: named?.authorities,
+      what: 'authority',
+    },
+    { field: 'options.snippets', ids: options.snippets, known: named?.snippets, what: 'snippet' },
+  ]
+  const ids = asked.flatMap(({ field, ids = [], known = [], what }) =>
+    [ids]
+      .flat()
+      .filter((id) => !known.includes(id))
+      .map((id) => ({
+        code: 'invalid_request' as const,
+        field,
+        message: `The configuration has no ${what} with the id ${id}.`,
+      })),
+  )
+  return [...backends, ...ids]
 }
 
 /** The URL for visitors. It has a port only when the edge does not use the default port of the scheme. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type Endpoint, formatEndpoint } from '../model/address.ts'
 import { type ErrorCode, Problem } from '../model/errors.ts'
 import type { CertificateChange, Change, Plan } from '../model/exposure.ts'
 import type { CertificateFact, Check, Observation } from '../model/finding.ts'
@@ -24,7 +25,7 @@ export interface Former {
 
 /** Desired and observed in, a proposal out, or a refusal whose first failing check gives the code. */
 export function propose(desired: Desired, observed: Observation, settings: PlanSettings, former?: Former): Proposal {
-  const verdicts = judge(observed, desired.request.server)
+  const verdicts = judge(observed, desired.request)
   const checks = verdicts.map(({ check }) => check)
   const failed = verdicts.findIndex(({ code }) => code !== undefined)
   const [code, check] = [verdicts[failed]?.code, checks[failed]]
@@ -86,7 +87,8 @@ export function changedSince(reviewed: Plan, now: Proposal): string[] {
   const ordersTwice = before?.action === 'issue' && after?.action === 'issue'
   if (ordersTwice && reviewed.steps && reviewed.steps.join() !== now.steps.join()) words.push('the order of the steps')
   const [proxyBefore, proxyAfter] = [find(reviewed.changes, 'proxy')[0], find(now.changes, 'proxy')[0]]
-  if (proxyBefore?.target !== proxyAfter?.target) words.push("the backend's address")
+  const addresses = (proxy: typeof proxyBefore) => [proxy?.target, ...(proxy?.furtherTargets ?? [])].join()
+  if (addresses(proxyBefore) !== addresses(proxyAfter)) words.push("the backend's address")
   if (proxyBefore?.action !== proxyAfter?.action) words.push('whether the host is exposed')
   const records = (changes: readonly Change[]) =>
     find(changes, 'dns')
@@ -106,24 +108,30 @@ function changedOrder(before: CertificateChange | undefined, after: CertificateC
 
 /** Certificate, then proxy, then DNS: the name comes last, so that it never points at an edge that does not serve it. */
 function changesFor(
-  { host, request, backend }: Desired,
+  { host, request, backend, furtherBackends, entryOptions }: Desired,
   certificate: CertificateFact,
   settings: PlanSettings,
   former: Former | undefined,
 ): Change[] {
-  const { address, port } = backend
-  const target = `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+  const scheme = entryOptions?.backendTls ? 'https' : 'http'
+  const targetOf = (endpoint: Endpoint) => `${scheme}://${formatEndpoint(endpoint)}`
+  const served = {
+    serverName: host,
+    target: targetOf(backend),
+    https: request.tls,
+    ...(furtherBackends && { furtherTargets: furtherBackends.map(targetOf) }),
+    ...(entryOptions && { options: entryOptions }),
+  }
   const { ttl, publish } = settings.zones.get(request.zone) ?? { ttl: 0, publish: [] }
   const create = { kind: 'dns', action: 'create', ttl } as const
   if (former) {
     // The certificate in use stays unless another one is ordered or the host had none.
     const getsCertificate = certificate.kind === 'issuable' || !former.plan.request.tls
-    const proxy = { kind: 'proxy', action: 'update', serverName: host, target, https: request.tls } as const
-    return [...(getsCertificate ? certificateChange(certificate) : []), proxy]
+    return [...(getsCertificate ? certificateChange(certificate) : []), { kind: 'proxy', action: 'update', ...served }]
   }
   return [
     ...certificateChange(certificate),
-    { kind: 'proxy', action: 'create', serverName: host, target, https: request.tls },
+    { kind: 'proxy', action: 'create', ...served },
     ...publish.map(({ type, value }) => ({ ...create, name: host, type, value })),
     { ...create, name: `_drawbridge.${host}`, type: 'TXT', value: OWNER_MARK },
   ]

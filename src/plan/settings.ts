@@ -12,6 +12,15 @@ export interface PlanSettings {
   readonly edge: { readonly http: number; readonly https: number }
   readonly ports: PortPolicy
   readonly challenge: ChallengeKind
+  /** The ids that options may name. Default: none. */
+  readonly named?: NamedIds | undefined
+}
+
+/** What administrators have defined for options, by id. */
+interface NamedIds {
+  readonly passwords: readonly string[]
+  readonly authorities: readonly string[]
+  readonly snippets: readonly string[]
 }
 
 /** The DNS records that a host gets in a zone. */

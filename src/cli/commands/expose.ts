@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 import { apiClient, ownName, withApiOptions } from '../api-client.ts'
-import { type ExposureOptions, parseDuration, requestFor, withExposure } from '../exposure-options.ts'
+import { parseDuration } from '../duration.ts'
+import { type ExposureOptions, requestFor, withExposure } from '../exposure-options.ts'
 import { type OwnerOptions, withOwner } from '../ownership.ts'
 import { applyFile, type FileOptions, withFile } from './exposures.ts'
 
@@ -17,8 +18,8 @@ export function addUp(program: Command): void {
       const { assertMayApply, planOrChange } = await import('../change.ts')
       const api = await apiClient(options)
       assertMayApply(await api.policy())
-      const me = await ownName(options.owner, process.env)
-      const planned = await planOrChange(api, await requestFor(api, host, options), me)
+      const habits = { me: await ownName(options.owner, process.env), keeps: options.options !== false }
+      const planned = await planOrChange(api, await requestFor(api, host, options), habits)
       if ('unchanged' in planned) {
         const { unchanged } = planned
         const sentence = `Nothing to change: ${unchanged.host} is already exposed with these values.`
@@ -70,8 +71,8 @@ export function addPlan(program: Command): void {
       const { planLines } = await import('../views/plan.ts')
       const { planWithFormer } = await import('../change.ts')
       const api = await apiClient(options)
-      const me = await ownName(options.owner, process.env)
-      const { plan, former } = await planWithFormer(api, await requestFor(api, host, options), me)
+      const habits = { me: await ownName(options.owner, process.env), keeps: options.options !== false }
+      const { plan, former } = await planWithFormer(api, await requestFor(api, host, options), habits)
       const next = `Next: drawbridge apply ${plan.planId}`
       print({ body: plan, lines: (screen) => [...planLines(plan, screen, Date.now(), former), '', next] }, options.json)
     })

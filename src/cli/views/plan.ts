@@ -1,3 +1,5 @@
+import type { ExposureOptions } from '../../client/bodies.ts'
+import { changedWords, optionWords } from '../../model/options/words.ts'
 import type { Screen, Tone } from '../../terminal/screen.ts'
 import { type Column, hanging, moment, shortMoment, spanLeft, table, until } from '../../terminal/text.ts'
 
@@ -34,6 +36,7 @@ interface RequestView {
   readonly expiresIn?: number | undefined
   readonly owner?: string | undefined
   readonly note?: string | undefined
+  readonly options?: ExposureOptions | undefined
 }
 
 /** The exposure that a plan replaces, as it is now. */
@@ -58,6 +61,7 @@ export function planLines(plan: PlanView, screen: Screen, now: number, former?: 
       const [verb, text] = changeText(change)
       return hanging(`  ${verb.padEnd(12)}`, 14, text, screen.columns)
     }),
+    ...(plan.request.options && !former ? ['', 'Options', ...optionLines(plan.request.options, screen)] : []),
     ...(former ? ['', `Replaces ${former.planId}`, ...beforeAndAfter(former, plan.request, screen, now)] : []),
     '',
     ...(plan.steps?.length ? hanging('Steps: ', 7, plan.steps.join(' → '), screen.columns) : []),
@@ -82,12 +86,22 @@ function beforeAndAfter({ request, expiresAt }: FormerView, after: RequestView, 
     ['expires', end, newEnd],
     ...(request.owner === after.owner ? [] : [['owner', request.owner ?? 'none', after.owner ?? 'none'] as const]),
     ...(request.note === after.note ? [] : [['note', request.note ?? 'none', after.note ?? 'none'] as const]),
+    ...changedWords(optionWords(request.options), optionWords(after.options)).map(
+      ({ field, from, to }) => [field, from, to] as const,
+    ),
   ]
   return rows.flatMap(([name, old, next]) => {
     const text = old === next ? `${old} (unchanged)` : `${old} → ${next}`
     return hanging(`  ${screen.paint(old === next ? 'dim' : 'strong', name.padEnd(12))}`, 14, text, screen.columns)
   })
 }
+
+const optionLines = (options: ExposureOptions, screen: Screen): string[] =>
+  [...optionWords(options)].flatMap(([name, value]) =>
+    hanging(`  ${name.padEnd(OPTION_WIDTH - 2)}`, OPTION_WIDTH, value, screen.columns),
+  )
+
+const OPTION_WIDTH = 26
 
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no')
 

@@ -169,10 +169,10 @@ async function entriesOn(edge: Edge, { edges }: Pick<Assembly, 'edges'>): Promis
 }
 
 function backendOf({ servers }: Config, target: string): { server: string; port: number } | undefined {
-  const { hostname, port } = new URL(target)
+  const { hostname, port, protocol } = new URL(target)
   const address = hostname.replace(/^\[|\]$/g, '')
   const server = servers.targets.find((id) => servers.addresses[id] === address)
-  return server === undefined ? undefined : { server, port: Number(port || 80) }
+  return server === undefined ? undefined : { server, port: Number(port || (protocol === 'https:' ? 443 : 80)) }
 }
 
 const USUAL_PATHS = ['/healthz', '/health', '/'] as const

@@ -78,12 +78,16 @@ export class Acceptance {
     const record = readEntry(host, path, content, await this.#parts.listening())
     if (!record) return 'It is not an entry as Drawbridge writes it'
     const { targets } = this.#parts
-    const endpoint = parseEndpoint(record.target.slice('http://'.length), 0)
-    const isAllowed =
-      endpoint &&
-      targets.addresses.includes(endpoint.address) &&
-      targets.ports.some(([first, last]) => endpoint.port >= first && endpoint.port <= last)
-    return isAllowed ? undefined : `${record.target} is not among the targets of edge.yaml`
+    const isAllowed = (target: string) => {
+      const endpoint = parseEndpoint(target.replace(/^https?:\/\//, ''), 0)
+      return (
+        endpoint !== undefined &&
+        targets.addresses.includes(endpoint.address) &&
+        targets.ports.some(([first, last]) => endpoint.port >= first && endpoint.port <= last)
+      )
+    }
+    const other = [record.target, ...(record.furtherTargets ?? [])].find((target) => !isAllowed(target))
+    return other === undefined ? undefined : `${other} is not among the targets of edge.yaml`
   }
 
   #certificateEntryFault(host: string, content: string, contents: Contents): string | undefined {

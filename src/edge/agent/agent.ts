@@ -15,7 +15,7 @@ import { listeningReader } from '../process/neighbours.ts'
 import { masterPid } from '../process/nginx-workers.ts'
 import type { EdgeReader, ServedHost } from '../reading/contract.ts'
 import { edgeReader } from '../reading/edge-reader.ts'
-import type { EdgeSettings } from '../settings.ts'
+import type { EdgeSettings, NamedFiles } from '../settings.ts'
 import { edgeView } from '../view.ts'
 import { edgeVisitor } from '../visit/visitor.ts'
 import { type Answered, type Asked, PROTOCOL, type Verb, type WireChange, type WireVerdict } from '../wire/verbs.ts'
@@ -331,7 +331,7 @@ const socketsIn = (listening: () => Promise<Listening>): Promise<OwnSockets | un
   )
 
 function describe(settings: EdgeSettings, { version, boot, present, sockets }: Described): Answered<'describe'> {
-  const { server, folder, address, listen, layout = 'lines', ports, pidFile } = settings
+  const { server, folder, address, listen, layout = 'lines', ports, pidFile, named } = settings
   const master = masterPid(pidFile)
   return {
     protocol: PROTOCOL,
@@ -348,10 +348,17 @@ function describe(settings: EdgeSettings, { version, boot, present, sockets }: D
     },
     nginx: {
       ...{ isRunning: master !== undefined, folder, address, listen: [...listen], layout, ports: { ...ports } },
+      ...(named && Object.values(named).some((files) => Object.keys(files).length > 0) && { named: copyOf(named) }),
       ...(sockets && { sockets: { http: [...sockets.http], https: [...sockets.https] } }),
     },
   }
 }
+
+const copyOf = ({ passwords, authorities, snippets }: NamedFiles) => ({
+  passwords: { ...passwords },
+  authorities: { ...authorities },
+  snippets: { ...snippets },
+})
 
 function maySignal(pid: number): boolean {
   try {

@@ -1,5 +1,6 @@
 import { blockFile, linesFile } from './layout.ts'
 import { CHALLENGE_PATH, type EntryRecord, renderLines } from './render-lines.ts'
+import { optionsIn } from './render-options.ts'
 import { assertRecord, renderBlock } from './render-site.ts'
 import type { Listening } from './sockets.ts'
 
@@ -14,11 +15,12 @@ export function readEntry(host: string, path: string, text: string, listening: L
   if (!record) return undefined
   try {
     assertRecord(record)
+    const rendered = isLines ? renderLines(record) : renderBlock(record, listening)
+    return rendered === text ? record : undefined
   } catch {
+    // A value does not match its grammar, or the options name an id that this edge does not have.
     return undefined
   }
-  const rendered = isLines ? renderLines(record) : renderBlock(record, listening)
-  return rendered === text ? record : undefined
 }
 
 /** What is found where it should be. Whether there is more is told by the comparison. */
@@ -40,7 +42,8 @@ function fromLines(host: string, text: string): EntryRecord | undefined {
 
 function fromBlock(host: string, text: string): EntryRecord | undefined {
   const [, planId] = /^# \S+: made by Drawbridge for (plan_[0-9a-z]+)\. /.exec(text) ?? []
-  const [, target] = /^ {4}proxy_pass (\S+);$/m.exec(text) ?? []
+  const written = optionsIn(text)
+  const target = written?.target ?? /^ {4}proxy_pass (\S+);$/m.exec(text)?.[1]
   const [, question] = /^ {2}if \(\S+ = ([0-9a-f]{32})\) \{/m.exec(text) ?? []
   const [, answer] = /\{ set \$drawbridge_entry ([0-9a-f]{32}); \}$/m.exec(text) ?? []
   if (planId === undefined || target === undefined) return undefined
@@ -48,6 +51,8 @@ function fromBlock(host: string, text: string): EntryRecord | undefined {
     host,
     planId,
     target,
+    furtherTargets: written?.furtherTargets,
+    options: written?.options,
     tls: text.includes('\n# Its certificate is chosen by name in drawbridge.conf.\n'),
     identity: identityOf(question, answer),
     challenges: challengesIn(

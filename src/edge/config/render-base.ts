@@ -1,4 +1,5 @@
 import { formatEndpoint } from '../../model/address.ts'
+import type { EntryOptions } from '../../model/exposure.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { CERTIFICATE_KINDS, gatheredGlob, pemFolder } from './gathered.ts'
 import { MAX_PARTS, type PemKind, releasedFolder } from './layout.ts'
@@ -139,25 +140,31 @@ const CHALLENGE = `    default_type text/plain;
 
 const proxied = (scheme: 'http' | 'https', port: number): string =>
   `  add_header ${ANSWER} $drawbridge_answer always;
-  ${MAX_BODY}
+  ${maxBody()}
 ${proxySettings('$host', port === (scheme === 'https' ? 443 : 80) ? '$host' : `$host:${port}`, scheme, '  ')}
   proxy_set_header ${QUESTION} "";
   proxy_hide_header ${ANSWER};
   # What nginx does by itself where proxy_pass has no variable.
   proxy_redirect $drawbridge_backend/ /;`
 
-export const MAX_BODY = 'client_max_body_size 64m;'
+export const maxBody = (size = '64m'): string => `client_max_body_size ${size};`
 
 /** This edge is the first hop that a backend may trust, so the forwarding headers of visitors are replaced. */
-export const proxySettings = (host: string, authority: string, scheme: 'http' | 'https', indent: string): string =>
+export const proxySettings = (
+  host: string,
+  authority: string,
+  scheme: 'http' | 'https',
+  indent: string,
+  { timeouts: { connect = 5, send = 60, read = 300 } = {}, websocket = true }: EntryOptions = {},
+): string =>
   [
     'proxy_http_version 1.1;',
-    'proxy_connect_timeout 5s;',
-    'proxy_send_timeout 60s;',
-    'proxy_read_timeout 300s;',
+    `proxy_connect_timeout ${connect}s;`,
+    `proxy_send_timeout ${send}s;`,
+    `proxy_read_timeout ${read}s;`,
     `proxy_set_header Host ${host};`,
-    'proxy_set_header Upgrade $drawbridge_upgrade;',
-    'proxy_set_header Connection $drawbridge_connection;',
+    `proxy_set_header Upgrade ${websocket ? '$drawbridge_upgrade' : '""'};`,
+    `proxy_set_header Connection ${websocket ? '$drawbridge_connection' : '""'};`,
     'proxy_set_header X-Real-IP $remote_addr;',
     'proxy_set_header X-Forwarded-For $remote_addr;',
     `proxy_set_header X-Forwarded-Host ${authority};`,

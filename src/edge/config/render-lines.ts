@@ -2,19 +2,29 @@ import type { Site } from '../contract.ts'
 import { type EntryProof, entryProof } from './proof.ts'
 
 /** What an entry says, without its certificate. `identity`: what its plan's secret gives for the host. */
-export interface EntryRecord extends Pick<Site, 'host' | 'planId' | 'target' | 'challenges'> {
+export interface EntryRecord
+  extends Pick<Site, 'host' | 'planId' | 'target' | 'challenges' | 'furtherTargets' | 'options'> {
   readonly tls: boolean
   readonly identity: EntryProof | undefined
 }
 
-export const recordOf = ({ host, planId, target, certificate, proof, challenges }: Site): EntryRecord => ({
-  host,
-  planId,
-  target,
-  challenges,
-  tls: certificate !== undefined,
-  identity: proof === undefined ? undefined : entryProof(proof, host),
-})
+export const recordOf = (site: Site): EntryRecord => {
+  const { host, planId, target, certificate, proof, challenges, furtherTargets, options } = site
+  return {
+    host,
+    planId,
+    target,
+    challenges,
+    furtherTargets,
+    options,
+    tls: certificate !== undefined,
+    identity: proof === undefined ? undefined : entryProof(proof, host),
+  }
+}
+
+/** Whether the host needs server blocks of its own: lines stand in servers that all hosts share. */
+export const hasOptions = ({ options, furtherTargets }: Pick<EntryRecord, 'options' | 'furtherTargets'>): boolean =>
+  options !== undefined || furtherTargets !== undefined
 
 /**
  * An entry as lines. The base file has one server for all hosts of a kind; a host is its name in that server, and its values in

@@ -1,12 +1,20 @@
 import { formatEndpoint, parseEndpoint } from '../../model/address.ts'
 import { isPlanId } from '../../model/exposure.ts'
 import type { EdgeFile, Site } from '../contract.ts'
-import type { EntryLayout } from '../settings.ts'
+import { type EntryLayout, type NamedFiles, NONE_NAMED } from '../settings.ts'
 import { blockFile, isHost, linesFile } from './layout.ts'
 import { ANSWER, QUESTION } from './proof.ts'
-import { listenLines, MAX_BODY, ownCertificates, proxySettings, variableOf } from './render-base.ts'
+import { listenLines, maxBody, ownCertificates, proxySettings, variableOf } from './render-base.ts'
 import { renderCertificate } from './render-certificate.ts'
-import { CHALLENGE_PATH, type EntryRecord, recordOf, renderLines } from './render-lines.ts'
+import { CHALLENGE_PATH, type EntryRecord, hasOptions, recordOf, renderLines } from './render-lines.ts'
+import {
+  assertOptions,
+  locationOptions,
+  optionsComment,
+  proxiedTo,
+  serverOptions,
+  upstreamOf,
+} from './render-options.ts'
 import type { Listening } from './sockets.ts'
 
 const TOKEN = /^[A-Za-z0-9_-]{1,256}$/
@@ -19,7 +27,7 @@ export function renderSite(site: Site, listening: Listening, layout: EntryLayout
   const { host } = site
   return [
     ...(site.certificate ? renderCertificate(host, site.certificate) : []),
-    layout === 'lines'
+    layout === 'lines' && !hasOptions(record)
       ? { path: linesFile(host), content: renderLines(record), secret: false }
       : { path: blockFile(host), content: renderBlock(record, listening), secret: false },
   ]
@@ -32,19 +40,20 @@ type Blocks = Omit<EntryRecord, 'planId'>
 function renderBlocks(site: Blocks, listening: Listening): string {
   const { host, tls } = site
   const { http, https } = listening.ports
+  const { named = NONE_NAMED } = listening
   const servers = tls
     ? [
         renderServer(site, listening, 'http', redirect(host, https)),
-        renderServer(site, listening, 'https', proxy(site, 'https', https === 443 ? host : `${host}:${https}`)),
+        renderServer(site, listening, 'https', proxy(site, 'https', https === 443 ? host : `${host}:${https}`, named)),
       ]
-    : [renderServer(site, listening, 'http', proxy(site, 'http', http === 80 ? host : `${host}:${http}`))]
-  return servers.join('\n')
+    : [renderServer(site, listening, 'http', proxy(site, 'http', http === 80 ? host : `${host}:${http}`, named))]
+  return upstreamOf(site) + servers.join('\n')
 }
 
 export function renderBlock(record: EntryRecord, listening: Listening): string {
   const { host, planId, tls } = record
   const source = tls ? '\n# Its certificate is chosen by name in drawbridge.conf.' : ''
-  return `# ${host}: made by Drawbridge for ${planId}. Do not edit: what was changed by hand is not overwritten, but reported.${source}
+  return `# ${host}: made by Drawbridge for ${planId}. Do not edit: what was changed by hand is not overwritten, but reported.${source}${optionsComment(record)}
 
 ${renderBlocks(record, listening)}`
 }
@@ -99,31 +108,37 @@ const PROOF_KEPT = `    proxy_set_header ${QUESTION} "";
 `
 
 const proxy = (
-  { host, target, identity }: Blocks,
+  site: Blocks,
   scheme: 'http' | 'https',
   authority: string,
-): string => `  ${MAX_BODY}
-
+  named: NamedFiles,
+): string => `  ${maxBody(site.options?.maxBody)}
+${serverOptions(site, scheme, named)}
   location / {
-    proxy_pass ${target};
-${proxySettings(host, authority, scheme, '    ')}
-${identity ? PROOF_KEPT : ''}  }
+${locationOptions(site, named)}    proxy_pass ${proxiedTo(site)};
+${proxySettings(site.host, authority, scheme, '    ', site.options)}
+${site.identity ? PROOF_KEPT : ''}  }
 `
 
 /** Throws when a value does not match its grammar. */
-export function assertRecord({ host, planId, target, challenges = {} }: EntryRecord): void {
+export function assertRecord(record: EntryRecord): void {
+  const { host, planId, target, challenges = {}, furtherTargets, options } = record
   if (!isHost(host)) throw new Error(`${JSON.stringify(host)} is not a valid host name.`)
   if (!isPlanId(planId)) throw new Error(`${JSON.stringify(planId)} is not a plan id.`)
-  if (!isTarget(target)) throw new Error(`${JSON.stringify(target)} is not http:// with an IP address and a port.`)
+  const scheme = options?.backendTls ? 'https' : 'http'
+  for (const one of [target, ...(furtherTargets ?? [])])
+    if (!isTarget(one, scheme))
+      throw new Error(`${JSON.stringify(one)} is not ${scheme}:// with an IP address and a port.`)
+  if (hasOptions(record)) assertOptions(record)
   for (const [token, keyAuthorization] of Object.entries(challenges)) {
     if (!TOKEN.test(token) || !KEY_AUTHORIZATION.test(keyAuthorization))
       throw new Error('The token or the key authorization of an ACME challenge has characters that are not allowed.')
   }
 }
 
-/** `http://`, an IP address in canonical form, a port, and nothing else. */
-function isTarget(target: string): boolean {
-  const [, endpoint = ''] = /^http:\/\/([0-9a-f.:[\]]+:\d{1,5})$/.exec(target) ?? []
+/** The scheme, an IP address in canonical form, a port, and nothing else. */
+function isTarget(target: string, scheme: 'http' | 'https'): boolean {
+  const [, endpoint = ''] = /^https?:\/\/([0-9a-f.:[\]]+:\d{1,5})$/.exec(target) ?? []
   const parsed = parseEndpoint(endpoint, 0)
-  return parsed !== undefined && target === `http://${formatEndpoint(parsed)}`
+  return parsed !== undefined && target === `${scheme}://${formatEndpoint(parsed)}`
 }

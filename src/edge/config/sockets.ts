@@ -17,8 +17,11 @@ export interface OwnSockets {
   readonly https: readonly OwnSocket[]
 }
 
-/** Where our servers listen. `sockets`: where it depends on other servers. Default: each address of `listen`, for us alone. */
-export type Listening = Pick<EdgeSettings, 'listen' | 'ports'> & { readonly sockets?: OwnSockets | undefined }
+/**
+ * What the text of an entry depends on beside its record. `sockets`: where our servers listen if it depends on other servers. Default:
+ * each address of `listen`, for us alone.
+ */
+export type Listening = Pick<EdgeSettings, 'listen' | 'ports' | 'named'> & { readonly sockets?: OwnSockets | undefined }
 
 export const socketsOf = ({ listen, sockets }: Listening): OwnSockets => {
   const alone = listen.map((address) => ({ address, isShared: false }))

@@ -14,6 +14,7 @@ import {
 import { BASE_FILE, blockFile, CURRENT, GENERATIONS, linesFile, parsePath } from '../config/layout.ts'
 import { generationIn, isOfFirstLayout } from '../config/render-base.ts'
 import { idInEntry } from '../config/render-certificate.ts'
+import { isBlockWithOptions } from '../config/render-options.ts'
 import type { StandingEntry } from '../contract.ts'
 import { type Found, faultOf, hashOfFound, lookAt } from '../files/files.ts'
 import type { EntryLayout } from '../settings.ts'
@@ -198,7 +199,8 @@ export class PresentGeneration {
       host,
       planId: PLAN_IN_ENTRY.exec(entries?.get(host) ?? blocks?.get(host) ?? '')?.[1],
       certificate: idInEntry(pairs?.get(host) ?? ''),
-      isInLayout: (blocks?.has(host) ?? false) === (layout === 'blocks'),
+      // A host with options has a block in every layout.
+      isInLayout: isBlockWithOptions(blocks?.get(host)) || (blocks?.has(host) ?? false) === (layout === 'blocks'),
     }))
   }
 

@@ -12,7 +12,7 @@ import type { EdgeSettings } from '../settings.ts'
 
 const SLICE_MS = 4
 
-type Beside = Pick<EdgeSettings, 'server' | 'config' | 'folder' | 'pidFile' | 'address' | 'listen' | 'ports'>
+type Beside = Pick<EdgeSettings, 'server' | 'config' | 'folder' | 'pidFile' | 'address' | 'listen' | 'ports' | 'named'>
 
 /**
  * Reads where the servers of the administrator listen, and chooses where ours do. It reads files again only when they have changed.
@@ -27,8 +27,8 @@ export function listeningReader(settings: Beside): () => Promise<Listening> {
     if (latest?.parsed !== parsed) latest = { parsed, chosen: chosenFor(settings, parsed) }
     const { chosen } = latest
     if ('reason' in chosen) throw conflictFault(settings.server, chosen)
-    const { listen, ports } = settings
-    return { listen, ports, sockets: chosen }
+    const { listen, ports, named } = settings
+    return { listen, ports, sockets: chosen, ...(named && { named }) }
   }
 }
 

@@ -1,6 +1,7 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { NO_ANSWER_REASONS } from '../../model/badge.ts'
 import { BACKEND_PROTOCOLS, ERROR_CLASSES } from '../../model/evidence.ts'
+import { OPTION_ID_GRAMMAR } from '../../model/options/grammar.ts'
 import { EDGE_POINTS } from '../contract.ts'
 
 /** Every object is closed: a member that is not listed is an error. Every text and every list has a bound. */
@@ -189,6 +190,8 @@ export const Findings = list(
   1_000,
 )
 
+const FilesById = Type.Record(Type.String({ pattern: OPTION_ID_GRAMMAR }), SystemPath)
+
 export const Description = closed({
   protocol: Type.Integer({ minimum: 1 }),
   version: text(50),
@@ -208,6 +211,8 @@ export const Description = closed({
     /** Where other servers of this nginx listen, too. Without it nobody else does. */
     sockets: Type.Optional(closed({ http: list(Socket, 1_000), https: list(Socket, 1_000) })),
     layout: oneOf(['lines', 'blocks']),
+    /** The files that options may name. Without it there are none. */
+    named: Type.Optional(closed({ passwords: FilesById, authorities: FilesById, snippets: FilesById })),
     ports: closed({ http: Port, https: Port }),
   }),
 })

@@ -79,6 +79,7 @@ function fieldErrors(validation: Validation): FieldError[] {
 
 const FORMATS: Record<string, string> = {
   'dns-zone': 'must be a DNS name of letter-digit-hyphen labels',
+  network: 'must be a network such as 10.0.0.0/8 or 2001:db8::/32',
   'dns-label': 'must be one letter-digit-hyphen label of at most 63 characters',
   owner: 'must be 1 to 64 letters, digits, spaces or . _ @ + -, and begin and end with a letter or digit',
   note: "must be one line of 1 to 200 letters, digits, spaces or . , : ; ! ? ( ) # / % & + = @ _ ' -",

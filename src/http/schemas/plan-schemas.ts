@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { LONGEST_NOTE, LONGEST_OWNER, PLAN_ID, PLAN_STATES } from '../../model/exposure.ts'
+import type { ExposureOptions } from '../../model/options/grammar.ts'
 import { STEP_NAMES } from '../../model/run.ts'
 import { HEALTH_GRAMMAR, LONGEST_HEALTH, SERVER_GRAMMAR } from '../../plan/desired.ts'
+import { OptionsBody } from './option-schemas.ts'
 import { LastRunBody, RunBody } from './run-schemas.ts'
 import { CheckBody, closed, oneOf, open, Time } from './schema-parts.ts'
 
@@ -66,6 +68,7 @@ export const ExposureRequestBody = Type.Object(
           'One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers see it.',
       }),
     ),
+    options: Type.Optional(Type.Unsafe<ExposureOptions>(OptionsBody)),
   },
   { ...closed, title: 'ExposureRequest', description: 'One name bound to one backend.' },
 )

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { InstalledCertificate } from '../../certificates/contract.ts'
 import type { ZoneRecord } from '../../dns/contract.ts'
 import { sentenceOf } from '../../model/errors.ts'
-import { type Change, type ExposureRequest, isPlanId, type Plan } from '../../model/exposure.ts'
+import { type Change, type ExposureRequest, isPlanId, type Plan, type ProxyChange } from '../../model/exposure.ts'
+import type { ExposureOptions } from '../../model/options/grammar.ts'
 import type { ChosenCertificate, FileHash, Receipt } from '../../model/receipt.ts'
 import { CONSOLE_ACTOR, type StepName } from '../../model/run.ts'
 import { chosen } from '../../runs/steps/certificate.ts'
@@ -13,7 +14,9 @@ export interface FoundEntry {
   /** The server of the edge. */
   readonly edge: string
   /** Undefined for an entry that nobody can read: somebody edited it, or another version wrote it. */
-  readonly record: { readonly planId: string; readonly target: string; readonly tls: boolean } | undefined
+  readonly record:
+    | ({ readonly planId: string; readonly tls: boolean } & Pick<ProxyChange, 'target' | 'furtherTargets' | 'options'>)
+    | undefined
   /** The id of its pair on the edge. */
   readonly certificate: string | undefined
   /** The epoch of the store that changed it last. */
@@ -156,7 +159,9 @@ async function adopt(entry: FoundEntry, parts: RebuildParts, remembered: Remembe
   const backend = parts.backendOf(record.target)
   if (!backend) throw new NotOurs(`No deployment target of the configuration has the address of ${record.target}.`)
   const health = remembered.health ?? (await parts.healthOf(entry))
-  const { request, url, published, ttl } = parts.resolve({ ...named, ...backend, health, tls: record.tls })
+  const options = requestedOptions(record, parts)
+  const wanted = { ...named, ...backend, health, tls: record.tls, ...(options && { options }) }
+  const { request, url, published, ttl } = parts.resolve(wanted)
   const { exposureId, records } = ownRecords(host, await parts.records(host), published)
   const certificate = record.tls ? await certificateFor(entry, parts) : undefined
   const createdAt = parts.now()
@@ -186,6 +191,19 @@ async function adopt(entry: FoundEntry, parts: RebuildParts, remembered: Remembe
   return { host, plan, receipt, expiresAt: remembered.expiresAt, epoch, guessed }
 }
 
+/** The options of an entry as a caller writes them: a further backend is a server and a port. */
+function requestedOptions(
+  { options, furtherTargets }: NonNullable<FoundEntry['record']>,
+  { backendOf }: RebuildParts,
+): ExposureOptions | undefined {
+  const backends = furtherTargets?.map((target) => {
+    const backend = backendOf(target)
+    if (!backend) throw new NotOurs(`No deployment target of the configuration has the address of ${target}.`)
+    return backend
+  })
+  return options || backends ? { ...options, ...(backends && { backends }) } : undefined
+}
+
 /** The records under our owner mark. Refuses a name whose records are not those that this installation publishes. */
 function ownRecords(
   host: string,
@@ -212,7 +230,7 @@ async function certificateFor(entry: FoundEntry, parts: RebuildParts): Promise<C
 }
 
 function changesOf(
-  { target, tls }: NonNullable<FoundEntry['record']>,
+  { target, tls, furtherTargets, options }: NonNullable<FoundEntry['record']>,
   certificate: ChosenCertificate | undefined,
   records: readonly ZoneRecord[],
   ttl: number,
@@ -220,7 +238,11 @@ function changesOf(
   const [{ name: serverName } = { name: '' }] = records
   return [
     ...(certificate ? [{ kind: 'certificate', action: 'reuse', names: certificate.names } as const] : []),
-    { kind: 'proxy', action: 'create', serverName, target, https: tls },
+    {
+      ...{ kind: 'proxy', action: 'create', serverName, target, https: tls },
+      ...(furtherTargets && { furtherTargets }),
+      ...(options && { options }),
+    },
     ...records.map((record) => ({ kind: 'dns', action: 'create', ...record, ttl }) as const),
   ]
 }

@@ -107,7 +107,9 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
   const provider = guardedProvider(unguarded, guard)
   const { host, proof } = plan
   const judge =
-    run.action === 'renew' ? certificateJudge(subject.members, primary) : edgeJudge({ host, health, tls, proof })
+    run.action === 'renew'
+      ? certificateJudge(subject.members, primary)
+      : edgeJudge({ host, health, tls, proof, options: plan.request.options })
   const pairOf = pairCache(parts.loadPair)
   const proxy = proxyOf(parts, subject, primary, judge)
   const filesOf = async (edge: Edge, of: Plan, certificate: ChosenCertificate | undefined) =>
@@ -183,12 +185,11 @@ function proxyOf(
   }
 }
 
-export const siteOf = ({ host, planId, proof, changes }: Plan) => ({
-  host,
-  planId,
-  proof,
-  target: changes.find((change): change is ProxyChange => change.kind === 'proxy')?.target ?? '',
-})
+export const siteOf = ({ host, planId, proof, changes }: Plan) => {
+  const proxy = changes.find((change): change is ProxyChange => change.kind === 'proxy')
+  const { target = '', furtherTargets, options } = proxy ?? {}
+  return { host, planId, proof, target, ...(furtherTargets && { furtherTargets }), ...(options && { options }) }
+}
 
 /** Every wait of the edge ends with the limit of the step that began it. */
 const limitedEdge = (edge: Edge, guard: RunGuard): Edge => ({

@@ -1,5 +1,7 @@
 import type { ZoneRecord } from '../../dns/contract.ts'
 import type { Edge, EdgeAnswer } from '../../edge/contract.ts'
+import type { EntryOptions } from '../../model/exposure.ts'
+import { statusesOf } from '../../model/options/answers.ts'
 import type { Afters, EdgeVerdict, Receipt } from '../../model/receipt.ts'
 import { poll } from '../../primitives/retry.ts'
 import { type Step, StepFault } from '../engine/step.ts'
@@ -24,11 +26,12 @@ interface Judged {
   readonly tls: boolean
   /** The secret of the plan. Plans of the first version have none: then any 2xx answer counts. */
   readonly proof: string | undefined
+  readonly options?: EntryOptions | undefined
 }
 
 /** Asks an edge for the host as a visitor does, and checks on every listen address that the plan's own entry answers. */
 export const edgeJudge =
-  ({ host, health: path, tls, proof }: Judged): EdgeJudge =>
+  ({ host, health: path, tls, proof, options }: Judged): EdgeJudge =>
   async (edge, afters) => {
     const question = { host, path, tls, proof }
     const [answer, [elsewhere]] = await Promise.all([
@@ -36,7 +39,7 @@ export const edgeJudge =
       proof === undefined ? [] : edge.foreignListeners(question),
     ])
     const expected = tls ? afters.certificate?.fingerprint : undefined
-    return { server: edge.server, ...verdictOn(answer, elsewhere, expected) }
+    return { server: edge.server, ...verdictOn(answer, elsewhere, expected, statusesOf(options)) }
   }
 
 const ATTEMPTS = 3
@@ -74,6 +77,7 @@ function verdictOn(
   answer: EdgeAnswer,
   elsewhere: string | undefined,
   expectedFingerprint: string | undefined,
+  statuses: readonly number[],
 ): Omit<EdgeVerdict, 'server'> {
   if (answer.kind === 'no_answer')
     return { ok: false, detail: `The edge gave no answer for the host (${answer.reason}).` }
@@ -81,7 +85,7 @@ function verdictOn(
   const measured = { httpStatus, latencyMs }
   if (entry === 'other') return { ok: false, detail: `${FOREIGN} for the host.`, ...measured }
   if (elsewhere !== undefined) return { ok: false, detail: `${FOREIGN} for the host on ${elsewhere}.`, ...measured }
-  if (httpStatus < 200 || httpStatus > 299) {
+  if ((httpStatus < 200 || httpStatus > 299) && !statuses.includes(httpStatus)) {
     return { ok: false, detail: `Through the edge the health path answered HTTP ${httpStatus}.`, ...measured }
   }
   if (expectedFingerprint !== undefined && certificate?.fingerprint !== expectedFingerprint) {

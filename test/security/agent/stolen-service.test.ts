@@ -1,11 +1,12 @@
 import { createPrivateKey, createPublicKey, randomBytes, X509Certificate } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newKey } from '../../../src/edge/authority/authority.ts'
 import { issueCertificate } from '../../../src/edge/authority/certificate.ts'
 import { renderCertificate } from '../../../src/edge/config/render-certificate.ts'
 import { recordOf, renderLines } from '../../../src/edge/config/render-lines.ts'
+import { renderSite } from '../../../src/edge/config/render-site.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { askAgent, type LabAgents, startAgents } from '../../support/lab/agents.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
@@ -15,10 +16,17 @@ let lab: TestLab
 let agents: LabAgents
 let socket: string
 let backend: string
+let snippet: string
+
+const OPTIONS = { maxBody: '5m', allow: ['10.0.0.0/8'], snippets: ['ours'] }
 
 beforeAll(async () => {
   lab = await startTestLab({ service: false })
-  agents = await startAgents(lab)
+  snippet = join(lab.state, 'ours.conf')
+  writeFileSync(snippet, '# Nothing.\n')
+  agents = await startAgents(lab, {
+    adjust: (config) => ({ ...config, options: { snippets: { ours: snippet } } }),
+  })
   socket = agents.agents['23']?.socket ?? ''
   backend = lab.description.backends[0]?.address ?? ''
 }, 120_000)
@@ -147,6 +155,53 @@ describe('entries', () => {
     expect(
       await changed(changeOf([{ path: `tls/hosts/${HOST}.map`, content: `${HOST} ${'0'.repeat(32)};\n` }])),
     ).toEqual(refusedAs('change_invalid'))
+  })
+})
+
+describe('options', () => {
+  const listening = () => {
+    const named = { passwords: {}, authorities: {}, snippets: { ours: snippet } }
+    const { address, http, https } = lab.description.edges.primary
+    return { listen: [address], ports: { http, https }, named }
+  }
+  const blockOf = (more: object = { options: OPTIONS }) => {
+    const site = { host: HOST, planId: PLAN, target: `http://${backend}:3000`, proof: 'b'.repeat(64), ...more }
+    return renderSite(site, listening(), 'lines').find(({ path }) => path === `hosts/${HOST}.conf`)?.content ?? ''
+  }
+  const sent = (content: string) => changed(changeOf([{ path: `hosts/${HOST}.conf`, content }]))
+
+  const cases: [string, (text: string) => string][] = [
+    ['another value in a directive', (text) => text.replace('client_max_body_size 5m;', 'client_max_body_size 6m;')],
+    ['another value in the comment', (text) => text.replace('"maxBody":"5m"', '"maxBody":"6m"')],
+    ['text in both', (text) => text.replaceAll('5m', '5m; } server { listen 81; location / { root /; } } #')],
+    ['a value that no grammar has', (text) => text.replaceAll('5m', '5t')],
+    ['a variable', (text) => text.replaceAll('5m', '$http_x')],
+    ['another network in the comment', (text) => text.replace('["10.0.0.0/8"]', '["0.0.0.0/0"]')],
+    ['a network less', (text) => text.replace('    allow 10.0.0.0/8;\n', '')],
+    ['another file as snippet', (text) => text.replace(`include ${snippet};`, 'include /etc/passwd;')],
+    ['a snippet that edge.yaml does not name', (text) => text.replaceAll('ours', 'theirs')],
+    ['a snippet by its path', (text) => text.replaceAll('"ours"', '"/etc/passwd"')],
+    ['a directive more', (text) => text.replace('location / {', 'location / {\n    root /;')],
+    ['an option that is none', (text) => text.replace('"maxBody"', '"raw":"x","maxBody"')],
+    ['two comments', (text) => text.replace('# Options:', '# Options: {}\n# Options:')],
+    ['NUL', (text) => text.replaceAll('5m', '5m\0')],
+  ]
+  test.each(cases)('%s: nginx is not given it', async (_, spoil) => {
+    const before = generation()
+    const content = spoil(blockOf())
+    expect(content).not.toBe(blockOf())
+    expect(await sent(content)).toEqual(refusedAs('change_invalid'))
+    expect(generation()).toBe(before)
+  })
+
+  test('a further backend must be allowed as well', async () => {
+    const more = (target: string) => ({ options: OPTIONS, furtherTargets: [target] })
+    expect(await sent(blockOf(more('http://169.254.169.254:80')))).toEqual(refusedAs('change_invalid'))
+  })
+
+  test('what the renderer makes of valid options is taken', async () => {
+    const more = { options: OPTIONS, furtherTargets: [`http://${backend}:3001`] }
+    expect(await sent(blockOf(more))).toEqual({ state: 'done' })
   })
 })
 

@@ -16,6 +16,7 @@ test('without a word of it the Primary is an nginx as Debian installs it', () =>
       address: '192.168.45.23',
       listen: ['192.168.45.23'],
       layout: 'lines',
+      named: { passwords: {}, authorities: {}, snippets: {} },
     },
   })
 })

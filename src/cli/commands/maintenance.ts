@@ -1,0 +1,55 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { ExposureRequest } from '../../client/bodies.ts'
+import type { DrawbridgeClient } from '../../client/client.ts'
+import { withExample } from '../../terminal/declare.ts'
+import { print } from '../../terminal/print.ts'
+import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
+
+interface MaintenanceOptions extends ApiOptions {
+  readonly retryAfter?: string
+}
+
+export function addMaintenance(program: Command): void {
+  const command = withApiOptions(program.command('maintenance <host>'))
+    .argument('<on|off>', 'whether the edge answers with a maintenance page', onOrOff)
+    .description('answer visitors of a host with 503 and a small page, or pass them on to the backend again')
+    .option('--retry-after <duration>', 'what Retry-After tells visitors, such as 10m; default: 5m')
+    .action(async (host: string, isOn: boolean, options: MaintenanceOptions) => {
+      const { applyLive } = await import('../live-run.ts')
+      const { planIdOf } = await import('../plan-of.ts')
+      const { parseDuration } = await import('../duration.ts')
+      const api = await apiClient(options)
+      const { retryAfter } = options
+      const seconds = retryAfter === undefined ? undefined : parseDuration(retryAfter, '--retry-after')
+      const planId = await planIdOf(api, host)
+      const { request } = await api.getPlan(planId)
+      if (!isOn && request.options?.maintenance === undefined) {
+        const sentence = `Nothing to change: ${host} is not under maintenance.`
+        print({ body: await api.getPlan(planId), lines: () => [sentence] }, options.json)
+        return
+      }
+      const { maintenance: _, ...kept } = request.options ?? {}
+      const wanted = isOn ? { ...kept, maintenance: seconds === undefined ? {} : { retryAfter: seconds } } : kept
+      const plan = await api.plan({ ...(await renewed(api, request, planId)), options: wanted })
+      await applyLive(api, plan.planId, options.json)
+    })
+  withExample(command, 'drawbridge maintenance hello.example.test on --retry-after 10m')
+}
+
+function onOrOff(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('Use on or off.')
+  return text === 'on'
+}
+
+/** A minute for the plan and its apply: a change may not end an exposure sooner. */
+const MARGIN_SECONDS = 60
+const SHORTEST = 300
+
+/** The request of the exposure once more, with the end that it has now. */
+async function renewed(api: DrawbridgeClient, request: ExposureRequest, replaces: string): Promise<ExposureRequest> {
+  const { expiresIn: _, ...kept } = request
+  const { expiresAt } = await api.health(`${request.subdomain}.${request.zone}`)
+  if (expiresAt === null || expiresAt === undefined) return { ...kept, replaces }
+  const left = Math.ceil((Date.parse(expiresAt) - Date.now()) / 1000) + MARGIN_SECONDS
+  return { ...kept, replaces, expiresIn: Math.max(SHORTEST, left) }
+}
