@@ -3,8 +3,9 @@ import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, printAs, standardOutput } from '../../terminal/print.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { type ApiOptions, apiClient, formatOf, type OutputOptions, withApiOptions, withOutput } from '../api-client.ts'
+import { parseDuration } from '../duration.ts'
 import { EXIT } from '../exit-codes.ts'
-import { hostIn, parseDuration } from '../exposure-options.ts'
+import { hostIn } from '../exposure-options.ts'
 import { diffFile, type FileOptions, withFile } from './exposures.ts'
 
 interface StatusOptions extends OutputOptions {
