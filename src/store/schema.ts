@@ -121,7 +121,7 @@ export interface HostRow {
 }
 
 /** The checks of a host in one hour or day. */
-export interface HostHistoryRow {
+interface HostHistoryRow {
   host: string
   /** `h` or `d`, then the number of the hour or day since 1970 in seven digits. */
   slot: string

@@ -60,7 +60,7 @@ export function Chart({ history, what }: ChartProps) {
 }
 
 /** The picture in one sentence. */
-export function describe({ days, slots, uptime, unit }: HostHistory, what: ChartProps['what']): string {
+function describe({ days, slots, uptime, unit }: HostHistory, what: ChartProps['what']): string {
   const span = days === 1 ? '24 hours' : `${days} days`
   if (slots.length === 0) return `No checks in the last ${span}.`
   const covered = `${slots.length} ${unit}${slots.length === 1 ? '' : 's'} with checks`

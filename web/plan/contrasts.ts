@@ -1,5 +1,6 @@
 import type { Change } from '../../src/model/exposure.ts'
 import type { Check } from '../../src/model/finding.ts'
+import { optionWords } from '../../src/model/options/words.ts'
 import type { Plan } from '../api/plans.ts'
 import { inFull, span } from '../parts/time.ts'
 
@@ -26,6 +27,7 @@ export function contrastsOf({ changes, request, checks = [] }: Compared, former?
       after: [`server_name ${serverName}`, `proxy_pass ${target}`, https ? 'https, and http' : 'http only'],
       isNew: true,
     })),
+    ...(request.options ? [{ what: 'Options', before: 'None', after: optionTexts(request), isNew: true }] : []),
     {
       what: 'DNS',
       before: recordsBefore(checks),
@@ -76,11 +78,17 @@ function updateContrasts({ changes, request }: Compared, former: Compared): read
     contrast('Backend', ...both(({ server, port }) => `Server ${server}, port ${port}`)),
     contrast('Health path', ...both(({ health }) => health)),
     contrast('HTTPS', ...both(({ tls }) => (tls ? 'Yes' : 'No'))),
+    ...(former.request.options || request.options
+      ? [contrast('Options', ...both((one) => optionTexts(one).join(', ') || 'None'))]
+      : []),
     ...(certificate ? [certificate] : []),
     contrast('DNS', recordsOf(former), recordsOf(former)),
     contrast('Removes itself', lifeOf(former.request, 'its'), lifeOf(request, 'this')),
   ]
 }
+
+const optionTexts = ({ options }: Pick<Plan['request'], 'options'>): string[] =>
+  [...optionWords(options)].map(([name, value]) => `${name}: ${value}`)
 
 /** The time counts from the apply of each plan, so an equal duration is another end. */
 const lifeOf = ({ expiresIn }: Plan['request'], whose: 'its' | 'this'): string =>

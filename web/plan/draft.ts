@@ -1,5 +1,6 @@
 import { LABEL } from '../../src/model/dns-name.ts'
 import type { ExposureRequest } from '../../src/model/exposure.ts'
+import type { ExposureOptions } from '../../src/model/options/grammar.ts'
 import { isPortAllowed } from '../../src/plan/settings.ts'
 import type { Policy } from '../api/policy.ts'
 
@@ -13,6 +14,8 @@ export interface Draft {
   readonly tls: boolean
   /** In seconds; empty means that the exposure does not expire. */
   readonly expiresIn: string
+  /** The options as JSON, which a change keeps; empty without options. */
+  readonly options: string
 }
 
 export type FieldName = keyof Draft
@@ -26,10 +29,21 @@ export const firstDraft = ({ zones, servers }: Policy): Draft => ({
   health: '/healthz',
   tls: true,
   expiresIn: '',
+  options: '',
 })
 
 /** The values of a plan that exists, to be changed. */
-export const draftOf = ({ subdomain, zone, server, port, health, tls, expiresIn }: ExposureRequest): Draft => ({
+export const draftOf = ({
+  subdomain,
+  zone,
+  server,
+  port,
+  health,
+  tls,
+  expiresIn,
+  options,
+}: ExposureRequest): Draft => ({
+  options: options ? JSON.stringify(options) : '',
   subdomain,
   zone,
   server,
@@ -95,7 +109,17 @@ export const isSameDraft = (a: Draft, b: Draft): boolean =>
 
 export const hostOf = ({ subdomain, zone }: Draft): string => `${subdomain.trim().toLowerCase()}.${zone}`
 
-export const requestOf = ({ subdomain, zone, server, port, health, tls, expiresIn }: Draft): ExposureRequest => ({
+export const requestOf = ({
+  subdomain,
+  zone,
+  server,
+  port,
+  health,
+  tls,
+  expiresIn,
+  options,
+}: Draft): ExposureRequest => ({
+  ...(options && { options: JSON.parse(options) as ExposureOptions }),
   zone,
   subdomain: subdomain.trim(),
   server,
