@@ -125,6 +125,7 @@ describe('the plan form', () => {
     health: '/healthz',
     tls: true,
     expiresIn: '',
+    options: '',
   }
   const says = (change: Partial<Draft>) => {
     const [field] = Object.keys(change) as (keyof Draft)[]
