@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { tlsHandshake } from '../../src/edge/visit/handshake.ts'
 import type { AuditEntry } from '../../src/model/audit.ts'
@@ -8,6 +7,7 @@ import type { Receipt } from '../../src/model/receipt.ts'
 import { STEADY_PEBBLE } from '../support/acme/pebble-again.ts'
 import { startWebBackend, type WebBackend } from '../support/backends/web-backend.ts'
 import { visit } from '../support/edge/visitor.ts'
+import { fc, SEED } from '../support/fast-check.ts'
 import type { Answer } from '../support/http/call.ts'
 import { applied, granted, invariants, planned, planOf, removed } from '../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
@@ -20,7 +20,6 @@ import { until } from '../support/until.ts'
  * `npm run campaign -- interleaving` plays 200 rounds. SEED repeats the rounds of a failure.
  */
 const ROUNDS = process.env.CAMPAIGN ? 200 : 6
-const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 1_000_000))
 vi.setConfig({ testTimeout: ROUNDS * 60_000 })
 
 const SUBDOMAIN = 'contended'

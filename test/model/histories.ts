@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../support/fast-check.ts'
 import { type Command, CREDENTIALS, type History, type InstanceName, PLANS } from './command.ts'
 import type { Stop, Trouble } from './schedule.ts'
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CRASH_POINTS } from '../../src/runs/engine/crash-points.ts'
+import { fc } from '../support/fast-check.ts'
 import { openStores, type Stores } from './cluster.ts'
 import { allCases, anyHistory, type Case, sample } from './histories.ts'
 import { findBroken, pointsOf } from './history.ts'

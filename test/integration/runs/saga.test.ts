@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JournalEntry } from '../../../src/model/run.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
@@ -18,6 +17,7 @@ import { StepFault } from '../../../src/runs/engine/step.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { StaleFence } from '../../../src/store/ports/runs.ts'
 import { type Store, StoreUnavailable } from '../../../src/store/ports/store.ts'
+import { fc } from '../../support/fast-check.ts'
 import { FakeWorld, newRun, PowerLoss } from '../../support/saga.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 

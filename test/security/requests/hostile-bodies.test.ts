@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { fc } from '../../support/fast-check.ts'
 import type { Answer } from '../../support/http/call.ts'
 import { rawRequest, sendRaw } from '../../support/http/raw-socket.ts'
 import { percentile, requestLog } from '../../support/http/request-log.ts'

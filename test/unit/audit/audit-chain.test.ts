@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ChainVerifier } from '../../../src/audit/chain.ts'
 import { type AuditEntry, type AuditLine, GENESIS, lineHash } from '../../../src/model/audit.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const entry = (change: Partial<AuditEntry> = {}): AuditEntry => ({
   at: 1_790_000_000_000,

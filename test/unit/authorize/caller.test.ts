@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CallerRules } from '../../../src/authorize/caller.ts'
 import { parseAddress } from '../../../src/model/address.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const INSIDE = ['192.168.45.0/24']
 const direct = new CallerRules(INSIDE, [])

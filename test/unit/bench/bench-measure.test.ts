@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fitLine, median, percentile, roundsOf, summarize } from '../../../bench/measure.ts'
+import { fc } from '../../support/fast-check.ts'
 
 test('the spread of a hundred values', () => {
   const values = Array.from({ length: 100 }, (_, i) => 100 - i)

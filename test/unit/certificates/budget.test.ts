@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   type AcmeLimits,
@@ -10,6 +9,7 @@ import {
 } from '../../../src/certificates/budget/budget.ts'
 import type { OrderRequest } from '../../../src/certificates/contract.ts'
 import { type AuthorityPause, type LedgerLine, nameSet } from '../../../src/model/ledger.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const NOW = 1_800_000_000_000
 const HOUR = 3_600_000

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CaaQuestion, evaluateCaa } from '../../../src/certificates/budget/caa.ts'
 import type { CaaProperty } from '../../../src/dns/contract.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const property = (tag: string, value: string, critical = false): CaaProperty => ({ tag, value, critical })
 const issue = (...values: string[]) => values.map((value) => property('issue', value))

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { inspect } from 'node:util'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DnsWriteFault } from '../../../src/dns/contract.ts'
 import { authenticate, signRequest, TsigKey, type TsigKeySettings } from '../../../src/dns/tsig.ts'
 import { judgeUpdate } from '../../../src/dns/update-verdict.ts'
 import { encodeUpdate } from '../../../src/dns/wire/update.ts'
 import { type AnswerTraits, signedAnswer, unsignedAnswer } from '../../support/dns/tsig-answer.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const SECONDS = 0x65432100
 const settings: TsigKeySettings = {

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Cursor, MalformedMessage } from '../../../src/dns/wire/bytes.ts'
 import { decodeMessage, encodeQuery } from '../../../src/dns/wire/message.ts'
 import { encodeName, readName, UnaskableName } from '../../../src/dns/wire/name.ts'
 import { typeName, typeNumber } from '../../../src/dns/wire/record-types.ts'
 import { CONFLICTING_TYPES } from '../../../src/model/finding.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const hex = (...parts: string[]): Buffer => Buffer.from(parts.join('').replaceAll(' ', ''), 'hex')
 

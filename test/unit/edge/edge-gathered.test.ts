@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { contentOf, Gathered, mainPlaceOf, partOf, placesOf } from '../../../src/edge/config/gathered.ts'
 import { blockFile, hostEntry, linesFile, pemFile } from '../../../src/edge/config/layout.ts'
+import { fc } from '../../support/fast-check.ts'
 
 /** The gathered files of a generation, in memory. */
 class Generation {

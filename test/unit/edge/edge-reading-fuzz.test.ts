@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { directivesIn } from '../../../src/edge/reading/text/directives.ts'
 import { UnreadableText } from '../../../src/edge/reading/text/tokens.ts'
 import { nginxFiles } from '../../support/edge/nginx-files.ts'
+import { fc } from '../../support/fast-check.ts'
 
 /** `npm run campaign -- fuzz` tries a hundred times as many. */
 const RUNS = process.env.CAMPAIGN ? 20_000 : 200

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { directivesIn, rewrite } from '../../../src/edge/reading/text/directives.ts'
 import { UnreadableText } from '../../../src/edge/reading/text/tokens.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const told = (text: string) =>
   directivesIn(text).map(({ name, args, context }) => [...context, name, ...args].join(' '))

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { findFailing, GroupCommit, type Member } from '../../../src/edge/generations/group-commit.ts'
+import { fc } from '../../support/fast-check.ts'
 
 /** A commit that waits until it is let go, and notes what it was given. */
 function held() {

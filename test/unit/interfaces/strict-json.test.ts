@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseStrictJson } from '../../../src/http/guard/strict-json.ts'
 import { Problem } from '../../../src/model/errors.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text))
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nameUnder, parseLabel, parseName, selfAndAncestors } from '../../../src/model/dns-name.ts'
+import { fc } from '../../support/fast-check.ts'
 
 describe('labels', () => {
   test.each([

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Badge } from '../../../src/model/badge.ts'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import { type ListQuery, listHosts, type Place } from '../../../src/monitor/listing.ts'
+import { fc } from '../../support/fast-check.ts'
 import { sampleStatus } from '../../support/http/host-status.ts'
 
 const status = (host: string, badge: Badge, given: Partial<HostStatus> = {}) => sampleStatus({ host, badge, ...given })

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { newCapability } from '../../../src/authorize/credentials.ts'
 import { Secret } from '../../../src/config/secret.ts'
 import { createLog } from '../../../src/runtime/log.ts'
+import { fc } from '../../support/fast-check.ts'
 
 function logOf(secrets: string[], write: (log: ReturnType<typeof createLog>) => void): string {
   const lines: string[] = []
