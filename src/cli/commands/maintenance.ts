@@ -3,19 +3,21 @@ import type { ExposureRequest } from '../../client/bodies.ts'
 import type { DrawbridgeClient } from '../../client/client.ts'
 import { withExample } from '../../terminal/declare.ts'
 import { print } from '../../terminal/print.ts'
-import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
+import { apiClient, withApiOptions } from '../api-client.ts'
+import { type OwnerOptions, withOwner } from '../ownership.ts'
 
-interface MaintenanceOptions extends ApiOptions {
+interface MaintenanceOptions extends OwnerOptions {
   readonly retryAfter?: string
 }
 
 export function addMaintenance(program: Command): void {
-  const command = withApiOptions(program.command('maintenance <host>'))
+  const command = withOwner(withApiOptions(program.command('maintenance <host>')))
     .argument('<on|off>', 'whether the edge answers with a maintenance page', onOrOff)
     .description('answer visitors of a host with 503 and a small page, or pass them on to the backend again')
     .option('--retry-after <duration>', 'what Retry-After tells visitors, such as 10m; default: 5m')
     .action(async (host: string, isOn: boolean, options: MaintenanceOptions) => {
       const { applyLive } = await import('../live-run.ts')
+      const { confirmAct } = await import('../ownership.ts')
       const { planIdOf } = await import('../plan-of.ts')
       const { parseDuration } = await import('../duration.ts')
       const api = await apiClient(options)
@@ -28,6 +30,8 @@ export function addMaintenance(program: Command): void {
         print({ body: await api.getPlan(planId), lines: () => [sentence] }, options.json)
         return
       }
+      const act = { question: 'Change it?', action: `change ${host}`, alwaysAsks: false }
+      await confirmAct(api, { planId, kind: 'other', ...act }, options)
       const { maintenance: _, ...kept } = request.options ?? {}
       const wanted = isOn ? { ...kept, maintenance: seconds === undefined ? {} : { retryAfter: seconds } } : kept
       const plan = await api.plan({ ...(await renewed(api, request, planId)), options: wanted })

@@ -10,6 +10,7 @@ import { type FullVisit, visitFully } from '../../support/edge/full-visit.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
 import { invariants, planned, planRequest, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
@@ -235,5 +236,59 @@ describe.each(['lines', 'blocks'])('with the layout %s', (layout) => {
         ),
       60_000,
     )
+  })
+})
+
+/** As a person types it. */
+const command = async (...words: string[]) => {
+  const ended = await drawbridge(words, { environment: { DRAWBRIDGE_URL: lab.description.inside } })
+  expect(ended, words.join(' ')).toMatchObject({ code: 0 })
+  return ended.stdout
+}
+
+describe('on the command line', () => {
+  const up = (...flags: string[]) =>
+    command(
+      'up',
+      host(),
+      '--server',
+      '25',
+      '--port',
+      String(backend.port),
+      '--health',
+      '/',
+      '--no-tls',
+      '--yes',
+      ...flags,
+    )
+
+  test('a change keeps the options that it does not name, and --no-options drops them', async () => {
+    await up('--max-body', '1k', '--header', 'frame-options=DENY')
+    expect(await visit({ bodyLength: 2_000 })).toMatchObject({ status: 413 })
+    await up('--no-buffering')
+    expect(await visit({ bodyLength: 2_000 })).toMatchObject({ status: 413 })
+    expect((await visit()).headers).toMatchObject({ 'x-frame-options': 'DENY' })
+    await up('--no-options')
+    expect(await visit({ bodyLength: 2_000 })).toMatchObject({ status: 200 })
+  })
+
+  test('maintenance is switched on and off, and keeps the other options', async () => {
+    await up('--max-body', '1k')
+    await command('maintenance', host(), 'on', '--retry-after', '10m')
+    const { status, headers } = await visit()
+    expect({ status, retryAfter: headers['retry-after'] }).toEqual({ status: 503, retryAfter: '600' })
+    await command('maintenance', host(), 'off')
+    expect(await visit()).toMatchObject({ status: 200 })
+    expect(await visit({ bodyLength: 2_000 })).toMatchObject({ status: 413 })
+    expect(await command('maintenance', host(), 'off')).toContain('is not under maintenance')
+  })
+
+  test('maintenance of a host of another owner needs a word', async () => {
+    await up('--owner', 'ann')
+    const environment = { DRAWBRIDGE_URL: lab.description.inside }
+    const refused = await drawbridge(['maintenance', host(), 'on', '--owner', 'ben'], { environment })
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('--other-owner')
+    expect(await visit()).toMatchObject({ status: 200 })
   })
 })
