@@ -21,6 +21,8 @@ beforeAll(async () => {
   await applied(lab, { subdomain: 'stays' })
 })
 afterAll(async () => {
+  // The service would change files while they move from the disk.
+  await lab?.stopService()
   await restarted?.stop()
   disk?.unmount()
   await lab?.stop()
