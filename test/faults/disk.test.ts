@@ -74,6 +74,7 @@ describe('the disk of the store', () => {
     await lab.restartService()
   })
   afterAll(async () => {
+    await lab?.stopService()
     disk?.unmount()
     await lab?.stop()
   })

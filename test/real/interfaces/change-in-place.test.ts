@@ -79,7 +79,7 @@ test('plan --replaces, and an expiry that the change takes away', async () => {
   const [former] = await plansOf(host)
   const [, ...args] = upArgs('planned', other.port)
   const { code, stdout } = await command(inside, 'plan', ...args, '--replaces', former?.planId ?? '')
-  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/expires .* UTC \(in 1h\) → never/) })
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/expires .* UTC \(in 2h\) → never/) })
   const next = stdout.match(/drawbridge (apply) (plan_\w+)/)?.slice(1) ?? []
   expect(await command(inside, ...next)).toMatchObject({ code: 0 })
   expect((await planOf(lab, former?.planId ?? '')).state).toBe('replaced')
