@@ -5,6 +5,9 @@ import { applied, invariants, planned, planOf, removed, run, world } from '../su
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 
+/** `npm run campaign -- backend` tries both. */
+const TLS = process.env.CAMPAIGN ? [false, true] : [true]
+
 let lab: TestLab
 beforeAll(async () => {
   lab = await startTestLab()
@@ -29,28 +32,25 @@ test('an apply does not start when the backend died after the plan', async () =>
   await expectPutBack(lab, planId, before)
 })
 
-test.each([false, true])(
-  'a backend that is healthy only when asked directly (tls: %s): everything is put back',
-  async (tls) => {
-    const before = await world(lab)
-    let isSick = true
-    await using backend = await startWebBackend(lab, (_request, response) =>
-      response.writeHead(isSick ? 500 : 200).end('through'),
-    )
-    const { planId } = await planned(lab, { subdomain: 'sick', port: backend.port, tls })
-    const answer = await run(lab, planId)
-    expectFailure(answer, 502, 'apply_failed', 'verify')
-    expect(answer.body.detail).toContain('HTTP 500')
-    expect(answer.body.rollback.map(({ name, status }: Record<string, string>) => `${name} ${status}`)).toEqual(
-      ['verify', 'dns', 'proxy', ...(tls ? ['certificate'] : []), 'backup', 'check'].map((name) => `${name} undone`),
-    )
-    expect(backend.throughEdge()).toBeGreaterThan(0)
-    await expectPutBack(lab, planId, before)
-    isSick = false
-    await expectApplicable(lab, planId)
-    expect(await world(lab)).toEqual(before)
-  },
-)
+test.each(TLS)('a backend that is healthy only when asked directly (tls: %s): everything is put back', async (tls) => {
+  const before = await world(lab)
+  let isSick = true
+  await using backend = await startWebBackend(lab, (_request, response) =>
+    response.writeHead(isSick ? 500 : 200).end('through'),
+  )
+  const { planId } = await planned(lab, { subdomain: 'sick', port: backend.port, tls })
+  const answer = await run(lab, planId)
+  expectFailure(answer, 502, 'apply_failed', 'verify')
+  expect(answer.body.detail).toContain('HTTP 500')
+  expect(answer.body.rollback.map(({ name, status }: Record<string, string>) => `${name} ${status}`)).toEqual(
+    ['verify', 'dns', 'proxy', ...(tls ? ['certificate'] : []), 'backup', 'check'].map((name) => `${name} undone`),
+  )
+  expect(backend.throughEdge()).toBeGreaterThan(0)
+  await expectPutBack(lab, planId, before)
+  isSick = false
+  await expectApplicable(lab, planId)
+  expect(await world(lab)).toEqual(before)
+})
 
 test('an apply fails when the backend never answers through the edge, and other hosts stay', async () => {
   const neighbour = await applied(lab, { subdomain: 'neighbour' })
@@ -80,7 +80,7 @@ const HOSTILE: Readonly<Record<string, (socket: Socket) => unknown>> = {
   },
 }
 
-test.each([false, true])(
+test.each(TLS)(
   'a backend that is hostile only through the edge (tls: %s): every apply ends and is put back',
   { timeout: 90_000 },
   async (tls) => {

@@ -8,7 +8,7 @@ import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { startLoad } from '../support/lab/load.ts'
 
 /** Applies and removals must not disturb other hosts. */
-const ROUNDS = Number(process.env.DRAWBRIDGE_ROUNDS ?? 15)
+const ROUNDS = process.env.CAMPAIGN ? 15 : 6
 let lab: TestLab
 beforeAll(async () => {
   lab = await startTestLab()

@@ -12,10 +12,8 @@ const EVERY: readonly (readonly [Victim, string])[] = (
   ['service', 'agent', 'service and agent', 'database'] as const
 ).flatMap((victim) => STEPS.map((point) => [victim, point] as const))
 
-/** One point for each victim, in another step each. */
+/** Every victim once. */
 const FEW: readonly (readonly [Victim, string])[] = [
-  ['service', 'apply dns after-effect'],
-  ['agent', 'apply proxy after-intent'],
   ['service and agent', 'apply proxy after-effect'],
   ['database', 'apply proxy swapped'],
 ]

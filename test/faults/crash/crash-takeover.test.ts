@@ -23,9 +23,10 @@ import { until } from '../../support/until.ts'
 
 const TAKE_OVER_SECONDS = 6
 
-/** Points directly before an effect of an apply. `npm run campaign -- takeover` stops an instance at every one of them. */
-const BEFORE_EFFECTS = ['apply proxy before-swap', 'apply dns after-intent']
+/** Directly before an effect of an apply. `npm run campaign -- takeover` stops an instance at all of these points. */
+const BEFORE_EFFECTS = ['apply dns after-intent']
 const OTHER_PAUSES = [
+  'apply proxy before-swap',
   'apply backup after-intent',
   'apply proxy swapped',
   'apply verify after-intent',

@@ -8,8 +8,10 @@ import { grantedPlan, type InstanceLab, startInstanceLab } from '../../support/l
 import { until } from '../../support/until.ts'
 
 /** PostgreSQL ends as in a crash in the middle of an apply, and comes back. Every run ends applied or put back. */
-const FEW = ['apply proxy swapped', 'apply dns after-effect', 'apply verify after-effect']
+const FEW = ['apply dns after-effect']
 const MORE = [
+  'apply proxy swapped',
+  'apply verify after-effect',
   'apply run begun',
   'apply backup after-effect',
   'apply proxy after-intent',

@@ -189,8 +189,9 @@ test('a run goes on when the instance that took the request is killed', { timeou
   expect((await act(sighted, 'remove', asked)).status).toBe(200)
 })
 
-const FEW = ['apply dns after-effect', 'remove dns after-effect']
+const FEW = ['remove dns after-effect']
 const MORE = [
+  'apply dns after-effect',
   'apply run begun',
   'apply proxy swapped',
   'apply verify after-effect',

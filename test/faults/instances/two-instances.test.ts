@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts'
 
 /** Two services on one PostgreSQL, both active, with the settings that an installation has without saying anything. */
 const USES = 200
-const ROUNDS = process.env.CAMPAIGN ? 50 : 2
+const ROUNDS = process.env.CAMPAIGN ? 50 : 1
 const TAKEN_OVER_MS = 10_000
 
 let lab: InstanceLab
@@ -102,7 +102,7 @@ test('an instance that was killed takes its name up again at once', { timeout: 2
   expect(after?.process).not.toBe(before?.process)
 })
 
-const APPLIES = process.env.CAMPAIGN ? 60 : 16
+const APPLIES = process.env.CAMPAIGN ? 60 : 10
 
 test('a rolling restart of both under a stream of applies loses none and doubles none', {
   timeout: 600_000,
