@@ -19,14 +19,14 @@ interface Sample {
   readonly answers?: number
   readonly delayMs?: number
   /** Done after the apply. */
-  readonly after?: 'stop' | 'withdraw' | 'edit'
+  readonly after?: 'stop' | 'hang' | 'withdraw' | 'edit'
   /** The entry is edited by hand during the apply, and the apply fails: its rollback is blocked. */
   readonly isBlocked?: boolean
 }
 
 const SAMPLES: readonly Sample[] = [
   { subdomain: 'shop', server: '25', tls: true },
-  { subdomain: 'chat', server: '25', tls: true },
+  { subdomain: 'chat', server: '25', tls: true, after: 'hang' },
   { subdomain: 'files', server: '253', tls: true, delayMs: 350 },
   { subdomain: 'preview', server: '253', tls: false, expiresIn: 3_600 },
   { subdomain: 'api', server: '25', tls: true, after: 'stop' },
@@ -59,6 +59,7 @@ async function show(lab: Demonstrated, sample: Sample, servers: Server[]): Promi
       isEdited = true
       edit(lab, host)
     }
+    if (isApplied && sample.after === 'hang') return
     const status = isBlocked && isThroughEdge ? 500 : isApplied ? answers : 200
     setTimeout(() => response.writeHead(status).end(`${host}\n`), delayMs)
   })

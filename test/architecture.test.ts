@@ -90,7 +90,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   mcp: ['client', 'model', 'plan/desired.ts'],
   cli: [
     ...['terminal', 'client', 'config/document.ts', 'config/exposures-file.ts', 'mcp', 'runtime/version.ts'],
-    ...['model/options/grammar.ts', 'model/options/words.ts'],
+    ...['model/options/grammar.ts', 'model/options/words.ts', 'model/badge.ts', 'model/dns-name.ts'],
   ],
   operate: [
     'model',
@@ -153,6 +153,7 @@ const MAY_REACH_OUT = [
   'operate',
   'config',
   'cli/api-client.ts',
+  'cli/service-address.ts',
 ]
 const REACHING_OUT =
   /^(?:node:)?(?:child_process|net|dgram|tls|http|https|http2|fs|fs\/promises|dns)$|^undici$|^pg$|^better-sqlite3$/

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { UsageError, withJson } from '../terminal/declare.ts'
 import { FORMATS, type Format } from '../terminal/print.ts'
+import { urlOnThisMachine } from './service-address.ts'
 
 /** The options of every command that calls the API. */
 export interface ApiOptions {
@@ -42,37 +43,13 @@ export async function apiClient({ url }: ApiOptions): Promise<DrawbridgeClient> 
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-const DEFAULT_URL = 'http://127.0.0.1:8045'
-
 /** The address of the service: `--url`, then DRAWBRIDGE_URL, then `url` in the user's own file, then this machine. */
 export async function serviceUrl(option: string | undefined, environment: Environment): Promise<string> {
   if (option !== undefined) return checked(option, '--url')
   const variable = environment.DRAWBRIDGE_URL
   if (variable) return checked(variable, 'DRAWBRIDGE_URL')
   const { file, url } = await ownSettings(environment)
-  return url === undefined ? await urlOnThisMachine() : checked(url, `url in ${file}`)
-}
-
-/** Where the lab and a service with its default address answer on this machine. */
-const NEAR = ['http://localhost:8046', DEFAULT_URL]
-const PROBE_MS = 700
-
-/** The address that sees this machine as internal, else one that answers, else the default. */
-async function urlOnThisMachine(): Promise<string> {
-  const networks = await Promise.all(NEAR.map(networkSeenBy))
-  const inside = NEAR[networks.indexOf('internal')]
-  return inside ?? NEAR.find((_, index) => networks[index] !== undefined) ?? DEFAULT_URL
-}
-
-/** Undefined if no Drawbridge answers there. */
-async function networkSeenBy(url: string): Promise<string | undefined> {
-  try {
-    const answer = await fetch(`${url}/api/policy`, { signal: AbortSignal.timeout(PROBE_MS), redirect: 'error' })
-    const { caller } = (await answer.json()) as { caller?: { network?: unknown } }
-    return typeof caller?.network === 'string' ? caller.network : undefined
-  } catch {
-    return undefined
-  }
+  return url === undefined ? await urlOnThisMachine(environment) : checked(url, `url in ${file}`)
 }
 
 /** Who the user is, a name that the service checks: `--owner`, then DRAWBRIDGE_OWNER, then `owner` in the user's own file. Undefined: nobody has said it. */
@@ -111,7 +88,7 @@ function textOf(file: string): string | undefined {
 function checked(text: string, source: string): string {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`${source} is not an HTTP address. Use a form such as http://192.168.45.23:8045.`)
+    throw new UsageError(`${source} is not the address of a service. Use a form such as http://192.168.45.23:8045.`)
   }
   if (url.username || url.password) {
     throw new UsageError(

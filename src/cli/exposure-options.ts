@@ -2,6 +2,7 @@ import { domainToASCII } from 'node:url'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ExposureRequest } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
+import { parseLabel } from '../model/dns-name.ts'
 import { UsageError } from '../terminal/declare.ts'
 import { parseDuration } from './duration.ts'
 import { type OptionFlags, optionsIn, withOptions } from './option-flags.ts'
@@ -40,7 +41,9 @@ export async function requestFor(
   const labels = { ...(owner !== undefined && { owner }), ...(note !== undefined && { note }) }
   const edge = optionsIn(options)
   const chosen = Object.keys(edge).length === 0 ? {} : { options: edge }
-  return { ...splitHost(host, zones), server, port, health, tls, ...lifetime, ...replaced, ...labels, ...chosen }
+  const name = splitHost(host, zones)
+  assertOneLabel(name)
+  return { ...name, server, port, health, tls, ...lifetime, ...replaced, ...labels, ...chosen }
 }
 
 function wholeNumber(text: string): number {
@@ -65,11 +68,31 @@ function assertAscii(host: string): void {
   )
 }
 
+/** Completes the first label of a name where the policy has only one zone, and takes a URL as its host. */
+export async function namedHost(api: DrawbridgeClient, text: string): Promise<string> {
+  const host = hostIn(text)
+  if (host.includes('.') || !parseLabel(host)) return host
+  const { zones } = await api.policy()
+  return zones.length === 1 ? `${host}.${zones[0]}` : host
+}
+
+/** A plan makes one label below a zone. */
+function assertOneLabel({ zone, subdomain }: { readonly zone: string; readonly subdomain: string }): void {
+  if (parseLabel(subdomain)) return
+  const host = `${subdomain}.${zone}`
+  throw new UsageError(
+    subdomain.includes('.')
+      ? `${host} has more than one label before the zone ${zone}. Use one, such as ${subdomain.replaceAll('.', '-')}.${zone}.`
+      : `${host} is not a DNS name. The part before ${zone} has letters, digits and hyphens, at most 63, and no hyphen at its ends.`,
+  )
+}
+
 /** Splits a host into the longest zone of the policy that contains it and the label before that zone. */
 export function splitHost(host: string, zones: readonly string[]): { zone: string; subdomain: string } {
   assertAscii(hostIn(host))
   const name = hostIn(host).toLowerCase().replace(/\.$/, '')
   const [only, ...others] = zones
+  if (zones.includes(name)) throw new UsageError(`${name} is a zone. Name a host in it, such as hello.${name}.`)
   // A bare label needs no zone when there is only one.
   if (!name.includes('.') && only !== undefined && others.length === 0) return { zone: only, subdomain: name }
   const zone = zones.filter((candidate) => name.endsWith(`.${candidate}`)).toSorted((a, b) => b.length - a.length)[0]

@@ -2,10 +2,20 @@ import type { DrawbridgeClient } from '../client/client.ts'
 import { print, standardOutput } from '../terminal/print.ts'
 import { noteShown, type StepsDisplay, stepsDisplay } from './steps-display.ts'
 
-/** Applies the plan and shows its steps as they run. */
-export async function applyLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {
-  const done = await withSteps(planId, json, (onProgress) => client.applyPlan(planId, { onProgress }))
-  print({ body: done, lines: () => [...warningLines(done), `Exposed: ${done.url}`] }, json)
+/** Applies the plan and shows its steps as they run. `adopts`: the plan takes a hand-written site under management. */
+export async function applyLive(
+  client: DrawbridgeClient,
+  planId: string,
+  json: boolean | undefined,
+  adopts = false,
+): Promise<void> {
+  const done = await withSteps(planId, json, (onProgress) =>
+    adopts ? client.adoptPlan(planId, { onProgress }) : client.applyPlan(planId, { onProgress }),
+  )
+  const lines = adopts
+    ? [`Adopted: ${done.url}`, `To give it back: drawbridge release ${done.host}`]
+    : [`Exposed: ${done.url}`]
+  print({ body: done, lines: () => [...warningLines(done), ...lines] }, json)
 }
 
 /** Removes what the plan exposed and shows the steps as they run. */
@@ -25,9 +35,16 @@ export async function repairLive(
   print({ body: done, lines: () => [...warningLines(done), `Repaired: ${done.url}`] }, json)
 }
 
-/** Accepts a host as it stands and shows the steps as they run. */
-export async function acceptLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {
-  const done = await withSteps(planId, json, (onProgress) => client.acceptPlan(planId, { onProgress }))
+/** Accepts a host as it stands, or releases one that is as its plan says, and shows the steps as they run. */
+export async function acceptLive(
+  client: DrawbridgeClient,
+  planId: string,
+  json: boolean | undefined,
+  releases = false,
+): Promise<void> {
+  const done = await withSteps(planId, json, (onProgress) =>
+    releases ? client.releasePlan(planId, { onProgress }) : client.acceptPlan(planId, { onProgress }),
+  )
   const file = done.file === null ? [] : [`Its entry is now in ${done.file}`]
   const released = `Released: ${done.host} is no longer managed by Drawbridge.`
   print({ body: done, lines: () => [...warningLines(done), released, ...file] }, json)

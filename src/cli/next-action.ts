@@ -1,7 +1,8 @@
 import type { ActWords } from '../client/advice.ts'
 import { isExposedHere, type ProblemBody } from '../client/refusal.ts'
 
-const PLAN_AGAIN = 'Make a new plan: drawbridge plan HOST, or drawbridge up HOST.'
+const PLAN_AGAIN =
+  'Make a new plan: drawbridge plan HOST, or drawbridge up HOST. For a hand-written site: drawbridge adopt HOST.'
 const FROM_INSIDE = 'Run the command on a machine in the internal network. drawbridge policy lists the networks.'
 const OWN_ADDRESS =
   'Pass --url with an address that the service accepts, or add this address to publicUrls in its configuration.'
@@ -37,6 +38,10 @@ const COMMANDS: Readonly<Record<string, string>> = {
   plan_stale: PLAN_AGAIN,
   changed_elsewhere:
     'See the change with drawbridge diff HOST. Discard it with drawbridge repair HOST --overwrite, or keep it with drawbridge accept HOST.',
+  site_not_adoptable:
+    'The site stays as it is. On the machine of the edge, drawbridge adopt HOST --config FILE names file and line of each reason.',
+  loss_not_accepted:
+    'If the loss does not matter, run the command again with --accept-loss. On the machine of the edge, --config FILE names file and line.',
   lease_not_longer:
     'Pass a longer duration with --for or --expires-in. drawbridge health HOST shows when the exposure expires.',
   apply_failed: 'Fix the step that failed, then run drawbridge apply PLAN again. Everything was rolled back.',

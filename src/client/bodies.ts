@@ -4,6 +4,7 @@ import type { components, operations } from './schema.ts'
 type Schemas = components['schemas']
 export type Policy = Schemas['Policy']
 export type ExposureRequest = Schemas['ExposureRequest']
+export type AdoptionRequest = Schemas['AdoptionRequest']
 export type ExposureOptions = NonNullable<ExposureRequest['options']>
 export type Plan = Schemas['Plan']
 export type PlanPage = Schemas['PlanPage']
@@ -18,13 +19,17 @@ export type Renewed = Schemas['Renewed']
 export type Extended = Schemas['Extended']
 export type AuditPage = Schemas['AuditPage']
 export type DrawbridgeEvent = Schemas['Event']
+export type RecentEvents = Schemas['RecentEvents']
 export type HostRow = Schemas['HostRow']
 export type Hosts = Schemas['Hosts']
 export type Diagnosis = Schemas['Diagnosis']
+export type MuteRequest = Schemas['MuteRequest']
+export type Muted = Schemas['Muted']
 export type Health = Schemas['Health']
 
 export type HostsQuery = NonNullable<operations['listHosts']['parameters']['query']>
 export type EventsQuery = NonNullable<operations['followEvents']['parameters']['query']>
+export type RecentEventsQuery = NonNullable<operations['listEvents']['parameters']['query']>
 export type PlansQuery = NonNullable<operations['listPlans']['parameters']['query']>
 export type AuditQuery = NonNullable<operations['readAudit']['parameters']['query']>
 

@@ -1,6 +1,6 @@
 import createApi, { type Client } from 'openapi-fetch'
 import type * as body from './bodies.ts'
-import { allAuditLines, allHosts } from './pages.ts'
+import { allAuditLines, allHosts, recentEvents } from './pages.ts'
 import { refusalOf, Unreachable } from './refusal.ts'
 import { type RepairOptions, type RunOptions, runPlan } from './run.ts'
 import type { paths } from './schema.ts'
@@ -29,6 +29,12 @@ export interface DrawbridgeClient {
   repairPlan(planId: string, options?: RunOptions & RepairOptions): Promise<body.Repaired>
   /** Leaves records and service as they are. Drawbridge no longer manages the host afterwards. */
   acceptPlan(planId: string, options?: RunOptions): Promise<body.Released>
+  /** Plans to take a hand-written site under management. */
+  planAdoption(request: body.AdoptionRequest): Promise<body.Plan>
+  /** Applies such a plan. */
+  adoptPlan(planId: string, options?: RunOptions): Promise<body.Applied>
+  /** Gives a host back as a file of its own. Refused if it differs from its plan. */
+  releasePlan(planId: string, options?: RunOptions): Promise<body.Released>
   /** Resolves as soon as the run has started. The run continues on the service; `followPlan` reports its steps. */
   beginRun(planId: string, action: 'apply' | 'remove' | 'accept' | 'renew'): Promise<body.Accepted>
   beginRepair(planId: string, options?: RepairOptions): Promise<body.Accepted>
@@ -42,6 +48,9 @@ export interface DrawbridgeClient {
   /** Reads all pages: every host that matches, or the first `limit` of them. */
   allHosts(query?: body.HostsQuery): Promise<body.Hosts>
   health(host: string): Promise<body.Health>
+  /** The host is checked as before, but its trouble causes no alert and no webhook. */
+  mute(host: string, request?: body.MuteRequest): Promise<body.Muted>
+  unmute(host: string): Promise<body.Muted>
   /** Checks every link from the DNS name to the backend now. */
   diagnose(host: string): Promise<body.Diagnosis>
   /** `badge` events carry the row of a changed host; `hosts` events say that the list of hosts changed. Never ends: reconnects. */
@@ -50,6 +59,8 @@ export interface DrawbridgeClient {
   audit(query?: body.AuditQuery): Promise<body.AuditPage>
   /** Reads as many pages as `limit` lines need. */
   allAudit(query?: body.AuditQuery): Promise<body.AuditPage>
+  /** Reads as many pages as `limit` events need: the newest events that match, oldest first, and the newest position of all. */
+  recentEvents(query?: body.RecentEventsQuery): Promise<body.RecentEvents>
   /** All events. Never ends: after a lost connection it continues from the last event. */
   events(query?: body.EventsQuery, options?: StreamOptions): AsyncGenerator<body.DrawbridgeEvent, void>
 }
@@ -76,6 +87,8 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
   const hosts = (query: body.HostsQuery = {}) => answered(api.GET('/api/hosts', { params: { query } }))
   const audit = (query: body.AuditQuery = {}) => answered(api.GET('/api/audit', { params: { query } }))
 
+  const recent = (query: body.RecentEventsQuery) => answered(api.GET('/api/events/recent', { params: { query } }))
+
   const runner = { api, answered, followPlan }
   return {
     baseUrl,
@@ -101,6 +114,15 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
       runPlan(runner, planId, 'accept', options, (headers) =>
         answered(api.POST('/api/deploy/accept', { body: { planId }, headers })),
       ) as Promise<body.Released>,
+    planAdoption: (request) => answered(api.POST('/api/deploy/plan/adopt', { body: request })),
+    adoptPlan: (planId, options) =>
+      runPlan(runner, planId, 'adopt', options, (headers) =>
+        answered(api.POST('/api/deploy/apply', { body: { planId }, headers })),
+      ) as Promise<body.Applied>,
+    releasePlan: (planId, options) =>
+      runPlan(runner, planId, 'release', options, (headers) =>
+        answered(api.POST('/api/deploy/release', { body: { planId }, headers })),
+      ) as Promise<body.Released>,
     beginRun: (planId, action) =>
       runPlan<unknown>(runner, planId, action, {}, (headers) =>
         answered(api.POST(`/api/deploy/${action}`, { body: { planId }, headers: { ...headers, ...RESPOND_ASYNC } })),
@@ -123,10 +145,14 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
     hosts,
     allHosts: (query = {}) => allHosts(hosts, query),
     health: (host) => answered(api.GET('/api/health', { params: { query: { host } } })),
+    mute: (host, request = {}) =>
+      answered(api.POST('/api/hosts/{host}/mute', { params: { path: { host } }, body: request })),
+    unmute: (host) => answered(api.POST('/api/hosts/{host}/unmute', { params: { path: { host } }, body: {} })),
     diagnose: (host) => answered(api.GET('/api/diagnose', { params: { query: { host } } })),
     hostEvents: (options) => stream({ ...source, path: '/api/hosts/events', endless: true }, options),
     audit,
     allAudit: (query = {}) => allAuditLines(audit, query),
+    recentEvents: (query = {}) => recentEvents(recent, query),
     events,
   }
 }

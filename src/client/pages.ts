@@ -4,6 +4,7 @@ import type * as body from './bodies.ts'
 const PAGE = 500
 
 type HostsPage = (query: body.HostsQuery) => Promise<body.Hosts>
+type EventPage = (query: body.RecentEventsQuery) => Promise<body.RecentEvents>
 type AuditPage = (query: body.AuditQuery) => Promise<body.AuditPage>
 
 /** Reads all pages: every host that matches the query, or the first `limit`. A host that moves between pages is listed once. */
@@ -11,11 +12,15 @@ export async function allHosts(page: HostsPage, query: body.HostsQuery): Promise
   const most = rowsWanted(query.limit)
   if (Number.isNaN(most)) return page(query)
   const rows = new Map<string, body.HostRow>()
+  // Only the first page has them.
+  let patterns: body.Hosts['patterns']
   for (let cursor = query.cursor; ; ) {
     const limit = String(Math.min(PAGE, most - rows.size))
     const answer = await page({ ...query, limit, ...(cursor !== undefined && { cursor }) })
     for (const row of answer.hosts) rows.set(row.host, row)
-    if (answer.nextCursor === null || rows.size >= most) return { ...answer, hosts: [...rows.values()] }
+    patterns ??= answer.patterns
+    if (answer.nextCursor === null || rows.size >= most)
+      return { ...answer, hosts: [...rows.values()], ...(patterns && { patterns }) }
     cursor = answer.nextCursor
   }
 }
@@ -31,6 +36,23 @@ export async function allAuditLines(page: AuditPage, query: body.AuditQuery): Pr
     lines.push(...answer.lines)
     if (answer.nextAfter === null || lines.length >= most) return { ...answer, lines }
     after = String(answer.nextAfter)
+  }
+}
+
+/** Reads as many pages as `limit` events need, back from `before` or from the newest event. */
+export async function recentEvents(page: EventPage, query: body.RecentEventsQuery): Promise<body.RecentEvents> {
+  const most = query.limit === undefined ? PAGE : rowsWanted(query.limit)
+  if (Number.isNaN(most)) return page(query)
+  const events: body.RecentEvents['events'] = []
+  // A stream goes on from the head of the first page: later ones may tell a newer head than they were asked for.
+  let head: number | undefined
+  for (let before = query.before; ; ) {
+    const limit = String(Math.min(PAGE, most - events.length))
+    const answer = await page({ ...query, limit, ...(before !== undefined && { before }) })
+    head ??= answer.head
+    events.unshift(...answer.events)
+    if (answer.nextBefore === null || events.length >= most) return { ...answer, head, events }
+    before = String(answer.nextBefore)
   }
 }
 

@@ -30,7 +30,7 @@ const RECONNECT_MS = 100
 export async function runPlan<T>(
   { api, answered, followPlan }: Runner,
   planId: string,
-  action: 'apply' | 'remove' | 'repair' | 'accept' | 'renew',
+  action: 'apply' | 'remove' | 'repair' | 'accept' | 'renew' | 'adopt' | 'release',
   { onProgress }: RunOptions = {},
   spend: (headers: Headers) => Promise<T>,
 ): Promise<T> {

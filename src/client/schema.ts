@@ -40,6 +40,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deploy/plan/adopt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plan to take a hand-written site under management; changes nothing (internal network only)
+         * @description Reads the hand-written site of the host on the Primary and plans an exposure with the same backend, TLS and options. The records of the name stay and are named in the plan. `adopt.enabled` must be true. The answer names directives, and neither files nor text of the site. Apply the plan with a capability for the action `adopt`.
+         */
+        post: operations["planAdoption"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deploy/plans/{planId}": {
         parameters: {
             query?: never;
@@ -240,6 +260,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deploy/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a host back as a file of its own: it stays on the air, and Drawbridge no longer manages it
+         * @description Does what accept does, for a host that is as its plan says. A host that differs from its plan is refused with `changed_elsewhere`. Needs a capability for the action `release`. With `Prefer: respond-async` it answers 202 at once.
+         */
+        post: operations["releaseExposure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deploy/plans/{planId}/events": {
         parameters: {
             query?: never;
@@ -272,6 +312,26 @@ export interface paths {
          * @description Streams every event of exposures, hosts and certificates. A client that resumes with `Last-Event-ID` or `after` gets the events that it missed. `type` and `host` accept comma-separated lists.
          */
         get: operations["followEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/recent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The newest events (internal network only)
+         * @description Returns the newest events, oldest first, at once. `before` turns the page; `type` and `host` accept comma-separated lists. One call looks at up to 10,000 events, so a page can be short or empty and still have `nextBefore`. `head` is the position from which `GET /api/events` goes on without a gap.
+         */
+        get: operations["listEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -360,6 +420,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/hosts/{host}/mute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mute a host: it is checked as before, but needs no attention and causes no alert and no webhook
+         * @description The host may be managed or not. It keeps its badge, and callers inside see `muted` in its row. Without `expiresIn` it is muted until somebody ends it, or its exposure is removed. A later mute replaces the earlier one. Internal network only; no capability is needed.
+         */
+        post: operations["muteHost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/hosts/{host}/unmute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the mute of a host
+         * @description Repeatable: a host that is not muted is no error. A mute of the configuration can only be ended there. Internal network only; no capability is needed.
+         */
+        post: operations["unmuteHost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/hosts/events": {
         parameters: {
             query?: never;
@@ -388,8 +488,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a host's uptime and latency over 1, 7, 30 or 90 days
-         * @description Returns the share of successful checks and the average latency of a host by hours (1 or 7 days) or by days (30 or 90). Hours are kept for 8 days, days for 91. The newest two minutes may be missing.
+         * Read a host's uptime, latency and incidents over 1, 7, 30 or 90 days
+         * @description Returns the share of successful checks and the average latency of a host by hours (1 or 7 days) or by days (30 or 90). Hours are kept for 8 days, days for 91. The newest two minutes may be missing. Also returns the incidents in that time: when the host was not well, and with which badges, as far as events are kept.
          */
         get: operations["getHostHistory"];
         put?: never;
@@ -409,7 +509,7 @@ export interface paths {
         };
         /**
          * Stream what changes in the list of hosts (server-sent events)
-         * @description Keeps a list that was loaded from `GET /api/hosts` up to date. `row` has the row of a host that is new or changed, `gone` the name of one that is no longer listed, and `alive` comes every 10 s. Internal callers also get `edges` and, when a plan or one of its runs changes, `plan`. A latency is sent when it has changed much. After a disconnection load the list again.
+         * @description Keeps a list that was loaded from `GET /api/hosts` up to date. `row` has the row of a host that is new or changed, `gone` the name of one that is no longer listed, and `alive` comes every 10 s. Internal callers also get `edges` and, when a plan or one of its runs changes, `plan`, and `event` with the position of the newest event. A latency is sent when it has changed much. After a disconnection load the list again.
          */
         get: operations["followHostChanges"];
         put?: never;
@@ -562,7 +662,7 @@ export interface components {
             caller: {
                 /** @enum {string} */
                 network: "internal" | "public";
-                may: ("read" | "plan" | "token" | "apply" | "remove" | "repair" | "accept" | "renew")[];
+                may: ("read" | "plan" | "token" | "apply" | "remove" | "repair" | "accept" | "renew" | "adopt" | "release")[];
             };
             /** @description Whether this installation can apply plans, or why it can only plan. */
             apply: {
@@ -570,6 +670,8 @@ export interface components {
                 reasons: string[];
             };
             version: string;
+            /** @description The configuration file on the server, for `drawbridge resolve`. Only internal callers see it. */
+            configFile?: string;
         };
         /** @description How the edge serves the host. Without options it serves the host as every other one. */
         ExposureOptions: {
@@ -718,6 +820,60 @@ export interface components {
             note?: string;
             options?: components["schemas"]["ExposureOptions"];
         };
+        /** @description The request of a plan. */
+        PlannedRequest: {
+            /**
+             * Format: dns-zone
+             * @description A zone of the policy. Upper and lower case are equal.
+             * @example lab.test
+             */
+            zone: string;
+            /**
+             * Format: dns-label
+             * @description One label, placed under the zone.
+             * @example hello
+             */
+            subdomain: string;
+            /**
+             * @description The target server: one of servers.targets in the policy.
+             * @example 25
+             */
+            server: string;
+            /**
+             * @description The backend's port on the target server. The port policy must permit it.
+             * @example 3000
+             */
+            port: number;
+            /**
+             * @description The path that must answer HTTP 2xx.
+             * @example /healthz
+             */
+            health: string;
+            /** @description Whether to set up HTTPS. */
+            tls: boolean;
+            /** @description Seconds after which the service removes the exposure. */
+            expiresIn?: number;
+            /** @description The applied plan for the same host whose place this plan takes: a change without a gap. */
+            replaces?: string;
+            /**
+             * Format: owner
+             * @description Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @example team-web
+             */
+            owner?: string;
+            /**
+             * Format: note
+             * @description One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @example Demo for the sales meeting
+             */
+            note?: string;
+            options?: components["schemas"]["ExposureOptions"];
+            /** @description Digests of the hand-written site whose place the exposure takes. */
+            adopt?: {
+                site: string;
+                text: string;
+            };
+        };
         /** @description The result of one check. Further members are evidence. */
         Check: {
             /** @enum {string} */
@@ -810,7 +966,7 @@ export interface components {
             host: string;
             /** @example https://hello.lab.test/ */
             url: string;
-            request: components["schemas"]["ExposureRequest"];
+            request: components["schemas"]["PlannedRequest"];
             checks: components["schemas"]["Check"][];
             changes: components["schemas"]["Change"][];
             /** @description The steps of the apply, in the order in which they will run. Empty for plans of version 0.1. */
@@ -832,6 +988,30 @@ export interface components {
             lastRun?: components["schemas"]["LastRun"];
             /** @description Every run, oldest first. */
             runs?: components["schemas"]["Run"][];
+        };
+        /** @description A hand-written site to take under management. */
+        AdoptionRequest: {
+            /**
+             * @description The host of a hand-written site.
+             * @example shop.lab.test
+             */
+            host: string;
+            /** @description Default: /. */
+            health?: string;
+            /** @description Whether what cannot be carried over may be lost. */
+            acceptLoss?: boolean;
+            /**
+             * Format: owner
+             * @description Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @example team-web
+             */
+            owner?: string;
+            /**
+             * Format: note
+             * @description One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @example Demo for the sales meeting
+             */
+            note?: string;
         };
         Difference: {
             /** @enum {string} */
@@ -870,7 +1050,7 @@ export interface components {
             host: string;
             /** @example https://hello.lab.test/ */
             url: string;
-            request: components["schemas"]["ExposureRequest"];
+            request: components["schemas"]["PlannedRequest"];
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -897,11 +1077,11 @@ export interface components {
             header: "x-deploy-capability";
             planId: string;
             /** @enum {string} */
-            action: "apply" | "remove" | "repair" | "accept" | "renew";
+            action: "apply" | "remove" | "repair" | "accept" | "renew" | "adopt" | "release";
             boundTo: {
                 planId: string;
                 /** @enum {string} */
-                action: "apply" | "remove" | "repair" | "accept" | "renew";
+                action: "apply" | "remove" | "repair" | "accept" | "renew" | "adopt" | "release";
                 /** @example 192.168.45.10 */
                 ip: string;
             };
@@ -1097,7 +1277,7 @@ export interface components {
             /** @description The position among all events. */
             seq: number;
             /** @enum {string} */
-            type: "plan.refused" | "exposure.applied" | "exposure.updated" | "exposure.extended" | "exposure.repaired" | "exposure.released" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "host.alert" | "host.alert_ended" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
+            type: "plan.refused" | "exposure.applied" | "exposure.updated" | "exposure.extended" | "exposure.repaired" | "exposure.released" | "exposure.rolled_back" | "exposure.blocked" | "exposure.removed" | "exposure.expired" | "host.badge" | "host.alert" | "host.alert_ended" | "host.muted" | "host.unmuted" | "certificate.warning" | "certificate.critical" | "certificate.expired" | "certificate.recovered" | "certificate.renewed" | "certificate.renewal_failed";
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -1111,6 +1291,15 @@ export interface components {
                     [key: string]: string | number | boolean | null;
                 };
             };
+        };
+        /** @description A page of events. */
+        RecentEvents: {
+            /** @description Oldest first. */
+            events: components["schemas"]["Event"][];
+            /** @description The position of the newest event: where a stream goes on. */
+            head: number;
+            /** @description The next value of `before`. Null at the beginning. A page may be empty and still have one. */
+            nextBefore: number | null;
         };
         AuditLine: {
             seq: number;
@@ -1213,16 +1402,33 @@ export interface components {
                 notAfter: string;
                 /** @enum {string} */
                 level: "ok" | "warning" | "critical" | "expired";
+                /** @description The name of the authority. Absent where it is not known. */
+                issuer?: string;
+                /** @description At most 20. */
+                names?: string[];
             } | null;
             expiresAt: string | null;
             /** @description Only internal callers see it. */
             planId?: string;
+            /** @description The port of the backend. Only internal callers see it. */
+            port?: number;
             /** @description True: a rollback failed, and no run can change the host until `drawbridge resolve`. Only internal callers see it. */
             blocked?: boolean;
             /** @description Who is responsible. Only internal callers see it. */
             owner?: string;
             /** @description What the exposure is for. Only internal callers see it. */
             note?: string;
+            /** @description The host is checked, but does not need attention, and its trouble causes no alert and no webhook. Absent if it is not muted. Only internal callers see it. */
+            muted?: {
+                since: string | null;
+                until: string | null;
+                /**
+                 * @description The address of the caller who muted the host, or `configuration`.
+                 * @example 192.168.45.10
+                 */
+                by: string;
+                note?: string;
+            };
             /**
              * @description How the entry of the host stands on the Secondary. Only internal callers see it. Absent where it is not known.
              * @enum {string}
@@ -1276,16 +1482,33 @@ export interface components {
                 notAfter: string;
                 /** @enum {string} */
                 level: "ok" | "warning" | "critical" | "expired";
+                /** @description The name of the authority. Absent where it is not known. */
+                issuer?: string;
+                /** @description At most 20. */
+                names?: string[];
             } | null;
             expiresAt: string | null;
             /** @description Only internal callers see it. */
             planId?: string;
+            /** @description The port of the backend. Only internal callers see it. */
+            port?: number;
             /** @description True: a rollback failed, and no run can change the host until `drawbridge resolve`. Only internal callers see it. */
             blocked?: boolean;
             /** @description Who is responsible. Only internal callers see it. */
             owner?: string;
             /** @description What the exposure is for. Only internal callers see it. */
             note?: string;
+            /** @description The host is checked, but does not need attention, and its trouble causes no alert and no webhook. Absent if it is not muted. Only internal callers see it. */
+            muted?: {
+                since: string | null;
+                until: string | null;
+                /**
+                 * @description The address of the caller who muted the host, or `configuration`.
+                 * @example 192.168.45.10
+                 */
+                by: string;
+                note?: string;
+            };
             /**
              * @description How the entry of the host stands on the Secondary. Only internal callers see it. Absent where it is not known.
              * @enum {string}
@@ -1311,6 +1534,19 @@ export interface components {
                 detail: string;
             } | null;
         };
+        ServedPattern: {
+            /**
+             * @description As in server_name. A name that is not plain is a quoted JSON string.
+             * @example *.example.test
+             */
+            name: string;
+            /** @enum {string} */
+            kind: "wildcard" | "pattern";
+            /** @description The path of the file with the server block. */
+            configPath: string;
+            line: number;
+            tls: boolean;
+        };
         /** @description A page of hosts. */
         Hosts: {
             hosts: components["schemas"]["HostRow"][];
@@ -1326,13 +1562,51 @@ export interface components {
             servers: string[];
             /** @description How far each edge of this instance is from the store. Only internal callers see it. */
             edges?: components["schemas"]["EdgeStanding"][];
+            /** @description Names of server blocks that stand for many hosts: wildcards and patterns. They are not checked. Only internal callers see them, on the first page. Absent if there are none. */
+            patterns?: components["schemas"]["ServedPattern"][];
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
              */
             at: string;
         };
-        /** @description Uptime and latency by hours or days. */
+        MuteRequest: {
+            /**
+             * @description In seconds. Without it the host is muted until somebody ends it.
+             * @example 7200
+             */
+            expiresIn?: number;
+            /**
+             * Format: note
+             * @description Why.
+             * @example moves to a new server
+             */
+            note?: string;
+        };
+        Mute: {
+            since: string | null;
+            until: string | null;
+            /**
+             * @description The address of the caller who muted the host, or `configuration`.
+             * @example 192.168.45.10
+             */
+            by: string;
+            note?: string;
+        };
+        /** @description Whether and how the host is muted now. */
+        Muted: {
+            /** @example hello.lab.test */
+            host: string;
+            muted: components["schemas"]["Mute"] | null;
+        };
+        UnmuteRequest: Record<string, never>;
+        Incident: {
+            began: string | null;
+            ended: string | null;
+            /** @description The badges of the host in that time, in the order they came. */
+            badges: string[];
+        };
+        /** @description Uptime and latency by hours or days, and incidents. */
         HostHistory: {
             /** @example hello.lab.test */
             host: string;
@@ -1356,6 +1630,8 @@ export interface components {
                 uptime: number | null;
                 latencyMs: number | null;
             }[];
+            /** @description The times in which the host was not well, newest first. */
+            incidents: components["schemas"]["Incident"][];
         };
         /** @description The links from the visitor to the backend, and the cause. */
         Diagnosis: {
@@ -1384,6 +1660,11 @@ export interface components {
                 port: number | null;
                 tls: boolean;
                 defaultServer: boolean;
+                /**
+                 * @description Visitors come through a proxy that speaks the PROXY protocol.
+                 * @enum {boolean}
+                 */
+                proxyProtocol?: true;
             }[];
             /** @example http://192.168.45.25:3000 */
             proxyPass: string | null;
@@ -1599,6 +1880,54 @@ export interface components {
                 "application/problem+json": {
                     /** @enum {string} */
                     code?: "dns_unavailable" | "unavailable";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `internal_network_required`: Only callers on the internal network may do this. `adopt_not_allowed`: Adopting hand-written sites is off. `origin_not_allowed`: This origin may not call the service. */
+        "internal_network_required.adopt_not_allowed.origin_not_allowed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "internal_network_required" | "adopt_not_allowed" | "origin_not_allowed";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `host_not_found`: The edge does not serve this host. */
+        host_not_found: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "host_not_found";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `loss_not_accepted`: Adopting this site would lose something. `dns_name_taken`: The DNS name is taken. `proxy_name_taken`: The edge already serves this name. `proxy_config_broken`: The edge's nginx configuration is broken. `plan_stale`: The situation changed after the plan was made. */
+        "loss_not_accepted.dns_name_taken.proxy_name_taken.proxy_config_broken.plan_stale": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "loss_not_accepted" | "dns_name_taken" | "proxy_name_taken" | "proxy_config_broken" | "plan_stale";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `site_not_adoptable`: An exposure cannot stand for this site. `server_not_allowed`: This server is not a deployment target. `zone_not_managed`: This zone is not managed here. `port_not_allowed`: This port is not allowed. `backend_unhealthy`: The backend is not healthy. `certificate_unavailable`: HTTPS is not possible for this name. */
+        "site_not_adoptable.server_not_allowed.zone_not_managed.port_not_allowed.backend_unhealthy.certificate_unavailable": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "site_not_adoptable" | "server_not_allowed" | "zone_not_managed" | "port_not_allowed" | "backend_unhealthy" | "certificate_unavailable";
                 } & components["schemas"]["Problem"];
             };
         };
@@ -1830,15 +2159,27 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `host_not_found`: The edge does not serve this host. */
-        host_not_found: {
+        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `changed_elsewhere`: A repair would overwrite what somebody else changed. `proxy_config_broken`: The edge's nginx configuration is broken. */
+        "plan_busy.plan_not_applied.changed_elsewhere.proxy_config_broken": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": {
                     /** @enum {string} */
-                    code?: "host_not_found";
+                    code?: "plan_busy" | "plan_not_applied" | "changed_elsewhere" | "proxy_config_broken";
+                } & components["schemas"]["Problem"];
+            };
+        };
+        /** @description `muted_by_configuration`: The configuration mutes this host. */
+        muted_by_configuration: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "muted_by_configuration";
                 } & components["schemas"]["Problem"];
             };
         };
@@ -2093,6 +2434,129 @@ export interface operations {
             503: components["responses"]["dns_unavailable.unavailable"];
         };
     };
+    planAdoption: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A hand-written site to take under management. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdoptionRequest"];
+            };
+        };
+        responses: {
+            /** @description The plan. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *       "state": "planned",
+                     *       "host": "hello.lab.test",
+                     *       "url": "https://hello.lab.test/",
+                     *       "request": {
+                     *         "zone": "lab.test",
+                     *         "subdomain": "hello",
+                     *         "server": "25",
+                     *         "port": 3000,
+                     *         "health": "/healthz",
+                     *         "tls": true,
+                     *         "adopt": {
+                     *           "site": "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9",
+                     *           "text": "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9"
+                     *         }
+                     *       },
+                     *       "checks": [
+                     *         {
+                     *           "name": "health",
+                     *           "status": "passed",
+                     *           "detail": "The backend on server 25 answered HTTP 200 on its health path.",
+                     *           "httpStatus": 200
+                     *         },
+                     *         {
+                     *           "name": "dns",
+                     *           "status": "passed",
+                     *           "detail": "The name is free."
+                     *         },
+                     *         {
+                     *           "name": "certificate",
+                     *           "status": "passed",
+                     *           "detail": "No installed certificate covers the name. A new one for hello.lab.test can be issued."
+                     *         },
+                     *         {
+                     *           "name": "proxy",
+                     *           "status": "passed",
+                     *           "detail": "The edge's configuration is valid, and no other server block serves the name."
+                     *         }
+                     *       ],
+                     *       "changes": [
+                     *         {
+                     *           "kind": "certificate",
+                     *           "action": "reuse",
+                     *           "names": [
+                     *             "hello.lab.test"
+                     *           ],
+                     *           "notAfter": "2026-02-01T12:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "kind": "proxy",
+                     *           "action": "adopt",
+                     *           "serverName": "hello.lab.test",
+                     *           "target": "http://192.168.45.25:3000",
+                     *           "https": true
+                     *         },
+                     *         {
+                     *           "kind": "dns",
+                     *           "action": "keep",
+                     *           "name": "hello.lab.test",
+                     *           "type": "A",
+                     *           "ttl": 3600,
+                     *           "value": "192.168.45.23"
+                     *         },
+                     *         {
+                     *           "kind": "dns",
+                     *           "action": "create",
+                     *           "name": "_drawbridge.hello.lab.test",
+                     *           "type": "TXT",
+                     *           "ttl": 60,
+                     *           "value": "drawbridge"
+                     *         }
+                     *       ],
+                     *       "steps": [
+                     *         "check",
+                     *         "backup",
+                     *         "certificate",
+                     *         "proxy",
+                     *         "dns",
+                     *         "verify"
+                     *       ],
+                     *       "digest": "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9",
+                     *       "createdAt": "2026-01-31T12:00:00.000Z",
+                     *       "expiresAt": "2026-02-01T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Plan"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            403: components["responses"]["internal_network_required.adopt_not_allowed.origin_not_allowed"];
+            404: components["responses"]["host_not_found"];
+            409: components["responses"]["loss_not_accepted.dns_name_taken.proxy_name_taken.proxy_config_broken.plan_stale"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["host_not_allowed"];
+            422: components["responses"]["site_not_adoptable.server_not_allowed.zone_not_managed.port_not_allowed.backend_unhealthy.certificate_unavailable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["dns_unavailable.unavailable"];
+        };
+    };
     getPlan: {
         parameters: {
             query?: never;
@@ -2309,7 +2773,7 @@ export interface operations {
                      * @description The action of the capability. Default: apply.
                      * @enum {string}
                      */
-                    action?: "apply" | "remove" | "repair" | "accept" | "renew";
+                    action?: "apply" | "remove" | "repair" | "accept" | "renew" | "adopt" | "release";
                 };
             };
         };
@@ -2823,6 +3287,83 @@ export interface operations {
             503: components["responses"]["dns_unavailable.unavailable"];
         };
     };
+    releaseExposure: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `respond-async`: answer 202 as soon as the run has started. Other preferences are ignored. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 */
+                    planId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Drawbridge no longer manages the host. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *       "state": "released",
+                     *       "host": "hello.lab.test",
+                     *       "steps": [
+                     *         {
+                     *           "name": "proxy",
+                     *           "status": "done",
+                     *           "ms": 38.5
+                     *         }
+                     *       ],
+                     *       "file": "/etc/nginx/drawbridge-released/hello.lab.test.conf",
+                     *       "warnings": [],
+                     *       "releasedAt": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Released"];
+                };
+            };
+            /** @description The run has started. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *       "host": "hello.lab.test",
+                     *       "progress": "/api/deploy/plans/plan_4c7p0wq9d2f6h8k1m3n5r7t9v0/events"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["capability_required"];
+            403: components["responses"]["internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed"];
+            404: components["responses"]["plan_not_found"];
+            409: components["responses"]["plan_busy.plan_not_applied.changed_elsewhere.proxy_config_broken"];
+            410: components["responses"]["plan_expired"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["host_not_allowed"];
+            422: components["responses"]["zone_not_managed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["rollback_blocked.internal_error"];
+            502: components["responses"]["accept_failed"];
+            503: components["responses"]["dns_unavailable.unavailable"];
+        };
+    };
     followPlan: {
         parameters: {
             query?: never;
@@ -2900,6 +3441,65 @@ export interface operations {
                      *     }
                      */
                     "text/event-stream": components["schemas"]["Event"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            403: components["responses"]["internal_network_required.origin_not_allowed"];
+            421: components["responses"]["host_not_allowed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Only these types, separated by commas. */
+                type?: string;
+                /** @description Only these hosts, separated by commas. */
+                host?: string;
+                /** @description Only events before this position. Default: the newest. */
+                before?: string;
+                /** @description 1 to 1000; an answer has at most 500 events. Default: 100. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "id": "evt_4f1c2b7a9d0e3f5a6b8c7d9e0f",
+                     *           "seq": 7,
+                     *           "type": "host.badge",
+                     *           "timestamp": "2026-01-31T12:00:00.000Z",
+                     *           "data": {
+                     *             "host": "hello.lab.test",
+                     *             "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
+                     *             "facts": {
+                     *               "badge": "RUNNING",
+                     *               "before": "PENDING",
+                     *               "httpStatus": 200,
+                     *               "reason": null
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "head": 7,
+                     *       "nextBefore": 7
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RecentEvents"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -3089,6 +3689,8 @@ export interface operations {
                 badge?: string;
                 server?: string;
                 managed?: "true" | "false";
+                /** @description Has no effect for public callers. */
+                muted?: "true" | "false";
                 sort?: "host" | "badge" | "server" | "since" | "latency" | "uptime";
                 order?: "asc" | "desc";
                 /** @description 1 to 10000; an answer has at most 500 hosts. Default: 100. */
@@ -3165,6 +3767,96 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
+    muteHost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example hello.lab.test */
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MuteRequest"];
+            };
+        };
+        responses: {
+            /** @description Whether and how the host is muted now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "host": "hello.lab.test",
+                     *       "muted": {
+                     *         "since": "2026-01-31T12:00:00.000Z",
+                     *         "until": "2026-02-01T12:00:00.000Z",
+                     *         "by": "192.168.45.10",
+                     *         "note": "moves to a new server"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Muted"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            403: components["responses"]["internal_network_required.origin_not_allowed"];
+            404: components["responses"]["host_not_found"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["host_not_allowed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    unmuteHost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example hello.lab.test */
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnmuteRequest"];
+            };
+        };
+        responses: {
+            /** @description Whether and how the host is muted now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "host": "hello.lab.test",
+                     *       "muted": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Muted"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            403: components["responses"]["internal_network_required.origin_not_allowed"];
+            404: components["responses"]["host_not_found"];
+            409: components["responses"]["muted_by_configuration"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["host_not_allowed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     followHosts: {
         parameters: {
             query?: never;
@@ -3229,7 +3921,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Uptime and latency by hours or days. */
+            /** @description Uptime and latency by hours or days, and incidents. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3248,6 +3940,15 @@ export interface operations {
                      *           "checks": 360,
                      *           "uptime": 1,
                      *           "latencyMs": 4
+                     *         }
+                     *       ],
+                     *       "incidents": [
+                     *         {
+                     *           "began": "2026-01-31T12:00:00.000Z",
+                     *           "ended": null,
+                     *           "badges": [
+                     *             "HTTP 502"
+                     *           ]
                      *         }
                      *       ]
                      *     }
@@ -3310,6 +4011,8 @@ export interface operations {
                         edges: components["schemas"]["EdgeStanding"][];
                     } | {
                         planId: string;
+                    } | {
+                        seq: number;
                     } | {
                         /**
                          * Format: date-time

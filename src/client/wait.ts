@@ -1,4 +1,4 @@
-import type { DrawbridgeEvent, EventsQuery, Health } from './bodies.ts'
+import type { Health } from './bodies.ts'
 import type { DrawbridgeClient } from './client.ts'
 import { Refusal } from './refusal.ts'
 
@@ -32,38 +32,4 @@ export async function waitForBadge(
     if (left <= 0) return { reached: false, health }
     await new Promise((resolve) => setTimeout(resolve, Math.min(ASK_EVERY_MS, left)))
   }
-}
-
-/** The stream sends all past events without a pause, and then waits. */
-const QUIET_MS = 400
-const LONGEST_MS = 5_000
-
-/** The newest events, oldest first. Only internal callers may read them. */
-export async function recentEvents(
-  api: DrawbridgeClient,
-  query: EventsQuery,
-  limit: number,
-): Promise<DrawbridgeEvent[]> {
-  const over = new AbortController()
-  const longest = setTimeout(() => over.abort(), LONGEST_MS)
-  let quiet = setTimeout(() => over.abort(), LONGEST_MS)
-  const events: DrawbridgeEvent[] = []
-  const rest = () => {
-    clearTimeout(quiet)
-    quiet = setTimeout(() => over.abort(), QUIET_MS)
-  }
-  try {
-    // A refusal must come before the silence counts.
-    await api.listPlans({ limit: '1' })
-    rest()
-    for await (const event of api.events({ ...query, after: '0' }, { signal: over.signal })) {
-      events.push(event)
-      if (events.length > limit) events.shift()
-      rest()
-    }
-  } finally {
-    clearTimeout(longest)
-    clearTimeout(quiet)
-  }
-  return events
 }

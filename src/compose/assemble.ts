@@ -13,6 +13,7 @@ import { EdgeTrust, type SecretShelf } from '../edge/authority/trust.ts'
 import { type MetricSources, Metrics } from '../metrics/metrics.ts'
 import type { OperationSources } from '../metrics/operation-gauges.ts'
 import { formatEndpoint } from '../model/address.ts'
+import { Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import { Board } from '../monitor/board.ts'
 import { DebugLogWatch } from '../monitor/debug-log-watch.ts'
@@ -112,7 +113,11 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     get planTtlSeconds() {
       return config.plan.ttlSeconds
     },
-    observe: composeObserver(config, shared),
+    observe: composeObserver(config, {
+      ...shared,
+      site: async (host) => edges.get(config.servers.primary)?.site?.(host),
+    }),
+    adoptable: () => adoptableOn(config, edges),
     store,
     reads,
     trail,
@@ -371,4 +376,15 @@ export function secretsOf({ adminTokenValue, store, zones, acme, webhooks }: Con
   if (store.kind === 'sqlite') return secrets
   const { password } = new URL(store.url.reveal())
   return [...secrets, store.url, new Secret(password), new Secret(decodeURIComponent(password))]
+}
+
+/** Reads hand-written sites of the Primary. Undefined where the configuration does not let them be adopted. */
+function adoptableOn({ adopt, servers }: Config, edges: EdgeAccesses) {
+  if (!adopt.enabled) return undefined
+  const site = edges.get(servers.primary)?.site
+  if (site) return site
+  throw new Problem(
+    'unavailable',
+    'Hand-written sites can be adopted only where the service itself changes the nginx of the Primary.',
+  )
 }

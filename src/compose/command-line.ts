@@ -1,9 +1,11 @@
 import { Command, CommanderError } from 'commander'
 import { withOutput } from '../cli/api-client.ts'
+import { addAdopt } from '../cli/commands/adopt.ts'
 import { addApply, addDown, addExtend, addPlan, addRemove, addRenew, addUp } from '../cli/commands/expose.ts'
 import { addExport, addImport } from '../cli/commands/exposures.ts'
 import { addComplete, addCompletion, addMcp } from '../cli/commands/integrate.ts'
 import { addMaintenance } from '../cli/commands/maintenance.ts'
+import { addMute, addUnmute } from '../cli/commands/mute.ts'
 import {
   addAudit,
   addDiagnose,
@@ -37,7 +39,7 @@ import { addInit } from '../operate/init/command.ts'
 import { addBackup, addRebuild, addRestore } from '../operate/keep/commands.ts'
 import { addKeys, addStore } from '../operate/store-commands.ts'
 import { VERSION } from '../runtime/version.ts'
-import { edgeMachine, keepMachine, machine } from './machine/machine.ts'
+import { edgeMachine, keepMachine, machine, siteHere } from './machine/machine.ts'
 
 /**
  * Runs `drawbridge`. Commands that act on this machine take --config, and commands that call the API take --url. Each
@@ -67,6 +69,7 @@ export function commandLine(): Command {
     // An option belongs to the command behind which it stands: `edge` and the commands below it have different ones.
     .enablePositionalOptions()
     .exitOverride()
+    .showHelpAfterError('Run the command with --help to see its arguments and options.')
   program.commandsGroup('Expose:')
   for (const add of [
     addUp,
@@ -80,8 +83,11 @@ export function commandLine(): Command {
     addRelease,
     addRenew,
     addMaintenance,
+    addMute,
+    addUnmute,
   ])
     add(program)
+  addAdopt(program, siteHere)
   program.commandsGroup('In files:')
   addExport(program)
   addForeignImports(addImport(program), machine)

@@ -1,5 +1,6 @@
 import type { CertificateInventory } from '../certificates/contract.ts'
 import type { Config } from '../config/config.ts'
+import { isPublic } from '../config/status.ts'
 import { zoneOf } from '../config/zones.ts'
 import type { Difference } from '../diagnose/drift.ts'
 import { filesToCompare } from '../diagnose/drift.ts'
@@ -58,9 +59,8 @@ export function composeDiagnoser(
     drift,
     patienceMs: config.monitor.timeoutSeconds * 1000,
     servers: servers.addresses,
-    get showsUnmanaged() {
-      return config.status.showUnmanaged === 'public'
-    },
+    showsUnmanaged: (host) => isPublic(config.status, host),
+    probePath: (host) => config.status.hosts.get(host)?.path,
     serverAt: (address) => Object.entries(servers.addresses).find(([, registered]) => registered === address)?.[0],
     get ports() {
       return settings.ports

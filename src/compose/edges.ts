@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { AgentSetting } from '../config/servers.ts'
+import { findSite } from '../edge/adopt/find-site.ts'
 import type { EdgeTrust } from '../edge/authority/trust.ts'
 import { CURRENT, parsePath } from '../edge/config/layout.ts'
 import { readEntry } from '../edge/config/read-entry.ts'
@@ -18,6 +19,7 @@ import { remotePreflight, remoteReader, remoteView, remoteVisitor } from '../edg
 import type { EdgeSettings } from '../edge/settings.ts'
 import { edgeView } from '../edge/view.ts'
 import { edgeVisitor } from '../edge/visit/visitor.ts'
+import type { FoundSite } from '../model/options/adoption.ts'
 import type { EdgeEnvironment } from '../monitor/watched.ts'
 import type { EdgeLock } from '../runs/engine/edge-lock.ts'
 import type { Log } from '../runtime/log.ts'
@@ -30,6 +32,8 @@ interface EdgeAccess {
   readonly view: EdgeView
   readonly reader: EdgeReader<ServedMap>
   readonly preflight: EdgePreflight
+  /** The hand-written site of a host. Undefined where an agent owns the nginx. */
+  readonly site?: (host: string) => FoundSite | undefined
   readonly visitor: (limitMs: number) => EdgeVisitor
   readonly environment: Omit<EdgeEnvironment, 'addresses'>
   /** What its entries were rendered from. Undefined for one that this version would not write so. */
@@ -39,11 +43,22 @@ interface EdgeAccess {
 /** By the id of the server. */
 export type EdgeAccesses = ReadonlyMap<string, EdgeAccess>
 
+/** What a hand-written site is judged by, from the configuration. */
+export const siteWorldOf = ({ servers, edge, options }: Pick<Config, 'servers' | 'edge' | 'options'>) => ({
+  ports: edge,
+  named: options,
+  serverAt: (address: string) => {
+    const isLoopback = address.startsWith('127.') || address === '::1'
+    const exact = servers.targets.find((id) => servers.addresses[id] === address)
+    return exact ?? (isLoopback ? servers.targets.find((id) => id === servers.primary) : undefined)
+  },
+})
+
 /** All edges of the configuration. Nothing is connected yet. */
 export function composeEdges(config: Config, trust: EdgeTrust, log: Log): EdgeAccesses {
   const local = Object.keys(config.edges).flatMap((server) => {
     const settings = settingsOf(config, server)
-    return settings ? [[server, localAccess(settings)] as const] : []
+    return settings ? [[server, localAccess(settings, siteWorldOf(config))] as const] : []
   })
   const remote = Object.entries(config.agents).map(
     ([server, agent]) => [server, remoteAccess(config, { server, agent, trust }, log)] as const,
@@ -57,7 +72,7 @@ function settingsOf({ edges, edge: ports }: Pick<Config, 'edges' | 'edge'>, serv
   return setting && { ...setting, server, ports }
 }
 
-function localAccess(settings: EdgeSettings): EdgeAccess {
+function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldOf>): EdgeAccess {
   const { server, folder, address, ports } = settings
   const reader = edgeReader(settings)
   const preflight = edgePreflight(settings, reader)
@@ -72,6 +87,7 @@ function localAccess(settings: EdgeSettings): EdgeAccess {
     view: edgeView(settings, reader),
     reader,
     preflight,
+    site: (host) => findSite(settings, host, world),
     visitor: edgeVisitor,
     environment: {
       hostPath: (host) => present.whereIs(host).path,

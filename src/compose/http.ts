@@ -3,6 +3,7 @@ import type { AuditTrail } from '../audit/trail.ts'
 import type { Admission } from '../authorize/admission.ts'
 import { CallerRules } from '../authorize/caller.ts'
 import type { Config } from '../config/config.ts'
+import { isPublic } from '../config/status.ts'
 import type { App } from '../http/app.ts'
 import { readTlsFiles } from '../http/certificate-reload.ts'
 import type { DriftReader } from '../http/routes/plans.ts'
@@ -23,6 +24,7 @@ import { VERSION } from '../runtime/version.ts'
 import type { Store, StoreReads } from '../store/ports/store.ts'
 import type { Diagnoser } from '../usecases/diagnoser.ts'
 import type { Exposer } from '../usecases/exposer.ts'
+import { Muting } from '../usecases/muting.ts'
 import { describePolicy } from '../usecases/policy.ts'
 import { PlanProgress } from '../usecases/progress.ts'
 
@@ -68,7 +70,8 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     upToDate: (host) => monitor.upToDate(host),
     hostsUnconfirmedMs: () => monitor.unconfirmedMs,
     unconfirmedMs: () => reads.unconfirmedMs(),
-    showsUnmanaged: () => config.status.showUnmanaged === 'public',
+    showsUnmanaged: (host) => isPublic(config.status, host),
+    muting: new Muting({ ...parts, publish: (host, commit) => monitor.publishMute(host, commit) }),
     diagnoser,
     drift: parts.drift,
     metrics,

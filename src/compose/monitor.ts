@@ -1,4 +1,4 @@
-import { alertRuleOf } from '../config/alerts.ts'
+import { alertRuleOf, configuredMutes } from '../config/alerts.ts'
 import type { Config } from '../config/config.ts'
 import { filesToCompare } from '../diagnose/drift.ts'
 import { edgeVisitor } from '../edge/visit/visitor.ts'
@@ -10,6 +10,7 @@ import { recordsOf } from '../model/receipt.ts'
 import type { Board } from '../monitor/board.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import { fileState } from '../observe/host/inspect-edge.ts'
+import { derived } from '../primitives/derived.ts'
 import { filesOnSecondary, secondaryEntry } from '../runs/compare-edge.ts'
 import type { Runs } from '../runs/engine/runs.ts'
 import type { Reach } from '../runs/reach.ts'
@@ -46,6 +47,7 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
         addresses: servers.addresses,
         hostPath: primary.environment.hostPath,
         isOurs: primary.environment.isOurs,
+        ruleOf: (host) => config.status.hosts.get(host),
         get edge() {
           return primary.environment.edge
         },
@@ -54,7 +56,11 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
     visitor: (primary?.visitor ?? edgeVisitor)(monitor.timeoutSeconds * 1000),
     compare: comparer(parts, dnsStandingReader(parts.clients)),
     firstAnswer: verifiedAnswer,
-    alertRule: (host) => alertRuleOf(config.alerts, host),
+    alertRule: (host) => {
+      const rule = alertRuleOf(config.alerts, host)
+      return { ...rule, isMuted: rule.isMuted || parts.board.isMuted(host) }
+    },
+    configuredMutes: derived(() => config.alerts, configuredMutes),
     mayCheck: () => parts.reach.hasPrimary(),
     listenToRuns: (listener) => parts.runs.listen(listener),
     onCheck: (status) => parts.metrics.check(status),

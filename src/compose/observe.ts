@@ -2,7 +2,7 @@ import { acmeDirectory } from '../certificates/acme/directory.ts'
 import type { BudgetReader, CertificateInventory } from '../certificates/contract.ts'
 import type { Config } from '../config/config.ts'
 import { namesToOrder } from '../config/zones.ts'
-import { holdsExactly } from '../dns/read-back.ts'
+import { holdsExactly, readSets } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
 import type { EdgePreflight } from '../edge/contract.ts'
 import { probeFairly } from '../observe/health-probe.ts'
@@ -20,14 +20,17 @@ interface ObserverParts {
   readonly inventory: CertificateInventory
   readonly budget: BudgetReader
   readonly preflight: EdgePreflight | undefined
+  readonly site: ObserveParts['site']
   readonly now: () => number
 }
 
 /** Observes everything that a plan depends on. Every part can only read, so planning cannot change anything. */
 export function composeObserver(config: Config, sources: ObserverParts): Observe {
-  const { store, clients, inventory, budget, preflight, now } = sources
+  const { store, clients, inventory, budget, preflight, site, now } = sources
   const parts: Omit<ObserveParts, 'holder' | 'kept'> = {
     readBack: (reader, records) => holdsExactly(reader, records),
+    readSets: (reader, names) => readSets(reader, names),
+    site,
     readerFor: (zone) => {
       const reader = clients.primaryOf(zone)
       if (!reader) throw new Error(`Zone ${zone} has no DNS reader.`)

@@ -1,6 +1,6 @@
 import { type StaticDecode, Type } from 'typebox'
 import { parseName } from '../model/dns-name.ts'
-import type { AlertRule } from '../model/host-status.ts'
+import type { AlertRule, Mute } from '../model/host-status.ts'
 import type { ConfigDocument } from './document.ts'
 import * as value from './values.ts'
 
@@ -42,3 +42,10 @@ export function alertRuleOf({ afterSeconds, hosts }: Alerts, host: string): Aler
   const own = hosts.get(host)
   return { afterMs: (own?.afterSeconds ?? afterSeconds) * 1000, isMuted: own?.muted ?? false }
 }
+
+export const configuredMutes = ({ hosts }: Alerts): ReadonlyMap<string, Mute> =>
+  new Map(
+    [...hosts].flatMap(([host, { muted }]): [string, Mute][] =>
+      muted ? [[host, { since: null, until: null, by: 'configuration' }]] : [],
+    ),
+  )

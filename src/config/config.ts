@@ -17,6 +17,7 @@ import {
   type Servers,
   serversSchema,
 } from './servers.ts'
+import { readStatus, type StatusSetting, statusSchema } from './status.ts'
 import * as value from './values.ts'
 import { readWebhooks, type Webhook, webhooksSchema } from './webhooks.ts'
 import { readZones, type Zone, zonesSchema } from './zones.ts'
@@ -36,6 +37,8 @@ export interface Config {
   readonly stateDir: string
   /** Files for the options of exposures. An edge with an agent has its own. */
   readonly options: NamedFiles
+  /** Whether hand-written sites may be taken under management. */
+  readonly adopt: { readonly enabled: boolean }
   readonly store: StoreSetting
   /** Has the keys of the secrets in the store. All instances on one store need the same file. */
   readonly storeKeyFile: string
@@ -65,14 +68,15 @@ export interface Config {
     Record<'public' | 'internal', Readonly<Record<'plan' | 'diagnose' | 'read' | 'failedCredential', number>>>
   >
   readonly webhooks: readonly Webhook[]
-  /** Who sees the hosts of the edge's configuration that Drawbridge did not create. */
-  readonly status: { readonly showUnmanaged: 'internal' | 'public' }
+  readonly status: StatusSetting
   /** The interval and timeout of checks, and how many run at the same time. */
   readonly monitor: { readonly everySeconds: number; readonly timeoutSeconds: number; readonly atOnce: number }
   readonly alerts: Alerts
   readonly backups: { readonly keepRuns: number }
   readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
   readonly log: { readonly level: string }
+  /** The path of the configuration file. Commands on the server need it. */
+  readonly file: string
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -116,6 +120,7 @@ export const configSchema = (folder: string) =>
     edge: Type.Object({ http: value.port(80), https: value.port(443) }),
     edges: edgesSchema(folder),
     options: namedFilesSchema(folder),
+    adopt: Type.Object({ enabled: value.truth(false) }),
     zones: zonesSchema(folder),
     resolver: Type.Optional(value.dnsServer('an IP address, with :port where it is not 53')),
     acme: acmeSchema(folder),
@@ -129,7 +134,7 @@ export const configSchema = (folder: string) =>
     ports: Type.Object({ allowed: Type.Array(value.portRange, { default: ['80', '443', '1024-65535'] }) }),
     rateLimits: Type.Object({ public: budget(30, 30, 300, 10), internal: budget(1200, 1200, 1200, 1200) }),
     webhooks: webhooksSchema(folder),
-    status: Type.Object({ showUnmanaged: value.oneOf(['internal', 'public'], 'internal') }),
+    status: statusSchema,
     monitor: Type.Object({
       everySeconds: value.seconds(1, 3_600, 30),
       timeoutSeconds: value.seconds(1, 60, 3),
@@ -172,6 +177,8 @@ export function readConfig(text: string, file: string, environment: Environment)
     acme,
     webhooks: readWebhooks(settings.webhooks, sources),
     alerts: readAlerts(settings.alerts, document),
+    file: resolve(file),
+    status: readStatus(settings.status, document),
   }
   document.assertSound()
   return deepFreeze(config)
@@ -216,12 +223,15 @@ function isPostgresUrl(text: string): boolean {
   }
 }
 
-export function readFile(file: string): string {
+export function readFile(
+  file: string,
+  missing = 'The configuration cannot be read (REASON). Pass its path with --config.',
+) {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unknown reason'
-    throw new ConfigError([`${file}: The configuration cannot be read (${reason}). Pass its path with --config.`])
+    throw new ConfigError([`${file}: ${missing.replace('REASON', reason)}`])
   }
 }
 

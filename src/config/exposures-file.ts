@@ -56,7 +56,10 @@ const schema = Type.Object({
 
 /** The exposures of a file, each host once. Throws a ConfigError that names file, line and field of every fault. */
 export function readExposures(file: string): readonly ListedExposure[] {
-  const document = new ConfigDocument(readFile(file), file)
+  const document = new ConfigDocument(
+    readFile(file, 'The file of exposures cannot be read (REASON). Check its path.'),
+    file,
+  )
   const { exposures } = document.read(schema)
   const seen = new Set<string>()
   const listed = exposures.map(({ options: given, ...exposure }, index): ListedExposure => {

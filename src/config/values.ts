@@ -122,6 +122,17 @@ export const portRange = parsedScalar(
   { allowed: 'ports (80) or ranges (1024-65535)' },
 )
 
+/** A status such as `401`, or a range such as `200-399`. */
+export const statusRange = parsedScalar(
+  (given): readonly [number, number] | undefined => {
+    const [first = 0, last = first, ...rest] = given.split('-').map(Number)
+    return isStatus(first) && isStatus(last) && first <= last && rest.length === 0 ? [first, last] : undefined
+  },
+  { allowed: 'statuses (401) or ranges (200-399)' },
+)
+
+const isStatus = (number: number): boolean => Number.isInteger(number) && number >= 100 && number <= 599
+
 const isPort = (number: number): boolean => Number.isInteger(number) && number >= 1 && number <= 65_535
 
 /** An origin: `https://name[:port]` without a path. */

@@ -172,8 +172,12 @@ export const CAUSES = {
     'Check what the block is meant to serve. If it should have a backend, add a proxy_pass for / to it.',
   ),
   unknown: cause(
-    (evidence) => `${visitorResult(evidence)}. Every other link that could be checked works.`,
-    'Diagnose the host again. If the problem stays, read the error log of nginx and the log of the service.',
+    (evidence) =>
+      `${visitorResult(evidence)}.${evidence.listenGap ? '' : ' Every other link that could be checked works.'}`,
+    ({ listenGap }) =>
+      listenGap
+        ? UNASKED[listenGap].advice
+        : 'Diagnose the host again. If the problem stays, read the error log of nginx and the log of the service.',
   ),
 } as const satisfies Record<string, CauseTexts>
 
@@ -187,6 +191,22 @@ const OTHERS = {
   trailing_wildcard: "its wildcard server_name matches on an address where the host's own block does not listen",
   regex: "its server_name pattern matches on an address where the host's own block does not listen",
   default: "it is the default server of an address where the host's own block does not listen",
+} as const
+
+/** Why nobody could ask the edge for the host. */
+const UNASKED = {
+  name: {
+    sentence: 'The address at which nginx listens for the host is not known: its listen has a name',
+    advice: 'Write the address into the listen directive instead of the name. Then the host can be asked.',
+  },
+  unix_socket: {
+    sentence: 'nginx listens for the host only on a unix socket, where Drawbridge does not ask',
+    advice: 'Ask the host through the program that connects to the unix socket. Drawbridge cannot.',
+  },
+  proxy_protocol: {
+    sentence: 'nginx listens for the host only with the PROXY protocol, which Drawbridge does not speak',
+    advice: 'Ask the host through the proxy before it, or add a listen without proxy_protocol on an internal address.',
+  },
 } as const
 
 const time = (at: number): string => new Date(at).toISOString()
@@ -222,7 +242,8 @@ function certificateNames(tls: Evidence['tls']): string {
 const placeOf = ({ path, line }: { readonly path: string; readonly line: number | null }): string =>
   `${escapeText(path)}${line === null ? '' : `, line ${line}`}`
 
-function visitorResult({ visit }: Evidence): string {
+function visitorResult({ visit, listenGap }: Evidence): string {
+  if (listenGap) return UNASKED[listenGap].sentence
   if (visit.kind === 'answer') return `The host answers HTTP ${visit.httpStatus} through the edge`
   return visit.kind === 'unknown'
     ? 'The request through the edge did not finish in time'

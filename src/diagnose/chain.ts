@@ -25,6 +25,13 @@ type DescribeLink = (evidence: Evidence, words: Words) => readonly [ok: boolean 
 
 const NO_TIME = 'No time was left to check this link.'
 
+const GAPS: Readonly<Record<NonNullable<Evidence['listenGap']>, string>> = {
+  name: 'nginx listens for the host by a name, so its address is not known and the host was not asked.',
+  proxy_protocol:
+    'nginx expects the PROXY protocol for the host, which Drawbridge does not speak, so the host was not asked.',
+  unix_socket: 'nginx listens for the host only on a unix socket, so the host was not asked.',
+}
+
 const DESCRIPTIONS: Readonly<Record<Link['link'], DescribeLink>> = {
   dns: ({ name, records }, { addresses, inside }) => {
     switch (name.kind) {
@@ -55,7 +62,7 @@ const DESCRIPTIONS: Readonly<Record<Link['link'], DescribeLink>> = {
         ]
     }
   },
-  edge: ({ edge }) => [isOpen(edge), connection(edge, 'The edge')],
+  edge: ({ edge, listenGap }) => (listenGap ? [null, GAPS[listenGap]] : [isOpen(edge), connection(edge, 'The edge')]),
   tls: ({ tls, at }) => {
     if (tls.kind === 'not_used') return [null, 'The host is served without TLS.']
     if (tls.kind === 'unknown') return [null, 'No TLS handshake was made.']

@@ -60,6 +60,14 @@ const RULES: readonly Rule[] = [
   rule('not_proxied', ({ target }, symptom) => isBad(symptom) && target.kind === 'none'),
   rule('unknown', (_, symptom) => isBad(symptom) || symptom === 'not_served'),
 
+  // Nobody could ask the edge for the host. What is said below is about a host that works.
+  rule('edge_config_broken', (evidence) => evidence.listenGap !== undefined && isRefused(evidence)),
+  rule(
+    'not_loaded',
+    ({ listenGap, configuration }) => listenGap !== undefined && configuration.changedSinceLoad === true,
+  ),
+  rule('unknown', ({ listenGap }) => listenGap !== undefined),
+
   // The host works through the edge, but visitors may not reach the edge.
   rule('name_missing', ({ name }) => name.kind === 'missing'),
   rule('name_points_elsewhere', ({ name }) => name.kind === 'elsewhere'),
@@ -143,7 +151,12 @@ function factsIn({ managed, visit, records, tls, at, file }: Evidence): BadgeFac
 }
 
 /** No problem is known. Hosts that Drawbridge did not create may answer `/` with a redirect or a login. */
-export function isBackendWell({ backend: { health }, managed }: Pick<Evidence, 'backend' | 'managed'>): boolean {
+export function isBackendWell(evidence: Pick<Evidence, 'backend' | 'managed' | 'known'>): boolean {
+  const { managed, known } = evidence
+  const { health } = evidence.backend
   if (health === null || health.kind === 'healthy') return true
-  return health.httpStatus !== undefined && isGoodStatus(health.httpStatus, managed)
+  return (
+    health.httpStatus !== undefined &&
+    isGoodStatus(health.httpStatus, managed, managed ? undefined : known?.goodStatuses)
+  )
 }

@@ -3,7 +3,7 @@ import type { NoAnswerReason } from '../model/badge.ts'
 import { Fault } from '../model/errors.ts'
 import type { ErrorClass } from '../model/evidence.ts'
 import type { EntryOptions } from '../model/exposure.ts'
-import type { ProxyFact } from '../model/finding.ts'
+import type { ServedName } from '../model/finding.ts'
 import type { FileHash } from '../model/receipt.ts'
 import type { HostFence } from '../model/run.ts'
 
@@ -117,6 +117,8 @@ export type EdgeAnswer =
       readonly certificate?: {
         readonly fingerprint: string
         readonly names: readonly string[]
+        /** The common name of the authority, or its organization. Absent from agents of earlier versions. */
+        readonly issuer?: string | undefined
         /** Whether the certificate is valid for the host in the question. */
         readonly coversHost: boolean
         readonly notBefore: string
@@ -188,6 +190,12 @@ export interface Edge {
   isCertificateFile(path: string): boolean
   /** The removal of every pair that no map entry names. */
   unusedCertificates(): Promise<readonly EdgeFile[]>
+  /**
+   * The record by which a change takes the hand-written server blocks of a host out of their files; the same one where the plan has
+   * done that. Without the record they are put back. Empty where the edge has no such block. Rejects with `change_invalid` if they
+   * cannot be taken out, and with `changed_meanwhile` if their text is not the `expected` one. The edge keeps the files as they were.
+   */
+  takenOut(host: string, planId: string, expected?: string): Promise<readonly EdgeFile[]>
   /** The files to remove for a host. A certificate that another host uses is kept. */
   filesWithout(host: string): Promise<readonly EdgeFile[]>
   /**
@@ -276,7 +284,7 @@ export interface LoadState {
  */
 export interface EdgePreflight {
   /** Whether an entry for the host would conflict with what nginx serves. `tls`: whether the host would get a certificate. */
-  check(host: string, tls: boolean): Promise<ProxyFact>
+  check(host: string, tls: boolean): Promise<ServedName>
 }
 
 /** Where a visitor comes in. */

@@ -1,12 +1,16 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeText } from '../model/escape-text.ts'
+import { filesWithoutSite } from './adopt/find-site.ts'
+import { TakenSites } from './adopt/taken-sites.ts'
 import {
   BASE_FILE,
   blockFile,
   hostEntry,
+  isAdopted,
   isCertificateFile,
   isHost,
+  isReleased,
   linesFile,
   parsePath,
   placeOf,
@@ -77,6 +81,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     loaded?.(since)
   }
   const fences = new Fences(folder)
+  const sites = new TakenSites(folder, (host, expected) => filesWithoutSite(settings, host, expected))
   const engine = new GenerationEngine({
     folder,
     server,
@@ -86,7 +91,17 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     assertValid,
     assertNoDebugLog,
     reload,
-    test: (staged, released, signal) => testShadow(settings, { folder: staged.folder, released }, signal),
+    test: (staged, outside, signal) =>
+      testShadow(
+        settings,
+        {
+          folder: staged.folder,
+          released: outside.filter(({ path }) => isReleased(path)),
+          others: sites.texts(outside.filter(({ path }) => isAdopted(path))),
+        },
+        signal,
+      ),
+    prepareSites: (records) => sites.prepare(records),
     installReleased: (files) => {
       if (files.length > 0) mkdirSync(releasedFolder(folder), { recursive: true, mode: 0o755 })
       return replaceFiles(folder, files)
@@ -135,6 +150,10 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
       return renderReleased({ host, text, pair: certificate ?? pairInUse(present, host) }, settings, folder)
     },
     releasedPath: async (host) => placeOf(folder, releasedFile(host, 'conf')),
+    async takenOut(host, planId, expected) {
+      const record = sites.record(host, planId, expected)
+      return record ? [record] : []
+    },
     async filesFor(site) {
       const files = renderSite(site, await listening(), settings.layout ?? 'lines')
       const wanted = new Set(files.map(({ path }) => path))

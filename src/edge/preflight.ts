@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { ProxyFact } from '../model/finding.ts'
+import type { ServedName } from '../model/finding.ts'
 import { CURRENT, isWrittenByUs } from './config/layout.ts'
 import { type Listening, socketsOf } from './config/sockets.ts'
 import { EdgeFault, type EdgePreflight } from './contract.ts'
@@ -55,7 +55,7 @@ export function edgePreflight(
 
 const NO_BASE = 'Its base file is not written yet.'
 
-const brokenBy = ({ reason, file, line }: Refusal): ProxyFact => ({
+const brokenBy = ({ reason, file, line }: Refusal): ServedName => ({
   kind: 'broken',
   reason,
   ...(file !== undefined && { file }),
@@ -78,7 +78,7 @@ function rivalOf(
   host: string,
   map: EdgeMap,
   { settings, listening, ownPath }: { settings: EdgeSettings; listening: Listening; ownPath: string },
-): ProxyFact | undefined {
+): ServedName | undefined {
   const { folder, address, ports } = settings
   // A file with blocks has those of many hosts. Without a block of its own there, the host's name is in the block of another host.
   const blocks = join(folder, CURRENT, 'blocks/')

@@ -10,10 +10,10 @@ import type { EdgeStanding } from '../model/host-status.ts'
 import type { Board } from '../monitor/board.ts'
 import type { EventFeed } from '../notify/event-feed.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
-import type { HostStore } from '../store/ports/hosts.ts'
 import type { RequestCountStore } from '../store/ports/request-counts.ts'
 import type { Diagnoser } from '../usecases/diagnoser.ts'
 import type { Exposer } from '../usecases/exposer.ts'
+import type { Muting } from '../usecases/muting.ts'
 import type { PlanProgress } from '../usecases/progress.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
 import { handleErrors } from './guard/error-handler.ts'
@@ -26,12 +26,12 @@ import { parseStrictJson } from './guard/strict-json.ts'
 import type { Unconfirmed } from './routes/age.ts'
 import { type AuditReader, auditRoutes } from './routes/audit.ts'
 import { diagnoseRoutes } from './routes/diagnose.ts'
-import { eventRoutes, planEventRoutes, webhookRoutes } from './routes/events.ts'
+import { eventRoutes, planEventRoutes, recentEventRoutes, webhookRoutes } from './routes/events.ts'
 import type { Visibility } from './routes/host-body.ts'
 import { hostChangeRoutes } from './routes/host-changes.ts'
 import { hostEventRoutes } from './routes/host-events.ts'
-import { hostHistoryRoutes } from './routes/host-history.ts'
-import { hostRoutes } from './routes/hosts.ts'
+import { type HistoryReader, hostHistoryRoutes } from './routes/host-history.ts'
+import { hostRoutes, muteRoutes } from './routes/hosts.ts'
 import { notFoundPage, pageRoutes, registerPage } from './routes/page.ts'
 import { type DriftReader, planRoutes } from './routes/plans.ts'
 import { referenceRoutes, registerApiDocument } from './routes/reference.ts'
@@ -51,7 +51,7 @@ export interface ServerParts {
   readonly webhooks: () => Promise<readonly WebhookReport[]>
   /** The hosts as the monitor knows them. */
   readonly board: Board
-  readonly history: Pick<HostStore, 'readHistory'>
+  readonly history: HistoryReader
   /** How far the edges of this instance are from the store. */
   readonly standings: { readonly all: readonly EdgeStanding[]; readonly revision: number }
   /** Resolves when the board shows all earlier commits of `host`, or of all hosts. */
@@ -60,8 +60,9 @@ export interface ServerParts {
   readonly hostsUnconfirmedMs: Unconfirmed
   /** The same for what else is read of the store. */
   readonly unconfirmedMs: Unconfirmed
-  /** Whether public callers see hosts that Drawbridge did not create. */
-  readonly showsUnmanaged: () => boolean
+  /** Whether public callers see a host that Drawbridge did not create. */
+  readonly showsUnmanaged: (host: string) => boolean
+  readonly muting: Muting
   readonly diagnoser: Diagnoser
   readonly drift: DriftReader
   readonly metrics: Metrics
@@ -122,17 +123,20 @@ async function addGuards(app: App, parts: ServerParts, isClosing: () => boolean)
 function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void {
   const { exposer, board, now } = parts
   const sendEvents = eventStreams()
-  const visibleTo: Visibility = (network) => (host) => host.managed || network === 'internal' || parts.showsUnmanaged()
+  const visibleTo: Visibility = (network) => (one) =>
+    one.managed || network === 'internal' || parts.showsUnmanaged(one.host)
   policyRoutes(app, parts.policy)
   planRoutes(app, exposer, parts)
   tokenRoutes(app, exposer)
   runRoutes(app, exposer)
-  repairRoutes(app, exposer)
+  repairRoutes(app, exposer, parts.drift)
   planEventRoutes(app, parts.progress, sendEvents, parts.unconfirmedMs)
   eventRoutes(app, parts.events, sendEvents, parts.unconfirmedMs)
+  recentEventRoutes(app, parts.events, parts.unconfirmedMs)
   auditRoutes(app, parts.audit, parts.unconfirmedMs)
   webhookRoutes(app, parts.webhooks)
   hostRoutes(app, parts, visibleTo)
+  muteRoutes(app, parts.muting)
   hostEventRoutes(app, board, now, sendEvents, visibleTo)
   hostHistoryRoutes(app, parts, visibleTo)
   hostChangeRoutes(app, parts, sendEvents, visibleTo)

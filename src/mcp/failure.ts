@@ -60,11 +60,19 @@ export class Unconfirmed extends Error {
   }
 }
 
+/** What was sent as a plan id cannot be one. */
+export class UnknownPlan extends Error {
+  constructor() {
+    super('No plan has this id.')
+  }
+}
+
 function problemOf(error: unknown): ToolProblem {
   if (error instanceof Refusal) {
     const { code, detail, retryable, nextAction: _forHttp, ...more } = error.problem
     const { type: _type, title: _title, status: _status, ...helpful } = more
-    return { code, detail, retryable, nextAction: nextActionFor(error.problem), ...helpful }
+    const isFrozen = isBlocked(error.problem)
+    return { code, detail, retryable: retryable && !isFrozen, nextAction: nextActionFor(error.problem), ...helpful }
   }
   if (error instanceof Unreachable) {
     const nextAction =
@@ -77,6 +85,8 @@ function problemOf(error: unknown): ToolProblem {
       ? { code: 'internal_network_required', detail, retryable: false, nextAction: FROM_INSIDE }
       : { code: 'plan_not_found', detail, retryable: false, nextAction: NOT_OURS }
   }
+  if (error instanceof UnknownPlan)
+    return { code: 'plan_not_found', detail: error.message, retryable: false, nextAction: NEXT.plan_not_found }
   if (error instanceof Unconfirmed) {
     const { message: detail, other } = error
     return { code: 'owner_not_confirmed', detail, retryable: false, nextAction: ASK_OWNER, ...other }
@@ -102,6 +112,9 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   port_not_allowed:
     'Call get_policy, then plan_exposure with a port in ports.allowed that is in neither ports.denied nor ports.deniedOn.',
   backend_unhealthy: 'Make the health path answer HTTP 2xx on that server and port, then call this tool again.',
+  adopt_not_allowed: 'Ask a person to set adopt.enabled in the configuration of the service.',
+  site_not_adoptable: 'Tell the person who runs the edge what reasons says.',
+  loss_not_accepted: 'Ask a person whether what losses names may be lost.',
   dns_name_taken: 'Call plan_exposure with another subdomain.',
   dns_unavailable:
     'Wait a minute, then call this tool again. If the error persists, tell the person who runs the DNS server.',
@@ -116,6 +129,7 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   origin_not_allowed: 'Ask a person to start drawbridge mcp with --url and an address that the service accepts.',
   plan_not_found: 'Call plan_exposure to make a plan. list_hosts shows the planId of every exposure.',
   host_not_found: 'Call list_hosts to see every host. Plan a host that is not exposed with plan_exposure.',
+  muted_by_configuration: 'Ask a person to change alerts.hosts in the configuration of the service.',
   plan_expired: 'Call plan_exposure to make a new plan.',
   plan_not_applied:
     'Only an applied plan can be removed, extended, repaired, accepted, renewed or replaced. Call list_hosts to see the planId of every exposure.',
@@ -148,8 +162,12 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
 /** A newer service can have codes that this program does not know. */
 const UNKNOWN_CODE = 'Tell a person the detail. Call get_policy to see what is allowed.'
 
+/** Only a run that is under way tells when to try again: a blocked plan waits for a person. */
+const isBlocked = ({ code, retryAfter }: ProblemBody): boolean => code === 'plan_busy' && retryAfter === undefined
+
 const nextActionFor = (problem: ProblemBody): string => {
   if (isExposedHere(problem)) return EXPOSED_HERE
+  if (isBlocked(problem)) return NEXT.rollback_blocked
   return isKnown(problem.code) ? NEXT[problem.code] : UNKNOWN_CODE
 }
 

@@ -5,9 +5,9 @@ import type { ExposureOptions, Policy } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { isSameOwner, otherOwnerOf } from '../client/owner-of.ts'
 import { planIdOf } from '../client/plan-of.ts'
-import { recentEvents, waitForBadge } from '../client/wait.ts'
+import { waitForBadge } from '../client/wait.ts'
 import * as take from './arguments.ts'
-import { answer, badArguments, failure, TOOLS_FOR, Unconfirmed } from './failure.ts'
+import { answer, badArguments, failure, TOOLS_FOR, Unconfirmed, UnknownPlan } from './failure.ts'
 import * as shape from './shapes.ts'
 
 export interface Tool {
@@ -131,7 +131,8 @@ const readTools = (client: DrawbridgeClient): Tool[] => [
     annotations: READ_ONLY,
     input: take.EventsArguments,
     output: shape.EventsShape,
-    run: async ({ limit, ...query }) => ({ events: await recentEvents(client, defined(query), limit) }),
+    run: async ({ limit, ...query }) =>
+      brief(await client.recentEvents({ ...defined(query), limit: String(limit) }), false, ['head', 'nextBefore']),
   }),
   tool({
     name: 'compare_exposure',
@@ -175,7 +176,7 @@ const changeTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =
     input: take.ApplyArguments,
     output: shape.AppliedShape,
     run: async ({ planId, confirmOwner }, report) => {
-      await assertOwn(client, planId, 'apply', { me, confirmOwner })
+      await assertOwn(client, await planOf(client, { planId }), 'apply', { me, confirmOwner })
       return client.applyPlan(planId, steps(report))
     },
   }),
@@ -258,8 +259,12 @@ const brief = (body: object, verbose: boolean, details: readonly string[]): obje
     : JSON.parse(JSON.stringify(body, (name, value: unknown) => (details.includes(name) ? undefined : value)))
 
 /** The plan of an exposure. The schemas of the arguments require one of both. */
-const planOf = (client: DrawbridgeClient, { planId, host = '' }: take.Exposed): Promise<string> =>
-  planId === undefined ? planIdOf(client, host) : Promise.resolve(planId)
+async function planOf(client: DrawbridgeClient, { planId, host = '' }: take.Exposed): Promise<string> {
+  if (planId === undefined) return planIdOf(client, host)
+  // Other text could be no part of an address of the API.
+  if (!/^[0-9A-Za-z_-]+$/.test(planId)) throw new UnknownPlan()
+  return planId
+}
 
 /** The same for a tool that changes the exposure: it must be the caller's own, or nobody's, or confirmed. */
 async function ownPlanOf(

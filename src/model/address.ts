@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
-import type { Listen } from './evidence.ts'
+import type { Listen, ListenGap } from './evidence.ts'
 
 /** An IP address in canonical spelling, or undefined. `::ffff:a.b.c.d` (in any spelling) becomes `a.b.c.d`. */
 export function parseAddress(text: string): string | undefined {
@@ -63,12 +63,31 @@ interface EdgeAddress {
   readonly ports: { readonly http: number; readonly https: number }
 }
 
-/** Where a host listens: its usual port, or its first port; its own address, or the edge's address for a wildcard listen. */
+/**
+ * Where a host listens: its usual port, or its first port; its own address, or the edge's address for a wildcard listen. A place
+ * where the host can be asked comes before any other.
+ */
 export function listenAddress(listen: readonly Listen[], tls: boolean, { address, ports }: EdgeAddress): Endpoint {
   const usual = tls ? ports.https : ports.http
-  const places = listen.filter((place) => place.tls === tls && place.port !== null)
+  const all = listen.filter((place) => place.tls === tls && place.port !== null)
+  const known = all.filter(isAskable)
+  const places = known.length > 0 ? known : all
   const chosen = places.find(({ port }) => port === usual) ?? places[0]
-  const bare = parseAddress(chosen?.address.replace(/^\[|\]$/g, '') ?? '')
+  const bare = bareAddress(chosen?.address ?? '')
   const isSingle = bare !== undefined && bare !== '0.0.0.0' && bare !== '::'
   return { address: isSingle ? bare : address, port: chosen?.port ?? usual }
 }
+
+/** Why nobody can tell where to ask for a host. Undefined: `listenAddress` tells it. */
+export function listenGap(listen: readonly Listen[], tls: boolean): ListenGap | undefined {
+  const places = listen.filter((place) => place.tls === tls)
+  if (places.length === 0 || places.some(isAskable)) return undefined
+  if (places.some((place) => place.port !== null && isAddressKnown(place))) return 'proxy_protocol'
+  return places.some(({ port }) => port !== null) ? 'name' : 'unix_socket'
+}
+
+const bareAddress = (address: string): string | undefined => parseAddress(address.replace(/^\[|\]$/g, ''))
+
+const isAddressKnown = ({ address }: Listen): boolean => address === '*' || bareAddress(address) !== undefined
+
+const isAskable = (place: Listen): boolean => place.port !== null && !place.proxyProtocol && isAddressKnown(place)

@@ -110,6 +110,12 @@ export const ERRORS = {
     false,
     'The host is not exposed. Plan it with POST /api/deploy/plan.',
   ),
+  muted_by_configuration: entry(
+    409,
+    'The configuration mutes this host',
+    false,
+    'Remove muted from alerts.hosts of this host in the configuration and run drawbridge reload on the server.',
+  ),
   plan_expired: entry(410, 'The plan has expired', false, 'Create a new plan with POST /api/deploy/plan.'),
   plan_not_applied: entry(
     409,
@@ -140,6 +146,24 @@ export const ERRORS = {
     'The edge already serves this name',
     false,
     'Choose another subdomain, or ask the administrator of the edge whose server block serves this name.',
+  ),
+  adopt_not_allowed: entry(
+    403,
+    'Adopting hand-written sites is off',
+    false,
+    'An administrator sets adopt.enabled to true in the configuration and runs drawbridge reload.',
+  ),
+  site_not_adoptable: entry(
+    422,
+    'An exposure cannot stand for this site',
+    false,
+    'Read reasons. On the edge, drawbridge import nginx names file and line of each.',
+  ),
+  loss_not_accepted: entry(
+    409,
+    'Adopting this site would lose something',
+    false,
+    'Read losses. If they do not matter, send acceptLoss: true.',
   ),
   lease_not_longer: entry(
     409,

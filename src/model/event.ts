@@ -13,6 +13,8 @@ export const EVENT_TYPES = [
   'host.badge',
   'host.alert',
   'host.alert_ended',
+  'host.muted',
+  'host.unmuted',
   'certificate.warning',
   'certificate.critical',
   'certificate.expired',

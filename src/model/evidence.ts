@@ -15,6 +15,8 @@ export interface Evidence {
   /** Whether DNS serves exactly the applied records. Null: nothing was applied, or DNS gave no reliable answer. */
   readonly records: BadgeFacts['dns']
   readonly edge: ConnectResult
+  /** Why the edge cannot be asked for the host. Absent: it can. */
+  readonly listenGap?: ListenGap | undefined
   readonly tls: TlsEvidence
   /** The answer that a visitor gets from the edge. */
   readonly visit: VisitEvidence
@@ -90,12 +92,20 @@ interface BlockPlace {
 }
 
 export interface Listen {
-  /** `*`, an IP address, or a unix socket. */
+  /** `*`, an IP address, a unix socket, or a host name, whose address only nginx knows. */
   readonly address: string
   readonly port: number | null
   readonly tls: boolean
   readonly defaultServer: boolean
+  /** Only connections that begin with the PROXY protocol are understood there. Absent: it is not used. */
+  readonly proxyProtocol?: true
 }
+
+/**
+ * Why nobody can ask for a host: nginx listens for it only by a host name that it resolves itself, only on unix sockets, or only with
+ * the PROXY protocol, which Drawbridge does not speak.
+ */
+export type ListenGap = 'name' | 'unix_socket' | 'proxy_protocol'
 
 /** Which server block answers for the host, according to the configuration on disk. */
 export type BlockEvidence =

@@ -20,6 +20,16 @@ export interface ExposureRequest {
   readonly note?: string | undefined
   /** How the edge serves the host. Undefined: as it serves every host. */
   readonly options?: ExposureOptions | undefined
+  /** The hand-written site whose place the exposure takes. */
+  readonly adopt?: AdoptedSite | undefined
+}
+
+/** What a plan has seen of a hand-written site. */
+interface AdoptedSite {
+  /** Covers what the site says. */
+  readonly site: string
+  /** Covers the text of its server blocks. */
+  readonly text: string
 }
 
 export const LONGEST_OWNER = 64
@@ -111,7 +121,7 @@ export interface CertificateChange {
 
 export interface ProxyChange {
   readonly kind: 'proxy'
-  readonly action: 'create' | 'update'
+  readonly action: 'create' | 'update' | 'adopt'
   readonly serverName: string
   readonly target: string
   readonly https: boolean
@@ -125,7 +135,8 @@ export type EntryOptions = Omit<ExposureOptions, 'backends'>
 
 export interface DnsChange {
   readonly kind: 'dns'
-  readonly action: 'create'
+  /** `keep`: the record was there before, and stays when the exposure is removed. */
+  readonly action: 'create' | 'keep'
   readonly name: string
   readonly type: 'A' | 'AAAA' | 'CNAME' | 'TXT'
   readonly ttl: number

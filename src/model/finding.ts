@@ -40,8 +40,17 @@ export type NameFact =
     }
   /** It holds exactly the records of the exposure that is replaced, or others. */
   | { readonly kind: 'kept' }
+  /** The name of a site that is adopted has these records, which stay. */
+  | { readonly kind: 'held'; readonly records: readonly HeldRecord[] }
   | { readonly kind: 'changed' }
   | { readonly kind: 'unknown'; readonly reason: string }
+
+interface HeldRecord {
+  readonly name: string
+  readonly type: 'A' | 'AAAA' | 'CNAME' | 'TXT'
+  readonly ttl: number
+  readonly value: string
+}
 
 /** Whether HTTPS is possible for a host, and how. */
 export type CertificateFact =
@@ -84,6 +93,16 @@ export type ProxyFact =
   | { readonly kind: 'not_required' }
   /** The configuration is valid, and no other server block answers for the name. */
   | { readonly kind: 'free' }
+  /** The hand-written site that the plan adopts, and nothing else, answers for the name. */
+  | {
+      readonly kind: 'adopted'
+      readonly carried: number
+      /** What an exposure cannot say, and what changes, by the names of directives. */
+      readonly lost: readonly { readonly directive: string; readonly sentence: string }[]
+      readonly changed: readonly { readonly directive: string; readonly sentence: string }[]
+    }
+  /** The site is not what the plan has seen. */
+  | { readonly kind: 'moved' }
   | {
       readonly kind: 'taken'
       /** The kind of server_name that selects the other block. `default`: it answers every name on an address of Drawbridge. */
@@ -98,38 +117,12 @@ export type ProxyFact =
   /** nginx could not be asked. */
   | { readonly kind: 'unknown' }
 
+/** What the edge itself can say of a name. Whether a site is adopted depends on the plan. */
+export type ServedName = Exclude<ProxyFact, { readonly kind: 'adopted' | 'moved' }>
+
 export interface Observation {
   readonly health: HealthFact
   readonly name: NameFact
   readonly certificate: CertificateFact
   readonly proxy: ProxyFact
-}
-
-/** A directive of a hand-written site, by its name and place. It never holds its arguments: no text of a configuration is told. */
-export interface SiteFinding {
-  readonly directive: string
-  readonly file: string
-  readonly line: number
-  /** What that means for the host, as a sentence. */
-  readonly sentence: string
-}
-
-/** What Drawbridge would make of a hand-written site. It can be adopted if nothing is `refused`. */
-export interface Adoption {
-  readonly host: string
-  /** The backend, if there is one that the registry has. */
-  readonly backend?: { readonly server: string; readonly port: number } | undefined
-  readonly tls: boolean
-  /** The files of its certificate and key. */
-  readonly certificate?: { readonly certificateFile: string; readonly keyFile: string } | undefined
-  /** The files that hold its server blocks. */
-  readonly files: readonly string[]
-  /** What the exposure says as the site does. */
-  readonly carried: readonly SiteFinding[]
-  /** What changes by being adopted, and nobody has to consent to. */
-  readonly changed: readonly SiteFinding[]
-  /** What an exposure cannot say. Adopting needs consent to it. */
-  readonly lost: readonly SiteFinding[]
-  /** Why the site cannot be adopted: the host would answer otherwise in kind. */
-  readonly refused: readonly SiteFinding[]
 }

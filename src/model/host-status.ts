@@ -1,5 +1,6 @@
 import type { Endpoint } from './address.ts'
 import type { Badge, CertificateLevel, CheckAnswer, StatusRanges, Validity } from './badge.ts'
+import type { ListenGap } from './evidence.ts'
 import type { History } from './history.ts'
 
 /** A host that the Primary's edge serves or should serve, and how the monitor checks it. */
@@ -16,10 +17,14 @@ export interface WatchedHost {
   readonly goodStatuses?: StatusRanges | undefined
   /** Where the edge listens for the host. */
   readonly listenAddress: Endpoint
+  /** Why the host cannot be asked: it stays PENDING. Undefined: it can. */
+  readonly listenGap?: ListenGap | undefined
   /** The id of the backend's server. Null when its address is not in the registry, or the host proxies nothing. */
   readonly server: string | null
   /** The address of the backend, for callers on the internal network. */
   readonly address: string | null
+  /** The port of the backend. Absent if the host proxies nothing, and in what earlier versions stored. */
+  readonly port?: number | undefined
   readonly planId: string | null
   readonly expiresAt: number | null
   /** The rollback of a run failed, and no run may change the host. Absent for unmanaged hosts and in what earlier versions stored. */
@@ -40,6 +45,10 @@ export interface ServedCertificate extends Validity {
   readonly level: CertificateLevel
   /** Whether it covers this host. */
   readonly forHost: boolean
+  /** The name of the authority. Absent where it is not known. */
+  readonly issuer?: string | undefined
+  /** Its names, as far as they are DNS names. Absent if the host is its only name. */
+  readonly names?: readonly string[] | undefined
 }
 
 /** The results of the last full check: DNS, files and certificate. Null: not checked yet, or not known. */
@@ -68,12 +77,25 @@ export interface HostStatus extends WatchedHost {
   readonly trouble?: Trouble | null
   /** Increases with every badge change over all hosts. A stream resumes from it. */
   readonly changed: number
+  /** Set by the board, which knows the mutes that are in force. Not stored with the status. */
+  readonly mute?: Mute | undefined
 }
 
 interface Trouble {
   readonly since: number
   /** It has lasted as long as the host's rule allows, and its alert was sent. */
   readonly isAlerted: boolean
+}
+
+/** A muted host is checked like any other, but its trouble is nobody's concern: no alert, no webhook. */
+export interface Mute {
+  /** Null: the configuration mutes the host. */
+  readonly since: number | null
+  /** Null: until somebody ends it. */
+  readonly until: number | null
+  /** The caller's address, or `configuration`. */
+  readonly by: string
+  readonly note?: string | undefined
 }
 
 /** When the trouble of a host becomes an alert. */

@@ -26,6 +26,8 @@ export interface ZoneRecord {
   readonly type: 'A' | 'AAAA' | 'CNAME' | 'TXT'
   readonly ttl: number
   readonly value: string
+  /** It was there before the exposure, and stays when the exposure is removed. */
+  readonly kept?: true
 }
 
 /** The certificate that a host is served with. It is named by its files: the key itself is never stored. */
@@ -180,5 +182,8 @@ export function recordsOf({ changes }: Plan, receipt: Receipt | undefined): read
   if (receipt && receipt.records.length > 0) return receipt.records
   return changes
     .filter((change): change is DnsChange => change.kind === 'dns')
-    .map(({ name, type, ttl, value }) => ({ name, type, ttl, value }))
+    .map(({ action, name, type, ttl, value }) => ({
+      ...{ name, type, ttl, value },
+      ...(action === 'keep' && { kept: true as const }),
+    }))
 }

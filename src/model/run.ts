@@ -114,6 +114,8 @@ export const runOfHolder = (holder: string): string => holder.slice(holder.lastI
 export interface RunTask {
   /** The steps of a repair, in order: they depend on what is damaged. */
   readonly steps?: readonly StepName[]
+  /** An accept that refuses files which were edited since they were applied: a release. */
+  readonly intact?: boolean
   /** A repair may overwrite what was changed outside Drawbridge. */
   readonly overwrite?: boolean
   /** A renewal may order a certificate. Without it, it only puts an installed certificate in place. */

@@ -1,4 +1,5 @@
-import type { HostStatus } from '../model/host-status.ts'
+import type { ServedPattern } from '../edge/reading/contract.ts'
+import type { HostStatus, Mute } from '../model/host-status.ts'
 import { ShownValues } from './shown-values.ts'
 
 /**
@@ -16,6 +17,8 @@ export class Board {
   readonly #hosts = new Map<string, HostStatus>()
   readonly #listeners = new Set<BoardListener>()
   readonly #shown = new ShownValues()
+  #mutes: ReadonlyMap<string, Mute> = new Map()
+  #patterns: readonly ServedPattern[] = []
   #revision = 0
   #changed = 0
   #membership = 0
@@ -47,7 +50,39 @@ export class Board {
     return this.#hosts.get(host)
   }
 
-  put(status: HostStatus): void {
+  /** The wildcards and patterns of the edge's server blocks. They are no hosts, and nobody checks them. */
+  get patterns(): readonly ServedPattern[] {
+    return this.#patterns
+  }
+
+  setPatterns(patterns: readonly ServedPattern[]): void {
+    if (patterns === this.#patterns) return
+    this.#patterns = patterns
+    this.#revision += 1
+  }
+
+  isMuted(host: string): boolean {
+    return this.#mutes.has(host)
+  }
+
+  /** Sets the mutes that are in force. Returns the hosts of the board for which that is a change. */
+  setMutes(mutes: ReadonlyMap<string, Mute>): readonly string[] {
+    const former = this.#mutes
+    this.#mutes = mutes
+    const named = new Set([...former.keys(), ...mutes.keys()])
+    return [...named].filter((host) => {
+      const status = this.#hosts.get(host)
+      if (!status || isSameMute(status.mute, mutes.get(host))) return false
+      const changed = withMute(status, mutes.get(host))
+      this.#hosts.set(host, changed)
+      this.#revision += 1
+      this.#notify({ kind: 'row', status: changed })
+      return true
+    })
+  }
+
+  put(given: HostStatus): void {
+    const status = withMute(given, this.#mutes.get(given.host))
     const before = this.#hosts.get(status.host)
     this.#hosts.set(status.host, status)
     this.#revision += 1
@@ -79,4 +114,13 @@ export class Board {
   #notify(change: BoardChange): void {
     for (const listener of this.#listeners) listener(change)
   }
+}
+
+const isSameMute = (one: Mute | undefined, other: Mute | undefined): boolean =>
+  one?.since === other?.since && one?.until === other?.until && one?.by === other?.by && one?.note === other?.note
+
+function withMute(given: HostStatus, mute: Mute | undefined): HostStatus {
+  if (given.mute === mute) return given
+  const { mute: _former, ...status } = given
+  return mute ? { ...status, mute } : status
 }

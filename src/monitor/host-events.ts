@@ -1,7 +1,6 @@
 import type { CertificateLevel } from '../model/badge.ts'
 import type { EventType, NewEvent } from '../model/event.ts'
-import type { HostStatus } from '../model/host-status.ts'
-import { isAlerted } from './trouble.ts'
+import type { AlertRule, HostStatus } from '../model/host-status.ts'
 
 const CERTIFICATE_EVENTS: Readonly<Record<CertificateLevel, EventType>> = {
   ok: 'certificate.recovered',
@@ -12,7 +11,9 @@ const CERTIFICATE_EVENTS: Readonly<Record<CertificateLevel, EventType>> = {
 
 /** The events for the change from one status of a host to the next. */
 export function eventsBetween(before: HostStatus, after: HostStatus, at: number): NewEvent[] {
-  const { host, planId, lastCheck } = after
+  const { host, planId, lastCheck, mute } = after
+  // No webhook sends an event with this fact.
+  const silence: NewEvent['facts'] = mute ? { muted: true } : {}
   const about = { at: lastCheck?.at ?? at, host, ...(planId !== null && { planId }) }
   const events: NewEvent[] = []
   if (before.badge !== after.badge) {
@@ -20,7 +21,7 @@ export function eventsBetween(before: HostStatus, after: HostStatus, at: number)
     events.push({
       ...about,
       type: 'host.badge',
-      facts: { badge: after.badge, before: before.badge, httpStatus, reason },
+      facts: { badge: after.badge, before: before.badge, httpStatus, reason, ...silence },
     })
   }
   if (isAlerted(before) !== isAlerted(after)) {
@@ -35,8 +36,22 @@ export function eventsBetween(before: HostStatus, after: HostStatus, at: number)
       notAfter: new Date(certificate.notAfter).toISOString(),
       level: certificate.level,
       before: levelBefore,
+      ...silence,
     }
     events.push({ ...about, type: CERTIFICATE_EVENTS[certificate.level], facts })
   }
   return events
 }
+
+/**
+ * The status with the trouble that follows from its badge. One good check ends a trouble: a host that flaps faster than its rule
+ * never alerts.
+ */
+export function withTrouble(status: HostStatus, before: HostStatus | undefined, rule: AlertRule): HostStatus {
+  const { badge, lastCheck } = status
+  if (badge === 'RUNNING' || badge === 'PENDING' || !lastCheck) return { ...status, trouble: null }
+  const since = before?.trouble?.since ?? lastCheck.at
+  return { ...status, trouble: { since, isAlerted: !rule.isMuted && lastCheck.at - since >= rule.afterMs } }
+}
+
+export const isAlerted = ({ trouble }: HostStatus): boolean => trouble?.isAlerted === true

@@ -72,7 +72,9 @@ export function statusAfterCheck(before: HostStatus, { answer, fullCheck }: Chec
 /** The status after a handshake has shown a new certificate, before the next full check. */
 export function withCertificate(before: HostStatus, validity: Validity, now: number): HostStatus {
   const { notBefore, notAfter } = validity
-  const certificate = { notBefore, notAfter, level: certificateLevel(validity, now), forHost: true }
+  const level = certificateLevel(validity, now)
+  // Issuer and names stay as they were until the next full check.
+  const certificate = { ...before.fullCheck.certificate, notBefore, notAfter, level, forHost: true }
   const status = { ...before, fullCheck: { ...before.fullCheck, certificate } }
   const badge = badgeOf(factsOf(status, now))
   return { ...status, badge, since: badge === before.badge ? before.since : now }
@@ -87,7 +89,11 @@ export const needsFullCheck = ({ badge, fullCheck: { secondary } }: HostStatus):
   CLEARED_BY_FULL_CHECK.includes(badge) || secondary === 'missing' || secondary === 'differs'
 
 /** The certificate that was served last, with its level at `now`. */
-function certificateAfter({ tls, fullCheck }: HostStatus, answer: EdgeAnswer, now: number): ServedCertificate | null {
+function certificateAfter(
+  { host, tls, fullCheck }: HostStatus,
+  answer: EdgeAnswer,
+  now: number,
+): ServedCertificate | null {
   if (!tls) return null
   const served = answer.kind === 'answer' ? answer.certificate : undefined
   if (!served)
@@ -97,5 +103,15 @@ function certificateAfter({ tls, fullCheck }: HostStatus, answer: EdgeAnswer, no
     ...validity,
     level: certificateLevel(validity, now),
     forHost: served.coversHost,
+    ...(served.issuer !== undefined && { issuer: served.issuer }),
+    ...namesBeside(host, served.names),
   }
+}
+
+const MOST_NAMES = 20
+
+/** Thousands of hosts have a certificate of their own, whose only name is the host: it is not kept twice. */
+function namesBeside(host: string, served: readonly string[]): { names?: readonly string[] } {
+  const names = served.filter((name) => /^(?:\*\.)?[a-z0-9_.-]{1,253}$/.test(name)).slice(0, MOST_NAMES)
+  return names.length === 1 && names[0] === host ? {} : { names }
 }

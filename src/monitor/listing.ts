@@ -10,6 +10,7 @@ export interface ListQuery {
   readonly badges?: readonly string[] | undefined
   readonly server?: string | undefined
   readonly managed?: boolean | undefined
+  readonly muted?: boolean | undefined
   readonly sort: SortKey
   readonly order: 'asc' | 'desc'
   readonly limit: number
@@ -55,10 +56,11 @@ export function listHosts(
   return { page: page.map(({ status }) => status), matched: matching.length, next, counts, servers: sorted }
 }
 
-function matches({ host, badge, managed }: HostStatus, server: string | null, query: ListQuery): boolean {
+function matches({ host, badge, managed, mute }: HostStatus, server: string | null, query: ListQuery): boolean {
   if (query.badges && !query.badges.includes(badge)) return false
   if (query.server !== undefined && server !== query.server) return false
   if (query.managed !== undefined && managed !== query.managed) return false
+  if (query.muted !== undefined && (mute !== undefined) !== query.muted) return false
   return query.search === undefined || host.includes(query.search) || (server?.includes(query.search) ?? false)
 }
 

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
 import type { Validity } from '../model/badge.ts'
-import type { AlertRule } from '../model/host-status.ts'
+import type { AlertRule, Mute } from '../model/host-status.ts'
 import { WakeUp, wokenWithin } from '../primitives/followers.ts'
 import { HeldLeases } from '../runs/engine/lease.ts'
 import type { Store } from '../store/ports/store.ts'
 import { Follower } from './follower.ts'
 import { withCertificate } from './judge.ts'
+import { Mutes } from './mutes.ts'
 import { ReadBarrier } from './read-order.ts'
 import { Rounds, type RoundsParts } from './rounds.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -22,6 +23,8 @@ interface MonitorParts extends Omit<RoundsParts, 'writer' | 'watchList'> {
   readonly listenToRuns: (listener: (entry: { readonly runId: string }) => void) => () => void
   readonly firstAnswer: FirstAnswer
   readonly alertRule: (host: string) => AlertRule
+  /** The hosts that the configuration mutes. */
+  readonly configuredMutes: () => ReadonlyMap<string, Mute>
   /** Whether this instance reaches the Primary's edge. If not, another one checks. */
   readonly mayCheck: () => Promise<boolean>
   readonly instance: string
@@ -39,6 +42,7 @@ const TOLD_FOLLOW_MS = 1_000
 export class Monitor {
   readonly #parts: MonitorParts
   readonly #barrier = new ReadBarrier()
+  readonly #mutes: Mutes
   #rounds: Rounds | undefined
   #writer: StatusWriter | undefined
   /** Updates hosts on the board: the watch list when this instance checks, else the follower. Undefined before the start. */
@@ -51,6 +55,14 @@ export class Monitor {
 
   constructor(parts: MonitorParts) {
     this.#parts = parts
+    const { board, configuredMutes: configured } = parts
+    const judgeAgain = (hosts: readonly string[]) => {
+      for (const host of hosts) {
+        const status = board.find(host)
+        if (status) this.#writer?.put(status)
+      }
+    }
+    this.#mutes = new Mutes({ ...parts, configured, onChange: judgeAgain })
   }
 
   /** The number of checks that are due and not started. */
@@ -84,6 +96,14 @@ export class Monitor {
     })
   }
 
+  /** Commits a mute of a host or its end. The board shows it before the promise resolves. */
+  publishMute(host: string, commit: () => Promise<void>): Promise<void> {
+    return this.#barrier.during(host, async () => {
+      await commit()
+      await this.#refreshMutes(() => this.#mutes.load())
+    })
+  }
+
   /** Shows a certificate on the board that a handshake has just proven, without waiting for the next full check. */
   reportCertificate(host: string, validity: Validity): void {
     const { board, now } = this.#parts
@@ -111,6 +131,7 @@ export class Monitor {
       try {
         if (await this.#lead()) follower = this.#follow()
         await follower.update()
+        await this.#mutes.refresh()
         this.#confirmedAt = this.#parts.now()
       } catch (error) {
         log.error({ event: 'monitor_round_failed', err: error }, 'Monitor round failed; retrying.')
@@ -142,6 +163,7 @@ export class Monitor {
       this.#hosts = watchList
       await this.#barrier.during(undefined, async () => {
         await writer.begin(now())
+        await this.#refreshMutes(() => this.#mutes.load())
         await this.#refresh(watchList)
       })
       this.#rounds = rounds
@@ -164,6 +186,7 @@ export class Monitor {
       held.assertHeld()
       if (!(await this.#parts.mayCheck())) return
       this.#confirm(held)
+      await this.#refreshMutes(() => this.#mutes.refresh())
       await this.#refresh(watchList)
       rounds.begin()
       await this.#write(writer)
@@ -185,6 +208,12 @@ export class Monitor {
       .catch((error: unknown) =>
         log.error({ event: 'host_list_failed', err: error }, 'The list of hosts could not be read; retrying.'),
       )
+  }
+
+  async #refreshMutes(refresh: () => Promise<void>): Promise<void> {
+    await refresh().catch((error: unknown) =>
+      this.#parts.log.error({ event: 'mutes_not_read', err: error }, 'The mutes of hosts could not be read; retrying.'),
+    )
   }
 
   /** A store that does not answer must not stop the checks. Unwritten statuses stay queued. */

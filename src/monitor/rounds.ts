@@ -65,7 +65,8 @@ export class Rounds {
 
   async #check(status: HostStatus): Promise<void> {
     const { board, writer, watchList, visitor, onCheck, everyMs, log, now } = this.#parts
-    const { host, path, tls, listenAddress } = status
+    const { host, path, tls, listenAddress, listenGap } = status
+    if (listenGap) return
     const full = isFullCheckDue(host, status.fullCheck.at, needsFullCheck(status), now(), everyMs)
     const [answer, compared] = await Promise.all([
       visitor.visit({ host, path, tls, listenAddress, full, proof: watchList.proofOf(host) }),
@@ -112,9 +113,10 @@ export class Rounds {
   #schedule(host: string): void {
     const status = this.#parts.board.find(host)
     if (!status) return
-    const { lastCheck, since, fullCheck } = status
+    const { lastCheck, since, fullCheck, listenGap } = status
     // After an apply only its verification is known, so the first full check is due at once.
-    const checkedAt = fullCheck.at === null ? null : (lastCheck?.at ?? null)
+    const firstAt = listenGap ? this.#parts.now() : null
+    const checkedAt = fullCheck.at === null ? firstAt : (lastCheck?.at ?? firstAt)
     const checked = { host, checkedAt, failingSince: lastCheck?.ok === false ? since : null }
     this.#due.set(host, nextCheck(checked, this.#parts.everyMs))
   }

@@ -33,7 +33,17 @@ export class ShownValues {
 }
 
 /** What must be shown exactly. A half hour without a failed check is left out: clients know it from the badge. */
-function factsOf({ history, lastCheck, fullCheck, tls, server, address, expiresAt, isBlocked }: HostStatus): string {
+function factsOf({
+  history,
+  lastCheck,
+  fullCheck,
+  tls,
+  server,
+  address,
+  port,
+  expiresAt,
+  isBlocked,
+}: HostStatus): string {
   const at = lastCheck?.at ?? 0
   const latest = stripOf(history, at).at(-1) ?? '-'
   const uptime = Math.floor((uptimeOf(history, at) ?? -1) * 1_000)
@@ -48,6 +58,7 @@ function factsOf({ history, lastCheck, fullCheck, tls, server, address, expiresA
     tls,
     server,
     address,
+    port,
     expiresAt,
     isBlocked,
   ].join()

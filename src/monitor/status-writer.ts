@@ -4,8 +4,7 @@ import type { EventStore } from '../store/ports/events.ts'
 import type { HostStore } from '../store/ports/hosts.ts'
 import type { Transactions } from '../store/ports/store.ts'
 import type { Board } from './board.ts'
-import { eventsBetween } from './host-events.ts'
-import { isAlerted, withTrouble } from './trouble.ts'
+import { eventsBetween, isAlerted, withTrouble } from './host-events.ts'
 
 /** How old the stored status of a host may become while only times and counts change. */
 const ROLL_UP_MS = 60_000
@@ -72,12 +71,13 @@ export class StatusWriter {
     if (isNew) this.#changed += 1
     const judged = withTrouble(status, before, this.#ruleOf(host))
     const after = isNew ? { ...judged, changed: this.#changed } : judged
+    this.#board.put(after)
     const check = status.lastCheck
     if (check && check.at !== before?.lastCheck?.at) this.#counts.add(host, check)
     this.#gone.delete(host)
     if (!before || isWorthWriting(before, after)) this.#toWrite.add(host)
-    if (before && hasEvents(before, after)) this.#changes.push({ before, after })
-    this.#board.put(after)
+    const shown = this.#board.find(host)
+    if (before && shown && hasEvents(before, shown)) this.#changes.push({ before, after: shown })
   }
 
   remove(host: string): void {

@@ -208,6 +208,7 @@ export class WatchList {
 
   #syncAll(map: ServedMap, asked: number, now: number): void {
     const { board, writer, environment } = this.#parts
+    board.setPatterns(map.patterns ?? [])
     for (const [host, at] of this.#syncedAt) if (at < asked) this.#syncedAt.delete(host)
     // A configuration that was read before the end of a run is out of date for its host.
     const isCurrent = ({ host }: { readonly host: string }) => !this.#syncedAt.has(host)
@@ -217,7 +218,7 @@ export class WatchList {
     for (const { host } of [...board.all()].filter(isCurrent)) if (!names.has(host)) writer.remove(host)
     for (const one of watched.filter(isCurrent)) {
       const status = board.find(one.host)
-      if (!status || isOtherExposure(status, one)) writer.put(pending(one))
+      if (!status || isOtherExposure(status, one) || status.listenGap !== one.listenGap) writer.put(pending(one))
       else if (isChanged(status, one)) writer.put({ ...status, ...one })
       // Saves memory: statuses from the store have their own copies of the strings, and `one` shares its strings.
       else if (!this.#map) board.put({ ...status, ...one })
@@ -229,7 +230,9 @@ const isChanged = (status: HostStatus, now: WatchedHost): boolean =>
   status.configPath !== now.configPath ||
   status.server !== now.server ||
   status.address !== now.address ||
+  status.port !== now.port ||
   status.path !== now.path ||
+  String(status.goodStatuses) !== String(now.goodStatuses) ||
   status.expiresAt !== now.expiresAt ||
   status.listenAddress.address !== now.listenAddress.address ||
   status.listenAddress.port !== now.listenAddress.port

@@ -1,5 +1,6 @@
 import type { ServedHost, ServedMap } from '../edge/reading/contract.ts'
-import { listenAddress } from '../model/address.ts'
+import { listenAddress, listenGap } from '../model/address.ts'
+import type { StatusRanges } from '../model/badge.ts'
 import { parseName } from '../model/dns-name.ts'
 import { labelsOf, type Plan, type PlanState } from '../model/exposure.ts'
 import type { WatchedHost } from '../model/host-status.ts'
@@ -13,6 +14,10 @@ export interface EdgeEnvironment {
   readonly hostPath: (host: string) => string | Promise<string | null>
   /** Whether a file is one of those with the entries of hosts. */
   readonly isOurs: (path: string) => boolean
+  /** How a host that is not managed is asked. Undefined: like every such host. */
+  readonly ruleOf?: (
+    host: string,
+  ) => { readonly path?: string | undefined; readonly good?: StatusRanges | undefined } | undefined
   /** Where checks connect to the Primary's edge. */
   readonly edge: { readonly address: string; readonly ports: { readonly http: number; readonly https: number } }
 }
@@ -24,6 +29,7 @@ export interface WatchedExposure {
   readonly state: PlanState
   readonly expiresAt: number | null
   readonly server: string
+  readonly port: number
   readonly tls: boolean
   readonly health: string
   /** Statuses beside 2xx with which the edge itself answers, because of the options. */
@@ -43,6 +49,7 @@ export const watchedExposure = (
   state,
   expiresAt: expiresAt ?? null,
   server: request.server,
+  port: request.port,
   tls: request.tls,
   health: request.health,
   statuses: statusesOf(request.options),
@@ -78,7 +85,7 @@ export async function watchedAfterRun(
 const isListed = ({ state }: WatchedExposure): boolean => LISTED.includes(state)
 
 function managedHost(
-  { host, planId, state, expiresAt, server, tls, health, owner, note, statuses = [] }: WatchedExposure,
+  { host, planId, state, expiresAt, server, port, tls, health, owner, note, statuses = [] }: WatchedExposure,
   configPath: string | null,
   { addresses, edge }: EdgeEnvironment,
 ): WatchedHost {
@@ -92,6 +99,7 @@ function managedHost(
     listenAddress: listenAddress([], tls, edge),
     server,
     address: addresses[server] ?? null,
+    port,
     planId,
     expiresAt,
     isBlocked: state === 'blocked',
@@ -100,18 +108,22 @@ function managedHost(
   }
 }
 
-function unmanagedHost(served: ServedHost, { addresses, edge }: EdgeEnvironment): WatchedHost {
+function unmanagedHost(served: ServedHost, { addresses, edge, ruleOf }: EdgeEnvironment): WatchedHost {
   const { host, configPath, target, tls } = served
   const server = Object.entries(addresses).find(([, address]) => address === target?.host)?.[0] ?? null
+  const { path = '/', good } = ruleOf?.(host) ?? {}
   return {
     host,
     configPath,
     managed: false,
     tls,
-    path: '/',
+    path,
+    goodStatuses: good,
     listenAddress: listenAddress(served.listen, tls, edge),
+    listenGap: listenGap(served.listen, tls),
     server,
     address: target?.host ?? null,
+    ...(target?.port !== undefined && { port: target.port }),
     planId: null,
     expiresAt: null,
   }

@@ -18,6 +18,9 @@ const PAGE = 200
 /** The number of new events in memory. A follower that is further behind reads from the store. */
 const MOST_RECENT = 1_000
 
+/** The number of pages that one call of `newest` reads at most. */
+const MOST_LOOKS_BACK = 50
+
 /** Streams events to any number of followers, from any position. */
 export class EventFeed {
   readonly #store: Pick<EventStore, 'readEvents' | 'eventHead'>
@@ -46,6 +49,32 @@ export class EventFeed {
   ): Promise<AsyncGenerator<StoredEvent, void>> {
     const head = await this.#store.eventHead()
     return this.#events(filter, afterSeq ?? head, head, AbortSignal.any([gone, this.#closing.signal]))
+  }
+
+  /**
+   * The newest events that the filter wants, oldest first: those before `before`, or all. One call looks at a bounded number of
+   * events, so it may find fewer than `limit` although there are older ones: go on with `nextBefore`, undefined at the beginning.
+   */
+  async newest(
+    filter: EventFilter,
+    { before, limit }: { readonly before?: number | undefined; readonly limit: number },
+  ): Promise<{ readonly events: readonly StoredEvent[]; readonly head: number; readonly nextBefore?: number }> {
+    const head = await this.#store.eventHead()
+    let end = Math.min(before ?? Number.POSITIVE_INFINITY, head + 1)
+    const events: StoredEvent[] = []
+    for (let looks = 0; looks < MOST_LOOKS_BACK && end > 1; looks += 1) {
+      const after = Math.max(0, end - 1 - PAGE)
+      const page = (await this.#store.readEvents(after, PAGE)).filter(({ seq }) => seq < end)
+      // Events are pruned from the beginning: before an empty page there is nothing.
+      if (page.length === 0) return { events, head }
+      const found = page.filter((event) => wants(filter, event)).slice(-(limit - events.length))
+      events.unshift(...found)
+      const oldest = found[0]
+      if (oldest && events.length === limit)
+        return oldest.seq > 1 ? { events, head, nextBefore: oldest.seq } : { events, head }
+      end = after + 1
+    }
+    return end > 1 ? { events, head, nextBefore: end } : { events, head }
   }
 
   /** Ends the events of every follower. Call it at shutdown. */

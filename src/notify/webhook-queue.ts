@@ -59,7 +59,8 @@ export class WebhookQueue {
     while (from < head) {
       const events = await store.readEvents(from, PAGE)
       const through = events.at(-1)?.seq ?? head
-      const wanted = events.filter((event) => wants(this.hook, event))
+      // What the monitor saw of a muted host is in the streams, and nobody is woken by it.
+      const wanted = events.filter((event) => wants(this.hook, event) && event.facts.muted !== true)
       const range = { from, through }
       const isQueued = await store.transaction((session) => session.queueDeliveries(name, wanted, range, now()))
       from = isQueued ? through : await store.openWebhook(name)

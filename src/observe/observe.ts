@@ -1,6 +1,8 @@
 import type { DnsReader, ZoneRecord } from '../dns/contract.ts'
 import type { EdgePreflight } from '../edge/contract.ts'
+import { sentenceOf } from '../model/errors.ts'
 import type { CertificateFact, HealthFact, NameFact, Observation, ProxyFact } from '../model/finding.ts'
+import type { FoundSite } from '../model/options/adoption.ts'
 import type { Desired } from '../plan/desired.ts'
 import { type CertificateSources, checkCertificate } from './certificate-check.ts'
 import type { HealthTarget } from './health-probe.ts'
@@ -19,6 +21,10 @@ export interface ObserveParts extends Omit<CertificateSources, 'reader'> {
   readonly kept?: readonly ZoneRecord[] | undefined
   /** Whether a server serves exactly these records. */
   readonly readBack: (reader: DnsReader, records: readonly ZoneRecord[]) => Promise<'yes' | 'no' | 'partly' | 'unknown'>
+  /** All records of these names that Drawbridge can write. */
+  readonly readSets: (reader: DnsReader, names: readonly string[]) => Promise<readonly ZoneRecord[] | 'unknown'>
+  /** The hand-written site of a host on the Primary. */
+  readonly site: (host: string) => Promise<FoundSite | undefined>
   /** The Primary's nginx; undefined where no edge is configured. */
   readonly edge: EdgePreflight | undefined
 }
@@ -36,17 +42,24 @@ export async function observe(parts: ObserveParts, desired: Desired): Promise<Ob
   const reader = parts.readerFor(request.zone)
   const [health, name, certificate, proxy] = await Promise.all([
     parts.probe({ ...backend, path: request.health, host, ...(authority && { authority }) }),
-    checkName(parts, reader, request.zone, host),
+    checkName(parts, reader, request, host),
     certificateFact(parts, reader, desired),
-    checkProxy(parts, host, request.tls),
+    checkProxy(parts, host, request),
   ])
   return { health, name, certificate, proxy }
 }
 
 /** A host that Drawbridge itself uses is taken, whatever DNS answers. */
-async function checkName(parts: ObserveParts, reader: DnsReader, zone: string, host: string): Promise<NameFact> {
+async function checkName(
+  parts: ObserveParts,
+  reader: DnsReader,
+  { zone, adopt }: Desired['request'],
+  host: string,
+): Promise<NameFact> {
   const { kept } = parts
-  const fact = kept ? keptName(parts, reader, kept) : nameInUse(reader, zone, host)
+  const fact = kept
+    ? keptName(parts, reader, kept)
+    : nameInUse(reader, zone, host).then((seen) => (adopt ? heldName(parts, reader, host, seen) : seen))
   const [seen, held] = await Promise.all([fact, parts.holder(host)])
   if (!held) return seen
   const { by, planId } = held
@@ -60,10 +73,36 @@ async function keptName({ readBack }: ObserveParts, reader: DnsReader, kept: rea
   return { kind: held === 'yes' ? 'kept' : 'changed' }
 }
 
+/** The records of a name whose site is adopted are no conflict: they stay. */
+async function heldName(
+  { readSets }: ObserveParts,
+  reader: DnsReader,
+  host: string,
+  seen: NameFact,
+): Promise<NameFact> {
+  if (seen.kind !== 'taken' || seen.by !== 'record') return seen
+  try {
+    const records = await readSets(reader, [host])
+    if (records !== 'unknown') return { kind: 'held', records: records.filter(({ type }) => type !== 'TXT') }
+    return { kind: 'unknown', reason: `${reader.server} gave no certain answer about the records` }
+  } catch (error) {
+    return { kind: 'unknown', reason: sentenceOf(error) }
+  }
+}
+
 async function certificateFact(parts: ObserveParts, reader: DnsReader, desired: Desired): Promise<CertificateFact> {
   const { host, request } = desired
   return request.tls ? checkCertificate({ ...parts, reader }, request.zone, host) : { kind: 'not_required' }
 }
 
-const checkProxy = async ({ edge }: ObserveParts, host: string, tls: boolean): Promise<ProxyFact> =>
-  edge ? edge.check(host, tls) : { kind: 'not_required' }
+async function checkProxy({ edge, site }: ObserveParts, host: string, request: Desired['request']): Promise<ProxyFact> {
+  const fact = edge ? await edge.check(host, request.tls) : { kind: 'not_required' as const }
+  if (!request.adopt) return fact
+  const found = await site(host)
+  if (found?.digest !== request.adopt.site || found.text !== request.adopt.text) return { kind: 'moved' }
+  const isIts = fact.kind === 'taken' && found.blocks.some(({ file, line }) => file === fact.file && line === fact.line)
+  if (fact.kind !== 'free' && !isIts) return fact
+  const { carried, lost, changed } = found.adoption
+  const named = ({ directive, sentence }: { directive: string; sentence: string }) => ({ directive, sentence })
+  return { kind: 'adopted', carried: carried.length, lost: lost.map(named), changed: changed.map(named) }
+}

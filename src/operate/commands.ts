@@ -144,7 +144,8 @@ export function addForeignImports(importing: Command, machine: Machine): void {
         const { formOf, importReport } = await import('./import.ts')
         const form = formOf(output)
         const config = await configIn(file)
-        print(importReport(config, await read(config, from, test), form), form === 'json')
+        const isServed = command.name() === 'nginx' && from === undefined
+        print(importReport(config, await read(config, from, test), form, isServed), form === 'json')
       })
   const nginx = report(
     importing.command('nginx [folder]'),

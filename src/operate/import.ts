@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { exposuresText, type ListedExposure } from '../config/exposures-file.ts'
-import type { Adoption, SiteFinding } from '../model/finding.ts'
+import type { Adoption, SiteFinding } from '../model/options/adoption.ts'
 import { UsageError } from '../terminal/declare.ts'
 import type { Output } from '../terminal/print.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -20,14 +20,27 @@ export function formOf(written: string): ReportForm {
   throw new UsageError(`-o ${JSON.stringify(written)} is not known. Use table, yaml or json.`)
 }
 
-/** Sorts the hosts into those that can be adopted and those that cannot. Changes nothing. */
-export function importReport(config: Config, { adoptions, unreadable }: ForeignHosts, form: ReportForm): Output {
+/**
+ * Sorts the hosts into those that can be adopted and those that cannot. Changes nothing. `isServed`: the Primary serves these hosts, so
+ * `drawbridge adopt` can take them.
+ */
+export function importReport(
+  config: Config,
+  { adoptions, unreadable }: ForeignHosts,
+  form: ReportForm,
+  isServed = false,
+): Output {
   const hosts = adoptions.map((adoption) => rowOf(adoption, [...config.zones.keys()]))
   const exposures = hosts.flatMap(({ exposure }) => exposure ?? [])
   return {
     body: { hosts: hosts.map(({ exposure, ...row }) => ({ ...row, ...(exposure && { exposure }) })), unreadable },
     lines: (screen) =>
-      form === 'yaml' ? [exposuresText(exposures).trimEnd()] : reportLines(hosts, unreadable, screen),
+      form === 'yaml'
+        ? [exposuresText(exposures).trimEnd()]
+        : [
+            ...reportLines(hosts, unreadable, screen, isServed),
+            ...(isServed && exposures.length > 0 && !config.adopt.enabled ? hanging('', 0, OFF, screen.columns) : []),
+          ],
   }
 }
 
@@ -40,18 +53,24 @@ interface Row {
   readonly exposure?: ListedExposure
 }
 
-function rowOf({ host, backend, tls, files, lost, refused }: Adoption, zones: readonly string[]): Row {
+function rowOf({ host, backend, tls, options, files, lost, refused }: Adoption, zones: readonly string[]): Row {
   const isInZone = zones.some((zone) => host.endsWith(`.${zone}`) && !host.slice(0, -zone.length - 1).includes('.'))
   const outside = { directive: 'server_name', file: files[0] ?? '', line: 0, sentence: NOT_IN_ZONE }
   const reasons = isInZone ? refused : [...refused, outside]
   const adoptable = reasons.length === 0 && backend !== undefined
   const row = { host, adoptable, files, lost, refused: reasons }
-  return adoptable ? { ...row, exposure: { host, ...backend, health: '/', tls } } : row
+  return adoptable ? { ...row, exposure: { host, ...backend, health: '/', tls, ...(options && { options }) } } : row
 }
 
+const OFF = 'Adopting is off: set adopt.enabled to true in the configuration and run drawbridge reload first.'
 const NOT_IN_ZONE = 'The name is not directly below a zone of the configuration.'
 
-function reportLines(rows: readonly Row[], unreadable: ForeignHosts['unreadable'], screen: Screen): string[] {
+function reportLines(
+  rows: readonly Row[],
+  unreadable: ForeignHosts['unreadable'],
+  screen: Screen,
+  isServed: boolean,
+): string[] {
   const widest = Math.max(0, ...rows.map(({ host }) => host.length))
   const lines = rows.flatMap(({ host, adoptable, lost, refused, exposure }) => {
     const word = adoptable ? (lost.length > 0 ? 'with loss' : 'yes') : 'no'
@@ -69,7 +88,10 @@ function reportLines(rows: readonly Row[], unreadable: ForeignHosts['unreadable'
         screen.columns,
       ),
     )
-    return [...hanging(head, width, target, screen.columns), ...why]
+    const command = `drawbridge adopt ${host}${lost.length > 0 ? ' --accept-loss' : ''}`
+    // Not wrapped: a person copies it.
+    const next = isServed && adoptable ? [`${' '.repeat(width)}${command}`] : []
+    return [...hanging(head, width, target, screen.columns), ...why, ...next]
   })
   const faults = unreadable.map(
     ({ file, line, reason }) => `Not read: ${file}${line === null ? '' : `:${line}`}: ${reason}.`,

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../model/errors.ts'
 import { escapeText } from '../model/escape-text.ts'
 import type { ExposureRequest } from '../model/exposure.ts'
 import type { CertificateFact, Check, HealthFact, NameFact, Observation, ProxyFact } from '../model/finding.ts'
+import type { ChallengeKind } from './settings.ts'
 
 /** A check, with the error code if the check failed. */
 export interface Verdict {
@@ -12,15 +13,28 @@ export interface Verdict {
 /** The four checks of a plan. The first failed check in this order decides the error code. */
 export function judge(
   { health, name, certificate, proxy }: Observation,
-  { server, options }: Pick<ExposureRequest, 'server' | 'options'>,
+  { server, options, adopt }: Pick<ExposureRequest, 'server' | 'options' | 'adopt'>,
+  challenge: ChallengeKind,
 ): readonly Verdict[] {
   const healthVerdict = judgeHealth(health, server)
   return [
     options?.maintenance ? withoutBackend(healthVerdict) : healthVerdict,
     judgeName(name),
-    judgeCertificate(certificate),
+    certificate.kind === 'issuable' && adopt && challenge === 'http-01' ? NOT_BESIDE : judgeCertificate(certificate),
     judgeProxy(proxy),
   ]
+}
+
+/** The host would be served without TLS until the certificate is there. */
+const NOT_BESIDE: Verdict = {
+  code: 'certificate_unavailable',
+  check: {
+    name: 'certificate',
+    status: 'failed',
+    detail:
+      'No installed certificate covers the name, and one that is ordered by http-01 comes too late for a site that is on the air. Add the folder of the certificate of the site to certificates.',
+    reason: 'not_installed',
+  },
 }
 
 /** During maintenance the edge does not ask the backend, which may be down for that very reason. */
@@ -69,6 +83,11 @@ function judgeName(fact: NameFact): Verdict {
   if (fact.kind === 'changed') {
     const detail = 'The records of the name were changed outside Drawbridge since they were applied.'
     return { code: 'plan_stale', check: { name: 'dns', status: 'failed', detail, by: 'change' } }
+  }
+  if (fact.kind === 'held') {
+    const types = [...new Set(fact.records.map(({ type }) => type))]
+    const detail = `The name has records (${types.join(', ') || 'none that lead to a server'}). They stay as they are, also when the exposure is removed.`
+    return { check: { name: 'dns', status: 'passed', detail, by: 'adoption', types } }
   }
   const { wildcardTypes, emptyNonTerminal } = fact
   if (wildcardTypes.length > 0) {
@@ -145,6 +164,20 @@ function judgeProxy(fact: ProxyFact): Verdict {
           detail: "The edge's configuration is valid, and no other server block serves the name.",
         },
       }
+    case 'adopted': {
+      const { carried, lost, changed } = fact
+      const loss =
+        lost.length === 0
+          ? 'Nothing is lost.'
+          : `Lost: ${[...new Set(lost.map(({ directive }) => directive))].join(', ')}.`
+      const detail = `The hand-written site of the name is taken out of its file, and an entry of Drawbridge takes its place. ${loss}`
+      const status = lost.length === 0 ? 'passed' : 'warning'
+      return { check: { name, status, detail, by: 'adoption', carried, lost, changed } }
+    }
+    case 'moved': {
+      const detail = 'The hand-written site was changed since the plan was made.'
+      return { code: 'plan_stale', check: { name, status: 'failed', detail, by: 'adoption' } }
+    }
     case 'taken': {
       const { how, line } = fact
       const file = escapeText(fact.file)

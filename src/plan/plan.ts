@@ -25,13 +25,13 @@ export interface Former {
 
 /** Desired and observed in, a proposal out, or a refusal whose first failing check gives the code. */
 export function propose(desired: Desired, observed: Observation, settings: PlanSettings, former?: Former): Proposal {
-  const verdicts = judge(observed, desired.request)
+  const verdicts = judge(observed, desired.request, settings.challenge)
   const checks = verdicts.map(({ check }) => check)
   const failed = verdicts.findIndex(({ code }) => code !== undefined)
   const [code, check] = [verdicts[failed]?.code, checks[failed]]
   if (code && check) throw new FailedCheck(code, check, checks)
   const { tls } = desired.request
-  const changes = changesFor(desired, observed.certificate, settings, former)
+  const changes = changesFor(desired, observed, settings, former)
   const steps = former ? stepsToUpdate(tls) : stepsToApply(tls, changes, settings.challenge)
   return { checks, changes, steps, digest: digestOf(desired, changes, steps) }
 }
@@ -109,7 +109,7 @@ function changedOrder(before: CertificateChange | undefined, after: CertificateC
 /** Certificate, then proxy, then DNS: the name comes last, so that it never points at an edge that does not serve it. */
 function changesFor(
   { host, request, backend, furtherBackends, entryOptions }: Desired,
-  certificate: CertificateFact,
+  { certificate, name }: Pick<Observation, 'certificate' | 'name'>,
   settings: PlanSettings,
   former: Former | undefined,
 ): Change[] {
@@ -131,8 +131,10 @@ function changesFor(
   }
   return [
     ...certificateChange(certificate),
-    { kind: 'proxy', action: 'create', ...served },
-    ...publish.map(({ type, value }) => ({ ...create, name: host, type, value })),
+    { kind: 'proxy', action: request.adopt ? 'adopt' : 'create', ...served },
+    ...(name.kind === 'held'
+      ? name.records.map((record) => ({ kind: 'dns' as const, action: 'keep' as const, ...record }))
+      : publish.map(({ type, value }) => ({ ...create, name: host, type, value }))),
     { ...create, name: `_drawbridge.${host}`, type: 'TXT', value: OWNER_MARK },
   ]
 }

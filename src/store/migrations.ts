@@ -14,6 +14,8 @@ import { identity } from './migrations/0011-identity.ts'
 import { instances } from './migrations/0012-instances.ts'
 import { lastBackup } from './migrations/0013-last-backup.ts'
 import { hostHistory } from './migrations/0014-host-history.ts'
+import { mutes } from './migrations/0015-mutes.ts'
+import { eventsByHost } from './migrations/0016-events-by-host.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -37,6 +39,8 @@ export const MIGRATIONS: readonly Migration[] = [
   instances,
   lastBackup,
   hostHistory,
+  mutes,
+  eventsByHost,
 ]
 
 /** Upgrades the schema to the newest version in one transaction. Other instances that start at the same time wait. */

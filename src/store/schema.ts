@@ -17,6 +17,7 @@ export interface Schema {
   orders: OrderRow
   hosts: HostRow
   host_history: HostHistoryRow
+  mutes: MuteRow
   authorities: AuthorityRow
   ledger: LedgerRow
   renewals: RenewalRow
@@ -130,6 +131,14 @@ interface HostHistoryRow {
   /** The number of checks with a latency. */
   answers: number
   latency_total: number
+}
+
+interface MuteRow {
+  host: string
+  since: number
+  until: number | null
+  muted_by: string
+  note: string | null
 }
 
 /** One row per ACME directory that was ever used for an order. */

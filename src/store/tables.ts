@@ -19,6 +19,7 @@ const TABLES: Readonly<Record<Table, readonly string[]>> = {
   orders: ['names', 'directory'],
   hosts: ['host'],
   host_history: ['host', 'slot'],
+  mutes: ['host'],
   authorities: ['directory'],
   ledger: ['directory', 'seq'],
   renewals: ['fingerprint'],

@@ -26,8 +26,10 @@ export interface DiagnoserParts extends InspectHostParts {
   /** Compares an applied plan with files, zone and certificate. */
   readonly drift: (planId: string) => Promise<readonly Difference[]>
   readonly servers: Audience['servers']
-  /** Whether public callers may see hosts that Drawbridge did not create. */
-  readonly showsUnmanaged: boolean
+  /** Whether public callers may see a host that Drawbridge did not create. */
+  readonly showsUnmanaged: (host: string) => boolean
+  /** The path that checks of such a host request. Undefined: `/`. */
+  readonly probePath: (host: string) => string | undefined
   /** Called with the error of a check that failed. The diagnosis continues without that check. */
   readonly onFault: (error: unknown, host: string) => void
 }
@@ -50,7 +52,7 @@ export class Diagnoser {
 
   /** `host` is canonical. Concurrent calls for the same host share one inspection. */
   async diagnose(host: string, { network }: Pick<Caller, 'network'>): Promise<Diagnosis> {
-    if (network === 'public' && !this.#parts.showsUnmanaged && !(await this.#isManaged(host))) throw notFound()
+    if (network === 'public' && !this.#parts.showsUnmanaged(host) && !(await this.#isManaged(host))) throw notFound()
     const evidence = await (this.#underWay.get(host) ?? this.#inspect(host))
     return diagnose(evidence, { network, servers: this.#parts.servers })
   }
@@ -119,6 +121,7 @@ export class Diagnoser {
       host,
       map,
       served,
+      probePath: this.#parts.probePath(host),
       managed: plan && {
         plan,
         state: exposureState(exposure),

@@ -6,9 +6,11 @@ import { CAPABILITY_TTL_SECONDS, hashCapability, newCapability } from '../author
 import type { AuditEntry } from '../model/audit.ts'
 import type { Validity } from '../model/badge.ts'
 import type { CapabilityAction } from '../model/capability.ts'
+import { parseName } from '../model/dns-name.ts'
 import { Problem } from '../model/errors.ts'
 import { type ExposureRequest, isPlanId, labelsOf, type Plan, stateAt } from '../model/exposure.ts'
 import type { Observation } from '../model/finding.ts'
+import type { FoundSite } from '../model/options/adoption.ts'
 import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
 import {
   BY_CONSOLE,
@@ -38,6 +40,8 @@ export interface ExposerParts {
   readonly settings: PlanSettings
   readonly planTtlSeconds: number
   readonly observe: Observe
+  /** Reads the hand-written site of a host on the Primary. Undefined where adopting is off; throws where no site can be read. */
+  readonly adoptable: () => ((host: string) => FoundSite | undefined) | undefined
   readonly store: Store
   /** What callers read. Answers from memory while the database is lost, so nothing is decided by it. */
   readonly reads: PlanReads
@@ -83,6 +87,19 @@ export interface Grant {
   readonly ip: string
   readonly expiresAt: number
 }
+
+export interface AdoptionRequest {
+  readonly host: string
+  readonly health?: string
+  readonly acceptLoss?: boolean
+  readonly owner?: string
+  readonly note?: string
+}
+
+const named = ({ directive, sentence }: { readonly directive: string; readonly sentence: string }) => ({
+  directive,
+  sentence,
+})
 
 /** The use cases, one screen each. */
 export class Exposer {
@@ -134,6 +151,50 @@ export class Exposer {
       )
     })
     return plan
+  }
+
+  /** Plans to take the hand-written site of a host under management. What the exposure cannot say needs consent. */
+  async planAdoption(
+    { host: given, health = '/', acceptLoss = false, ...labels }: AdoptionRequest,
+    caller: Caller,
+  ): Promise<Plan> {
+    const read = this.#readSites()
+    const host = parseName(given)
+    const zone = host?.slice(host.indexOf('.') + 1) ?? ''
+    if (!host || !this.#parts.settings.zones.has(zone))
+      throw new Problem('zone_not_managed', 'The host is not directly below a zone that is managed here.')
+    const found = read(host)
+    if (!found)
+      throw new Problem('host_not_found', `No hand-written server block of the Primary names ${host}.`, {
+        nextAction: 'Expose the host with POST /api/deploy/plan.',
+      })
+    const { backend, tls, options, lost, refused } = found.adoption
+    if (refused.length > 0 || !backend)
+      throw new Problem(
+        'site_not_adoptable',
+        `An exposure cannot stand for the site of ${host}: ${refused[0]?.sentence}`,
+        {
+          reasons: refused.map(named),
+        },
+      )
+    if (lost.length > 0 && !acceptLoss)
+      throw new Problem(
+        'loss_not_accepted',
+        `${lost.length} directives of the site of ${host} cannot be carried over.`,
+        {
+          losses: lost.map(named),
+        },
+      )
+    const { digest: site, text } = found
+    const subdomain = host.slice(0, host.indexOf('.'))
+    const request = { zone, subdomain, ...backend, health, tls, ...labels, ...(options && { options }) }
+    return this.plan({ ...request, adopt: { site, text } }, caller)
+  }
+
+  #readSites(): (host: string) => FoundSite | undefined {
+    const read = this.#parts.adoptable()
+    if (read) return read
+    throw new Problem('adopt_not_allowed', 'Adopting hand-written sites is off: adopt.enabled is false.')
   }
 
   /** Every caller that knows the id may read the plan. */
@@ -262,6 +323,21 @@ export class Exposer {
     return this.#run('accept', planId, caller, credentials)
   }
 
+  /**
+   * Like accept, but only for a host that is as its plan says. Whoever has no right to release it is not told whether it is. The right
+   * is spent when the run begins, so a host that differs does not use it up.
+   */
+  async release(
+    planId: string,
+    caller: Caller,
+    credentials: Credentials,
+    assertIntact: () => Promise<void>,
+  ): Promise<Started> {
+    await this.#assertRight('release', await this.findPlan(planId), caller, credentials)
+    await assertIntact()
+    return this.#run('release', planId, caller, credentials, { intact: true })
+  }
+
   /** Renews the certificate of an applied plan's host now, due or not. All hosts that share it get the new one. */
   async renew(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
     const { admission, renewals, reportCertificate, now } = this.#parts
@@ -345,8 +421,10 @@ export class Exposer {
     const [plan, place] = await Promise.all([this.findPlan(planId), this.#parts.place()])
     const beginOnce = () =>
       store.transaction(async (session) => {
-        const right = await admission.prove(action, plan, caller, credentials, session, now())
+        const adopts = action === 'apply' && plan.request.adopt !== undefined
+        const right = await admission.prove(adopts ? 'adopt' : action, plan, caller, credentials, session, now())
         if (plan.state === 'expired') throw expired(plan)
+        if (adopts) this.#readSites()
         if (place instanceof Problem) throw place
         assertManaged(plan.request.zone, settings)
         if (place === 'here') this.#parts.assertEquipped(plan.request.zone)
@@ -354,6 +432,18 @@ export class Exposer {
         return this.#begin(runActionOf(action, plan), plan, origin, session, { task, place })
       })
     return this.#start(plan, await this.#afterConverge(plan.host, beginOnce))
+  }
+
+  /** Proves the right in a transaction that is rolled back, so that it is not spent. */
+  async #assertRight(action: CapabilityAction, plan: Plan, caller: Caller, credentials: Credentials): Promise<void> {
+    const { store, admission, now } = this.#parts
+    const proved = store.transaction(async (session) => {
+      await admission.prove(action, plan, caller, credentials, session, now())
+      throw new Proved()
+    })
+    await proved.catch((fault: unknown) => {
+      if (!(fault instanceof Proved)) throw fault
+    })
   }
 
   /** A converge holds a host only while its edge reloads. Callers wait for that instead of being refused. */
@@ -419,8 +509,11 @@ interface FormerExposure extends Former {
 }
 
 /** To apply a plan that replaces another one is to update its exposure. */
-const runActionOf = (action: CapabilityAction, { request }: Plan): RunAction =>
-  action === 'apply' && request.replaces !== undefined ? 'update' : action
+function runActionOf(action: CapabilityAction, { request }: Plan): RunAction {
+  if (action === 'release') return 'accept'
+  if (action === 'adopt') return 'apply'
+  return action === 'apply' && request.replaces !== undefined ? 'update' : action
+}
 
 /** A plan that replaces another one may not end the exposure sooner: to shorten is to remove. */
 function assertEndsLater(former: FormerExposure, request: ExposureRequest, now: number): void {
@@ -437,6 +530,9 @@ const endsSooner = ({ expiresAt }: FormerExposure, { expiresIn }: ExposureReques
 
 /** The exposure was extended after it was found to be due. The transaction of its removal is rolled back. */
 class Prolonged extends Error {}
+
+/** The right was proved. The transaction that spent it is rolled back. */
+class Proved extends Error {}
 
 /** Words the refusal that the conditional statement has decided. */
 async function notProlonged(plan: Plan, wanted: number, session: StoreSession): Promise<Problem> {

@@ -47,10 +47,11 @@ export function describePolicy(config: Config, { ports, version, edgeFault }: St
     ],
     caller: {
       network: caller.network,
-      may: [...rightsOf(caller)],
+      may: [...rightsOf(caller)].filter((right) => right !== 'adopt' || config.adopt.enabled),
     },
     apply: applying(config, edgeFault, caller),
     version,
+    ...(caller.network === 'internal' && { configFile: config.file }),
   }
 }
 

@@ -112,6 +112,10 @@ export class Instance {
         return exposer.remove(planId, caller, credentials)
       case 'repair':
         return exposer.repair(planId, overwrite, caller, credentials)
+      case 'adopt':
+        return exposer.apply(planId, caller, credentials)
+      case 'release':
+        return exposer.release(planId, caller, credentials, async () => undefined)
       case 'accept':
         return exposer.accept(planId, caller, credentials)
       case 'renew':
@@ -188,6 +192,7 @@ export class Instance {
       settings: SETTINGS,
       planTtlSeconds: PLAN_LIFE_MS / 1000,
       observe: () => Promise.reject(new Error('The model makes its own plans.')),
+      adoptable: () => undefined,
       store: { ...store, findPlan },
       reads: { ...store, findPlan },
       trail: new AuditTrail(store),

@@ -129,12 +129,16 @@ export function useLiveHosts(): Live {
         row: (text) => {
           const row = JSON.parse(text) as HostRow
           gather(row.host, row)
+          void queries.invalidateQueries({ queryKey: ['history', row.host] })
         },
         gone: (text) => gather((JSON.parse(text) as { host: string }).host, undefined),
         edges: (text) => update((hosts) => ({ ...hosts, ...(JSON.parse(text) as Pick<Hosts, 'edges'>) })),
         plan: (text) => {
           const { planId } = JSON.parse(text) as { planId: string }
           for (const queryKey of [['plan', planId], ['plans'], ['audit']]) void queries.invalidateQueries({ queryKey })
+        },
+        event: () => {
+          for (const queryKey of [['events'], ['audit']]) void queries.invalidateQueries({ queryKey })
         },
         alive: (text) => {
           const { at } = JSON.parse(text) as { at: string }

@@ -89,12 +89,17 @@ export function addApply(program: Command): void {
       if (options.file !== undefined && planId === undefined) return applyFile(options.file, options)
       if (planId === undefined || options.file !== undefined || options.prune)
         throw new UsageError('Name a plan, or a file of exposures with -f.')
+      if (!planId.startsWith('plan_'))
+        throw new UsageError(
+          `${planId} is not a plan id. drawbridge plans lists the plans; drawbridge up HOST plans and applies in one step.`,
+        )
       const { applyLive } = await import('../live-run.ts')
       const { confirmAct } = await import('../ownership.ts')
       const api = await apiClient(options)
       const act = { question: 'Change it?', action: `apply ${planId}`, alwaysAsks: false }
       await confirmAct(api, { planId, kind: 'apply', ...act }, options)
-      await applyLive(api, planId, options.json)
+      const { request } = await api.getPlan(planId)
+      await applyLive(api, planId, options.json, request.adopt !== undefined)
     })
   withExample(command, 'drawbridge apply plan_4c7p0wq9d2f6h8k1m3n5r7t9v0', 'drawbridge apply -f exposures.yaml --prune')
 }

@@ -1,6 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { ExposureRequest } from '../../client/bodies.ts'
-import type { DrawbridgeClient } from '../../client/client.ts'
 import { withExample } from '../../terminal/declare.ts'
 import { print } from '../../terminal/print.ts'
 import { apiClient, withApiOptions } from '../api-client.ts'
@@ -19,6 +17,7 @@ export function addMaintenance(program: Command): void {
       const { applyLive } = await import('../live-run.ts')
       const { confirmAct } = await import('../ownership.ts')
       const { planIdOf } = await import('../plan-of.ts')
+      const { planMaintenance } = await import('../../client/maintenance.ts')
       const { parseDuration } = await import('../duration.ts')
       const api = await apiClient(options)
       const { retryAfter } = options
@@ -32,9 +31,7 @@ export function addMaintenance(program: Command): void {
       }
       const act = { question: 'Change it?', action: `change ${host}`, alwaysAsks: false }
       await confirmAct(api, { planId, kind: 'other', ...act }, options)
-      const { maintenance: _, ...kept } = request.options ?? {}
-      const wanted = isOn ? { ...kept, maintenance: seconds === undefined ? {} : { retryAfter: seconds } } : kept
-      const plan = await api.plan({ ...(await renewed(api, request, planId)), options: wanted })
+      const plan = await planMaintenance(api, planId, isOn && (seconds === undefined ? {} : { retryAfter: seconds }))
       await applyLive(api, plan.planId, options.json)
     })
   withExample(command, 'drawbridge maintenance hello.example.test on --retry-after 10m')
@@ -43,17 +40,4 @@ export function addMaintenance(program: Command): void {
 function onOrOff(text: string): boolean {
   if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('Use on or off.')
   return text === 'on'
-}
-
-/** A minute for the plan and its apply: a change may not end an exposure sooner. */
-const MARGIN_SECONDS = 60
-const SHORTEST = 300
-
-/** The request of the exposure once more, with the end that it has now. */
-async function renewed(api: DrawbridgeClient, request: ExposureRequest, replaces: string): Promise<ExposureRequest> {
-  const { expiresIn: _, ...kept } = request
-  const { expiresAt } = await api.health(`${request.subdomain}.${request.zone}`)
-  if (expiresAt === null || expiresAt === undefined) return { ...kept, replaces }
-  const left = Math.ceil((Date.parse(expiresAt) - Date.now()) / 1000) + MARGIN_SECONDS
-  return { ...kept, replaces, expiresIn: Math.max(SHORTEST, left) }
 }

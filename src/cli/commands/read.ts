@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
+import { BADGE_GRAMMAR } from '../../model/badge.ts'
 import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, printAs, standardOutput } from '../../terminal/print.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { type ApiOptions, apiClient, formatOf, type OutputOptions, withApiOptions, withOutput } from '../api-client.ts'
 import { parseDuration } from '../duration.ts'
 import { EXIT } from '../exit-codes.ts'
-import { hostIn } from '../exposure-options.ts'
+import { namedHost } from '../exposure-options.ts'
 import { diffFile, type FileOptions, withFile } from './exposures.ts'
 
 interface StatusOptions extends OutputOptions {
   readonly search?: string
-  readonly badge?: string
+  badge?: string
   readonly server?: string
   readonly limit?: string
   readonly watch?: boolean
@@ -29,6 +30,7 @@ export function addStatus(program: Command): void {
       const options = url === undefined ? {} : { url }
       if (host !== undefined) return showHealth(host, { ...options, ...(format && { output: format }) })
       const { statusLines } = await import('../views/status.ts')
+      if (query.badge !== undefined) query.badge = badgesIn(query.badge, '--badge')
       const api = await apiClient(options)
       if (watch) {
         const { watchHosts } = await import('../watch.ts')
@@ -46,6 +48,17 @@ export function addStatus(program: Command): void {
   )
 }
 
+const BADGES = new RegExp(`^${BADGE_GRAMMAR}(?:, ?${BADGE_GRAMMAR})*$`)
+
+/** Refuses a state that no host can have: a filter would find nothing, and a wait would never end. */
+function badgesIn(text: string, option: string): string {
+  const badges = text.trim().toUpperCase()
+  if (BADGES.test(badges)) return badges
+  throw new UsageError(
+    `${option} ${text} is not a state. States: RUNNING, "HTTP 502" with any status, DOWN, "NO DNS", CERT, DRIFT, PENDING.`,
+  )
+}
+
 export function addHealth(program: Command): void {
   const command = withOutput(program.command('health <host>'))
     .description('show the last check, the server and the configuration file of a host; exit code 1 unless RUNNING')
@@ -55,7 +68,8 @@ export function addHealth(program: Command): void {
 
 async function showHealth(host: string, options: OutputOptions): Promise<void> {
   const { healthLines } = await import('../views/status.ts')
-  const health = await (await apiClient(options)).health(hostIn(host))
+  const api = await apiClient(options)
+  const health = await api.health(await namedHost(api, host))
   const exitCode = health.badge === 'RUNNING' ? EXIT.ok : EXIT.notWell
   const lines = (screen: Screen) => healthLines(health, screen, Date.now())
   await printAs({ body: health, names: [health.host], lines, exitCode }, formatOf(options))
@@ -66,7 +80,7 @@ export async function showHost(host: string, options: OutputOptions): Promise<vo
   const { healthLines } = await import('../views/status.ts')
   const { planLines, runLines } = await import('../views/plan.ts')
   const api = await apiClient(options)
-  const health = await api.health(hostIn(host))
+  const health = await api.health(await namedHost(api, host))
   const plan = health.planId === undefined ? undefined : await api.getPlan(health.planId)
   const lines = (screen: Screen) => [
     ...healthLines(health, screen, Date.now()),
@@ -90,8 +104,10 @@ export function addWait(program: Command): void {
       const { healthLines } = await import('../views/status.ts')
       const limitMs = parseDuration(options.timeout, '--timeout') * 1000
       const api = await apiClient(options)
-      const { reached, health } = await waitForBadge(api, hostIn(host), options.for.toUpperCase(), limitMs)
-      if (!health) throw new UsageError(`${hostIn(host)} is not exposed. drawbridge status lists every host.`)
+      const name = await namedHost(api, host)
+      const { reached, health } = await waitForBadge(api, name, badgesIn(options.for, '--for'), limitMs)
+      if (!health)
+        throw new Error(`${name} is not exposed after ${options.timeout}. drawbridge status lists every host.`)
       if (!reached)
         process.stderr.write(`${health.host} is ${health.badge} after ${options.timeout}, not ${options.for}.\n`)
       const exitCode = reached ? EXIT.ok : EXIT.notWell
@@ -116,11 +132,11 @@ export function addEvents(program: Command): void {
     .option('--host <host>', 'only events of this host')
     .option('--type <types>', 'only these types, such as "exposure.applied,host.badge"')
     .action(async ({ follow, limit, host, type, ...options }: EventsOptions) => {
-      const { recentEvents } = await import('../../client/wait.ts')
       const { eventLines } = await import('../views/events.ts')
       const api = await apiClient(options)
-      const query = { ...(host !== undefined && { host: hostIn(host) }), ...(type !== undefined && { type }) }
-      const events = await recentEvents(api, query, Number(limit) || 20)
+      const name = host === undefined ? undefined : await namedHost(api, host)
+      const query = { ...(name !== undefined && { host: name.toLowerCase() }), ...(type !== undefined && { type }) }
+      const { events, head } = await api.recentEvents({ ...query, limit })
       const format = formatOf(options)
       if (!follow) {
         const names = events.map(({ id }) => id)
@@ -131,9 +147,7 @@ export function addEvents(program: Command): void {
       const show = (event: (typeof events)[number]) =>
         screen.print(...(format === 'json' ? [JSON.stringify(event)] : eventLines([event], screen)))
       for (const event of events) show(event)
-      const lastEventId = events.at(-1)?.seq
-      const after = lastEventId === undefined ? {} : { lastEventId: String(lastEventId) }
-      for await (const event of api.events(query, after)) show(event)
+      for await (const event of api.events(query, { lastEventId: String(head) })) show(event)
     })
   withExample(command, 'drawbridge events --limit 50', 'drawbridge events --follow --host hello.example.test')
 }
@@ -145,7 +159,8 @@ export function addDiagnose(program: Command): void {
       const { diagnosisLines } = await import('../views/diagnosis.ts')
       const { diagnosisIn } = await import('../../client/advice.ts')
       const { commandsFor } = await import('../next-action.ts')
-      const told = await (await apiClient(options)).diagnose(hostIn(host))
+      const api = await apiClient(options)
+      const told = await api.diagnose(await namedHost(api, host))
       const diagnosis = diagnosisIn(told, commandsFor(told.host))
       const exitCode = diagnosis.badge === 'RUNNING' ? EXIT.ok : EXIT.notWell
       print({ body: diagnosis, lines: (screen) => diagnosisLines(diagnosis, screen), exitCode }, options.json)
@@ -166,7 +181,8 @@ export function addDiff(program: Command): void {
       if (file !== undefined && host === undefined && !all) return diffFile(file, { ...options, json })
       if (file !== undefined || prune) throw new UsageError('Pass -f without a host and without --all.')
       const { driftLines, readDrifts } = await import('../views/drift.ts')
-      const drifts = await readDrifts(await apiClient(options), host && hostIn(host), all === true)
+      const api = await apiClient(options)
+      const drifts = await readDrifts(api, host && (await namedHost(api, host)), all === true)
       const exitCode = drifts.every(({ differences }) => differences.length === 0) ? EXIT.ok : EXIT.notWell
       print({ body: { drifts }, lines: (screen) => driftLines(drifts, screen), exitCode }, json)
     })

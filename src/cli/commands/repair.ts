@@ -64,7 +64,7 @@ export function addRelease(program: Command): void {
       if (!options.json) screen.print(...acceptanceLines(host, screen), '')
       const act = { question: `Release ${host}?`, action: `release ${host}`, alwaysAsks: true }
       await confirmAct(api, { planId: drift.planId, kind: 'other', ...act }, options)
-      await acceptLive(api, drift.planId, options.json)
+      await acceptLive(api, drift.planId, options.json, true)
     })
   withExample(command, 'drawbridge release hello.example.test')
 }

@@ -129,6 +129,9 @@ function changeText(change: ChangeView): [verb: string, text: string] {
       ? ['use', `the certificate for ${names}, valid until ${member('notAfter').slice(0, 10)}`]
       : ['order', `a certificate for ${names}`]
   }
+  if (kind === 'proxy' && action === 'adopt')
+    return ['adopt', `${member('serverName')}, served from ${member('target')}`]
+  if (kind === 'dns' && action === 'keep') return ['keep', `${member('name')} ${member('type')} ${member('value')}`]
   if (kind === 'proxy') return ['serve', `${member('serverName')} from ${member('target')}`]
   if (kind === 'dns') return ['publish', `${member('name')} ${member('type')} ${member('value')}`]
   return [action, kind]

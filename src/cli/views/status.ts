@@ -14,6 +14,13 @@ export interface HostView {
   readonly planId?: string | undefined
   readonly owner?: string | undefined
   readonly note?: string | undefined
+  readonly muted?: MuteView | undefined
+}
+
+interface MuteView {
+  readonly until: string | null
+  readonly by: string
+  readonly note?: string | undefined
 }
 
 export interface HostsView {
@@ -22,6 +29,14 @@ export interface HostsView {
   readonly matched: number
   readonly counts: Readonly<Record<string, number>>
   readonly at: string
+  readonly patterns?: readonly PatternView[] | undefined
+}
+
+interface PatternView {
+  readonly name: string
+  readonly kind: string
+  readonly configPath: string
+  readonly line: number
 }
 
 export function statusLines(body: HostsView, screen: Screen): string[] {
@@ -42,7 +57,17 @@ export function statusLines(body: HostsView, screen: Screen): string[] {
     ...more,
     '',
     ...totals(body, screen.columns),
+    ...patternLines(body.patterns ?? [], screen.columns),
   ]
+}
+
+/** Names that stand for many hosts are not checked. */
+function patternLines(patterns: readonly PatternView[], columns: number): string[] {
+  if (patterns.length === 0) return []
+  const lines = patterns.flatMap(({ name, kind, configPath, line }) =>
+    hanging(`  ${kind}  `, kind.length + 4, `${name} (${configPath}:${line})`, columns),
+  )
+  return ['', 'Names for many hosts, not checked:', ...lines]
 }
 
 function columnsAt(now: number, screen: Screen): Column<HostView>[] {
@@ -50,8 +75,8 @@ function columnsAt(now: number, screen: Screen): Column<HostView>[] {
     { title: 'HOST', text: ({ host }) => host, flexible: true },
     {
       title: 'STATE',
-      text: ({ badge }) => badge,
-      paint: (padded, { badge }) => screen.paint(badgeTone(badge), padded),
+      text: ({ badge, muted }) => (muted ? `${badge} (muted)` : badge),
+      paint: (padded, { badge, muted }) => screen.paint(muted ? 'dim' : badgeTone(badge), padded),
     },
     {
       title: 'FOR',
@@ -102,7 +127,7 @@ export interface HealthView extends HostView {
 }
 
 export function healthLines(health: HealthView, screen: Screen, now: number): string[] {
-  const { host, badge, lastCheck, certificate, expiresAt, planId, owner, note } = health
+  const { host, badge, lastCheck, certificate, expiresAt, planId, owner, note, muted } = health
   return [
     `${screen.paint('strong', host)}  ${screen.paint(badgeTone(badge), badge)}`,
     ...pairs(
@@ -115,10 +140,16 @@ export function healthLines(health: HealthView, screen: Screen, now: number): st
         ...(expiresAt === null ? [] : ([['expires', until(expiresAt, now)]] as const)),
         ...(owner === undefined ? [] : ([['owner', owner]] as const)),
         ...(note === undefined ? [] : ([['note', note]] as const)),
+        ...(muted ? ([['muted', muteText(muted, now)]] as const) : []),
       ],
       screen.columns,
     ),
   ]
+}
+
+function muteText({ until: end, by, note }: MuteView, now: number): string {
+  const why = note === undefined ? '' : `: ${note}`
+  return `${end === null ? 'without end' : `until ${until(end, now)}`}, by ${by}${why}`
 }
 
 function checkText({ at, httpStatus, latencyMs, reason }: NonNullable<HealthView['lastCheck']>): string {

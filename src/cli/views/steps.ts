@@ -1,5 +1,7 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
 import { hanging } from '../../terminal/text.ts'
+import { type FindingView, findingText } from './adoption.ts'
+import { fieldSentences } from './field-errors.ts'
 import { type CheckView, checkLines } from './plan.ts'
 
 export interface StepView {
@@ -48,21 +50,30 @@ export interface ProblemView {
   readonly requestId?: string | undefined
   readonly errors?: readonly { readonly field: string; readonly message: string }[] | undefined
   readonly checks?: readonly CheckView[] | undefined
+  /** Of a hand-written site: what would be lost, and why it cannot be adopted. */
+  readonly losses?: readonly FindingView[] | undefined
+  readonly reasons?: readonly FindingView[] | undefined
   readonly steps?: readonly StepView[] | undefined
   readonly rollback?: readonly StepView[] | undefined
 }
 
-const isToldBelow = ({ detail, errors = [], checks = [], steps = [] }: ProblemView): boolean =>
-  [...errors.map(({ message }) => message), ...[...checks, ...steps].map((told) => told.detail)].includes(detail)
+const isToldBelow = ({ title, code, detail, errors = [], checks = [], steps = [] }: ProblemView): boolean =>
+  (code === 'invalid_request' && errors.length > 0) ||
+  [`${title}.`, ...errors.map(({ message }) => message), ...[...checks, ...steps].map((told) => told.detail)].includes(
+    detail,
+  )
 
 export function refusalLines(problem: ProblemView, screen: Screen): string[] {
   const { title, code, detail, nextAction, retryAfter, requestId, errors = [], checks = [] } = problem
   const part = (name: string, text: string) => hanging(`  ${name.padEnd(6)}`, 8, text, screen.columns)
   return [
-    `${screen.paint('bad', title)} (${code})`,
+    `${screen.paint('bad', code === 'invalid_request' ? 'A value is not valid' : title)} (${code})`,
     // A reason that a field, a check or a step tells is not told twice.
     ...(isToldBelow(problem) ? [] : part('why', detail)),
-    ...errors.flatMap(({ field, message }) => part('', /^[A-Z]/.test(message) ? message : `${field} ${message}`)),
+    ...fieldSentences(errors).flatMap((sentence, index) =>
+      part(index === 0 && isToldBelow(problem) ? 'why' : '', sentence),
+    ),
+    ...[...(problem.losses ?? []), ...(problem.reasons ?? [])].flatMap((each) => part('', findingText(each))),
     ...checkLines(checks, screen),
     ...[...(problem.steps ?? []), ...(problem.rollback ?? [])].flatMap((step) => stepLines(step, screen)),
     ...part('next', nextAction),

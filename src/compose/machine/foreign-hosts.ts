@@ -5,19 +5,10 @@ import { takeOut } from '../../edge/adopt/take-out.ts'
 import { testWithout } from '../../edge/adopt/test-without.ts'
 import { refusalSentence } from '../../edge/reading/refusal.ts'
 import { sentenceOf } from '../../model/errors.ts'
-import type { Adoption } from '../../model/finding.ts'
+import type { Adoption, SiteFinding } from '../../model/options/adoption.ts'
 import type { ForeignHosts } from '../../operate/import.ts'
 import { UsageError } from '../../terminal/declare.ts'
-
-/** What a site is judged by, from the configuration. */
-const worldOf = ({ servers, edge }: Pick<Config, 'servers' | 'edge'>) => ({
-  ports: edge,
-  serverAt: (address: string) => {
-    const isLoopback = address.startsWith('127.') || address === '::1'
-    const exact = servers.targets.find((id) => servers.addresses[id] === address)
-    return exact ?? (isLoopback ? servers.targets.find((id) => id === servers.primary) : undefined)
-  },
-})
+import { siteWorldOf } from '../edges.ts'
 
 /** `tests`: nginx tests what is left when a site is taken out. Then what it refuses cannot be adopted. */
 export async function nginxSites(config: Config, folder: string | undefined, tests: boolean): Promise<ForeignHosts> {
@@ -27,11 +18,20 @@ export async function nginxSites(config: Config, folder: string | undefined, tes
   if (folder !== undefined && tests)
     throw new UsageError('--test is for the nginx of this machine. Leave the folder out.')
   const sites = folder === undefined && edge ? sitesOfEdge(edge) : sitesOfFolder(folder ?? '')
-  const adoptions = judgeSites(sites, worldOf(config))
+  const adoptions = judgeSites(sites, siteWorldOf(config))
   if (!tests || !edge) return { adoptions, unreadable: sites.unreadable }
   const tested: Adoption[] = []
   for (const adoption of adoptions) tested.push(await testedOn(edge, sites, adoption))
   return { adoptions: tested, unreadable: sites.unreadable }
+}
+
+/** Every directive of the site of a host that does not stay as it is. Empty if the Primary's nginx has no such site. */
+export async function findingsOf(config: Config, file: string, host: string): Promise<readonly SiteFinding[]> {
+  if (!config.edges[config.servers.primary])
+    throw new UsageError(`By ${file} the Primary's nginx is not on this machine. Leave --config out.`)
+  const { adoptions } = await nginxSites(config, undefined, false)
+  const found = adoptions.find((adoption) => adoption.host === host)
+  return found ? [...found.changed, ...found.lost, ...found.refused] : []
 }
 
 async function testedOn(edge: TestedEdge, sites: Sites, adoption: Adoption): Promise<Adoption> {
@@ -54,7 +54,7 @@ async function whyNotWithout(edge: TestedEdge, sites: Sites, host: string): Prom
 export async function proxyManagerHosts(config: Config, file: string): Promise<ForeignHosts> {
   const { readProxyManager } = await import('../../store/dialects/proxy-manager.ts')
   try {
-    return { adoptions: judgeProxyManager(readProxyManager(file), file, worldOf(config).serverAt), unreadable: [] }
+    return { adoptions: judgeProxyManager(readProxyManager(file), file, siteWorldOf(config).serverAt), unreadable: [] }
   } catch (error) {
     throw new UsageError(`${file} is not a database of Nginx Proxy Manager that can be read: ${sentenceOf(error)}`)
   }

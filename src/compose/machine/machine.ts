@@ -1,3 +1,4 @@
+import type { SiteHere } from '../../cli/commands/adopt.ts'
 import type { Config } from '../../config/config.ts'
 import type { Machine } from '../../operate/commands.ts'
 import type { EdgeMachine } from '../../operate/edge/commands.ts'
@@ -167,4 +168,11 @@ async function openTrust(config: Config) {
   const { EdgeTrust } = await import('../../edge/authority/trust.ts')
   const shelf = await openShelf(config)
   return { trust: new EdgeTrust({ shelf, instance: 'console', now: Date.now }), close: shelf.close }
+}
+
+/** What the nginx of this machine says about the site of a host. */
+export const siteHere: SiteHere = async (file, host) => {
+  const { configIn } = await import('../../operate/commands.ts')
+  const { findingsOf } = await import('./foreign-hosts.ts')
+  return findingsOf(await configIn(file), file, host)
 }

@@ -1,7 +1,10 @@
 import { parseAddress } from '../../model/address.ts'
-import type { Adoption, SiteFinding } from '../../model/finding.ts'
+import type { Adoption, SiteFinding } from '../../model/options/adoption.ts'
+import type { ExposureOptions } from '../../model/options/grammar.ts'
 import { parseListens } from '../reading/text/listen.ts'
+import type { NamedFiles } from '../settings.ts'
 import { requestHeaderVerdict, verdictOf } from './directive-table.ts'
+import { type Level, type ReadSiteOptions, SiteOptions } from './site-options.ts'
 import type { SiteDirective } from './site-text.ts'
 
 /** What a site is judged by, beside its own text. */
@@ -11,6 +14,8 @@ export interface SiteWorld {
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** The id of the deployment target with this address. The loopback stands for the edge's own server. */
   readonly serverAt: (address: string) => string | undefined
+  /** Files that options can name. Default: none. */
+  readonly named?: NamedFiles | undefined
 }
 
 /** The names of a server block, in lower case. */
@@ -44,10 +49,15 @@ class SiteJudge {
   #certificate: Partial<Record<'certificateFile' | 'keyFile', string>> = {}
   #redirects = false
   #plainProxy: SiteDirective | undefined
+  /** The first request of a backend by HTTPS. */
+  #securePass: SiteDirective | undefined
+  #block: SiteOptions
+  readonly #optionsOf: { readonly tls: boolean; readonly read: ReadSiteOptions }[] = []
 
   constructor(host: string, world: SiteWorld) {
     this.#host = host
     this.#world = world
+    this.#block = new SiteOptions(host)
   }
 
   result(blocks: readonly SiteDirective[]): Adoption {
@@ -58,19 +68,22 @@ class SiteJudge {
     if (first && this.#redirects && !this.#tls)
       this.#refuse(first, 'It redirects to HTTPS, which this nginx does not serve for it.')
     if (this.#plainProxy && this.#tls) this.#lose(this.#plainProxy, 'HTTP is redirected to HTTPS.')
+    const options = this.#options()
+    if (this.#securePass && !options?.backendTls) this.#refuse(this.#securePass, UNCHECKED)
     const { certificateFile, keyFile } = this.#certificate
     return {
       host: this.#host,
       ...(backend && others.length === 0 && { backend }),
       tls: this.#tls,
+      ...(options && { options }),
       ...(this.#tls &&
         certificateFile !== undefined &&
         keyFile !== undefined && { certificate: { certificateFile, keyFile } }),
       files: [...new Set(blocks.map(({ path }) => path))],
-      carried: this.#carried,
-      changed: this.#changed,
-      lost: this.#lost,
-      refused: this.#refused,
+      carried: inOrder(this.#carried),
+      changed: inOrder(this.#changed),
+      lost: inOrder(this.#lost),
+      refused: inOrder(this.#refused),
     }
   }
 
@@ -80,11 +93,36 @@ class SiteJudge {
     if (others.length > 0) this.#refuse(server, 'The same block serves other names as well.')
     const tls = this.#listens(server)
     const isRedirected = block.some((each) => each.name === 'if' && isForPlain(each) && this.#isRedirect(each))
+    this.#block = new SiteOptions(this.#host, this.#world.named, () => this.#securePass !== undefined)
     const answer = this.#content(block, variablesIn(block, new Map()), server, [])
     if (answer.kind === 'redirect') this.#redirects = true
     if (answer.kind === 'none') this.#refuse(server, STATIC_ROOT)
     if (answer.kind === 'proxy' && tls !== 'tls' && !isRedirected) this.#plainProxy = server
     if (answer.kind === 'proxy' && tls !== 'plain') this.#tls = true
+    if (answer.kind === 'proxy') this.#optionsOf.push({ tls: tls !== 'plain', read: this.#block.read() })
+    else for (const each of this.#block.directives) this.#lose(each, 'The redirect is answered by Drawbridge.')
+  }
+
+  /** The options of the site. A block for visitors without TLS beside one with TLS becomes a redirect, which has none. */
+  #options(): ExposureOptions | undefined {
+    const [decides, ...others] = this.#optionsOf.toSorted((a, b) => Number(b.tls) - Number(a.tls))
+    if (!decides) return undefined
+    const isOther = ({ read }: typeof decides) =>
+      JSON.stringify(read.options) !== JSON.stringify(decides.read.options) && !decides.tls
+    for (const other of others.filter(isOther))
+      for (const each of other.read.carried) this.#lose(each, 'Another server block of the host has other settings.')
+    for (const { carried, changed, unsaid } of [decides, ...others].map(({ read }) => read)) {
+      for (const each of carried) this.#carry(each)
+      for (const { directive, sentence } of changed) this.#changed.push(finding(directive, sentence))
+      for (const each of unsaid) this.#judge(each, verdictOf(each.name))
+    }
+    const { options } = decides.read
+    if (this.#tls || !options?.headers?.hsts) return options
+    // No browser heeds it without TLS.
+    const { hsts: _, ...headers } = options.headers
+    const { headers: __, ...rest } = options
+    const left = { ...rest, ...(Object.keys(headers).length > 0 && { headers }) }
+    return Object.keys(left).length > 0 ? left : undefined
   }
 
   /** Whether a block is for visitors with TLS, without, or for both. */
@@ -132,7 +170,7 @@ class SiteJudge {
         if (each === redirect) this.#redirect(each)
         if (name !== 'if' || isAlways(each)) answer = { kind: 'redirect' }
         else this.#redirects = true
-      } else this.#other(each)
+      } else this.#other(each, levelOf(around))
     }
     if (passes[0] && !setsHost(block, outer)) this.#lose(passes[0], OWN_HOST)
     return answer
@@ -141,8 +179,7 @@ class SiteJudge {
   /** The answer of the location, if it is the one for `/`. */
   #location(location: SiteDirective, variables: Variables, outer: readonly SiteDirective[]): Answer | undefined {
     const { args, block = [] } = location
-    const path = args.at(-1) ?? ''
-    const isMain = args.length === 1 ? path === '/' : args[0] === '^~' && path === '/'
+    const isMain = isForAll(location)
     const inner = variablesIn(block, variables)
     if (isChallenge(args)) {
       this.#lose(location, 'Challenges for certificates are answered by Drawbridge.')
@@ -171,25 +208,28 @@ class SiteJudge {
   #proxyPass(pass: SiteDirective, variables: Variables, around: SiteDirective): void {
     const found = this.#authorityOf(filled(pass.args[0] ?? '', variables), around)
     if ('refused' in found) this.#refuse(pass, found.refused)
-    else this.#backend(pass, found.authority)
+    else this.#backend(pass, found.authority, found.isHttps)
   }
 
   /** The address and port of the one server behind a URL. */
-  #authorityOf(url: string, around: SiteDirective): { readonly authority: string } | { readonly refused: string } {
+  #authorityOf(
+    url: string,
+    around: SiteDirective,
+  ): { readonly authority: string; readonly isHttps: boolean } | { readonly refused: string } {
     const [, protocol, authority = '', uri = ''] = /^(https?):\/\/([^/]+)(\/.*)?$/.exec(url) ?? []
     if (url.includes('$')) return { refused: 'The address of its backend depends on the request.' }
     if (protocol === undefined || authority.startsWith('unix'))
       return { refused: 'Its backend has no address and port.' }
-    if (protocol === 'https') return { refused: 'Its backend is asked by HTTPS.' }
     const isWhole = uri === '' || (uri === '/' && around.name === 'location' && around.args.at(-1) === '/')
     if (!isWhole) return { refused: 'The backend is asked for another path than the visitor asks for.' }
     const upstream = this.#world.upstreams.get(authority)
     if (upstream && upstream.length !== 1) return { refused: 'Several backends share the requests.' }
-    return { authority: upstream?.[0] ?? authority }
+    return { authority: upstream?.[0] ?? authority, isHttps: protocol === 'https' }
   }
 
-  #backend(pass: SiteDirective, authority: string): void {
-    const [, named = '', port = '80'] = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(authority) ?? []
+  #backend(pass: SiteDirective, authority: string, isHttps: boolean): void {
+    if (isHttps) this.#securePass ??= pass
+    const [, named = '', port = isHttps ? '443' : '80'] = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(authority) ?? []
     const address = named === 'localhost' ? '127.0.0.1' : parseAddress(named.replace(/^\[(.*)\]$/, '$1'))
     const server = address === undefined ? undefined : this.#world.serverAt(address)
     if (server === undefined) {
@@ -218,8 +258,9 @@ class SiteJudge {
     this.#changed.push(finding(directive, 'HTTP is redirected to HTTPS with status 308.'))
   }
 
-  #other(directive: SiteDirective): void {
+  #other(directive: SiteDirective, level: Level | undefined): void {
     const { name, args } = directive
+    if (level && this.#block.take(directive, level)) return
     const isSame = SAME_VALUES[name]?.includes(args[0]?.toLowerCase() ?? '') ?? false
     this.#judge(directive, isSame ? { kind: 'same' } : verdictOf(name))
   }
@@ -246,6 +287,13 @@ class SiteJudge {
   #refuse = (directive: SiteDirective, sentence: string) => void this.#refused.push(finding(directive, sentence))
 }
 
+/** Undefined for a location for some of the paths: options are for all of them. */
+const levelOf = (around: SiteDirective): Level | undefined =>
+  around.name === 'server' ? 'server' : isForAll(around) ? 'location' : undefined
+
+const isForAll = ({ args }: SiteDirective): boolean => args.at(-1) === '/' && (args.length === 1 || args[0] === '^~')
+
+const UNCHECKED = 'Its backend is asked by HTTPS, and no authority of the configuration checks it.'
 const STATIC_ROOT = 'It does not pass every request on to a backend.'
 
 /** Values that an exposure has, too. */
@@ -266,6 +314,10 @@ const finding = ({ name, path, line }: SiteDirective, sentence: string): SiteFin
   line,
   sentence,
 })
+
+/** In the order of the lines. Files stay in the order of nginx. */
+const inOrder = (findings: readonly SiteFinding[]): SiteFinding[] =>
+  [...Map.groupBy(findings, ({ file }) => file).values()].flatMap((some) => some.toSorted((a, b) => a.line - b.line))
 
 type Variables = ReadonlyMap<string, string>
 

@@ -1,6 +1,6 @@
 import { parseAddress } from '../../model/address.ts'
 import { parseName } from '../../model/dns-name.ts'
-import type { Adoption, SiteFinding } from '../../model/finding.ts'
+import type { Adoption, SiteFinding } from '../../model/options/adoption.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseName } from '../../model/dns-name.ts'
-import type { Adoption } from '../../model/finding.ts'
+import type { Adoption } from '../../model/options/adoption.ts'
 import { EdgeFault } from '../contract.ts'
-import { expandGlob, type Folders, isGlob } from '../reading/text/glob.ts'
+import { pathsOf } from '../reading/include-drafts.ts'
 import { UnreadableText } from '../reading/text/tokens.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { judgeSite, namesOf, type SiteWorld } from './judge-site.ts'
@@ -131,17 +131,6 @@ class SiteFiles {
       return undefined
     }
   }
-}
-
-/** The files that an include names. Relative ones start at `prefix`. */
-export function pathsOf(pattern: string, prefix: string): readonly string[] {
-  const absolute = pattern.startsWith('/') ? pattern : `${prefix}/${pattern}`
-  return isGlob(absolute) ? expandGlob(absolute, FOLDERS) : [absolute]
-}
-
-const FOLDERS: Folders = {
-  list: (folder) => (existsSync(folder) && statSync(folder).isDirectory() ? readdirSync(folder) : []),
-  exists: existsSync,
 }
 
 const filesBelow = (folder: string): string[] =>

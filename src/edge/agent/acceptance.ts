@@ -47,6 +47,7 @@ export class Acceptance {
     const contents = new Map(files.map(({ path, content }) => [path, content]))
     for (const file of files) {
       const parsed = pathOf(file.path)
+      if (parsed.kind === 'adopted') throw refused(file.path, 'An agent leaves hand-written sites alone')
       if (parsed.kind === 'base') throw refused(file.path, 'The agent alone writes it')
       if (parsed.kind === 'released' && file.link !== undefined) throw refused(file.path, 'It cannot be a link')
       // Whether a link stood there before is checked when it is put back.

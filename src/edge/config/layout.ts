@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { parseName } from '../../model/dns-name.ts'
+import { isPlanId } from '../../model/exposure.ts'
 
 // The layout of an edge's folder. Drawbridge reads and writes only these paths there.
 export const BASE_FILE = 'drawbridge.conf'
@@ -51,9 +52,18 @@ export const releasedPlace = (folder: string, path: string): string =>
   `${releasedFolder(folder)}/${path.slice(RELEASED.length)}`
 export const isReleased = (path: string): boolean => path.startsWith(RELEASED)
 
+/** The record of a hand-written site that a plan has taken out of its files. It lies beside the edge's folder, with the files as they were. */
+const ADOPTED = 'adopted/'
+export const adoptedFile = (planId: string): string => `${ADOPTED}${planId}`
+export const adoptedPlace = (folder: string, path: string): string =>
+  `${folder}-adopted/${path.slice(ADOPTED.length)}/record.json`
+export const isAdopted = (path: string): boolean => path.startsWith(ADOPTED)
+/** Whether a path is none of the generations. */
+export const isOutside = (path: string): boolean => isReleased(path) || isAdopted(path)
+
 /** The absolute path of a file of the edge. */
 export const placeOf = (folder: string, path: string): string =>
-  isReleased(path) ? releasedPlace(folder, path) : join(folder, path)
+  isReleased(path) ? releasedPlace(folder, path) : isAdopted(path) ? adoptedPlace(folder, path) : join(folder, path)
 
 export const hostEntry = (host: string): string => `tls/hosts/${host}.map`
 
@@ -68,6 +78,7 @@ export type Path =
   | { readonly kind: 'lines' | 'block' | 'certificate entry'; readonly host: string }
   | { readonly kind: 'certificate'; readonly id: string; readonly secret: boolean }
   | { readonly kind: 'released'; readonly host: string; readonly secret: boolean }
+  | { readonly kind: 'adopted'; readonly planId: string }
 
 /** Throws for a path that is not in this layout: it may come from a journal or a backup. */
 export function parsePath(path: string): Path {
@@ -80,6 +91,8 @@ export function parsePath(path: string): Path {
   if (entry !== undefined && isHost(entry)) return { kind: 'certificate entry', host: entry }
   const [, released, ending] = /^released\/(.+)\.(conf|crt|key)$/.exec(path) ?? []
   if (released !== undefined && isHost(released)) return { kind: 'released', host: released, secret: ending === 'key' }
+  const adopted = /^adopted\/(.+)$/.exec(path)?.[1]
+  if (adopted !== undefined && isPlanId(adopted)) return { kind: 'adopted', planId: adopted }
   const pem = /^tls\/(?:(certificate|key)s\/|more\/)([0-9a-f]{32})(?:\.(certificate|key)-[2-4])?\.map$/.exec(path)
   const [, first, id = '', further] = pem ?? []
   if ((first === undefined) !== (further === undefined)) {

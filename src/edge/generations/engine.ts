@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { placesOf } from '../config/gathered.ts'
-import { isReleased, isSecret } from '../config/layout.ts'
+import { isAdopted, isOutside, isReleased, isSecret } from '../config/layout.ts'
 import { type EdgeChange, EdgeFault, type EdgeFile, type EdgePoint, type EdgeProposal } from '../contract.ts'
 import type { Fences } from '../files/fences.ts'
 import { faultOf, hashOfFound } from '../files/files.ts'
@@ -19,6 +19,14 @@ export interface EngineParts extends RefreshParts {
   readonly assertValid: () => Promise<void>
   readonly assertNoDebugLog: () => Promise<void>
   readonly installReleased: (released: readonly EdgeFile[]) => Promise<Replaced>
+  /** Prepares what a change does to hand-written sites. */
+  readonly prepareSites: (records: readonly EdgeFile[]) => Promise<SiteChange>
+}
+
+/** What a change does to files of others. One of `takeBack` and `keep` is called, once. */
+export interface SiteChange extends Replaced {
+  /** Takes server blocks out of their files. Called when nginx would load entries in their place. */
+  takeOut(): void
 }
 
 interface Proposed {
@@ -130,7 +138,7 @@ export class GenerationEngine {
    * one bad change is looked for: with more of them the others go one by one, behind newcomers.
    */
   async #generation(proposed: readonly Proposed[], turn: { assertHeld(): void }): Promise<void> {
-    let left: readonly Proposed[] = onlyOneWithLinks(this.#possible(proposed))
+    let left: readonly Proposed[] = orOneAlone(this.#possible(proposed))
     let hasFailed = false
     for (let attempt = 1; left.length > 0; ) {
       const tried = await this.#try(left)
@@ -157,7 +165,7 @@ export class GenerationEngine {
   #possible(proposed: readonly Proposed[]): Proposed[] {
     const { present } = this.#parts
     return passing(proposed, ({ change }) => {
-      for (const { path } of change.files) if (!isReleased(path)) placesOf(path)
+      for (const { path } of change.files) if (!isOutside(path)) placesOf(path)
       assertExpected(change, (path) => hashOfFound(path, present.look(path)))
     })
   }
@@ -223,29 +231,35 @@ export class GenerationEngine {
     staged: Staged,
     turn: { assertHeld(): void },
   ): Promise<'entered' | readonly Proposed[]> {
-    const { folder, fences, present, reload, installReleased } = this.#parts
+    const { folder, fences, present, reload, installReleased, prepareSites } = this.#parts
     reach(proposed, 'staged')
     const former = present.number
     const unfenced = passing(proposed, ({ member: { work } }) => fences.claim(work.fences).assertNewest())
     if (unfenced.length < proposed.length) return unfenced
     await fences.claim(proposed.flatMap(({ member }) => member.work.fences ?? [])).record()
-    const released = await installReleased(
-      proposed.flatMap(({ change }) => change.files).filter(({ path }) => isReleased(path)),
-    )
+    const files = proposed.flatMap(({ change }) => change.files)
+    const released = await installReleased(files.filter(({ path }) => isReleased(path)))
+    const sites = await prepareSites(files.filter(({ path }) => isAdopted(path))).catch((error: unknown) => {
+      released.takeBack()
+      throw error
+    })
     // From here to the rename nothing waits.
     const ready = this.#ready(proposed, turn)
     if (ready.length < proposed.length || !isUpToDate(staged)) {
+      sites.takeBack()
       released.takeBack()
       return ready
     }
     try {
       await enter(folder, staged)
+      sites.takeOut()
       reach(proposed, 'swapped')
       turn.assertHeld()
       await reload()
       reach(proposed, 'reloaded')
     } catch (error) {
       turn.assertHeld()
+      sites.takeBack()
       released.takeBack()
       if (former !== undefined) await enter(folder, generationAt(folder, former))
       await discard(staged)
@@ -253,6 +267,7 @@ export class GenerationEngine {
       throw faultOf(folder, error)
     }
     released.keep()
+    sites.keep()
     this.#served.push(...proposed.map(({ member }) => member))
     this.#forgetOld(staged.number, former)
     return 'entered'
@@ -270,10 +285,15 @@ export class GenerationEngine {
   }
 }
 
-/** An undo that puts a symbolic link back replaces a whole gathered file, so it has a generation of its own. */
-function onlyOneWithLinks(proposed: readonly Proposed[]): readonly Proposed[] {
-  const linking = proposed.find(({ change }) => change.files.some(({ link }) => link !== undefined))
-  return linking ? [linking] : proposed
+/**
+ * An undo that puts a symbolic link back replaces a whole gathered file, and a change of a hand-written site may meet an edit of others:
+ * each has a generation of its own.
+ */
+function orOneAlone(proposed: readonly Proposed[]): readonly Proposed[] {
+  const alone = proposed.find(({ change }) =>
+    change.files.some(({ path, link }) => link !== undefined || isAdopted(path)),
+  )
+  return alone ? [alone] : proposed
 }
 
 /** The changes that pass a check. The others are refused with what the check throws. */

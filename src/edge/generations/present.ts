@@ -11,7 +11,7 @@ import {
   placesOf,
   siblingsOf,
 } from '../config/gathered.ts'
-import { BASE_FILE, blockFile, CURRENT, GENERATIONS, linesFile, parsePath } from '../config/layout.ts'
+import { BASE_FILE, blockFile, CURRENT, GENERATIONS, isOutside, linesFile, parsePath } from '../config/layout.ts'
 import { generationIn, isOfFirstLayout } from '../config/render-base.ts'
 import { idInEntry } from '../config/render-certificate.ts'
 import { isBlockWithOptions } from '../config/render-options.ts'
@@ -57,7 +57,7 @@ export class PresentGeneration {
   look(path: string): Found {
     const { kind } = parsePath(path)
     const { number } = this
-    if (kind === 'base' || kind === 'released' || number === undefined) return lookAt(this.#folder, path)
+    if (kind === 'base' || isOutside(path) || number === undefined) return lookAt(this.#folder, path)
     return this.#lookIn(number, path)
   }
 
@@ -86,7 +86,7 @@ export class PresentGeneration {
   hasStood(path: string, hash: string): boolean {
     if (hashOfFound(path, this.look(path)).hash === hash) return true
     const { kind } = parsePath(path)
-    if (kind === 'base' || kind === 'released') return false
+    if (kind === 'base' || isOutside(path)) return false
     return numbersIn(join(this.#folder, GENERATIONS)).some(
       (number) => hashOfFound(path, this.#lookIn(number, path)).hash === hash,
     )

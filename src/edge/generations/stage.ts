@@ -108,7 +108,8 @@ function keepBeside(folder: string, written: readonly { readonly file: string; r
   const lines = written.filter(({ file, text }) => typeof text === 'string' && !isSecretFile(file))
   if (lines.length === 0) return
   try {
-    mkdirSync(join(folder, KEPT_FOLDER), { recursive: true, mode: 0o700 })
+    // Not recursive: a generation that was discarded meanwhile must not come back.
+    mkdirSync(join(folder, KEPT_FOLDER), { mode: 0o700 })
     for (const { file } of lines) linkSync(join(folder, file), join(folder, keptFile(file)))
   } catch {
     // The disk may be full, or another process has discarded the generation.

@@ -1,4 +1,4 @@
-import { isReleased } from '../config/layout.ts'
+import { isOutside } from '../config/layout.ts'
 import type { EdgeChange, EdgeFile } from '../contract.ts'
 import { keepUsedCertificates } from '../files/certificates-in-use.ts'
 import { assertStaging, faultOf } from '../files/files.ts'
@@ -13,8 +13,8 @@ export interface TrialParts {
   readonly base: NewGeneration['base']
   /** Changes the base file to what the administrator's files allow. False if it has nothing to do with the refusal. */
   readonly adapt: (refusal: Refusal) => boolean
-  /** Whether nginx would load the configuration with the staged generation. `released`: files that come with it, outside the folder. */
-  readonly test: (staged: Staged, released: readonly EdgeFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
+  /** Whether nginx would load the configuration with the staged generation. `outside`: files that come with it, outside the folder. */
+  readonly test: (staged: Staged, outside: readonly EdgeFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
 }
 
 export type Change = Pick<EdgeChange, 'files' | keyof Manner>
@@ -45,9 +45,9 @@ export class Trials {
     signal?: AbortSignal,
     begun?: () => void,
   ): Promise<Refusal | undefined> {
-    const released = changes.flatMap(({ files }) => files).filter(({ path }) => isReleased(path))
+    const outside = changes.flatMap(({ files }) => files).filter(({ path }) => isOutside(path))
     try {
-      const testing = this.#parts.test(staged, released, signal)
+      const testing = this.#parts.test(staged, outside, signal)
       begun?.()
       const [refusal] = await Promise.all([testing, staged.durable])
       if (refusal) await discard(staged)
@@ -79,7 +79,7 @@ export class Trials {
     )
     const draft = new Draft(present)
     for (const change of changes)
-      for (const file of change.files) if (kept.has(file) && !isReleased(file.path)) draft.put(file, change)
+      for (const file of change.files) if (kept.has(file) && !isOutside(file.path)) draft.put(file, change)
     return draft.texts
   }
 }

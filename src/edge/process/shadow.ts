@@ -6,6 +6,7 @@ import { createFile } from '../../primitives/durable-file.ts'
 import { BASE_FILE, CURRENT, placeOf, releasedPlace, SHADOW_PREFIX } from '../config/layout.ts'
 import type { EdgeFile } from '../contract.ts'
 import { assertStaging, withEdgeFaults } from '../files/files.ts'
+import { Drafts } from '../reading/include-drafts.ts'
 import { includesOurs, readMainFile } from '../reading/main-file.ts'
 import type { Refusal } from '../reading/refusal.ts'
 import { rewrite } from '../reading/text/directives.ts'
@@ -17,6 +18,8 @@ interface Tested {
   /** The absolute path of the generation. */
   readonly folder: string
   readonly released: readonly EdgeFile[]
+  /** The texts that files of others would have, by the path by which nginx includes them. */
+  readonly others: ReadonlyMap<string, string>
 }
 
 /**
@@ -25,13 +28,14 @@ interface Tested {
  */
 export async function testShadow(
   settings: EdgeSettings,
-  { folder, released }: Tested,
+  { folder, released, others }: Tested,
   signal?: AbortSignal,
 ): Promise<Refusal | undefined> {
   await assertStaging(settings.folder)
   const main = await readMainFile(settings)
   const shadow = join(dirname(settings.config), `${SHADOW_PREFIX}${process.pid}-${randomBytes(8).toString('hex')}`)
   const drafts = new Map(released.map(({ path }, at) => [path, join(folder, `released-${at}`)]))
+  const drafted = new Drafts(folder, settings.config, others)
   const included = [
     ...includedFiles(settings.folder).map((path) =>
       path === join(settings.folder, BASE_FILE) ? join(folder, BASE_FILE) : path,
@@ -49,13 +53,18 @@ export async function testShadow(
     const text = rewrite(main, (directive) =>
       includesOurs(directive, settings) ? included.map((path) => `include ${path};`).join(' ') : undefined,
     )
-    await withEdgeFaults(shadow, () => createFile(shadow, text, 0o600, false))
+    const led = others.size === 0 ? text : drafted.led(text)
+    for (const [path, draft] of drafted.written) await withEdgeFaults(path, () => createFile(path, draft, 0o600, false))
+    await withEdgeFaults(shadow, () => createFile(shadow, led, 0o600, false))
     const refusal = await testConfiguration(settings, shadow, signal)
     return refusal?.file === undefined
       ? refusal
-      : { ...refusal, file: liveName(settings, folder, drafts, shadow, refusal.file) }
+      : {
+          ...refusal,
+          file: drafted.originalOf(refusal.file) ?? liveName(settings, folder, drafts, shadow, refusal.file),
+        }
   } finally {
-    await Promise.all([shadow, ...drafts.values()].map((path) => rm(path, { force: true })))
+    await Promise.all([shadow, ...drafts.values(), ...drafted.written.keys()].map((path) => rm(path, { force: true })))
   }
 }
 

@@ -2,12 +2,14 @@ import type { BackendProtocol } from '../../model/evidence.ts'
 
 /** Where a server block listens. `tls` belongs to the address and port: `ssl` in one block applies to all blocks there. */
 export interface ListenPlace {
-  /** `*`, `127.0.45.23`, `[::]` or `unix:…`. */
+  /** `*`, `127.0.45.23`, `[::]`, `unix:…`, or a host name, whose address only nginx knows. */
   readonly address: string
   /** Null for a unix socket. */
   readonly port: number | null
   readonly tls: boolean
   readonly defaultServer: boolean
+  /** Visitors come through a proxy that speaks the PROXY protocol. Belongs to the address and port, like `tls`. Absent: they do not. */
+  readonly proxyProtocol?: true
 }
 
 export interface ProxyTarget {
@@ -48,6 +50,15 @@ export interface ServedHost extends Omit<ServerBlock, 'names'> {
   readonly host: string
 }
 
+/** A name of a server block that stands for many hosts: `*.example.org`, `.example.org`, `www.*`, or a pattern (`~…`). */
+export interface ServedPattern {
+  readonly name: string
+  readonly kind: 'wildcard' | 'pattern'
+  readonly configPath: string
+  readonly line: number
+  readonly tls: boolean
+}
+
 export interface ServerMatch {
   /** `unknown`: a pattern of the block cannot be evaluated here and might match. Otherwise another block answers. */
   readonly how: 'exact' | 'leading_wildcard' | 'trailing_wildcard' | 'regex' | 'default' | 'unknown'
@@ -75,6 +86,8 @@ export interface ServedMap {
   /** Sorted by name. Each name occurs once. */
   readonly hosts: readonly ServedHost[]
   find(host: string): ServedHost | undefined
+  /** In the order of the configuration, at most 1,000. Absent: an agent does not tell them. */
+  readonly patterns?: readonly ServedPattern[]
   readonly broken: readonly BrokenPlace[]
   /** Those of the files that are read: in the main, events and http contexts. */
   readonly debugLogs: readonly DebugLog[]

@@ -2,7 +2,7 @@ import type { EdgeMap, Rival, ServedMap } from './contract.ts'
 import type { ServedList } from './served-list.ts'
 import type { GatheredHosts, ServerIndex } from './servers/server-index.ts'
 
-type Facts = Pick<ServedMap, 'broken' | 'debugLogs' | 'fingerprint' | 'changedAt'>
+type Facts = Pick<ServedMap, 'broken' | 'debugLogs' | 'patterns' | 'fingerprint' | 'changedAt'>
 
 export function edgeMap(index: ServerIndex, own: GatheredHosts, { hosts, byName }: ServedList, facts: Facts): EdgeMap {
   return {

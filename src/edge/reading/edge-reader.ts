@@ -3,12 +3,13 @@ import { sharedNextRun } from '../../primitives/shared-run.ts'
 import { Slices } from '../../primitives/slices.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { BaseFile } from './base-file.ts'
-import type { EdgeMap, EdgeReader } from './contract.ts'
+import type { EdgeMap, EdgeReader, ServedPattern } from './contract.ts'
 import { edgeMap } from './edge-map.ts'
 import { GatheredHostsReader } from './gathered-hosts.ts'
 import type { Parsed } from './parsed.ts'
 import { ParsedConfiguration } from './parsed-configuration.ts'
 import { NO_HOSTS, type ServedList, withChanges } from './served-list.ts'
+import { servedPatterns } from './served-patterns.ts'
 import { ServerIndex } from './servers/server-index.ts'
 
 const SLICE_MS = 4
@@ -17,6 +18,7 @@ interface Reading {
   readonly parsed: Parsed
   readonly index: ServerIndex
   readonly list: ServedList
+  readonly patterns: readonly ServedPattern[]
   readonly fingerprint: string
   readonly map: EdgeMap
 }
@@ -50,11 +52,12 @@ export function edgeReader(settings: Pick<EdgeSettings, 'config' | 'pidFile' | '
       (host) => index.served(host, hosts),
       slices,
     )
+    const patterns = latest && isKnown ? latest.patterns : await servedPatterns(parsed.servers, slices)
     const changedAt = Math.max(present.changedAt, gathering.changedAt, parsed.trace.changedAt)
     const { broken, debugLogs } = parsed
-    const map = edgeMap(index, hosts, list, { broken, debugLogs, fingerprint, changedAt })
+    const map = edgeMap(index, hosts, list, { broken, debugLogs, patterns, fingerprint, changedAt })
     unlisted.clear()
-    latest = { parsed, index, list, fingerprint, map }
+    latest = { parsed, index, list, patterns, fingerprint, map }
     return map
   }
   return { read: sharedNextRun(readAgain) }

@@ -104,6 +104,7 @@ export const EdgeAnswer = Type.Union([
       closed({
         fingerprint: text(95),
         names: list(text(300), 1_000),
+        issuer: Type.Optional(text(100)),
         coversHost: Type.Boolean(),
         notBefore: Instant,
         notAfter: Instant,
@@ -139,6 +140,7 @@ const served = {
       port: nullable(Port),
       tls: Type.Boolean(),
       defaultServer: Type.Boolean(),
+      proxyProtocol: Type.Optional(Type.Literal(true)),
     }),
     1_000,
   ),

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditTrail } from '../../audit/trail.ts'
 import { hideCapabilities } from '../../authorize/credentials.ts'
 import type { AuditEntry } from '../../model/audit.ts'
-import { parseLabel, parseName } from '../../model/dns-name.ts'
+import { parseHost, parseLabel, parseName } from '../../model/dns-name.ts'
 import { type ErrorCode, Problem } from '../../model/errors.ts'
 import { isPlanId } from '../../model/exposure.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
@@ -75,7 +75,7 @@ async function recordRefusal(
   if (!action) return problem
   const { address: actor, network } = request.caller
   const { code } = problem
-  const about = subject(request.body)
+  const about = subject(request.body, request.params)
   const entry: AuditEntry = { at, actor, network, action, outcome: 'refused', code, ...about }
   const facts = { code, network, actor }
   try {
@@ -89,11 +89,13 @@ async function recordRefusal(
   }
 }
 
-/** The plan or host that a refused body names, if it can be read. */
-function subject(body: unknown): { planId?: string; host?: string } {
+/** The plan or host that a refused body or path names, if it can be read. */
+function subject(body: unknown, params: unknown): { planId?: string; host?: string } {
   const { planId, zone, subdomain } = (body ?? {}) as Record<string, unknown>
+  const { host } = (params ?? {}) as Record<string, unknown>
   if (typeof planId === 'string' && isPlanId(planId)) return { planId }
   const label = typeof subdomain === 'string' ? parseLabel(subdomain) : undefined
   const parent = typeof zone === 'string' ? parseName(zone) : undefined
-  return label && parent ? { host: `${label}.${parent}` } : {}
+  const named = typeof host === 'string' ? parseHost(host) : undefined
+  return label && parent ? { host: `${label}.${parent}` } : named ? { host: named } : {}
 }

@@ -1,5 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { ERRORS, type FieldError, Problem } from '../../model/errors.ts'
+import { MAX_BODY_GRAMMAR, OPTION_ID_GRAMMAR } from '../../model/options/grammar.ts'
 import { badFields, GRAMMAR_IN_WORDS } from '../../plan/desired.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
 
@@ -85,6 +86,22 @@ const FORMATS: Record<string, string> = {
   note: "must be one line of 1 to 200 letters, digits, spaces or . , : ; ! ? ( ) # / % & + = @ _ ' -",
 }
 
+/** The patterns of queries and options that have no name of their own, in words. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  '^(?:[1-9][0-9]?|1[0-9][0-9]|200)$': 'must be a whole number from 1 to 200',
+  '^(?:[1-9][0-9]{0,2}|1000)$': 'must be a whole number from 1 to 1000',
+  '^(?:[1-9][0-9]{0,3}|10000)$': 'must be a whole number from 1 to 10000',
+  '^[0-9]{1,15}$': 'must be a whole number, the position of an event or a line',
+  '^[0-9]{1,15}\\.plan_[0-9a-z]{26}$': 'must be nextCursor of the previous page',
+  '^[A-Za-z0-9_-]{1,1024}$': 'must be nextCursor of the previous page',
+  '^[a-z0-9._-]+(?:,[a-z0-9._-]+)*$': 'must be one name, or several separated by commas without spaces',
+  [MAX_BODY_GRAMMAR]: 'must be 0 or a size such as 50m: a whole number with k, m or g',
+  [OPTION_ID_GRAMMAR]: 'must be an id of the configuration: 1 to 32 lower-case letters, digits or hyphens',
+}
+
+/** Undefined for a pattern that has no words yet. */
+export const patternInWords = (pattern: string): string | undefined => GRAMMAR_IN_WORDS[pattern] ?? PATTERNS[pattern]
+
 function messageOf({ keyword, params, message }: Validation[number]): string {
   switch (keyword) {
     case 'required':
@@ -94,7 +111,7 @@ function messageOf({ keyword, params, message }: Validation[number]): string {
     case 'format':
       return FORMATS[String(params.format)] ?? 'has the wrong form'
     case 'pattern':
-      return GRAMMAR_IN_WORDS[String(params.pattern)] ?? 'has the wrong form; the API document describes it'
+      return patternInWords(String(params.pattern)) ?? 'has the wrong form; the API document describes it'
     case 'anyOf':
     case 'enum':
     case 'const':

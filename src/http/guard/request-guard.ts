@@ -20,7 +20,18 @@ declare module 'fastify' {
     /** Only callers on the internal network may use the route. */
     internalOnly?: boolean
     /** Refusals of this route are recorded in the audit with this action. */
-    audited?: 'plan' | 'token' | 'apply' | 'remove' | 'extend' | 'renew' | 'repair' | 'accept'
+    audited?:
+      | 'plan'
+      | 'token'
+      | 'apply'
+      | 'remove'
+      | 'extend'
+      | 'renew'
+      | 'repair'
+      | 'accept'
+      | 'mute'
+      | 'unmute'
+      | 'release'
     /** A probe of the machine itself. The Host header is not checked. */
     anyHost?: boolean
     /** Set on the routes for unsupported methods: the supported methods of the path. */

@@ -6,11 +6,11 @@ import type { WebhookReport } from '../../notify/webhook-report.ts'
 import type { PlanProgress, ProgressEvent } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
 import { publicEvent } from '../guard/public-view.ts'
-import { EventBody, EventQuery, WebhooksBody } from '../schemas/event-schemas.ts'
+import { EventBody, EventQuery, RecentEventsBody, RecentEventsQuery, WebhooksBody } from '../schemas/event-schemas.ts'
 import { PlanIdParams } from '../schemas/plan-schemas.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { ProgressBody } from '../schemas/run-schemas.ts'
-import { eventStream } from '../schemas/schema-parts.ts'
+import { eventStream, pageLimit } from '../schemas/schema-parts.ts'
 import { lastEventId, type SendEvents, type ServerSentEvent } from '../streams/event-stream.ts'
 import { tellAge, type Unconfirmed } from './age.ts'
 
@@ -41,6 +41,29 @@ export function eventRoutes(app: App, feed: EventFeed, send: SendEvents, unconfi
         tellAge(reply, unconfirmedMs())
         return toServerSent(events)
       })
+    },
+  )
+}
+
+/** Lists past events to internal callers, the newest first of all. */
+export function recentEventRoutes(app: App, feed: EventFeed, unconfirmedMs: Unconfirmed): void {
+  app.get(
+    '/api/events/recent',
+    {
+      config: { internalOnly: true },
+      schema: {
+        operationId: 'listEvents',
+        tags: ['events'],
+        summary: 'The newest events (internal network only)',
+        querystring: RecentEventsQuery,
+        response: { 200: RecentEventsBody, ...problems('invalid_request', 'internal_network_required') },
+      },
+    },
+    async ({ query }, reply) => {
+      const before = query.before === undefined ? undefined : Number(query.before)
+      const found = await feed.newest(filterOf(query), { before, limit: pageLimit(query.limit, 100) })
+      tellAge(reply, unconfirmedMs())
+      return { events: found.events.map(eventJson), head: found.head, nextBefore: found.nextBefore ?? null }
     },
   )
 }

@@ -3,7 +3,13 @@ import { parseHost } from '../../model/dns-name.ts'
 import { Problem } from '../../model/errors.ts'
 import { escapeText } from '../../model/escape-text.ts'
 import { latenciesOf, stripOf, uptimeOf } from '../../model/history.ts'
-import { type EdgeStanding, type HostStatus, hostsOutOfStep } from '../../model/host-status.ts'
+import {
+  type EdgeStanding,
+  type HostStatus,
+  hostsOutOfStep,
+  type Mute,
+  type ServedCertificate,
+} from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import type { HealthBody, HostRowBody, HostsBody } from '../schemas/status-schemas.ts'
 
@@ -33,15 +39,38 @@ export function hostRow(status: HostStatus, network: Network, at: number): HostR
     uptime24h: uptimeOf(history, at),
     strip: stripOf(history, at),
     latencies: latenciesOf(history),
-    certificate: certificate && { notAfter: new Date(certificate.notAfter).toISOString(), level: certificate.level },
+    certificate: certificate && certificateBody(host, certificate),
     expiresAt: timeText(expiresAt),
     ...(planId !== null && network === 'internal' && { planId }),
+    ...(status.port !== undefined && network === 'internal' && { port: status.port }),
     ...(isBlocked && network === 'internal' && { blocked: true }),
     ...(owner !== undefined && network === 'internal' && { owner }),
     ...(note !== undefined && network === 'internal' && { note }),
+    ...(status.mute && network === 'internal' && { muted: muteBody(status.mute) }),
     ...(fullCheck.secondary && network === 'internal' && { secondary: fullCheck.secondary }),
   }
 }
+
+export const muteBody = ({ since, until, by, note }: Mute): NonNullable<HostRowBody['muted']> => ({
+  since: timeText(since),
+  until: timeText(until),
+  by,
+  ...(note !== undefined && { note }),
+})
+
+const certificateBody = (host: string, { notAfter, level, issuer, names }: ServedCertificate) => ({
+  notAfter: new Date(notAfter).toISOString(),
+  level,
+  ...(issuer !== undefined && { issuer, names: [...(names ?? [host])] }),
+})
+
+export const patternBody = ({ name, kind, configPath, line, tls }: Board['patterns'][number]) => ({
+  name: escapeText(name),
+  kind,
+  configPath: escapeText(configPath),
+  line,
+  tls,
+})
 
 /** The address that a visitor opens. */
 function urlOf({ host, tls, listenAddress: { port } }: HostStatus): string {
@@ -82,7 +111,7 @@ const checkBody = ({ at, ok, httpStatus, latencyMs, reason }: NonNullable<HostSt
 const timeText = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
 /** Whether callers on a network may see a host. */
-export type Visibility = (network: Caller['network']) => (host: Pick<HostStatus, 'managed'>) => boolean
+export type Visibility = (network: Caller['network']) => (host: Pick<HostStatus, 'host' | 'managed'>) => boolean
 
 /**
  * Finds a host by its canonical name. A host that the caller may not see gets the same refusal as one that does not exist,

@@ -1,4 +1,5 @@
 import type { Caller } from '../../authorize/caller.ts'
+import type { StoredEvent } from '../../model/event.ts'
 import type { EdgeStanding } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import type { EventFeed } from '../../notify/event-feed.ts'
@@ -59,6 +60,7 @@ async function* changesFor(
   const isShown = visibleTo(network)
   const hosts = new Set<string>()
   const plans = new Set<string>()
+  let newest: number | undefined
   const wakeUp = new WakeUp()
   const stops: (() => void)[] = []
   stops.push(
@@ -74,7 +76,11 @@ async function* changesFor(
   }
   if (network === 'internal') {
     stops.push(progress.listen(noticePlan))
-    void followPlans(events, noticePlan, end)
+    void followEvents(events, end, ({ seq, planId, type }) => {
+      newest = seq
+      if (planId !== undefined && !type.startsWith('host.')) plans.add(planId)
+      wakeUp.call()
+    })
   }
   let isDue = true
   const timer = setInterval(() => {
@@ -100,6 +106,11 @@ async function* changesFor(
         plans.delete(planId)
         yield message('plan', { planId })
       }
+      if (newest !== undefined) {
+        const seq = newest
+        newest = undefined
+        yield message('event', { seq })
+      }
       if (network === 'internal' && revision !== standings.revision) {
         revision = standings.revision
         yield message('edges', { edges: standings.all.map(edgeBody) })
@@ -115,12 +126,10 @@ async function* changesFor(
   }
 }
 
-/** The ends of runs, also those of other instances. */
-async function followPlans(events: EventFeed, notice: (planId: string) => void, end: AbortSignal): Promise<void> {
+/** All events, also those of other instances. */
+async function followEvents(events: EventFeed, end: AbortSignal, notice: (event: StoredEvent) => void): Promise<void> {
   try {
-    for await (const { planId, type } of await events.follow({}, undefined, end)) {
-      if (planId !== undefined && !type.startsWith('host.')) notice(planId)
-    }
+    for await (const event of await events.follow({}, undefined, end)) notice(event)
   } catch {
     // Without the store no event can be read. The stream goes on without them.
   }

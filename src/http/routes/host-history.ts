@@ -1,22 +1,28 @@
 import { type HistorySlot, slotAt, slotStart, UNIT_MS } from '../../model/history.ts'
 import type { Board } from '../../monitor/board.ts'
+import type { EventStore } from '../../store/ports/events.ts'
 import type { HostStore } from '../../store/ports/hosts.ts'
+import { INCIDENT_EVENTS, type Incident, incidentsOf } from '../../usecases/incidents.ts'
 import type { App } from '../app.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { HistoryBody, HistoryQuery, type HistorySlotBody } from '../schemas/status-schemas.ts'
 import { canonicalHost, findHost, type Visibility } from './host-body.ts'
 
+export type HistoryReader = Pick<HostStore, 'readHistory'> & Pick<EventStore, 'readHostEvents'>
+
 interface HistoryParts {
   readonly board: Board
-  readonly history: Pick<HostStore, 'readHistory'>
+  readonly history: HistoryReader
   readonly now: () => number
 }
 
 const DAY_MS = UNIT_MS.d
 /** Up to this many days are answered by hours. */
 const BY_HOURS = 7
+/** The newest events of a host that incidents are read from. A host that flaps has many. */
+const MOST_EVENTS = 500
 
-/** Uptime and latency of a host over days. */
+/** Uptime, latency and incidents of a host over days. */
 export function hostHistoryRoutes(app: App, { board, history, now }: HistoryParts, visibleTo: Visibility): void {
   app.get(
     '/api/hosts/history',
@@ -24,17 +30,19 @@ export function hostHistoryRoutes(app: App, { board, history, now }: HistoryPart
       schema: {
         operationId: 'getHostHistory',
         tags: ['status'],
-        summary: "Read a host's uptime and latency over 1, 7, 30 or 90 days",
+        summary: "Read a host's uptime, latency and incidents over 1, 7, 30 or 90 days",
         querystring: HistoryQuery,
         response: { 200: HistoryBody, ...problems('invalid_request', 'host_not_found') },
       },
     },
     async ({ query, caller }) => {
-      const { host } = findHost(board, canonicalHost(query.host), visibleTo(caller.network))
+      const status = findHost(board, canonicalHost(query.host), visibleTo(caller.network))
+      const { host } = status
       const days = Number(query.days ?? '1')
       const unit = days <= BY_HOURS ? 'h' : 'd'
       const from = slotAt(unit, now() - days * DAY_MS + UNIT_MS[unit])
       const slots = await history.readHistory(host, from)
+      const events = await history.readHostEvents(host, INCIDENT_EVENTS, MOST_EVENTS)
       const sum = (member: 'checks' | 'succeeded') => slots.reduce((total, slot) => total + slot[member], 0)
       return {
         host,
@@ -43,6 +51,9 @@ export function hostHistoryRoutes(app: App, { board, history, now }: HistoryPart
         from: new Date(slotStart(from)).toISOString(),
         uptime: share(sum('succeeded'), sum('checks')),
         slots: slots.map(slotBody),
+        incidents: incidentsOf(events, status)
+          .filter(({ ended }) => ended === null || ended >= slotStart(from))
+          .map(incidentBody),
       }
     },
   )
@@ -56,4 +67,10 @@ const slotBody = ({ slot, checks, succeeded, answers, latencyTotal }: HistorySlo
   checks,
   uptime: share(succeeded, checks),
   latencyMs: answers === 0 ? null : Math.round(latencyTotal / answers),
+})
+
+const incidentBody = ({ began, ended, badges }: Incident) => ({
+  began: began === null ? null : new Date(began).toISOString(),
+  ended: ended === null ? null : new Date(ended).toISOString(),
+  badges: [...badges],
 })

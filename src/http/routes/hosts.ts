@@ -3,12 +3,33 @@ import { Problem } from '../../model/errors.ts'
 import type { EdgeStanding, HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import { listHosts, type Place } from '../../monitor/listing.ts'
+import type { Muting } from '../../usecases/muting.ts'
 import type { App } from '../app.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { pageLimit } from '../schemas/schema-parts.ts'
-import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../schemas/status-schemas.ts'
+import {
+  HealthBody,
+  HostQuery,
+  HostsBody,
+  HostsQuery,
+  MutedBody,
+  MuteParams,
+  MuteRequestBody,
+  NotModified,
+  UnmuteRequestBody,
+} from '../schemas/status-schemas.ts'
 import { tellAge, type Unconfirmed } from './age.ts'
-import { canonicalHost, edgeBody, findHost, healthBody, hostRow, serverFor, type Visibility } from './host-body.ts'
+import {
+  canonicalHost,
+  edgeBody,
+  findHost,
+  healthBody,
+  hostRow,
+  muteBody,
+  patternBody,
+  serverFor,
+  type Visibility,
+} from './host-body.ts'
 
 /** While the store answers, the board is confirmed several times in this time. */
 const CONFIRMED_WITHIN_MS = 3_000
@@ -71,7 +92,52 @@ export function hostRoutes(app: App, parts: HostParts, visibleTo: Visibility): v
       if (headers['if-none-match'] === tag) return reply.code(304).send(null)
       const shown = [...board.all()].filter(visibleTo(caller.network))
       const body = hostsBody(shown, query, caller.network, now())
-      return caller.network === 'internal' ? { ...body, edges: standings.all.map(edgeBody) } : body
+      if (caller.network !== 'internal') return body
+      const patterns = query.cursor === undefined ? board.patterns.map(patternBody) : []
+      return { ...body, edges: standings.all.map(edgeBody), ...(patterns.length > 0 && { patterns }) }
+    },
+  )
+}
+
+/** Mutes a host and ends it. Both need the internal network, and no capability: a foreign host has no plan to bind one to. */
+export function muteRoutes(app: App, muting: Muting): void {
+  const config = (audited: 'mute' | 'unmute') => ({ internalOnly: true, audited })
+  const refusals = ['invalid_request', 'payload_too_large', 'internal_network_required', 'host_not_found'] as const
+  app.post(
+    '/api/hosts/:host/mute',
+    {
+      config: config('mute'),
+      schema: {
+        operationId: 'muteHost',
+        tags: ['status'],
+        summary: 'Mute a host: it is checked as before, but needs no attention and causes no alert and no webhook',
+        params: MuteParams,
+        body: MuteRequestBody,
+        response: { 200: MutedBody, ...problems(...refusals) },
+      },
+    },
+    async ({ params, body, caller }) => {
+      const host = canonicalHost(params.host)
+      return { host, muted: muteBody(await muting.mute(host, body, caller)) }
+    },
+  )
+  app.post(
+    '/api/hosts/:host/unmute',
+    {
+      config: config('unmute'),
+      schema: {
+        operationId: 'unmuteHost',
+        tags: ['status'],
+        summary: 'End the mute of a host',
+        params: MuteParams,
+        body: UnmuteRequestBody,
+        response: { 200: MutedBody, ...problems(...refusals, 'muted_by_configuration') },
+      },
+    },
+    async ({ params, caller }) => {
+      const host = canonicalHost(params.host)
+      const left = await muting.unmute(host, caller)
+      return { host, muted: left ? muteBody(left) : null }
     },
   )
 }
@@ -89,6 +155,7 @@ function hostsBody(
       badges: query.badge?.split(',').map((badge) => badge.trim()),
       server: query.server,
       managed: query.managed === undefined ? undefined : query.managed === 'true',
+      muted: query.muted === undefined || network === 'public' ? undefined : query.muted === 'true',
       sort: query.sort ?? 'host',
       order: query.order ?? 'asc',
       limit: pageLimit(query.limit, 100),

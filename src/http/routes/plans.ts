@@ -9,6 +9,7 @@ import type { PlanProgress, RunReport } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
 import { publicChange, publicCheck, publicEvent, publicStep } from '../guard/public-view.ts'
 import {
+  AdoptionRequestBody,
   DriftBody,
   ExposureRequestBody,
   PlanBody,
@@ -31,6 +32,7 @@ interface PlanParts {
 
 export function planRoutes(app: App, exposer: Exposer, { drift, unconfirmedMs, progress }: PlanParts): void {
   createPlanRoute(app, exposer, progress)
+  planAdoptionRoute(app, exposer, progress)
   readPlanRoute(app, exposer, unconfirmedMs)
   driftRoute(app, drift)
   listPlansRoute(app, exposer, unconfirmedMs)
@@ -74,6 +76,51 @@ function createPlanRoute(app: App, exposer: Exposer, progress: PlanParts['progre
       const plan = await withEqualDelay(request.caller, closing.signal, () =>
         exposer.plan(request.body, request.caller),
       )
+      progress.announce(plan.planId)
+      return reply
+        .code(201)
+        .header('location', `/api/deploy/plans/${plan.planId}`)
+        .send(planBody(plan, request.caller.network, request.body))
+    },
+  )
+}
+
+function planAdoptionRoute(app: App, exposer: Exposer, progress: PlanParts['progress']): void {
+  app.post(
+    '/api/deploy/plan/adopt',
+    {
+      config: { budget: 'plan', audited: 'plan', internalOnly: true },
+      schema: {
+        operationId: 'planAdoption',
+        tags: ['deploy'],
+        summary: 'Plan to take a hand-written site under management; changes nothing (internal network only)',
+        body: AdoptionRequestBody,
+        response: {
+          201: PlanBody,
+          ...problems(
+            'invalid_request',
+            'payload_too_large',
+            'internal_network_required',
+            'adopt_not_allowed',
+            'site_not_adoptable',
+            'loss_not_accepted',
+            'host_not_found',
+            'server_not_allowed',
+            'zone_not_managed',
+            'port_not_allowed',
+            'backend_unhealthy',
+            'dns_name_taken',
+            'dns_unavailable',
+            'certificate_unavailable',
+            'proxy_name_taken',
+            'proxy_config_broken',
+            'plan_stale',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const plan = await exposer.planAdoption(request.body, request.caller)
       progress.announce(plan.planId)
       return reply
         .code(201)

@@ -1,14 +1,75 @@
-import { type Exposer, succeeded } from '../../usecases/exposer.ts'
+import { Problem } from '../../model/errors.ts'
+import { type Exposer, type Started, succeeded } from '../../usecases/exposer.ts'
 import type { App } from '../app.ts'
 import { credentialsOf } from '../guard/request-guard.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { AcceptedBody, ReleasedBody, RepairedBody, RepairRequestBody, RunRequestBody } from '../schemas/run-schemas.ts'
+import type { DriftReader } from './plans.ts'
 import { accepted, prefersAsync, REFUSALS, verified, warningsOf } from './runs.ts'
 
 /** What to do about drift: write the plan again, or keep what others changed and stop managing the host. */
-export function repairRoutes(app: App, exposer: Exposer): void {
+export function repairRoutes(app: App, exposer: Exposer, drift: DriftReader): void {
   repairRoute(app, exposer)
   acceptRoute(app, exposer)
+  releaseRoute(app, exposer, drift)
+}
+
+function releaseRoute(app: App, exposer: Exposer, drift: DriftReader): void {
+  app.post(
+    '/api/deploy/release',
+    {
+      config: { guarded: 'release', audited: 'release' },
+      schema: {
+        operationId: 'releaseExposure',
+        security: [{ capability: [] }],
+        tags: ['deploy'],
+        summary: 'Give a host back as a file of its own: it stays on the air, and Drawbridge no longer manages it',
+        body: RunRequestBody,
+        response: {
+          200: ReleasedBody,
+          202: AcceptedBody,
+          ...problems(
+            ...REFUSALS,
+            'plan_expired',
+            'plan_not_applied',
+            'changed_elsewhere',
+            'zone_not_managed',
+            'dns_unavailable',
+            'proxy_config_broken',
+            'accept_failed',
+            'rollback_blocked',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { planId } = request.body
+      const assertIntact = async () => {
+        const differences = await drift(planId)
+        if (differences.length === 0) return
+        throw new Problem('changed_elsewhere', 'The host differs from its plan, so it was not released.', {
+          nextAction: 'Repair it with POST /api/deploy/repair, or keep it as it stands with POST /api/deploy/accept.',
+        })
+      }
+      const started = await exposer.release(planId, request.caller, credentialsOf(request), assertIntact)
+      return prefersAsync(request) ? accepted(reply, started) : reply.send(await releasedBody(started))
+    },
+  )
+}
+
+async function releasedBody(started: Started) {
+  const { planId, host, request } = started.plan
+  const { outcome, afters, finishedAt } = await succeeded(started)
+  return {
+    planId,
+    state: 'released' as const,
+    host,
+    steps: [...outcome.steps],
+    // Undefined where the entry was gone before: then no file was written.
+    file: afters.proxy?.released ?? null,
+    warnings: request.tls ? [`Drawbridge no longer renews the certificate of ${host}.`] : [],
+    releasedAt: new Date(finishedAt).toISOString(),
+  }
 }
 
 function repairRoute(app: App, exposer: Exposer): void {
@@ -92,19 +153,7 @@ function acceptRoute(app: App, exposer: Exposer): void {
     async (request, reply) => {
       const { planId } = request.body
       const started = await exposer.accept(planId, request.caller, credentialsOf(request))
-      if (prefersAsync(request)) return accepted(reply, started)
-      const { host, request: exposed } = started.plan
-      const { outcome, afters, finishedAt } = await succeeded(started)
-      return reply.send({
-        planId,
-        state: 'released',
-        host,
-        steps: [...outcome.steps],
-        // Undefined where the entry was gone before: then no file was written.
-        file: afters.proxy?.released ?? null,
-        warnings: exposed.tls ? [`Drawbridge no longer renews the certificate of ${host}.`] : [],
-        releasedAt: new Date(finishedAt).toISOString(),
-      })
+      return prefersAsync(request) ? accepted(reply, started) : reply.send(await releasedBody(started))
     },
   )
 }

@@ -139,8 +139,16 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Removes the DNS records first and then the entry of the proxy, and only what the plan created. A file or record that was changed outside Drawbridge is not removed; the answer names it. Needs a capability for the action `remove`. With `Prefer: respond-async` it answers 202 at once.',
   repairExposure:
     'Writes certificate, proxy entry and DNS records of an applied plan again where they differ, and verifies the result on the Primary. Where that would overwrite a change that was made outside Drawbridge, it is refused with `changed_elsewhere`, unless `overwrite` is true; `GET /api/deploy/plans/{planId}/drift` shows the change first. If a step fails, everything is as it was before the repair. Needs a capability for the action `repair`. With `Prefer: respond-async` it answers 202 at once.',
+  planAdoption:
+    'Reads the hand-written site of the host on the Primary and plans an exposure with the same backend, TLS and options. The records of the name stay and are named in the plan. `adopt.enabled` must be true. The answer names directives, and neither files nor text of the site. Apply the plan with a capability for the action `adopt`.',
+  releaseExposure:
+    'Does what accept does, for a host that is as its plan says. A host that differs from its plan is refused with `changed_elsewhere`. Needs a capability for the action `release`. With `Prefer: respond-async` it answers 202 at once.',
   acceptExposure:
     'Leaves the records and the service of the host as they are and takes the exposure out of the books: the owner mark goes, the entry is written once as a file outside the folder of Drawbridge, and the plan is `released`. The host stays on the air. Nobody renews its certificate or removes it at its end any more. Needs a capability for the action `accept`. With `Prefer: respond-async` it answers 202 at once.',
+  muteHost:
+    'The host may be managed or not. It keeps its badge, and callers inside see `muted` in its row. Without `expiresIn` it is muted until somebody ends it, or its exposure is removed. A later mute replaces the earlier one. Internal network only; no capability is needed.',
+  unmuteHost:
+    'Repeatable: a host that is not muted is no error. A mute of the configuration can only be ended there. Internal network only; no capability is needed.',
   renewCertificate:
     'Uses a better certificate from the certificate folders, or orders a new one within the order budget, even if the renewal is not due. Answers when every host with the old certificate is served with the new one, or with `Prefer: respond-async` 202 at once.',
   extendExposure:
@@ -149,6 +157,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
     "Streams the events of the plan's newest run: first the past events, then each new event, until the event `end`. A client that resumes with `Last-Event-ID` misses none.",
   followEvents:
     'Streams every event of exposures, hosts and certificates. A client that resumes with `Last-Event-ID` or `after` gets the events that it missed. `type` and `host` accept comma-separated lists.',
+  listEvents:
+    'Returns the newest events, oldest first, at once. `before` turns the page; `type` and `host` accept comma-separated lists. One call looks at up to 10,000 events, so a page can be short or empty and still have `nextBefore`. `head` is the position from which `GET /api/events` goes on without a gap.',
   readAudit:
     'Returns who did what, when and with which outcome. Each line has the hash of the previous line, and `drawbridge audit verify` checks the chain. Without `after` it returns the newest lines.',
   listWebhooks:
@@ -160,9 +170,9 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   followHosts:
     'Streams an event `badge` with the row of each host whose badge changes, and an event `hosts` when hosts are added or removed. A client that resumes with `Last-Event-ID` misses none.',
   getHostHistory:
-    'Returns the share of successful checks and the average latency of a host by hours (1 or 7 days) or by days (30 or 90). Hours are kept for 8 days, days for 91. The newest two minutes may be missing.',
+    'Returns the share of successful checks and the average latency of a host by hours (1 or 7 days) or by days (30 or 90). Hours are kept for 8 days, days for 91. The newest two minutes may be missing. Also returns the incidents in that time: when the host was not well, and with which badges, as far as events are kept.',
   followHostChanges:
-    'Keeps a list that was loaded from `GET /api/hosts` up to date. `row` has the row of a host that is new or changed, `gone` the name of one that is no longer listed, and `alive` comes every 10 s. Internal callers also get `edges` and, when a plan or one of its runs changes, `plan`. A latency is sent when it has changed much. After a disconnection load the list again.',
+    'Keeps a list that was loaded from `GET /api/hosts` up to date. `row` has the row of a host that is new or changed, `gone` the name of one that is no longer listed, and `alive` comes every 10 s. Internal callers also get `edges` and, when a plan or one of its runs changes, `plan`, and `event` with the position of the newest event. A latency is sent when it has changed much. After a disconnection load the list again.',
   diagnoseHost:
     'Inspects every link from the DNS name to the backend within five seconds, and names the first cause that explains what visitors experience, with advice. The answer never contains the content of a file or a log line. Names from outside, such as file names, are quoted if they are not plain.',
   getMetrics: 'Returns counters and gauges of hosts, plans, runs and certificates in the Prometheus exposition format.',

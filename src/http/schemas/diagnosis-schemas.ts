@@ -18,6 +18,9 @@ const ListenBody = Type.Object(
     port: nullable('integer', { description: 'Null for a unix socket.' }),
     tls: Type.Boolean(),
     defaultServer: Type.Boolean(),
+    proxyProtocol: Type.Optional(
+      Type.Literal(true, { description: 'Visitors come through a proxy that speaks the PROXY protocol.' }),
+    ),
   },
   closed,
 )

@@ -25,14 +25,18 @@ export const EventBody = Type.Object(
 
 const LIST = '^[a-z0-9._-]+(?:,[a-z0-9._-]+)*$'
 
+const SELECTED = {
+  type: Type.Optional(
+    Type.String({ pattern: LIST, maxLength: 512, description: 'Only these types, separated by commas.' }),
+  ),
+  host: Type.Optional(
+    Type.String({ pattern: LIST, maxLength: 2048, description: 'Only these hosts, separated by commas.' }),
+  ),
+}
+
 export const EventQuery = Type.Object(
   {
-    type: Type.Optional(
-      Type.String({ pattern: LIST, maxLength: 512, description: 'Only these types, separated by commas.' }),
-    ),
-    host: Type.Optional(
-      Type.String({ pattern: LIST, maxLength: 2048, description: 'Only these hosts, separated by commas.' }),
-    ),
+    ...SELECTED,
     after: Type.Optional(
       Type.String({
         pattern: '^[0-9]{1,15}$',
@@ -41,6 +45,33 @@ export const EventQuery = Type.Object(
     ),
   },
   closed,
+)
+
+export const RecentEventsQuery = Type.Object(
+  {
+    ...SELECTED,
+    before: Type.Optional(
+      Type.String({ pattern: '^[0-9]{1,15}$', description: 'Only events before this position. Default: the newest.' }),
+    ),
+    limit: Type.Optional(
+      Type.String({
+        pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
+        description: '1 to 1000; an answer has at most 500 events. Default: 100.',
+      }),
+    ),
+  },
+  closed,
+)
+
+export const RecentEventsBody = Type.Object(
+  {
+    events: Type.Array(EventBody, { description: 'Oldest first.' }),
+    head: Type.Integer({ description: 'The position of the newest event: where a stream goes on.' }),
+    nextBefore: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'The next value of `before`. Null at the beginning. A page may be empty and still have one.',
+    }),
+  },
+  { ...closed, title: 'RecentEvents', description: 'A page of events.' },
 )
 
 const AuditLineBody = Type.Object(

@@ -46,6 +46,16 @@ const plan = {
   createdAt: at,
   expiresAt: tomorrow,
 }
+const adoptionPlan = {
+  ...plan,
+  request: { ...request, adopt: { site: `sha256:${hash}`, text: `sha256:${hash}` } },
+  changes: [
+    { kind: 'certificate', action: 'reuse', names: [host], notAfter: tomorrow },
+    { kind: 'proxy', action: 'adopt', serverName: host, target: 'http://192.168.45.25:3000', https: true },
+    { kind: 'dns', action: 'keep', name: host, type: 'A', ttl: 3600, value: '192.168.45.23' },
+    { kind: 'dns', action: 'create', name: `_drawbridge.${host}`, type: 'TXT', ttl: 60, value: 'drawbridge' },
+  ],
+}
 const steps = [
   { name: 'proxy', status: 'done', ms: 41.2 },
   { name: 'dns', status: 'done', ms: 3.8 },
@@ -140,6 +150,16 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
     200: { planId, state: 'applied', host, url, steps, verification, warnings: [], repairedAt: at },
     202: started,
   },
+  planAdoption: { 201: adoptionPlan },
+  releaseExposure: {
+    200: {
+      ...{ planId, state: 'released', host, steps: [{ name: 'proxy', status: 'done', ms: 38.5 }] },
+      file: '/etc/nginx/drawbridge-released/hello.lab.test.conf',
+      warnings: [],
+      releasedAt: at,
+    },
+    202: started,
+  },
   acceptExposure: {
     200: {
       ...{ planId, state: 'released', host, steps: [{ name: 'proxy', status: 'done', ms: 38.5 }] },
@@ -181,6 +201,10 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
       ...{ counts: { RUNNING: 1 }, servers: ['25'], at },
     },
   },
+  muteHost: {
+    200: { host, muted: { since: at, until: tomorrow, by: '192.168.45.10', note: 'moves to a new server' } },
+  },
+  unmuteHost: { 200: { host, muted: null } },
   getHealth: {
     200: {
       ...row,
@@ -212,7 +236,10 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
   followHosts: { 200: row },
   followHostChanges: { 200: row },
   getHostHistory: {
-    200: { host, days: 1, unit: 'hour', from: at, uptime: 1, slots: [{ at, checks: 360, uptime: 1, latencyMs: 4 }] },
+    200: {
+      ...{ host, days: 1, unit: 'hour', from: at, uptime: 1, slots: [{ at, checks: 360, uptime: 1, latencyMs: 4 }] },
+      incidents: [{ began: at, ended: null, badges: ['HTTP 502'] }],
+    },
   },
   getMetrics: { 200: 'drawbridge_host_badge{host="hello.lab.test",badge="RUNNING",managed="true"} 1\n' },
   listWebhooks: {
@@ -227,6 +254,21 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
           ],
         },
       ],
+    },
+  },
+  listEvents: {
+    200: {
+      events: [
+        {
+          id: 'evt_4f1c2b7a9d0e3f5a6b8c7d9e0f',
+          seq: 7,
+          type: 'host.badge',
+          timestamp: at,
+          data: { host, planId, facts: { badge: 'RUNNING', before: 'PENDING', httpStatus: 200, reason: null } },
+        },
+      ],
+      head: 7,
+      nextBefore: 7,
     },
   },
   readAudit: {

@@ -73,6 +73,33 @@ export const ExposureRequestBody = Type.Object(
   { ...closed, title: 'ExposureRequest', description: 'One name bound to one backend.' },
 )
 
+/** Of a plan. The digests tell nothing of the site. */
+const PlannedRequestBody = Type.Object(
+  {
+    ...ExposureRequestBody.properties,
+    adopt: Type.Optional(
+      Type.Object(
+        { site: Type.String(), text: Type.String() },
+        { ...closed, description: 'Digests of the hand-written site whose place the exposure takes.' },
+      ),
+    ),
+  },
+  { ...closed, title: 'PlannedRequest', description: 'The request of a plan.' },
+)
+
+export const AdoptionRequestBody = Type.Object(
+  {
+    host: Type.String({ maxLength: 254, examples: ['shop.lab.test'], description: 'The host of a hand-written site.' }),
+    health: Type.Optional(
+      Type.String({ pattern: HEALTH_GRAMMAR, maxLength: LONGEST_HEALTH, description: 'Default: /.' }),
+    ),
+    acceptLoss: Type.Optional(Type.Boolean({ description: 'Whether what cannot be carried over may be lost.' })),
+    owner: ExposureRequestBody.properties.owner,
+    note: ExposureRequestBody.properties.note,
+  },
+  { ...closed, title: 'AdoptionRequest', description: 'A hand-written site to take under management.' },
+)
+
 const ChangeBody = Type.Object(
   { kind: oneOf(['certificate', 'proxy', 'dns']), action: Type.String() },
   { ...open, title: 'Change', description: 'One change that an apply would make.' },
@@ -84,7 +111,7 @@ export const PlanBody = Type.Object(
     state: oneOf(PLAN_STATES),
     host: Type.String({ examples: ['hello.lab.test'] }),
     url: Type.String({ examples: ['https://hello.lab.test/'] }),
-    request: ExposureRequestBody,
+    request: PlannedRequestBody,
     checks: Type.Array(CheckBody),
     changes: Type.Array(ChangeBody),
     steps: Type.Array(oneOf(STEP_NAMES), {

@@ -56,6 +56,11 @@ export const PolicyBody = Type.Object(
       { ...closed, description: 'Whether this installation can apply plans, or why it can only plan.' },
     ),
     version: Type.String(),
+    configFile: Type.Optional(
+      Type.String({
+        description: 'The configuration file on the server, for `drawbridge resolve`. Only internal callers see it.',
+      }),
+    ),
   },
   { ...closed, title: 'Policy', description: 'The current policy.' },
 )

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { BADGE_GRAMMAR, NO_ANSWER_REASONS } from '../../model/badge.ts'
+import { LONGEST_NOTE } from '../../model/exposure.ts'
 import { OUT_OF_STEP_CAUSES, SECONDARY_ENTRIES } from '../../model/host-status.ts'
 import { closed, oneOf, Time } from './schema-parts.ts'
 
@@ -10,6 +11,25 @@ const BadgeText = Type.String({
   examples: ['RUNNING', 'HTTP 502'],
   description: 'RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT or PENDING.',
 })
+
+const MuteState = Type.Object(
+  {
+    since: nullable(Time),
+    until: nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'Null: until somebody ends it.',
+        examples: ['2026-02-01T12:00:00.000Z'],
+      }),
+    ),
+    by: Type.String({
+      description: 'The address of the caller who muted the host, or `configuration`.',
+      examples: ['192.168.45.10'],
+    }),
+    note: Type.Optional(Type.String()),
+  },
+  { ...closed, title: 'Mute' },
+)
 
 const ROW = {
   host: Type.String({ examples: ['hello.lab.test'] }),
@@ -33,10 +53,19 @@ const ROW = {
   }),
   latencies: Type.Array(Type.Integer(), { maxItems: 24, description: 'Milliseconds, oldest first.' }),
   certificate: nullable(
-    Type.Object({ notAfter: Time, level: oneOf(['ok', 'warning', 'critical', 'expired']) }, closed),
+    Type.Object(
+      {
+        notAfter: Time,
+        level: oneOf(['ok', 'warning', 'critical', 'expired']),
+        issuer: Type.Optional(Type.String({ description: 'The name of the authority. Absent where it is not known.' })),
+        names: Type.Optional(Type.Array(Type.String(), { description: 'At most 20.' })),
+      },
+      closed,
+    ),
   ),
   expiresAt: nullable(Time),
   planId: Type.Optional(Type.String({ description: 'Only internal callers see it.' })),
+  port: Type.Optional(Type.Integer({ description: 'The port of the backend. Only internal callers see it.' })),
   blocked: Type.Optional(
     Type.Boolean({
       description:
@@ -45,6 +74,13 @@ const ROW = {
   ),
   owner: Type.Optional(Type.String({ description: 'Who is responsible. Only internal callers see it.' })),
   note: Type.Optional(Type.String({ description: 'What the exposure is for. Only internal callers see it.' })),
+  muted: Type.Optional(
+    Type.Object(MuteState.properties, {
+      ...closed,
+      description:
+        'The host is checked, but does not need attention, and its trouble causes no alert and no webhook. Absent if it is not muted. Only internal callers see it.',
+    }),
+  ),
   secondary: Type.Optional(
     oneOf(SECONDARY_ENTRIES, {
       description:
@@ -108,6 +144,15 @@ const HistorySlotBody = Type.Object(
 )
 export type HistorySlotBody = Static<typeof HistorySlotBody>
 
+const IncidentBody = Type.Object(
+  {
+    began: nullable(Type.String({ format: 'date-time', description: 'Null: before the first event that is kept.' })),
+    ended: nullable(Type.String({ format: 'date-time', description: 'Null: it has not ended.' })),
+    badges: Type.Array(BadgeText, { description: 'The badges of the host in that time, in the order they came.' }),
+  },
+  { ...closed, title: 'Incident' },
+)
+
 export const HistoryBody = Type.Object(
   {
     host: Type.String({ examples: ['hello.lab.test'] }),
@@ -116,8 +161,9 @@ export const HistoryBody = Type.Object(
     from: Time,
     uptime: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'The share of successful checks.' })),
     slots: Type.Array(HistorySlotBody, { description: 'Oldest first. An hour or day without a check is left out.' }),
+    incidents: Type.Array(IncidentBody, { description: 'The times in which the host was not well, newest first.' }),
   },
-  { ...closed, title: 'HostHistory', description: 'Uptime and latency by hours or days.' },
+  { ...closed, title: 'HostHistory', description: 'Uptime and latency by hours or days, and incidents.' },
 )
 
 export const HostsQuery = Type.Object(
@@ -128,6 +174,7 @@ export const HostsQuery = Type.Object(
     badge: Type.Optional(Type.String({ maxLength: 200, description: 'One badge, or several separated by commas.' })),
     server: Type.Optional(Type.String({ maxLength: 64 })),
     managed: Type.Optional(oneOf(['true', 'false'])),
+    muted: Type.Optional(oneOf(['true', 'false'], { description: 'Has no effect for public callers.' })),
     sort: Type.Optional(oneOf(['host', 'badge', 'server', 'since', 'latency', 'uptime'])),
     order: Type.Optional(oneOf(['asc', 'desc'])),
     limit: Type.Optional(
@@ -157,6 +204,20 @@ const EdgeStandingBody = Type.Object(
   { ...closed, title: 'EdgeStanding' },
 )
 
+const ServedPatternBody = Type.Object(
+  {
+    name: Type.String({
+      description: 'As in server_name. A name that is not plain is a quoted JSON string.',
+      examples: ['*.example.test'],
+    }),
+    kind: oneOf(['wildcard', 'pattern']),
+    configPath: Type.String({ description: 'The path of the file with the server block.' }),
+    line: Type.Integer(),
+    tls: Type.Boolean(),
+  },
+  { ...closed, title: 'ServedPattern' },
+)
+
 export const HostsBody = Type.Object(
   {
     hosts: Type.Array(HostRowBody),
@@ -168,6 +229,12 @@ export const HostsBody = Type.Object(
     edges: Type.Optional(
       Type.Array(EdgeStandingBody, {
         description: 'How far each edge of this instance is from the store. Only internal callers see it.',
+      }),
+    ),
+    patterns: Type.Optional(
+      Type.Array(ServedPatternBody, {
+        description:
+          'Names of server blocks that stand for many hosts: wildcards and patterns. They are not checked. Only internal callers see them, on the first page. Absent if there are none.',
       }),
     ),
     at: Time,
@@ -188,9 +255,50 @@ export const HostChangeBody = Type.Union(
       { planId: Type.String() },
       { ...closed, description: '`plan`: the plan has changed, or one of its runs. Only internal callers get it.' },
     ),
+    Type.Object(
+      { seq: Type.Integer() },
+      { ...closed, description: '`event`: there are events up to this position. Only internal callers get it.' },
+    ),
     Type.Object({ at: Time }, { ...closed, description: '`alive`: nothing is missing up to this time. Every 10 s.' }),
   ],
   { title: 'HostChange', description: 'The event `row` has the row of a host that is new or has changed.' },
+)
+
+export const MuteParams = Type.Object({ host: Type.String({ maxLength: 1024, examples: ['hello.lab.test'] }) })
+
+/** The longest time for which a host can be muted, in seconds: a year. */
+const LONGEST_MUTE = 31_536_000
+
+export const MuteRequestBody = Type.Object(
+  {
+    expiresIn: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LONGEST_MUTE,
+        description: 'In seconds. Without it the host is muted until somebody ends it.',
+        examples: [7200],
+      }),
+    ),
+    note: Type.Optional(
+      Type.String({
+        format: 'note',
+        maxLength: LONGEST_NOTE,
+        description: 'Why.',
+        examples: ['moves to a new server'],
+      }),
+    ),
+  },
+  { ...closed, title: 'MuteRequest' },
+)
+
+export const UnmuteRequestBody = Type.Object({}, { ...closed, title: 'UnmuteRequest' })
+
+export const MutedBody = Type.Object(
+  {
+    host: Type.String({ examples: ['hello.lab.test'] }),
+    muted: nullable(MuteState),
+  },
+  { ...closed, title: 'Muted', description: 'Whether and how the host is muted now.' },
 )
 
 export const NotModified = Type.Null({ description: 'Nothing has changed since the answer with this ETag.' })

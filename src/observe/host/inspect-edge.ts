@@ -1,5 +1,5 @@
 import type { EdgePlace, EdgeView, FileHash } from '../../edge/contract.ts'
-import { type Endpoint, listenAddress } from '../../model/address.ts'
+import { type Endpoint, listenAddress, listenGap } from '../../model/address.ts'
 import type {
   BlockEvidence,
   ConfigurationEvidence,
@@ -15,7 +15,10 @@ import { isTls, pathOf, type Subject } from './subject.ts'
 
 const FILES_MS = 1_500
 
-export type EdgeEvidence = Pick<Evidence, 'edge' | 'tls' | 'visit' | 'isKnown' | 'block' | 'configuration' | 'file'>
+export type EdgeEvidence = Pick<
+  Evidence,
+  'edge' | 'listenGap' | 'tls' | 'visit' | 'isKnown' | 'block' | 'configuration' | 'file'
+>
 
 const FILES_NOT_SEEN: Pick<Evidence, 'configuration' | 'file'> = {
   configuration: { own: null, listen: [], broken: [], refusal: null, changedSinceLoad: null },
@@ -40,6 +43,11 @@ export async function inspectEdge(
 ): Promise<EdgeEvidence> {
   const { host, managed, served } = subject
   const tls = isTls(subject)
+  const gap = managed ? undefined : listenGap(served?.listen ?? [], tls)
+  if (gap) {
+    const files = await deadline.attempt(FILES_MS, () => inspectFiles(view, subject), FILES_NOT_SEEN)
+    return { ...EDGE_NOT_HERE, listenGap: gap, tls: { kind: tls ? 'unknown' : 'not_used' }, ...files }
+  }
   const proof = managed?.plan.proof
   const endpoint = managed ? listenAddress([], tls, view) : listenAddress(served?.listen ?? [], tls, view)
   const ask = (where: Endpoint, secure: boolean) =>

@@ -11,6 +11,8 @@ export interface Subject {
   readonly map: ServedMap | undefined
   readonly served: ServedHost | undefined
   readonly managed: ManagedHost | undefined
+  /** What the configuration names for a host that is not managed. */
+  readonly probePath?: string | undefined
 }
 
 export interface ManagedHost {
@@ -26,8 +28,8 @@ export interface ManagedHost {
 
 export const isTls = ({ managed, served }: Subject): boolean => managed?.plan.request.tls ?? served?.tls ?? false
 
-/** The health path of a managed host. For any other host only `/` is known. */
-export const pathOf = ({ managed }: Subject): string => managed?.plan.request.health ?? '/'
+/** The health path of a managed host. For any other host the path of the configuration, or `/`. */
+export const pathOf = ({ managed, probePath }: Subject): string => managed?.plan.request.health ?? probePath ?? '/'
 
 /** The backend of the plan. */
 export function plannedTarget({ plan }: ManagedHost): Target | undefined {

@@ -77,6 +77,8 @@ export function factsOf({ plan, run, task, afters, members, recovered }: Ended):
     ...(right !== undefined && { right }),
     ...(recovered && { recovered }),
     ...(task.overwrite && { overwrite: true }),
+    ...(task.intact && { released: true }),
+    ...(action === 'apply' && plan.request.adopt && { adopted: true }),
     ...(task.edge !== undefined && { edge: task.edge, hosts: members.length }),
     ...(certificate && { ...certificateFacts(certificate), hosts: members.length }),
     // A converge or renewal is for many hosts; its plan is only the first of them.

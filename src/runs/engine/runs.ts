@@ -331,6 +331,8 @@ async function bookExposures(
     case 'remove':
     case 'accept':
       await session.deleteExposure(host, holder, fence)
+      // The next exposure of this name must not begin in silence.
+      if (action === 'remove') await session.deleteMute(host)
       if (holder !== planId) await session.movePlan(holder, ['applied'], 'released')
   }
 }

@@ -138,7 +138,7 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
       },
       shelf: parts.shelf,
       touched: () => pathsTouched(subject, primary),
-      applied: KEEPS_EDITS.includes(run.action) ? (receipt?.files ?? []) : [],
+      applied: KEEPS_EDITS.includes(run.action) || subject.task.intact ? (receipt?.files ?? []) : [],
     }),
     plainFiles: (edge) => filesOf(edge, plan, undefined),
     secureFiles: (edge, { certificate }) => filesOf(edge, plan, certificate),

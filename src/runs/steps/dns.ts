@@ -15,20 +15,27 @@ export interface DnsParts {
   readonly patienceMs: number
 }
 
-/** Adds the host's record and its owner mark in one update. */
+/** Adds the host's record and its owner mark in one update. Records that are kept must be there. */
 export function claimNameStep(
   host: string,
   records: readonly ZoneRecord[],
   parts: DnsParts,
 ): Step<'dns', { readonly records: readonly ZoneRecord[] }> {
+  const created = records.filter(({ kept }) => !kept)
+  const kept = records.filter((record) => record.kept)
   return {
     name: 'dns',
     before: async () => ({ records }),
     do: async () => {
-      const outcome = await parts.provider.create(records).catch((error: unknown) => uncertain(error))
+      if (kept.length > 0 && (await readUntilCertain(kept, parts)) !== 'yes')
+        throw new StepFault(`The records of ${host} are not those that the plan keeps.`, {
+          untouched: true,
+          code: 'plan_stale',
+        })
+      const outcome = await parts.provider.create(created).catch((error: unknown) => uncertain(error))
       // The verify step reads the records back.
       if (outcome === 'created') return { records }
-      const held = await readUntilCertain(records, parts)
+      const held = await readUntilCertain(created, parts)
       if (held === 'yes') return { records }
       if (outcome === 'in_use') {
         const sentence = `${host} got a record outside Drawbridge in the meantime.`
@@ -38,7 +45,7 @@ export function claimNameStep(
         transient: held === 'unknown',
       })
     },
-    undo: () => withdraw(records, parts),
+    undo: () => withdraw(created, parts),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { InstalledCertificate } from '../../certificates/contract.ts'
-import type { Edge, EdgeFile } from '../../edge/contract.ts'
+import { type Edge, EdgeFault, type EdgeFile } from '../../edge/contract.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
 import type { Afters, Receipt } from '../../model/receipt.ts'
@@ -45,7 +45,12 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
   },
   remove: {
     backup: ({ backup }) => backup,
-    dns: ({ plan, records, dns }) => releaseNameStep(plan.host, records, dns),
+    dns: ({ plan, records, dns }) =>
+      releaseNameStep(
+        plan.host,
+        records.filter(({ kept }) => !kept),
+        dns,
+      ),
     proxy: takeAwayStep,
   },
   repair: {
@@ -165,12 +170,14 @@ async function installedFor({
 }
 
 /** Repeats the checks of the plan. Starts what does not depend on them: the backup and an early `nginx -t`. */
-function checkStep({ parts, plan, primary, backup, secureFiles }: StepContext): Step {
+function checkStep(context: StepContext): Step {
+  const { parts, plan, primary, backup, secureFiles } = context
   const { tls } = plan.request
   /** The files that the proxy step will write, as far as they are known before the certificate step. */
   const expectedFiles = async () => {
     const covering = tls ? await parts.inventory.covering(plan.host, parts.now()) : undefined
-    return secureFiles(primary, covering ? { certificate: chosen(covering, 'installed') } : {})
+    const files = await secureFiles(primary, covering ? { certificate: chosen(covering, 'installed') } : {})
+    return [...files, ...(await takenOut(primary, context))]
   }
   return {
     name: 'check',
@@ -189,14 +196,35 @@ function checkStep({ parts, plan, primary, backup, secureFiles }: StepContext): 
 }
 
 /** Makes the edges serve a host that they do not serve yet. */
-function serveStep(context: StepContext): Step {
+function serveStep(context: StepContext): ReturnType<typeof proxyStep> {
   const { plan, proxy, plainFiles, secureFiles } = context
-  return proxyStep(proxy, {
+  const entry = servesPlainFirst(context) ? plainFiles : secureFiles
+  const serve = proxyStep(proxy, {
     name: 'proxy',
     ours: async () => [],
-    wanted: servesPlainFirst(context) ? plainFiles : secureFiles,
+    wanted: async (edge, afters) => [...(await entry(edge, afters)), ...(await takenOut(edge, context))],
     former: async () => [],
     isRestored: async (edge) => !(await serves(edge, plan)),
+  })
+  if (!plan.request.adopt) return serve
+  return {
+    ...serve,
+    do: async (...given) => {
+      const { files } = await serve.do(...given)
+      // The receipt says what a removal removes. The record of the site stays: it is the backup of its files.
+      const records = (await takenOut(context.primary, context)).map(({ path }) => path)
+      return { files: files.filter(({ path }) => !records.includes(path)) }
+    },
+  }
+}
+
+/** What takes the hand-written site of the host out of its files. The Primary's must be the one that the plan has seen. */
+async function takenOut(edge: Edge, { plan, primary }: StepContext): Promise<readonly EdgeFile[]> {
+  const { adopt } = plan.request
+  if (!adopt) return []
+  return edge.takenOut(plan.host, plan.planId, edge === primary ? adopt.text : undefined).catch((error: unknown) => {
+    if (!(error instanceof EdgeFault) || error.kind !== 'changed_meanwhile') throw error
+    throw new StepFault(error.message, { untouched: true, code: 'plan_stale', cause: error })
   })
 }
 

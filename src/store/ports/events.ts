@@ -1,4 +1,4 @@
-import type { NewEvent, StoredEvent } from '../../model/event.ts'
+import type { EventType, NewEvent, StoredEvent } from '../../model/event.ts'
 
 /** Events, in the order in which readers see them. */
 export interface EventStore {
@@ -14,6 +14,8 @@ export interface EventStore {
    * higher `seq`, so a reader that continues from its last `seq` misses none.
    */
   readEvents(afterSeq: number, limit: number): Promise<StoredEvent[]>
+  /** The newest events of these types of one host, oldest first, at most `limit`. */
+  readHostEvents(host: string, types: readonly EventType[], limit: number): Promise<StoredEvent[]>
   /**
    * The sequence number of the newest event, 0 before the first event. It never decreases, also when events are pruned.
    */

@@ -1,5 +1,5 @@
 import type { HistorySlot } from '../../model/history.ts'
-import type { HostStatus } from '../../model/host-status.ts'
+import type { HostStatus, Mute } from '../../model/host-status.ts'
 
 /** The last known status of every host. One instance writes it, and all instances read it. */
 export interface HostStore {
@@ -17,6 +17,12 @@ export interface HostStore {
    * hosts.
    */
   hostsSummary(): Promise<{ count: number; version: number }>
+  /** Mutes a host. Repeatable: a later mute replaces the earlier one. */
+  putMute(host: string, mute: Mute & { readonly since: number }): Promise<void>
+  /** Ends the mute of a host; with `endedBy` only one that is over then. False if there is none. Repeatable. */
+  deleteMute(host: string, endedBy?: number): Promise<boolean>
+  /** Every mute by host, also those that are over and were not deleted yet. */
+  readMutes(): Promise<ReadonlyMap<string, Mute>>
   /** Adds the counts to those of the same host and slot. Not repeatable: a second call counts twice. */
   addHistory(slots: readonly HistorySlot[]): Promise<void>
   /** The slots of a host in `from` or later of the same unit, oldest first. */

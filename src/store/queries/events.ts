@@ -19,6 +19,18 @@ export const eventsIn = (db: Kysely<Schema>): EventStore => ({
     return rows.map(toEvent)
   },
 
+  async readHostEvents(host, types, limit) {
+    const rows = await db
+      .selectFrom('events')
+      .selectAll()
+      .where('host', '=', host)
+      .where('type', 'in', [...types])
+      .orderBy('seq', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(toEvent).toReversed()
+  },
+
   async eventHead() {
     const head = await db.selectFrom('audit_head').select('events').executeTakeFirst()
     return head?.events ?? 0

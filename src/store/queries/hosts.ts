@@ -1,13 +1,17 @@
 import type { Kysely } from 'kysely'
 import { type HistorySlot, historyText, parseHistory } from '../../model/history.ts'
-import type { HostStatus } from '../../model/host-status.ts'
+import type { HostStatus, Mute } from '../../model/host-status.ts'
 import type { HostStore } from '../ports/hosts.ts'
 import type { HostRow, Schema } from '../schema.ts'
 
 /** Both engines limit the number of values in one statement. */
 const BATCH_SIZE = 400
 
-export const hostsIn = (db: Kysely<Schema>): HostStore => ({
+export const hostsIn = (db: Kysely<Schema>): HostStore => ({ ...statusesIn(db), ...mutesIn(db), ...historyIn(db) })
+
+type Statuses = Pick<HostStore, 'putHosts' | 'deleteHosts' | 'readHosts' | 'hostsSummary'>
+
+const statusesIn = (db: Kysely<Schema>): Statuses => ({
   async putHosts(statuses, version) {
     for (const some of batches(statuses)) {
       await db
@@ -49,7 +53,36 @@ export const hostsIn = (db: Kysely<Schema>): HostStore => ({
       .executeTakeFirstOrThrow()
     return { count: Number(count), version: version ?? 0 }
   },
+})
 
+const mutesIn = (db: Kysely<Schema>): Pick<HostStore, 'putMute' | 'deleteMute' | 'readMutes'> => ({
+  async putMute(host, { since, until, by, note }) {
+    const row = { since, until, muted_by: by, note: note ?? null }
+    await db
+      .insertInto('mutes')
+      .values({ host, ...row })
+      .onConflict((conflict) => conflict.column('host').doUpdateSet(row))
+      .execute()
+  },
+
+  async deleteMute(host, endedBy) {
+    const named = db.deleteFrom('mutes').where('host', '=', host)
+    const ended = endedBy === undefined ? named : named.where('until', '<=', endedBy)
+    return (await ended.executeTakeFirst()).numDeletedRows > 0n
+  },
+
+  async readMutes() {
+    const rows = await db.selectFrom('mutes').selectAll().execute()
+    return new Map(
+      rows.map(({ host, since, until, muted_by: by, note }): [string, Mute] => [
+        host,
+        { since, until, by, ...(note !== null && { note }) },
+      ]),
+    )
+  },
+})
+
+const historyIn = (db: Kysely<Schema>): Pick<HostStore, 'addHistory' | 'readHistory'> => ({
   async addHistory(slots) {
     for (const some of batches(slots)) {
       await db
@@ -88,7 +121,7 @@ function batches<T>(all: readonly T[]): T[][] {
 
 /** `door` and `sightings` are the stored names of two members: rows of version 0.1 must stay readable. */
 const toRow = (
-  { host, changed, badge, since, history, listenAddress, fullCheck, ...status }: HostStatus,
+  { host, changed, badge, since, history, listenAddress, fullCheck, mute: _ofBoard, ...status }: HostStatus,
   version: number,
 ): HostRow => ({
   host,

@@ -27,6 +27,18 @@ export function eventSuite(on: Bench): void {
       expect(await seqs(store, 5)).toStrictEqual([])
     })
 
+    it('of one host are read by type, the newest of them oldest first', async () => {
+      const store = await on.open()
+      for (const host of ['a.test', 'b.test', 'a.test', 'a.test'])
+        await store.appendEvent(sampleEvent({ host, type: 'host.badge' }))
+      await store.appendEvent(sampleEvent({ host: 'a.test', type: 'host.alert' }))
+      await store.appendEvent(sampleEvent({ host: 'a.test', type: 'exposure.removed' }))
+      const read = async (limit: number) =>
+        (await store.readHostEvents('a.test', ['host.badge', 'exposure.removed'], limit)).map(({ seq }) => seq)
+      expect(await read(10)).toStrictEqual([1, 3, 4, 6])
+      expect(await read(2)).toStrictEqual([4, 6])
+    })
+
     it('are committed only with their transaction', async () => {
       const store = await on.open()
       const failing = store.transaction(async (session) => {

@@ -61,6 +61,24 @@ export function hostSuite(on: Bench): void {
       expect(await store.readHistory('a.lab.test', slotAt('d', NOW))).toHaveLength(1)
     })
 
+    it('are muted until somebody ends it, or until the time is over', async () => {
+      const store = await on.open()
+      const mute = { since: NOW, until: NOW + 60_000, by: '192.168.45.10', note: 'moves' }
+      await store.putMute('a.lab.test', { since: NOW, until: null, by: '192.168.45.11' })
+      await store.putMute('a.lab.test', mute)
+      await store.putMute('b.lab.test', { since: NOW, until: null, by: '192.168.45.10' })
+      expect([...(await store.readMutes())].sort()).toStrictEqual([
+        ['a.lab.test', mute],
+        ['b.lab.test', { since: NOW, until: null, by: '192.168.45.10' }],
+      ])
+      expect(await store.deleteMute('a.lab.test', NOW + 59_999)).toBe(false)
+      expect(await store.deleteMute('a.lab.test', NOW + 60_000)).toBe(true)
+      expect(await store.deleteMute('b.lab.test', NOW + 60_000)).toBe(false)
+      expect(await store.deleteMute('b.lab.test')).toBe(true)
+      expect(await store.deleteMute('b.lab.test')).toBe(false)
+      expect((await store.readMutes()).size).toBe(0)
+    })
+
     it('are replaced by a later write', async () => {
       const store = await on.open()
       await store.putHosts([sampleHost()], 1)

@@ -35,6 +35,7 @@ const TABLES = [
   'plans',
   'hosts',
   'host_history',
+  'mutes',
   'leases',
   'audit_lines',
   'audit_head',
@@ -59,6 +60,8 @@ export function migrationSuite(on: Bench): void {
     (await on.sql('select version from schema_versions order by version')).map((row) => Number(row.version))
   const everyVersion = MIGRATIONS.map((_, index) => index + 1)
   const earlierVersions = everyVersion.slice(0, -1)
+  /** `npm run campaign -- store` compares all. The test before shows that each of them can be upgraded. */
+  const comparedVersions = process.env.CAMPAIGN ? earlierVersions : [1, RELEASED.length, MIGRATIONS.length - 1]
 
   const addColour: Migration = async (db) => {
     await db.schema
@@ -197,7 +200,7 @@ export function migrationSuite(on: Bench): void {
       expect(await (await on.open()).epoch()).toBe(epoch)
     })
 
-    it.each(earlierVersions)('lead from version %i to the same tables as a fresh database has', async (version) => {
+    it.each(comparedVersions)('lead from version %i to the same tables as a fresh database has', async (version) => {
       await layVersion(version)
       await on.open()
       const migrated = await withKysely((db) => db.introspection.getTables())

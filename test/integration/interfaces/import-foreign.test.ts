@@ -72,6 +72,12 @@ describe('import nginx', () => {
     const { stdout } = await drawbridge(['import', 'nginx', '--config', config])
     expect(stdout).toContain('files.example.test')
     expect(stdout).toMatch(/11 hosts: 10 can be adopted, 4 of them with a loss\. Nothing was changed\./)
+    expect(stdout).toMatch(/^ +drawbridge adopt site0\.example\.test$/m)
+    expect(stdout).toMatch(/^ +drawbridge adopt site2\.example\.test --accept-loss$/m)
+    expect(stdout).not.toContain('drawbridge adopt files.example.test')
+    expect(stdout).toContain('Adopting is off: set adopt.enabled to true')
+    const other = await drawbridge(['import', 'nginx', folder, '--config', config])
+    expect(other.stdout).not.toContain('drawbridge adopt')
   })
 
   test('refuses a folder that is none', async () => {

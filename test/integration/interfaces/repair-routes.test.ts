@@ -37,7 +37,7 @@ let app: App
 beforeAll(async () => {
   app = createApp(createLog('silent', []), undefined)
   app.setErrorHandler((error, _request, reply) => reply.status(400).send({ code: toProblem(error).code }))
-  repairRoutes(app, exposer)
+  repairRoutes(app, exposer, async () => [])
   await app.ready()
 })
 beforeEach(() => {

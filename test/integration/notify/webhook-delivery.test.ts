@@ -128,6 +128,19 @@ describe('the webhook sender', () => {
     expect(await store.deadLetters('chat', 9)).toMatchObject([{ tries: 3, fault: 'HTTP 500', event: { seq: 1 } }])
   })
 
+  test('sends nothing that the monitor saw of a muted host', async () => {
+    const sent: string[] = []
+    deliver(async (_hook, event) => {
+      sent.push(nameOf(event))
+      return OK
+    })
+    await store.appendEvent({ at: now, type: 'host.badge', host: 'a', facts: { badge: 'DOWN', muted: true } })
+    await happen('a', 'exposure.blocked')
+    await until('the other event has arrived', () => sent.length > 0)
+    expect(sent).toEqual(['a 2'])
+    expect((await store.webhookState('chat')).pending).toBe(0)
+  })
+
   test('sends only the types and hosts that the webhook lists', async () => {
     const sent: string[] = []
     deliver(

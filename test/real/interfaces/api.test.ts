@@ -62,7 +62,11 @@ describe('GET /api/policy', () => {
         denied: [8045, 8080, 8443],
       },
       conflictingRecordTypes: ['A', 'AAAA', 'CNAME', 'TXT', 'MX', 'SRV', 'CAA', 'NS', 'HTTPS', 'SVCB'],
-      caller: { network: 'internal', may: ['read', 'plan', 'token', 'apply', 'remove', 'repair', 'accept', 'renew'] },
+      // Not `adopt`, which the configuration has to allow.
+      caller: {
+        network: 'internal',
+        may: ['read', 'plan', 'token', 'apply', 'remove', 'repair', 'accept', 'renew', 'release'],
+      },
     })
     expect(inside.body.callOrder).toHaveLength(6)
     const outside = await api.call({ path: '/api/policy', from: 'outside' })

@@ -46,6 +46,8 @@ const SHOWN = [
   'plans show plan_4c7p0wq9d2f6h8k1m3n5r7t9v0',
   'plans show https://hello.example.test/',
   'audit',
+  'events --limit 5',
+  'events -o name',
   SICK,
 ]
 

@@ -1,8 +1,13 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launcher } from '../../../lab/checkout.ts'
 import { follow } from '../../support/http/event-stream.ts'
 import { applied, planned, planRequest, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { withStore } from '../../support/lab/lab-store.ts'
+import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { until } from '../../support/until.ts'
 
 let lab: TestLab
@@ -66,6 +71,95 @@ test('whoever comes back with the last id misses nothing; types and hosts can be
   expect([nonsense.status, nonsense.body.errors[0].field]).toEqual([400, 'type'])
 })
 
+test('the newest events are told at once, and the command that follows them misses none', async () => {
+  const recent = async (query: string) => (await lab.call({ path: `/api/events/recent?${query}` })).body
+  const { planId, host } = await applied(lab, { subdomain: 'recent' })
+  const { events, head } = await recent('limit=500')
+  expect(events.at(-1).seq).toBe(head)
+  expect((await recent(`type=exposure.applied&host=${host}&limit=1`)).events).toMatchObject([
+    { type: 'exposure.applied', data: { host, planId } },
+  ])
+  const newest = await recent('limit=1')
+  const before = await recent(`limit=1&before=${newest.nextBefore}`)
+  expect([newest.nextBefore, before.events[0].seq]).toEqual([newest.events[0].seq, newest.events[0].seq - 1])
+  const nonsense = await lab.call({ path: '/api/events/recent?type=weather' })
+  expect([nonsense.status, nonsense.body.errors[0].field]).toEqual([400, 'type'])
+
+  const following = spawn(launcher(), ['events', '--follow', '--host', host, '--limit', '3', '--url', inside()])
+  let [told, complaint] = ['', '']
+  following.stdout.setEncoding('utf8').on('data', (part: string) => (told += part))
+  following.stderr.setEncoding('utf8').on('data', (part: string) => (complaint += part))
+  const ended = once(following, 'close')
+  await until(`the past event is shown (${complaint})`, () => told.includes(`exposure.applied ${host}`))
+  await removed(lab, planId)
+  await until('the removal is shown', () => told.includes(`exposure.removed ${host}`))
+  await lab.restartService()
+  const again = await applied(lab, { subdomain: 'recent' })
+  await until('the command is connected again', () => told.split(`exposure.applied ${host}`).length === 3)
+  await removed(lab, again.planId)
+  await until('the second removal is shown', () => told.split(`exposure.removed ${host}`).length === 3)
+  following.kill('SIGINT')
+  await ended
+  expect(complaint).toBe('')
+  const kinds = told.split('\n').flatMap((line) => /exposure\.\w+/.exec(line) ?? [])
+  expect(kinds).toEqual(['exposure.applied', 'exposure.removed', 'exposure.applied', 'exposure.removed'])
+})
+
+test('a command finds the service of this machine by the state of a lab, or by the configuration of the service', async () => {
+  // The configuration names the relays of the lab as publicUrls, and the one inside sees the caller as internal.
+  const nobody = { DRAWBRIDGE_URL: '', XDG_CONFIG_HOME: lab.state }
+  const found = async (environment: Record<string, string>) =>
+    (await drawbridge(['policy'], { environment: { ...nobody, ...environment } })).stdout
+  const byLab = await found({ DRAWBRIDGE_LAB_STATE: lab.state })
+  expect(byLab).toContain(` at ${inside()}`)
+  expect(byLab).toContain('internal network')
+  expect(await found({ DRAWBRIDGE_CONFIG: join(lab.state, 'drawbridge.yaml') })).toContain(` at ${inside()}`)
+})
+
+const MISTYPED: readonly (readonly [line: string, code: number, told: RegExp])[] = [
+  ['health nobody', 3, /host_not_found/],
+  ['up hello --server 99 --port 3000 --yes', 3, /Allowed servers: 23, 25, 253/],
+  ['up hello.other.test --server 25 --port 3000 --yes', 3, /Managed zones: lab\.test/],
+  ['plan lab.test --server 25 --port 3000', 2, /lab\.test is a zone\. Name a host in it, such as hello\.lab\.test/],
+  ['plan a.b.lab.test --server 25 --port 3000', 2, /such as a-b\.lab\.test/],
+  ['plan hello_x --server 25 --port 3000', 2, /hello_x\.lab\.test is not a DNS name/],
+  ['plan hello --server 25 --port', 2, /--help/],
+  ['plan hello --server 25 --port 3000 --health healthz', 3, /--health must be a path such as \/healthz/],
+  ['plan hello --server 25 --port 3000 --expires-in 10s', 3, /--expires-in must be at least 5m/],
+  ['plan hello --server 25 --port 3000 --max-body 5x', 3, /--max-body must be 0 or a size such as 50m/],
+  ['plan hello --server 25 --port 3000 --allow 10.0.0.1/33', 3, /--allow must be a network/],
+  ['apply hello.lab.test', 2, /drawbridge up HOST/],
+  ['status --badge nonsense', 2, /States: RUNNING/],
+  ['status --limit x', 3, /--limit must be a whole number from 1 to 10000/],
+  ['plans --limit x', 3, /--limit must be a whole number from 1 to 200/],
+  ['audit --limit x', 3, /--limit must be a whole number from 1 to 1000/],
+  ['events --type weather', 3, /--type must be one or more of/],
+  ['wait nobody.lab.test --timeout 1s', 1, /not exposed after 1s/],
+  ['wait nobody.lab.test --for nonsense', 2, /States: RUNNING/],
+  ['import /nowhere.yaml', 2, /file of exposures cannot be read/],
+  ['stauts', 2, /Did you mean status\?/],
+]
+
+test('a mistyped command says what is wrong in the words of the command line, once, and changes nothing', async () => {
+  const ended = await Promise.all(
+    MISTYPED.map(async ([line, code, told]) => {
+      const { stderr, code: is } = await drawbridge([...line.split(' '), '--url', inside()])
+      return { line, code: is, asExpected: told.test(stderr) && is === code, stderr }
+    }),
+  )
+  expect(ended.filter(({ asExpected }) => !asExpected)).toEqual([])
+  const all = ended.map(({ stderr }) => stderr).join('')
+  expect(all).not.toMatch(
+    /\bexpiresIn|options\.\w|subdomain|API document|The request|\b(?:GET|POST) \/|\^[[(]|node:internal/,
+  )
+  for (const { line, stderr } of ended) {
+    const told = stderr.split('\n').map((text) => text.replace(/^ *(?:why|next)? +/, ''))
+    expect(new Set(told).size, line).toBe(told.length)
+  }
+})
+
+const inside = () => lab.description.inside
+
 test('the audit is read in pages, its newest lines first of all', async () => {
   const { planId } = await planned(lab, { subdomain: 'audited' })
   expect((await run(lab, planId)).status).toBe(200)
@@ -81,7 +175,7 @@ test('the audit is read in pages, its newest lines first of all', async () => {
 })
 
 test('nobody outside sees events or the audit', async () => {
-  for (const path of ['/api/events', '/api/audit', '/api/deploy/plans']) {
+  for (const path of ['/api/events', '/api/events/recent', '/api/audit', '/api/deploy/plans']) {
     const answer = await lab.call({ path, from: 'public' })
     expect([answer.status, answer.body.code]).toEqual([403, 'internal_network_required'])
   }

@@ -56,6 +56,8 @@ beforeAll(async () => {
   server { listen ${edge}:8080; server_name well.own.lab.test; location / { proxy_pass http://${backend}:3000; } }
   server { listen ${edge}:8080; server_name foreign.own.lab.test; location / { proxy_pass http://127.0.0.9:9; } }
   server { listen ${edge}:8080; server_name static.own.lab.test; return 404; }
+  server { listen ${edge}:8080; server_name php.own.lab.test; location / { fastcgi_pass unix:${lab.state}/php-fpm.sock; } }
+  server { listen ${edge}:8080; server_name phptcp.own.lab.test; location / { fastcgi_pass 127.0.0.9:9; } }
   server { listen ${edge}:8080; server_name nameless.own.lab.test;
     resolver 127.0.0.1:${dns.primary.port} ipv6=off; set $up nobody.lab.test; location / { proxy_pass http://$up:3000; } }
   server { listen ${edge}:${away} default_server; server_name first.own.lab.test; return 204; }
@@ -469,6 +471,17 @@ describe('the list and the diagnosis show the same badge', () => {
       process.kill(named, 'SIGCONT')
     }
   })
+})
+
+test.each([
+  ['php.own.lab.test', /^fastcgi:\/\/unix:.*\/php-fpm\.sock$/, 'such as php-fpm'],
+  ['phptcp.own.lab.test', /^fastcgi:\/\/127\.0\.0\.9:9$/, 'Start the service'],
+])('%s: a FastCGI backend that is down is named, and to be started', async (host, backend, advice) => {
+  const { body } = await lab.call({ path: `/api/diagnose?host=${host}` })
+  expect(body).toMatchObject({ badge: 'HTTP 502', cause: { code: 'nothing_listening' } })
+  expect(body.proxyPass).toMatch(backend)
+  expect(body.cause.advice).toContain(advice)
+  expect(JSON.stringify(body)).toContain('(fastcgi)')
 })
 
 describe('in the end', () => {

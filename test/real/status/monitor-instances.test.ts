@@ -80,6 +80,7 @@ async function start(instance: string, leaseMs = 30_000): Promise<Instance> {
     everyMs: 1_000,
     atOnce: 64,
     alertRule: () => ({ afterMs: 120_000, isMuted: false }),
+    configuredMutes: () => new Map(),
     log: createLog('silent', []),
     now: Date.now,
   })

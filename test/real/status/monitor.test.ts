@@ -2,6 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../../lab/free-port.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
@@ -19,18 +20,36 @@ let status = 200
 let silence: Server
 
 beforeAll(async () => {
-  lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1, timeoutSeconds: 3 } }) })
+  lab = await startTestLab({
+    configure: (config) => ({
+      ...config,
+      monitor: { everySeconds: 1, timeoutSeconds: 3 },
+      status: {
+        hosts: {
+          'Paths.lab.test': { path: '/up?deep=1', good: [204, '500-502'], visibility: 'public' },
+          'strict.lab.test': { good: ['200-299'] },
+        },
+      },
+    }),
+  })
   const address = lab.description.backends[0]?.address ?? ''
   backend = await startWebBackend(lab, (_request, response) => response.writeHead(status).end())
   silence = createServer(() => undefined).listen(3999, address)
   const pem = { certificate: join(lab.state, 'own.pem'), key: join(lab.state, 'own.key') }
   await makeExpiredCertificate({ ...pem, names: ['DNS:expired.lab.test'] })
+  const byName = await freePort()
   await addOwnHosts(
     lab,
     (edge) => `
   # ${CANARY}
   server { listen ${edge}:8080; server_name own.lab.test; location / { proxy_pass http://${address}:3000; } }
   server { listen ${edge}:8080; server_name busy.lab.test; return 503; }
+  server { listen ${edge}:8080; server_name *.many.lab.test .dot.lab.test ~^w\\d+\\.lab\\.test$; return 204; }
+  server { listen ${edge}:8080; server_name paths.lab.test; location = /up { return 501; } location / { return 404; } }
+  server { listen ${edge}:8080; server_name strict.lab.test; return 403; }
+  server { listen 127.1:${byName}; server_name named.lab.test; return 204; }
+  server { listen ${edge}:${byName} proxy_protocol; server_name proxied.lab.test; return 204; }
+  server { listen localhost:${byName}; server_name local.lab.test; return 204; }
   server { listen ${edge}:8080; server_name mute.lab.test; return 444; }
   server { listen ${edge}:8080; server_name away.lab.test; location / { proxy_pass http://127.0.0.9:9; } }
   server { listen ${edge}:8080; server_name silent.lab.test; location / { proxy_pass http://${address}:3999; } }
@@ -125,6 +144,51 @@ describe("a host of the edge's own configuration", () => {
     })
   })
 
+  test('is asked and judged as the configuration says, and shown to whom it says', async () => {
+    await turns('paths.lab.test', 'RUNNING')
+    await turns('strict.lab.test', 'HTTP 403')
+    const diagnose = (host: string) => lab.call({ path: `/api/diagnose?host=${host}` })
+    expect((await diagnose('paths.lab.test')).body).toMatchObject({ badge: 'RUNNING' })
+    expect((await diagnose('strict.lab.test')).body).toMatchObject({ badge: 'HTTP 403' })
+    expect((await health('paths.lab.test', 'public')).body).toMatchObject({ badge: 'RUNNING', managed: false })
+    const { body } = await lab.call({ path: '/api/hosts?managed=false', from: 'public' })
+    expect(body.hosts.map(({ host }: { host: string }) => host)).toEqual(['paths.lab.test'])
+    expect((await lab.call({ path: '/api/diagnose?host=paths.lab.test', from: 'public' })).status).toBe(200)
+    expect((await health('strict.lab.test', 'public')).body.code).toBe('host_not_found')
+  })
+
+  test('that listens by a name is asked if the name is localhost, and PENDING otherwise', async () => {
+    await turns('local.lab.test', 'RUNNING')
+    expect(await badgeOf('named.lab.test')).toBe('PENDING')
+    const { body } = await lab.call({ path: '/api/diagnose?host=named.lab.test' })
+    expect(body).toMatchObject({ badge: 'PENDING', listen: [{ address: '127.1' }], cause: { code: 'unknown' } })
+    expect(body.cause.sentence).toContain('The address at which nginx listens for the host is not known')
+    expect(body.chain).toContainEqual({ link: 'edge', ok: null, detail: expect.stringContaining('not known') })
+    expect(body.chain).toContainEqual(expect.objectContaining({ link: 'server_block', ok: null }))
+  })
+
+  test('that expects the PROXY protocol is PENDING, and not DOWN', async () => {
+    await turns('local.lab.test', 'RUNNING')
+    expect(await badgeOf('proxied.lab.test')).toBe('PENDING')
+    const { body } = await lab.call({ path: '/api/diagnose?host=proxied.lab.test' })
+    expect(body).toMatchObject({ badge: 'PENDING', listen: [{ proxyProtocol: true }], cause: { code: 'unknown' } })
+    expect(body.cause.sentence).toContain('only with the PROXY protocol')
+  })
+
+  test('that has a wildcard or a pattern for a name is listed as such, and is no host', async () => {
+    await turns('dot.lab.test', 'RUNNING')
+    const { config } = lab.description.edges.primary
+    const { body } = await lab.call({ path: '/api/hosts' })
+    const common = { configPath: config, line: expect.any(Number), tls: false }
+    expect(body.patterns).toEqual([
+      { name: '*.many.lab.test', kind: 'wildcard', ...common },
+      { name: '.dot.lab.test', kind: 'wildcard', ...common },
+      { name: JSON.stringify('~^w\\d+\\.lab\\.test$'), kind: 'pattern', ...common },
+    ])
+    expect(body.hosts.filter(({ host }: { host: string }) => /many|[*~]/.test(host))).toEqual([])
+    expect((await lab.call({ path: '/api/hosts', from: 'public' })).body).not.toHaveProperty('patterns')
+  })
+
   test('is PENDING until its first check has ended', async () => {
     const { config, address } = lab.description.edges.primary
     // Nobody tells nginx: where the host should be served somebody else takes connections and says nothing.
@@ -154,7 +218,8 @@ describe("a host of the edge's own configuration", () => {
     expect(new Set(shown).size).toBe(1)
     expect([told[0]?.status, told[0]?.body.code]).toEqual([404, 'host_not_found'])
     const hosts = await lab.call({ path: '/api/hosts', from: 'public' })
-    expect(hosts.body.hosts.every(({ managed }: { managed: boolean }) => managed)).toBe(true)
+    const foreign = hosts.body.hosts.filter(({ managed }: { managed: boolean }) => !managed)
+    expect(foreign.map(({ host }: { host: string }) => host)).toEqual(['paths.lab.test'])
     expect(hosts.body.total).toBe(hosts.body.hosts.length)
     expect(hosts.text).not.toMatch(new RegExp(`plan_|127\\.0\\.0\\.9|${CANARY}`))
   })

@@ -161,6 +161,61 @@ test('GET /api/hosts/events tells of hosts and badges, and goes on where a clien
   expect(changes[1]).toMatchObject({ planId, facts: { before: 'RUNNING', httpStatus: 500, reason: null } })
 })
 
+describe('a host that is muted', () => {
+  const mute = (host: string, body: object = {}, from = 'internal', act = 'mute') =>
+    lab.call({ path: `/api/hosts/${host}/${act}`, body, from })
+  const rowOf = async (host: string, from = 'internal') =>
+    (await hosts(`?search=${host}`, from)).hosts[0] as { badge: string; muted?: { by: string } }
+  const eventsOf = async (host: string) =>
+    (await withStore(lab, (store) => store.readEvents(0, 1_000))).filter((event) => event.host === host)
+
+  test('is checked, shows it inside, and its events wake nobody', async () => {
+    const stream = follow(lab, '/api/hosts/changes')
+    await until('the stream is open', () => stream.events.length > 0)
+    const { status, body } = await mute('Busy.lab.test', { expiresIn: 3600, note: 'moves' })
+    expect([status, body]).toMatchObject([200, { host: 'busy.lab.test', muted: { note: 'moves' } }])
+    expect(Date.parse(body.muted.until) - Date.parse(body.muted.since)).toBe(3_600_000)
+    expect(await rowOf('busy.lab.test')).toMatchObject({ badge: 'HTTP 503', muted: body.muted })
+    expect((await health('busy.lab.test')).body.muted).toEqual(body.muted)
+    expect(await rowOf('busy.lab.test', 'public')).not.toHaveProperty('muted')
+    expect(namesOf(await hosts('?muted=true'))).toEqual(['busy.lab.test'])
+    expect((await hosts('?muted=true', 'public')).matched).toBe((await hosts()).total)
+    await until('the row is told', () => stream.events.some(({ data }) => data.muted?.note === 'moves'))
+    stream.close()
+    const checkedAt = (await health('busy.lab.test')).body.checkedAt
+    await until('it is checked again', async () => (await health('busy.lab.test')).body.checkedAt > checkedAt)
+    expect((await mute('busy.lab.test', {}, 'internal', 'unmute')).body).toEqual({ host: 'busy.lab.test', muted: null })
+    expect((await mute('busy.lab.test', {}, 'internal', 'unmute')).status).toBe(200)
+    expect(await rowOf('busy.lab.test')).not.toHaveProperty('muted')
+    expect((await eventsOf('busy.lab.test')).map(({ type }) => type).slice(-2)).toEqual(['host.muted', 'host.unmuted'])
+    const audit = await withStore(lab, (store) => store.readAudit(0, 1_000))
+    const lines = audit.filter(({ host, outcome }) => host === 'busy.lab.test' && outcome === 'ok')
+    expect(lines.map(({ action }) => action)).toEqual(['mute', 'unmute'])
+  })
+
+  test('ends when its time is over, and with its exposure', async () => {
+    await mute('b.lab.test', { expiresIn: 1 })
+    await until('it is over', async () =>
+      (await eventsOf('b.lab.test')).some(({ type, facts }) => type === 'host.unmuted' && facts.ended === true),
+    )
+    expect(await rowOf('b.lab.test')).not.toHaveProperty('muted')
+    const { host, planId } = await applied(lab, { subdomain: 'hushed' })
+    await mute(host)
+    await removed(lab, planId)
+    expect((await withStore(lab, (store) => store.readMutes())).size).toBe(0)
+  })
+
+  test('is not muted from outside, under no name, with no other body', async () => {
+    expect((await mute('a.lab.test', {}, 'public')).body.code).toBe('internal_network_required')
+    expect((await mute('a.lab.test', {}, 'public', 'unmute')).body.code).toBe('internal_network_required')
+    expect((await mute('nobody.lab.test')).body.code).toBe('host_not_found')
+    expect((await mute('nobody..test')).body.code).toBe('invalid_request')
+    for (const json of [{ expiresIn: 0 }, { expiresIn: 1.5 }, { expiresIn: 4e9 }, { note: 'a\nb' }, { until: 'x' }])
+      expect((await mute('a.lab.test', json)).body.code).toBe('invalid_request')
+    expect((await withStore(lab, (store) => store.readMutes())).size).toBe(0)
+  })
+})
+
 test('drawbridge status --watch tells how hosts do, then every change, even after the service was away', async () => {
   let status = 200
   await using backend = await startWebBackend(lab, (_request, response) => response.writeHead(status).end())

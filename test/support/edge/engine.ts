@@ -31,6 +31,7 @@ export async function startEngine(parts: Partial<EngineParts> = {}) {
     assertValid: async () => undefined,
     assertNoDebugLog: async () => undefined,
     installReleased: (files) => replaceFiles(folder, files),
+    prepareSites: async () => ({ takeOut: () => undefined, takeBack: () => undefined, keep: () => undefined }),
     ...parts,
     test: async (...given) => {
       counts.tests += 1

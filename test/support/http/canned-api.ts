@@ -66,6 +66,8 @@ function answerTo(route: string, url: string, sent: string): [status: number, bo
         200,
         { plans: ['applied', 'replaced', 'rolled_back'].map((state) => summary(PLAN_ID, state)), nextCursor: null },
       ]
+    case 'GET /api/events/recent':
+      return [200, events()]
     case 'GET /api/audit':
       return [200, audit()]
     default:
@@ -239,6 +241,23 @@ const audit = () => ({
   ],
   head: 42,
   nextAfter: null,
+})
+
+const happened = (seq: number, type: string, facts: object) => ({
+  id: `evt_${String(seq).padStart(26, '0')}`,
+  seq,
+  type,
+  timestamp: from(-HOUR),
+  data: { host: HOST, planId: PLAN_ID, facts },
+})
+
+const events = () => ({
+  events: [
+    happened(6, 'exposure.applied', { url: `https://${HOST}/`, server: '25', port: 3000, expiresAt: null, tls: true }),
+    happened(7, 'host.badge', { badge: 'HTTP 502', before: 'RUNNING', httpStatus: 502, reason: null }),
+  ],
+  head: 7,
+  nextBefore: null,
 })
 
 const problem = (code: string, title: string, more: object) => ({

@@ -12,7 +12,7 @@ export interface CalledService extends Pick<TestLab, 'call'> {
   readonly description: { readonly zone: string }
 }
 
-type Action = 'apply' | 'remove' | 'renew' | 'repair' | 'accept'
+type Action = 'apply' | 'remove' | 'renew' | 'repair' | 'accept' | 'adopt' | 'release'
 
 /** Makes a plan without TLS for the healthy sample backend, with the changes of a test. */
 export const planned = async (lab: CalledService, overrides: Record<string, unknown> = {}): Promise<Answer['body']> =>

@@ -27,6 +27,17 @@ const other = {
   block: { kind: 'other', how: 'default', answering: { path: '/etc/nginx/other.conf', line: 7 } },
 } as const
 
+const unasked: Partial<Evidence> = {
+  edge: 'unknown',
+  visit: { kind: 'unknown' },
+  block: { kind: 'unknown' },
+  isKnown: null,
+  tls: { kind: 'unknown' },
+  managed: false,
+  file: 'not_ours',
+  records: null,
+}
+
 const uncertain = { kind: 'uncertain', reason: '192.0.2.53:53 did not answer in time' } as const
 
 describe('the first broken link that explains the symptom is the cause', () => {
@@ -100,6 +111,14 @@ describe('the first broken link that explains the symptom is the cause', () => {
     ['unknown', 'HTTP 502', answered(502)],
     ['unknown', 'DOWN', unanswered('not_http')],
     ['unknown', 'PENDING', { visit: { kind: 'unknown' } }],
+    ['unknown', 'PENDING', { ...unasked, listenGap: 'name', name: { kind: 'missing' } }],
+    ['nothing_listening', 'PENDING', { ...unasked, listenGap: 'name', ...refused }],
+    ['not_loaded', 'PENDING', { ...unasked, listenGap: 'unix_socket', ...configuration({ changedSinceLoad: true }) }],
+    [
+      'edge_config_broken',
+      'PENDING',
+      { ...unasked, listenGap: 'name', ...configuration({ refusal: 'a file is missing' }) },
+    ],
     [
       'name_missing',
       'NO DNS',
@@ -225,5 +244,23 @@ test.each(['edited', 'missing'] as const)(
     const { cause } = diagnose({ ...WELL, file }, inside)
     expect(cause.code).toBe(`file_${file}`)
     expect(cause.advice).not.toMatch(/backup|restore/)
+  },
+)
+
+test.each([
+  ['name', 'its address is not known', 'Write the address into the listen directive'],
+  ['proxy_protocol', 'expects the PROXY protocol', 'through the proxy before it'],
+  ['unix_socket', 'only on a unix socket', 'through the program that connects to the unix socket'],
+] as const)(
+  'a host that listens by %s only: the edge link and the cause say that it was not asked',
+  (listenGap, detail, advice) => {
+    const { chain, cause, badge } = diagnose({ ...WELL, ...unasked, listenGap }, inside)
+    expect(badge).toBe('PENDING')
+    expect(chain.find(({ link }) => link === 'edge')).toMatchObject({
+      ok: null,
+      detail: expect.stringContaining(detail),
+    })
+    expect(chain.filter(({ ok }) => ok === false)).toEqual([])
+    expect(cause).toMatchObject({ code: 'unknown', advice: expect.stringContaining(advice) })
   },
 )

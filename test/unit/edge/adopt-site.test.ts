@@ -27,6 +27,7 @@ function judged(text: string) {
     ports: { http: 80, https: 443 },
     upstreams,
     serverAt: (address) => ({ '192.168.45.25': '25', '127.0.0.1': '23' })[address],
+    named: { passwords: { office: '/etc/office' }, authorities: { inside: '/etc/inside.pem' }, snippets: {} },
   })
 }
 
@@ -68,10 +69,78 @@ describe('a hand-written site', () => {
   })
 
   test.each([
+    ['a body size', 'client_max_body_size 8M;', { maxBody: '8m' }],
+    ['a body size in bytes', 'client_max_body_size 2048;', { maxBody: '2k' }],
+    ['no limit of the body', 'client_max_body_size 0;', { maxBody: '0' }],
+    ['values that an exposure has', 'client_max_body_size 64m; proxy_read_timeout 5m;', undefined],
+    ['timeouts', 'proxy_read_timeout 1m30s; proxy_connect_timeout 10;', { timeouts: { connect: 10, read: 90 } }],
+    ['no buffering', 'proxy_buffering off; proxy_request_buffering off;', { buffering: false }],
+    [
+      'a header of the list',
+      'add_header X-Frame-Options sameorigin always;',
+      { headers: { frameOptions: 'SAMEORIGIN' } },
+    ],
+    ['an access list', 'allow 10.0.0.0/8; allow 192.0.2.7; deny all;', { allow: ['10.0.0.0/8', '192.0.2.7/32'] }],
+    ['passwords', 'auth_basic x; auth_basic_user_file /etc/office;', { basicAuth: 'office' }],
+    ['no password', 'auth_basic off;', undefined],
+    ['HSTS that no browser heeds', 'add_header Strict-Transport-Security max-age=1;', undefined],
+  ])('is carried over with %s', (_what, text, options) => {
+    const adoption = judged(site(text))
+    expect(adoption).toMatchObject({ lost: [], refused: [] })
+    expect(adoption.options).toEqual(options)
+    expect(judged(site('', text)).options).toEqual(options)
+  })
+
+  test('has the values of its location before those of its server', () => {
+    const { options, lost } = judged(
+      site('client_max_body_size 2m; add_header X-Robots-Tag none;', 'client_max_body_size 1m; add_header X-Other 1;'),
+    )
+    expect(options).toEqual({ maxBody: '2m', headers: { robots: 'none' } })
+    expect(lost).toEqual([])
+  })
+
+  test('tells that a header is sent with errors, too, unless the site says so itself', () => {
+    const { changed } = judged(site('add_header X-Frame-Options DENY;\n    add_header X-Robots-Tag none always;'))
+    expect(changed).toMatchObject([
+      { directive: 'add_header', line: 8, sentence: 'The header is sent with errors, too.' },
+    ])
+  })
+
+  test('has HSTS with TLS, and nothing of the redirect beside it', () => {
+    const tls = 'listen 443 ssl; ssl_certificate /a; ssl_certificate_key /b;'
+    const hsts = 'add_header Strict-Transport-Security "max-age=31536000; includeSubDomains" always;'
+    const plain = `server { listen 80; server_name ${HOST}; client_max_body_size 9m; return 301 https://$host$request_uri; }`
+    const { options, lost } = judged(`${plain}\n${site(hsts).replace('listen 80;', tls)}`)
+    expect(options).toEqual({ headers: { hsts: { maxAge: 31_536_000, includeSubDomains: true } } })
+    expect(lines(lost)).toEqual(['client_max_body_size 1'])
+  })
+
+  test('with an https backend is carried over if an authority of the configuration checks it', () => {
+    const checked = 'proxy_ssl_verify on; proxy_ssl_trusted_certificate /etc/inside.pem; proxy_ssl_name app.inside;'
+    const secure = (text: string) => judged(site(text).replace('http://', 'https://'))
+    expect(secure(checked)).toMatchObject({
+      refused: [],
+      options: { backendTls: { authority: 'inside', name: 'app.inside' } },
+    })
+    expect(secure(checked.replace('verify on', 'verify off')).refused).not.toEqual([])
+    expect(secure(checked.replace('inside.pem', 'other.pem')).refused).not.toEqual([])
+  })
+
+  test('loses a setting for some of its paths', () => {
+    const { lost, options } = judged(
+      site('', 'location /up { client_max_body_size 1g; proxy_pass http://192.168.45.25:3000; }'),
+    )
+    expect(options).toBeUndefined()
+    expect(lines(lost)).toContain('client_max_body_size 4')
+  })
+
+  test.each([
     ['files', site('', 'location /static/ { alias /srv/shop/; }'), 'alias'],
     ['php', site('', 'location ~ \\.php$ { fastcgi_pass unix:/run/php.sock; }'), 'fastcgi_pass'],
     ['a password', site('auth_basic shop;'), 'auth_basic'],
-    ['an access list', site('allow 10.0.0.0/8; deny all;'), 'allow'],
+    ['an access list with holes', site('deny 10.1.0.0/16; allow 10.0.0.0/8; deny all;'), 'allow'],
+    ['a list of those who are kept out', site('deny 10.1.0.0/16;'), 'deny'],
+    ['passwords in a file without an id', site('auth_basic x; auth_basic_user_file /etc/other;'), 'auth_basic'],
     ['a hidden path', site('', 'location ~ /\\.git { deny all; }'), 'deny'],
     ['client certificates', site('', 'ssl_verify_client on;'), 'ssl_verify_client'],
     ['Lua', site('', 'access_by_lua_file /etc/shop.lua;'), 'access_by_lua_file'],

@@ -31,6 +31,10 @@ describe('a pattern', () => {
     ['^a(?i:B)c$', ['abc', 'aBc', 'abC'], [true, true, false]],
     ['\\bfoo\\b', ['a.foo.b', 'afoo'], [true, false]],
     ['^a\\Kb$', ['ab'], [true]],
+    ['^foo\\B', ['foobar', 'foo.bar'], [true, false]],
+    ['^a$', ['a\n', 'a\n\n', '\na'], [true, false, false]],
+    ['^a\\z', ['a', 'a\n'], [true, false]],
+    ['(?m)^$', ['a\n', '\n', 'a\n\nb'], [false, true, true]],
   ])('%s', (pcre, texts, expected) => {
     expect(matches(pcre, ...texts)).toEqual(expected)
   })
@@ -46,6 +50,23 @@ describe('a pattern', () => {
       user: 'x.y',
       zone: 'abc',
     })
+  })
+
+  test('keeps a capture from before a look-ahead that has another', () => {
+    const result = pattern('^(a)(?=(b)|(c))', false).match('ab', newSteps())
+    expect(result !== 'unknown' && result.isMatch && Object.fromEntries(result.captures)).toMatchObject({
+      1: 'a',
+      2: 'b',
+      3: '',
+    })
+  })
+
+  test('is unknown once the steps of the question are used up, and not a match or none', () => {
+    const slow = pattern('^(?:a?){40}b$', false)
+    expect([slow.match('a'.repeat(30), newSteps()), slow.match('a'.repeat(30), { left: 20 })]).toEqual([
+      { isMatch: false },
+      'unknown',
+    ])
   })
 
   test.each([

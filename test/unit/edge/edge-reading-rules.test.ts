@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { EdgeMap } from '../../../src/edge/reading/contract.ts'
 import { parseListens, withEveryPort } from '../../../src/edge/reading/text/listen.ts'
+import { localhostIn } from '../../../src/edge/reading/text/localhost.ts'
 import { nginxFiles } from '../../support/edge/nginx-files.ts'
 
 async function read(text: string): Promise<EdgeMap> {
@@ -19,7 +20,6 @@ describe('listen', () => {
     ['0.0.0.0:81', ['* 81']],
     ['127.0.0.1', ['127.0.0.1 80']],
     ['127.0.0.1:8080', ['127.0.0.1 8080']],
-    ['localhost:8080', ['127.0.0.1 8080']],
     ['[::]', ['[::] 80']],
     ['[::]:443', ['[::] 443']],
     ['[0:0::1]:443', ['[::1] 443']],
@@ -42,12 +42,35 @@ describe('listen', () => {
     ])
   })
 
+  test('localhost is what the machine resolves it to', async () => {
+    const both = '127.0.0.1 localhost\n::1 ip6-localhost localhost # both\n'
+    expect(localhostIn(both, true)).toEqual(['127.0.0.1', '[::1]'])
+    expect(localhostIn(both, false)).toEqual(['127.0.0.1'])
+    expect(localhostIn('127.0.0.1 localhost\n#::1 localhost\n::1 ip6-localhost', true)).toEqual(['127.0.0.1'])
+    const map = await read('server { listen LocalHost:8080; server_name a.test; }')
+    expect(map.find('a.test')?.listen[0]).toMatchObject({ address: '127.0.0.1', port: 8080 })
+    expect(map.answers('a.test', at('127.0.0.1', 8080))?.how).toBe('exact')
+  })
+
+  test('a host that listens by another name is listed with that name', async () => {
+    const map = await read('server { listen app.internal:80; server_name a.test; } server { listen 80; }')
+    expect(map.find('a.test')?.listen).toMatchObject([{ address: 'app.internal', port: 80 }])
+  })
+
   test('TLS is a matter of the place: one server says it for all that share it', async () => {
     const map = await read(`server { listen 443 ssl default_server; } server { listen 443; server_name a.test; }`)
     expect(map.find('a.test')).toMatchObject({ tls: true, listen: [{ port: 443, tls: true, defaultServer: false }] })
     expect(map.answers('a.test', at('10.0.0.1', 443, true))?.how).toBe('exact')
     expect(map.answers('a.test', at('10.0.0.1', 443, false))).toBeUndefined()
     expect(map.answers('a.test', at('10.0.0.1', 80))).toBeUndefined()
+  })
+
+  test('so is the PROXY protocol', async () => {
+    const map = await read(`server { listen 80 proxy_protocol; } server { listen 80; listen 81; server_name a.test; }`)
+    expect(map.find('a.test')?.listen).toEqual([
+      { address: '*', port: 80, tls: false, defaultServer: false, proxyProtocol: true },
+      { address: '*', port: 81, tls: false, defaultServer: true },
+    ])
   })
 
   test('IPv6 is another network, unless a socket takes both', async () => {

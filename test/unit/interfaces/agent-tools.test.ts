@@ -56,6 +56,7 @@ const documented: Canned = (path) => {
     '/api/deploy/renew': example('renewCertificate'),
     '/api/deploy/extend': example('extendExposure'),
     '/api/deploy/plans': example('listPlans'),
+    '/api/events/recent': { ...(example('listEvents') as object), nextBefore: null },
   }
   return path in bodies ? [200, bodies[path]] : undefined
 }
@@ -85,6 +86,7 @@ const CALLS: readonly (readonly [tool: string, args: Record<string, unknown>])[]
   ['extend_exposure', { host: HOST, expiresIn: 3600 }],
   ['get_plan', { host: HOST }],
   ['list_plans', {}],
+  ['recent_events', { limit: 1 }],
   ['wait_for_host', { host: HOST, timeoutSeconds: 1 }],
 ]
 

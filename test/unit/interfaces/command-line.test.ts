@@ -8,8 +8,11 @@ import { parseDuration } from '../../../src/cli/duration.ts'
 import { EXIT, exitCodeOf } from '../../../src/cli/exit-codes.ts'
 import { hostIn, splitHost } from '../../../src/cli/exposure-options.ts'
 import { nextCommand } from '../../../src/cli/next-action.ts'
+import { likelyUrls } from '../../../src/cli/service-address.ts'
+import { fieldSentences } from '../../../src/cli/views/field-errors.ts'
 import type { Policy } from '../../../src/client/bodies.ts'
 import { commandLine } from '../../../src/compose/command-line.ts'
+import { patternInWords } from '../../../src/http/guard/problem.ts'
 import { LLMS_TEXT } from '../../../src/http/routes/reference.ts'
 import { ERRORS, type ErrorCode } from '../../../src/model/errors.ts'
 import { hanging, spanLeft, table } from '../../../src/terminal/text.ts'
@@ -92,6 +95,69 @@ test('a URL is a host, a label without a zone names the zones, and letters that 
   ])
   expect(() => splitHost('hello', ['a.test', 'b.test'])).toThrow('a.test, b.test')
   expect(() => splitHost('münchen.a.test', ['a.test'])).toThrow('xn--mnchen-3ya.a.test')
+})
+
+test('a zone is no host, and a refusal of a value speaks of what was typed', () => {
+  expect(() => splitHost('a.test', ['a.test'])).toThrow('hello.a.test')
+  expect(
+    fieldSentences([
+      { field: 'expiresIn', message: 'must be >= 300' },
+      { field: 'port', message: 'must be <= 65535' },
+      { field: 'options.timeouts.read', message: 'must be <= 86400' },
+      { field: 'options.timeouts.send', message: 'must be <= 86400' },
+      { field: 'options.allow.0', message: 'must be a network' },
+      { field: 'server', message: 'Server 9 is not a deployment target.' },
+      { field: 'colour', message: 'is not a known field' },
+    ]),
+  ).toEqual([
+    '--expires-in must be at least 5m',
+    '--port must be at most 65535',
+    '--timeout must be at most 24h',
+    '--allow must be a network',
+    'Server 9 is not a deployment target.',
+    'colour is not a known field',
+  ])
+})
+
+test('every pattern of a request has words', () => {
+  const { paths, components } = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as OpenApi
+  const bodies = Object.values(paths).flatMap((path) =>
+    Object.values(path).map(({ parameters = [], requestBody }) => ({ parameters, requestBody })),
+  )
+  const sent = JSON.stringify([bodies, components.schemas.ExposureRequest])
+  const patterns = [...sent.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+    ([, text = '']) => JSON.parse(text) as string,
+  )
+  expect(patterns.length).toBeGreaterThan(8)
+  const ids = /^\^plan_|^\^sha256/
+  expect(patterns.filter((pattern) => !ids.test(pattern) && patternInWords(pattern) === undefined)).toEqual([])
+})
+
+interface OpenApi {
+  paths: Record<string, Record<string, { parameters?: object[]; requestBody?: object }>>
+  components: { schemas: Record<string, object> }
+}
+
+test('a service is looked for where a lab and a configuration say that it listens, then at the defaults', async () => {
+  using folder = tempFolder()
+  const config = join(folder.path, 'drawbridge.yaml')
+  const urls = (text: string) => {
+    writeFileSync(config, text)
+    return likelyUrls({ DRAWBRIDGE_CONFIG: config })
+  }
+  expect((await urls('listen: { address: 10.1.2.3, port: 9000 }\n'))[0]).toBe('http://10.1.2.3:9000')
+  expect((await urls("listen: { address: '2001:db8::1' }\n"))[0]).toBe('http://[2001:db8::1]:8045')
+  expect((await urls('listen: { port: 9000 }\npublicUrls: [https://drawbridge.test]\n'))[0]).toBe(
+    'http://127.0.0.1:9000',
+  )
+  const tls = 'listen: { port: 9000, tls: { certificateFile: a, keyFile: b } }\npublicUrls: [https://drawbridge.test]\n'
+  expect((await urls(tls)).slice(0, 2)).toEqual(['https://drawbridge.test', 'https://127.0.0.1:9000'])
+  for (const useless of ['', '- a\n', 'listen: [', 'listen: { port: x }\n'])
+    expect((await urls(useless)).slice(0, 2)).toContain('http://127.0.0.1:8045')
+  writeFileSync(join(folder.path, 'lab.json'), '{ "inside": "http://localhost:4711" }')
+  const inLab = await likelyUrls({ DRAWBRIDGE_LAB_STATE: folder.path, DRAWBRIDGE_CONFIG: config })
+  expect(inLab[0]).toBe('http://localhost:4711')
+  expect(inLab).toContain('http://localhost:8046')
 })
 
 test('up is refused before it plans where the caller may not apply', () => {

@@ -32,6 +32,28 @@ describe('reading options', () => {
     expect(errors?.map(({ field }) => field)).toEqual(['options.maxBody', 'options.timeouts.read', 'options.raw'])
   })
 
+  test.each([
+    ['timeouts.connect', (value: number) => ({ timeouts: { connect: value } }), 1, 75],
+    ['headers.hsts.maxAge', (value: number) => ({ headers: { hsts: { maxAge: value } } }), 0, 63_072_000],
+    ['maintenance.retryAfter', (value: number) => ({ maintenance: { retryAfter: value } }), 1, 86_400],
+    ['backends.0.port', (value: number) => ({ backends: [{ server: '25', port: value }] }), 1, 65_535],
+  ])('takes both bounds of %s, and nothing beyond them', (field, options, lowest, highest) => {
+    for (const value of [lowest, highest]) expect(readOptions(options(value)).errors).toBeUndefined()
+    for (const value of [lowest - 1, highest + 1, lowest + 0.5])
+      expect(readOptions(options(value)).errors).toMatchObject([{ field: `options.${field}` }])
+  })
+
+  test('refuses what is missing, mapped or too long, and repeats no name that it does not know', () => {
+    const fields = (given: unknown) => readOptions(given).errors?.map(({ field }) => field)
+    expect(fields({ backendTls: { name: 'a.test' } })).toEqual(['options.backendTls.authority'])
+    for (const mapped of ['::ffff:10.0.0.0/104', '::ffff:10.0.0.1', '::ffff:10.0.0.1/128'])
+      expect(fields({ allow: [mapped] }), mapped).toEqual(['options.allow.0'])
+    expect(fields({ backendTls: { authority: 'a', name: `${'a.'.repeat(200)}test` } })).toEqual([
+      'options.backendTls.name',
+    ])
+    expect(fields({ 'a; include x': 1, [`${'x'.repeat(33)}`]: 1 })).toEqual(['options.?', 'options.?'])
+  })
+
   test('refuses an object that inherits its members, and one with a poisoned prototype', () => {
     expect(read(Object.create({ maxBody: '1m' }))).toBeUndefined()
     expect(readOptions(JSON.parse('{"__proto__":{"maxBody":"1m"}}')).errors).toHaveLength(1)

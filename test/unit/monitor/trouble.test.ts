@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Badge } from '../../../src/model/badge.ts'
 import type { AlertRule, HostStatus } from '../../../src/model/host-status.ts'
-import { eventsBetween } from '../../../src/monitor/host-events.ts'
-import { withTrouble } from '../../../src/monitor/trouble.ts'
+import { eventsBetween, withTrouble } from '../../../src/monitor/host-events.ts'
 import { sampleStatus } from '../../support/http/host-status.ts'
 
 const RULE: AlertRule = { afterMs: 60_000, isMuted: false }

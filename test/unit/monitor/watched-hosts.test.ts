@@ -26,6 +26,7 @@ const held = (host: string, state: PlanState): WatchedExposure => ({
   state,
   expiresAt: 7,
   server: '25',
+  port: 3000,
   tls: true,
   health: '/healthz',
   proof: undefined,
@@ -71,4 +72,25 @@ test('any other host is asked for / and told by where it proxies to', () => {
 
 test('a name that nobody can ask for is not watched', () => {
   expect(watched([served('under_score', '10.0.0.9'), served('-a.test', '10.0.0.9')], [])).toEqual([])
+})
+
+test.each([
+  [['*'], undefined, '192.168.45.23'],
+  [['app.internal'], 'name', '192.168.45.23'],
+  [['app.internal', '10.0.0.7'], undefined, '10.0.0.7'],
+  [['app.internal', '[::1]'], undefined, '::1'],
+  [['unix:/run/x.sock'], 'unix_socket', '192.168.45.23'],
+  [['unix:/run/x.sock', 'app.internal'], 'name', '192.168.45.23'],
+  [['unix:/run/x.sock', '*'], undefined, '192.168.45.23'],
+  [['10.0.0.8 proxied'], 'proxy_protocol', '10.0.0.8'],
+  [['app.internal', '* proxied'], 'proxy_protocol', '192.168.45.23'],
+  [['10.0.0.8 proxied', '10.0.0.7'], undefined, '10.0.0.7'],
+])('a host that listens at %s: why it cannot be asked is %s', (addresses, listenGap, address) => {
+  const listen = addresses.map((one) => ({
+    ...{ address: one.replace(' proxied', ''), tls: false, defaultServer: false },
+    ...(one.endsWith(' proxied') && { proxyProtocol: true as const }),
+    port: one.startsWith('unix:') ? null : 80,
+  }))
+  const [host] = watched([{ ...served('a.test', null), listen }], [])
+  expect(host).toMatchObject({ host: 'a.test', listenGap, listenAddress: { address, port: 80 } })
 })

@@ -37,6 +37,8 @@ const deadServer: DnsReader = {
 const parts = (more: Partial<ObserveParts> = {}): ObserveParts => ({
   readerFor: () => emptyZone,
   readBack: async () => 'unknown',
+  readSets: async () => 'unknown',
+  site: async () => undefined,
   probe: async () => HEALTHY,
   inventory: { covering: async () => undefined },
   directory: { url: 'https://ca.test/dir', read: async () => ({ kind: 'available', caaIdentities: [] }) },

@@ -18,6 +18,7 @@ export interface Socket {
   readonly isQuic: boolean
   isTls: boolean
   isDual: boolean
+  isProxied: boolean
   defaultServer: ServerDraft
   hasChosenDefault: boolean
   readonly names: NameIndex<ServerDraft>
@@ -99,12 +100,13 @@ export class Sockets {
   }
 
   #socketOf(place: Listening, server: ServerDraft): Socket {
-    const { isTls, isDual, isDefault } = place
+    const { isTls, isDual, isDefault, isProxied } = place
     const key = keyOf(place)
     const socket = this.#sockets.get(key) ?? newSocket(this.#sockets.size, place, server)
     this.#sockets.set(key, socket)
     socket.isTls ||= isTls
     socket.isDual ||= isDual
+    socket.isProxied ||= isProxied
     if (isDefault && !socket.hasChosenDefault) {
       socket.defaultServer = server
       socket.hasChosenDefault = true
@@ -123,6 +125,7 @@ const newSocket = (number: number, { address, port, isQuic = false }: Listening,
   isQuic,
   isTls: false,
   isDual: false,
+  isProxied: false,
   defaultServer: server,
   hasChosenDefault: false,
   names: new NameIndex(),
@@ -131,10 +134,17 @@ const newSocket = (number: number, { address, port, isQuic = false }: Listening,
 })
 
 /** Servers of a socket share its two place objects. */
-export function placeOf({ address, port, isTls, defaultServer, places }: Socket, server: ServerDraft): ListenPlace {
+export function placeOf(socket: Socket, server: ServerDraft): ListenPlace {
+  const { address, port, isTls, isProxied, defaultServer, places } = socket
   const isDefault = defaultServer === server
   const kind = isDefault ? 'default' : 'other'
-  const place = places[kind] ?? { address, port, tls: isTls, defaultServer: isDefault }
+  const place = places[kind] ?? {
+    address,
+    port,
+    tls: isTls,
+    defaultServer: isDefault,
+    ...(isProxied && { proxyProtocol: true }),
+  }
   places[kind] = place
   return place
 }

@@ -1,8 +1,9 @@
 import { parseAddress } from '../../../model/address.ts'
+import { localhostAddresses } from './localhost.ts'
 
 /** One address and port of a `listen` directive. Other blocks may add options for the same address and port. */
 export interface Listening {
-  /** `*`, `127.0.45.23`, `[::]` or `unix:…`. */
+  /** `*`, `127.0.45.23`, `[::]`, `unix:…`, or a host name, whose address only nginx knows. */
   readonly address: string
   readonly port: number | null
   readonly isTls: boolean
@@ -52,11 +53,11 @@ function placesIn([place = '', ...options]: readonly string[]): Listening[] {
   }
   if (place.startsWith('unix:')) return [{ address: place, port: null, ...traits }]
   const [, named = '', low, high] = PORT_ONLY.exec(place) ?? ADDRESS.exec(place) ?? []
-  const address = canonicalAddress(named)
   const port = Number(low ?? DEFAULT_PORT)
   const lastPort = Math.min(Number(high ?? port), MAX_PORT)
   if (lastPort < port) return []
-  return [{ address, port, ...traits, ...(lastPort > port && { lastPort }) }]
+  const addresses = named.toLowerCase() === 'localhost' ? localhostAddresses() : [canonicalAddress(named)]
+  return addresses.map((address) => ({ address, port, ...traits, ...(lastPort > port && { lastPort }) }))
 }
 
 const MAX_PORT = 65_535

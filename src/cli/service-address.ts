@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const DEFAULT_PORT = 8045
+const DEFAULT_URL = `http://127.0.0.1:${DEFAULT_PORT}`
+/** Where the lab answers callers inside. */
+const LAB_URL = 'http://localhost:8046'
+/** The configuration of an installed service. */
+const INSTALLED = '/etc/drawbridge/drawbridge.yaml'
+const PROBE_MS = 700
+const MOST_ADDRESSES = 8
+
+/** The address of a service of this machine: the first that sees this machine as internal, else one that answers, else the likeliest. */
+export async function urlOnThisMachine(environment: Environment): Promise<string> {
+  const likely = await likelyUrls(environment)
+  const networks = await Promise.all(likely.map(networkSeenBy))
+  const inside = likely[networks.indexOf('internal')]
+  return inside ?? likely.find((_, index) => networks[index] !== undefined) ?? likely[0] ?? DEFAULT_URL
+}
+
+/**
+ * Where a service of this machine may answer: where a lab and the configuration of the service say that it does, and at the
+ * defaults. DRAWBRIDGE_LAB_STATE names the folder of a lab, DRAWBRIDGE_CONFIG a configuration at another place.
+ */
+export async function likelyUrls(environment: Environment): Promise<readonly string[]> {
+  const state = environment.DRAWBRIDGE_LAB_STATE
+  const told = [...(state ? labUrl(state) : []), ...(await configuredUrls(environment.DRAWBRIDGE_CONFIG || INSTALLED))]
+  return [...new Set([...told, ...(told.length === 0 ? [DEFAULT_URL] : []), LAB_URL, ...everyAddress(DEFAULT_PORT)])]
+}
+
+function labUrl(state: string): string[] {
+  try {
+    const { inside } = JSON.parse(readFileSync(join(state, 'lab.json'), 'utf8')) as { inside?: unknown }
+    return typeof inside === 'string' ? [inside] : []
+  } catch {
+    return []
+  }
+}
+
+/** Reads only where the service listens. A file that is missing, closed or broken tells nothing: other commands check it. */
+async function configuredUrls(file: string): Promise<string[]> {
+  try {
+    const text = readFileSync(file, 'utf8')
+    const { parse } = await import('yaml')
+    const { listen, publicUrls } = parse(text) as { listen?: ListenSettings | null; publicUrls?: unknown }
+    const { address = '0.0.0.0', port = DEFAULT_PORT, tls } = listen ?? {}
+    if (typeof address !== 'string' || typeof port !== 'number') return []
+    const scheme = tls ? 'https' : 'http'
+    const own = ['0.0.0.0', '::'].includes(address) ? everyAddress(port, scheme) : [urlAt(address, port, scheme)]
+    const named = Array.isArray(publicUrls) ? publicUrls.filter((url) => typeof url === 'string') : []
+    // A certificate is valid for a name: with TLS the names come first.
+    return tls ? [...named, ...own] : [...own, ...named]
+  } catch {
+    return []
+  }
+}
+
+interface ListenSettings {
+  readonly address?: unknown
+  readonly port?: unknown
+  readonly tls?: unknown
+}
+
+const urlAt = (address: string, port: number, scheme = 'http'): string =>
+  `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`
+
+/** A service that knows this machine by its address in the internal network sees a call to that address as internal. */
+const everyAddress = (port: number, scheme = 'http'): string[] =>
+  [
+    '127.0.0.1',
+    ...Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .filter(({ internal, family }) => !internal && family === 'IPv4')
+      .map(({ address }) => address),
+  ]
+    .slice(0, MOST_ADDRESSES)
+    .map((address) => urlAt(address, port, scheme))
+
+/** Undefined if no Drawbridge answers there. */
+async function networkSeenBy(url: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${url}/api/policy`, { signal: AbortSignal.timeout(PROBE_MS), redirect: 'error' })
+    const { caller } = (await answer.json()) as { caller?: { network?: unknown } }
+    return typeof caller?.network === 'string' ? caller.network : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, realpathSync } from 'node:fs'
+import type { FoundSite } from '../../model/options/adoption.ts'
+import { EdgeFault } from '../contract.ts'
+import type { EdgeSettings } from '../settings.ts'
+import { judgeSite, namesOf, type SiteWorld } from './judge-site.ts'
+import type { SiteDirective } from './site-text.ts'
+import { type Sites, serversOf, sitesOfEdge } from './sites.ts'
+import { withoutBlocks } from './take-out.ts'
+
+/** One file of a site, before and after its server blocks were taken out. */
+export interface SiteFile {
+  /** Absolute, with no link in it. */
+  readonly file: string
+  /** The paths by which nginx includes it. */
+  readonly included: readonly string[]
+  readonly before: string
+  readonly after: string
+}
+
+/** Covers the text of the server blocks of a host. */
+const textDigest = (blocks: readonly SiteDirective[]): string =>
+  sha256(JSON.stringify(blocks.map(({ path, start, end }) => [path, readFileSync(path, 'utf8').slice(start, end)])))
+
+/** The site of a host. Undefined if no hand-written server block names the host. */
+export function findSite(
+  settings: Pick<EdgeSettings, 'config' | 'folder'>,
+  host: string,
+  world: Omit<SiteWorld, 'upstreams'>,
+): FoundSite | undefined {
+  const sites = sitesOfEdge(settings)
+  const servers = serversOf(host, sites)
+  if (servers.length === 0) return undefined
+  const adoption = judgeSite(host, servers, { ...world, upstreams: sites.upstreams })
+  const why = whyNotTakenOut(host, sites, settings.config)
+  const [first] = servers
+  const finding = { directive: 'server', file: first?.path ?? '', line: first?.line ?? 0 }
+  const refused = why === undefined ? adoption.refused : [...adoption.refused, { ...finding, sentence: why }]
+  const { backend, tls, options } = adoption
+  return {
+    adoption: { ...adoption, refused },
+    text: textDigest(servers),
+    digest: sha256(JSON.stringify([servers.map(treeOf), backend, tls, options])),
+    blocks: servers.map(({ path, line }) => ({ file: path, line })),
+  }
+}
+
+/**
+ * What the files of a site are without it. Throws `change_invalid` if it cannot be taken out, and `changed_meanwhile` if its server
+ * blocks have another text than is expected. Empty without a site.
+ */
+export function filesWithoutSite(
+  settings: Pick<EdgeSettings, 'config' | 'folder'>,
+  host: string,
+  expected?: string,
+): readonly SiteFile[] {
+  const sites = sitesOfEdge(settings)
+  const why = whyNotTakenOut(host, sites, settings.config)
+  if (why !== undefined) throw new EdgeFault('change_invalid', `The site of ${host} cannot be taken out. ${why}`)
+  const servers = serversOf(host, sites)
+  if (expected !== undefined && textDigest(servers) !== expected)
+    throw new EdgeFault('changed_meanwhile', `The site of ${host} was changed since the plan was made.`)
+  const byFile = Map.groupBy(servers, ({ path }) => realpathSync(path))
+  return [...byFile].map(([file, blocks]) => {
+    const before = readFileSync(file, 'utf8')
+    const after =
+      withoutBlocks(before, blocks) ?? `# ${host} is managed by Drawbridge. Nothing else was in this file.\n`
+    return { file, included: [...new Set(blocks.map(({ path }) => path))], before, after }
+  })
+}
+
+function whyNotTakenOut(host: string, sites: Sites, main: string): string | undefined {
+  const blocks = serversOf(host, sites)
+  const places = blocks.map(({ path, start }) => `${realpathSync(path)} ${start}`)
+  if (blocks.some(({ path }) => realpathSync(path) === realpathSync(main)))
+    return 'Its server block stands in the main file of nginx.'
+  if (new Set(places).size < blocks.length) return 'Its file is included more than once.'
+  if (blocks.some((block) => namesOf(block).some((name) => name !== host)))
+    return 'The same block serves other names as well.'
+  if (blocks.some(({ path }) => !isText(readFileSync(path)))) return 'Its file is not written in UTF-8.'
+  return undefined
+}
+
+const isText = (content: Buffer): boolean => Buffer.from(content.toString('utf8')).equals(content)
+
+const treeOf = ({ name, args, path, block }: SiteDirective): unknown => [name, args, path, block?.map(treeOf)]
+
+export const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`

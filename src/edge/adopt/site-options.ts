@@ -1,0 +1,237 @@
+import { type ExposureOptions, HEADER_NAMES, HEADER_WORDS, TIMEOUT_BOUNDS } from '../../model/options/grammar.ts'
+import { readOptions } from '../../model/options/read-options.ts'
+import { type NamedFiles, NONE_NAMED } from '../settings.ts'
+import type { SiteDirective } from './site-text.ts'
+
+/** Where a directive stands: in the server block, or in the location for every path. */
+export type Level = 'server' | 'location'
+
+/** What became of the directives that options may stand for. */
+export interface ReadSiteOptions {
+  readonly options: ExposureOptions | undefined
+  /** An option says the same, or the directive had no effect. */
+  readonly carried: readonly SiteDirective[]
+  readonly changed: readonly { readonly directive: SiteDirective; readonly sentence: string }[]
+  /** What no option can say. */
+  readonly unsaid: readonly SiteDirective[]
+}
+
+/** The names of a directive that take effect together: a location with one of them has none of those around it. */
+const GROUPS: Readonly<Record<string, string>> = { allow: 'access', deny: 'access' }
+const TAKEN =
+  /^(client_max_body_size|proxy_(connect|read|send)_timeout|proxy_(request_)?buffering|add_header|allow|deny|auth_basic(_user_file)?|proxy_ssl_\w+)$/
+
+const NO_REQUEST_BUFFER = 'Neither requests nor answers are buffered.'
+const ALSO_ERRORS = 'The header is sent with errors, too.'
+const REALM = 'The password is asked for with the realm of Drawbridge.'
+
+/** Gathers the directives of one server block, and says what the options of an exposure can say of them. */
+export class SiteOptions {
+  readonly #named: NamedFiles
+  readonly #isHttps: () => boolean
+  readonly #host: string
+  readonly #taken: { readonly directive: SiteDirective; readonly level: Level }[] = []
+  readonly #carried: SiteDirective[] = []
+  readonly #changed: { directive: SiteDirective; sentence: string }[] = []
+  readonly #unsaid: SiteDirective[] = []
+
+  /** `isHttps`: whether the backend is asked by HTTPS. Asked at the end. */
+  constructor(host: string, named: NamedFiles = NONE_NAMED, isHttps: () => boolean = () => false) {
+    this.#host = host
+    this.#named = named
+    this.#isHttps = isHttps
+  }
+
+  /** False if no option is about such a directive. */
+  take(directive: SiteDirective, level: Level): boolean {
+    if (!TAKEN.test(directive.name)) return false
+    this.#taken.push({ directive, level })
+    return true
+  }
+
+  get directives(): readonly SiteDirective[] {
+    return this.#taken.map(({ directive }) => directive)
+  }
+
+  read(): ReadSiteOptions {
+    const groups = Map.groupBy(this.#taken, ({ directive: { name } }) => GROUPS[name] ?? name)
+    const inEffect = (group: string): readonly SiteDirective[] => {
+      const all = groups.get(group) ?? []
+      const level: Level = all.some((one) => one.level === 'location') ? 'location' : 'server'
+      this.#carried.push(...all.filter((one) => one.level !== level).map(({ directive }) => directive))
+      return all.filter((one) => one.level === level).map(({ directive }) => directive)
+    }
+    const given = {
+      maxBody: this.#one(inEffect('client_max_body_size'), (text) => sizeIn(text)),
+      timeouts: present({
+        connect: this.#one(inEffect('proxy_connect_timeout'), (text) => secondsIn(text, 'connect')),
+        read: this.#one(inEffect('proxy_read_timeout'), (text) => secondsIn(text, 'read')),
+        send: this.#one(inEffect('proxy_send_timeout'), (text) => secondsIn(text, 'send')),
+      }),
+      buffering: this.#buffering(inEffect('proxy_buffering'), inEffect('proxy_request_buffering')),
+      headers: this.#headers(inEffect('add_header')),
+      allow: this.#access(inEffect('access')),
+      basicAuth: this.#password(inEffect('auth_basic'), inEffect('auth_basic_user_file')),
+      backendTls: this.#backendTls(
+        [...groups.keys()].filter((name) => name.startsWith('proxy_ssl_')).flatMap(inEffect),
+      ),
+    }
+    const read = readOptions(present(given) ?? {})
+    const options = 'options' in read ? read.options : undefined
+    return { options, carried: this.#carried, changed: this.#changed, unsaid: this.#unsaid }
+  }
+
+  /** The value of a directive that stands once. `same`: it has the value that an exposure has anyway. */
+  #one<T>(directives: readonly SiteDirective[], read: (text: string) => T | 'same' | undefined): T | undefined {
+    const [directive] = directives
+    if (!directive) return undefined
+    const value = read(directive.args[0]?.toLowerCase() ?? '')
+    if (value === undefined) this.#unsaid.push(directive)
+    else this.#carried.push(directive)
+    return value === 'same' ? undefined : value
+  }
+
+  #buffering(answers: readonly SiteDirective[], requests: readonly SiteDirective[]): false | undefined {
+    const all = [...answers, ...requests]
+    this.#carried.push(...all)
+    const off = all.filter(({ args }) => args[0]?.toLowerCase() === 'off')
+    const [first] = off
+    if (!first) return undefined
+    if (off.length < 2) this.#changed.push({ directive: first, sentence: NO_REQUEST_BUFFER })
+    return false
+  }
+
+  #headers(directives: readonly SiteDirective[]) {
+    const found: Record<string, unknown> = {}
+    for (const directive of directives) {
+      const [name = '', value = '', always] = directive.args
+      const header = headerOf(name, value)
+      if (header && !Object.hasOwn(found, header.option)) {
+        found[header.option] = header.value
+        this.#carried.push(directive)
+        if (always !== 'always') this.#changed.push({ directive, sentence: ALSO_ERRORS })
+      } else this.#unsaid.push(directive)
+    }
+    return present(found)
+  }
+
+  /** Only a list of those who are let in, and nobody else. */
+  #access(directives: readonly SiteDirective[]): readonly string[] | undefined {
+    const words = directives.map(({ name, args }) => `${name} ${args[0]?.toLowerCase()}`)
+    if (words.length === 0) return undefined
+    if (words.every((word) => word === 'allow all')) {
+      this.#carried.push(...directives)
+      return undefined
+    }
+    const networks = directives.slice(0, -1).map(({ args }) => args[0] ?? '')
+    const isList =
+      words.at(-1) === 'deny all' &&
+      networks.length > 0 &&
+      words.slice(0, -1).every((word) => word.startsWith('allow '))
+    const read = isList ? readOptions({ allow: networks }) : undefined
+    if (!read || read.errors) {
+      this.#unsaid.push(...directives)
+      return undefined
+    }
+    this.#carried.push(...directives)
+    return networks
+  }
+
+  #password([realm]: readonly SiteDirective[], [file]: readonly SiteDirective[]): string | undefined {
+    const all = [realm, file].filter((one) => one !== undefined)
+    if (!realm || realm.args[0]?.toLowerCase() === 'off') {
+      this.#carried.push(...all)
+      return undefined
+    }
+    const id = file && idOf(this.#named.passwords, file.args[0])
+    if (id === undefined) {
+      this.#unsaid.push(...all)
+      return undefined
+    }
+    this.#carried.push(...all)
+    this.#changed.push({ directive: realm, sentence: REALM })
+    return id
+  }
+
+  /** A backend that is asked by HTTPS and not checked has no counterpart: an exposure always checks. */
+  #backendTls(directives: readonly SiteDirective[]) {
+    if (!this.#isHttps()) {
+      this.#carried.push(...directives)
+      return undefined
+    }
+    const settingOf = (name: string) => directives.find((one) => one.name === `proxy_ssl_${name}`)?.args[0]
+    const authority = idOf(this.#named.authorities, settingOf('trusted_certificate'))
+    const name = settingOf('name')?.toLowerCase()
+    const known =
+      /^proxy_ssl_(verify|verify_depth|trusted_certificate|name|server_name|session_reuse|protocols|ciphers)$/
+    const unknown = directives.filter((one) => !known.test(one.name))
+    if (settingOf('verify') !== 'on' || authority === undefined || name === undefined || unknown.length > 0) {
+      this.#unsaid.push(...directives)
+      return undefined
+    }
+    this.#carried.push(...directives)
+    const isHost = ['$host', '$server_name', '$http_host', this.#host].includes(name)
+    return { authority, ...(!isHost && { name }) }
+  }
+}
+
+/** Undefined where nothing is left. */
+function present<T extends object>(members: T): T | undefined {
+  const left = Object.entries(members).filter(([, member]) => member !== undefined)
+  return left.length === 0 ? undefined : (Object.fromEntries(left) as T)
+}
+
+const idOf = (files: Readonly<Record<string, string>>, file: string | undefined): string | undefined =>
+  Object.keys(files).find((id) => files[id] === file)
+
+/** A size of nginx in the grammar of the options. */
+function sizeIn(text: string): string | undefined {
+  const [, digits, unit = ''] = /^(\d{1,12})([kmg]?)$/.exec(text) ?? []
+  if (digits === undefined) return undefined
+  const bytes = Number(digits) * { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 }[unit as '' | 'k' | 'm' | 'g']
+  if (bytes === 0) return '0'
+  if (bytes === 64 * 2 ** 20) return 'same'
+  for (const [letter, size] of [
+    ['g', 2 ** 30],
+    ['m', 2 ** 20],
+    ['k', 2 ** 10],
+  ] as const)
+    if (bytes % size === 0 && bytes / size <= 99_999) return `${bytes / size}${letter}`
+  return undefined
+}
+
+const DEFAULT_SECONDS = { connect: 5, read: 300, send: 60 } as const
+const SECONDS = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 } as const
+
+/** A time of nginx in seconds, if the bounds of the option allow it. */
+function secondsIn(text: string, which: keyof typeof TIMEOUT_BOUNDS): number | 'same' | undefined {
+  const parts = [...text.matchAll(/(\d{1,6})([smhd]?)/g)]
+  if (text === '' || parts.map(([part]) => part).join('') !== text) return undefined
+  const seconds = parts.reduce(
+    (sum, [, digits, unit]) => sum + Number(digits) * SECONDS[unit as keyof typeof SECONDS],
+    0,
+  )
+  if (seconds === DEFAULT_SECONDS[which]) return 'same'
+  const [lowest, highest] = TIMEOUT_BOUNDS[which]
+  return seconds >= lowest && seconds <= highest ? seconds : undefined
+}
+
+/** The option that adds a header with this value. */
+function headerOf(name: string, value: string): { readonly option: string; readonly value: unknown } | undefined {
+  if (name.toLowerCase() === 'strict-transport-security') {
+    const [first = '', ...flags] = value.split(';').map((part) => part.trim().toLowerCase())
+    const seconds = /^max-age="?(\d{1,8})"?$/.exec(first)?.[1]
+    const isKnown = flags.every((flag) => ['includesubdomains', 'preload', ''].includes(flag))
+    if (seconds === undefined || !isKnown) return undefined
+    const hsts = {
+      maxAge: Number(seconds),
+      ...(flags.includes('includesubdomains') && { includeSubDomains: true }),
+      ...(flags.includes('preload') && { preload: true }),
+    }
+    return readOptions({ headers: { hsts } }).errors ? undefined : { option: 'hsts', value: hsts }
+  }
+  const option = HEADER_NAMES.find((one) => HEADER_WORDS[one].header.toLowerCase() === name.toLowerCase())
+  const words: readonly string[] = option === undefined ? [] : HEADER_WORDS[option].words
+  const word = words.find((one) => one.toLowerCase() === value.toLowerCase())
+  return option === undefined || word === undefined ? undefined : { option, value: word }
+}

@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createFile, syncFolder } from '../../primitives/durable-file.ts'
+import { adoptedFile, adoptedPlace, SHADOW_PREFIX } from '../config/layout.ts'
+import { EdgeFault, type EdgeFile } from '../contract.ts'
+import { faultOf, withEdgeFaults } from '../files/files.ts'
+import type { SiteChange } from '../generations/engine.ts'
+import { type SiteFile, sha256 } from './find-site.ts'
+
+/** The record of a site that a plan has taken out of its files. Beside it lie the files as they were and as they are. */
+interface TakenSite {
+  readonly host: string
+  readonly files: readonly {
+    readonly file: string
+    readonly included: readonly string[]
+    readonly before: string
+    readonly after: string
+  }[]
+}
+
+const BEFORE = 'before'
+const AFTER = 'after'
+
+/** The files of a host's site. `expected`: see `Edge.takenOut`. */
+type ReadSite = (host: string, expected?: string) => readonly SiteFile[]
+
+/**
+ * Takes hand-written sites out of their files, and puts them back. The edge keeps both texts of each file beside the record of the plan:
+ * a change names hashes only, so that nobody who can send a change can write a text of nginx's language.
+ */
+export class TakenSites {
+  readonly #folder: string
+  readonly #read: ReadSite
+
+  constructor(folder: string, read: ReadSite) {
+    this.#folder = folder
+    this.#read = read
+  }
+
+  /** The record that takes the site of a host out of its files. The same one where it stands already. Undefined without a site. */
+  record(host: string, planId: string, expected: string | undefined): EdgeFile | undefined {
+    const path = adoptedFile(planId)
+    const standing = this.#standing(path)
+    if (standing !== undefined) return { path, content: standing, secret: false }
+    const files = this.#read(host, expected)
+    if (files.length === 0) return undefined
+    const record: TakenSite = {
+      host,
+      files: files.map(({ before, after, ...file }) => ({ ...file, before: sha256(before), after: sha256(after) })),
+    }
+    return { path, content: JSON.stringify(record, null, 2), secret: false }
+  }
+
+  /** The texts with which nginx shall be tested, by the path by which it includes them. */
+  texts(changed: readonly EdgeFile[]): Map<string, string> {
+    const pairs = changed.flatMap((file): [string, string][] => {
+      if (file.content !== null) {
+        const files = this.#filesOf(file)
+        return files.flatMap(({ included, after }) => included.map((path): [string, string] => [path, after]))
+      }
+      return this.#kept(file.path).flatMap(({ included, before }) =>
+        included.map((path): [string, string] => [path, before]),
+      )
+    })
+    return new Map(pairs)
+  }
+
+  /**
+   * Writes the records and backups of the sites that will be taken out, and puts those back whose record goes. nginx may read a site
+   * and an entry for the same host at once: it ignores the second one. So whatever is added is added first.
+   */
+  async prepare(changed: readonly EdgeFile[]): Promise<SiteChange> {
+    const undo: (() => void)[] = []
+    const takeBack = () => {
+      for (const step of undo.splice(0).toReversed()) step()
+    }
+    const outgoing: SiteFile[] = []
+    const finished: string[] = []
+    try {
+      for (const file of changed) {
+        const place = dirname(adoptedPlace(this.#folder, file.path))
+        if (file.content === null) {
+          for (const site of this.#kept(file.path)) undo.push(replace(site, site.after, site.before))
+          finished.push(place)
+        } else if (this.#standing(file.path) === undefined) {
+          const files = this.#filesOf(file)
+          undo.push(() => rmSync(place, { recursive: true, force: true }))
+          await withEdgeFaults(place, () => this.#keep(place, file.content ?? '', files))
+          outgoing.push(...files)
+        } else outgoing.push(...this.#kept(file.path))
+      }
+    } catch (error) {
+      takeBack()
+      throw error
+    }
+    return {
+      takeOut: () => {
+        for (const site of outgoing) undo.push(replace(site, site.before, site.after))
+      },
+      takeBack,
+      keep: () => {
+        for (const place of finished) rmSync(place, { recursive: true, force: true })
+      },
+    }
+  }
+
+  #standing(path: string): string | undefined {
+    const place = adoptedPlace(this.#folder, path)
+    return existsSync(place) ? readFileSync(place, 'utf8') : undefined
+  }
+
+  /** The files of a site as they stand, if they are what the record says. */
+  #filesOf({ path, content }: EdgeFile): readonly SiteFile[] {
+    if (this.#standing(path) !== undefined) return this.#kept(path)
+    const { host, files } = JSON.parse(content ?? '') as TakenSite
+    const found = this.#read(host)
+    return files.map(({ file, before, after }) => {
+      const now = found.find((site) => site.file === file)
+      if (!now || sha256(now.before) !== before || sha256(now.after) !== after) throw edited(file)
+      return now
+    })
+  }
+
+  /** The files of a site from its record. Empty without a record. */
+  #kept(path: string): readonly SiteFile[] {
+    const content = this.#standing(path)
+    if (content === undefined) return []
+    const place = dirname(adoptedPlace(this.#folder, path))
+    const { files } = JSON.parse(content) as TakenSite
+    return files.map(({ file, included }, at) => ({
+      file,
+      included,
+      before: readFileSync(join(place, `${at}.${BEFORE}`), 'utf8'),
+      after: readFileSync(join(place, `${at}.${AFTER}`), 'utf8'),
+    }))
+  }
+
+  /** The record comes last: where it stands, both texts of every file stand. */
+  async #keep(place: string, record: string, files: readonly SiteFile[]): Promise<void> {
+    // What a crash left has no record.
+    rmSync(place, { recursive: true, force: true })
+    mkdirSync(place, { recursive: true, mode: 0o700 })
+    for (const [at, { before, after }] of files.entries()) {
+      await createFile(join(place, `${at}.${BEFORE}`), before, 0o600)
+      await createFile(join(place, `${at}.${AFTER}`), after, 0o600)
+    }
+    await syncFolder(place)
+    await createFile(join(place, 'record.json'), record, 0o600)
+    await syncFolder(place)
+    await syncFolder(dirname(place))
+  }
+}
+
+const edited = (file: string): EdgeFault =>
+  new EdgeFault('changed_meanwhile', `${file} was changed outside Drawbridge. It was not overwritten.`)
+
+/** Writes a file by one rename if it has the text that is expected. Nothing is done if it has the wanted text. */
+function replace({ file }: SiteFile, expected: string, wanted: string): () => void {
+  const write = (from: string, to: string): boolean => {
+    const text = readFileSync(file, 'utf8')
+    if (text === to) return false
+    if (text !== from) throw edited(file)
+    const { mode, uid, gid } = statSync(file)
+    const draft = join(dirname(file), `${SHADOW_PREFIX}${randomBytes(8).toString('hex')}`)
+    try {
+      writeFileSync(draft, to, { flag: 'wx', mode: 0o600 })
+      chownSync(draft, uid, gid)
+      chmodSync(draft, mode & 0o7777)
+      sync(draft)
+      renameSync(draft, file)
+      sync(dirname(file))
+    } finally {
+      rmSync(draft, { force: true })
+    }
+    return true
+  }
+  try {
+    return write(expected, wanted) ? () => void write(wanted, expected) : () => undefined
+  } catch (error) {
+    throw faultOf(file, error)
+  }
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,346 @@
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { launcher } from '../../../lab/checkout.ts'
+import type { EdgeDescription } from '../../../lab/description.ts'
+import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
+import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
+import { updateZone } from '../../support/dns/lab-dns.ts'
+import { zoneRecords } from '../../support/dns/zone-transfer.ts'
+import { makeCertificate } from '../../support/edge/openssl.ts'
+import { answersOf } from '../../support/edge/questions.ts'
+import { SITE_STYLES } from '../../support/edge/site-styles.ts'
+import { visit } from '../../support/edge/visitor.ts'
+import { entryFile } from '../../support/lab/entry-file.ts'
+import { expected, granted, planOf, run, runWith } from '../../support/lab/exposure.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { startLoad } from '../../support/lab/load.ts'
+import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { onTerminal } from '../../support/programs/pseudo-terminal.ts'
+import { until } from '../../support/until.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+/** Hand-written sites of a real nginx are taken under management and given back while visitors ask them. */
+let lab: TestLab
+beforeAll(async () => {
+  lab = await startTestLab({
+    configure: (config) => ({ ...config, adopt: { enabled: true } }),
+    deathsAllowed: Number.POSITIVE_INFINITY,
+  })
+  const at = (name: string) => join(lab.state, 'certificates', name)
+  await makeCertificate({ certificate: at('wildcard.pem'), key: at('wildcard.key'), names: ['DNS:*.lab.test'] })
+  for (const edge of Object.values(lab.description.edges)) {
+    const folder = dirname(edge.config)
+    for (const name of ['available', 'enabled']) mkdirSync(join(folder, name))
+    const main = readFileSync(edge.config, 'utf8')
+    writeFileSync(
+      edge.config,
+      main.replace('  include drawbridge', `  include ${folder}/enabled/*;\n  include drawbridge`),
+    )
+  }
+})
+afterAll(() => lab?.stop())
+
+const primary = () => lab.description.edges.primary
+const backend = () => {
+  const found = lab.description.backends.find(({ server }) => server === '25')
+  if (!found) throw new Error('The lab has no backend on server 25.')
+  return found
+}
+const fileOf = (edge: EdgeDescription, host: string) => join(dirname(edge.config), 'available', host)
+
+interface Wanted {
+  readonly host: string
+  readonly style: number
+}
+
+/** Writes sites on both edges, as links in `enabled`, and waits until they are served. Resolves with the texts by edge. */
+async function writtenAll(sites: readonly Wanted[]): Promise<Record<string, string>[]> {
+  const { address, port } = backend()
+  const at = (name: string) => join(lab.state, 'certificates', name)
+  const files = { backend: `${address}:${port}`, certificateFile: at('wildcard.pem'), keyFile: at('wildcard.key') }
+  const texts = sites.map((): Record<string, string> => ({}))
+  for (const edge of Object.values(lab.description.edges)) {
+    for (const [index, { host, style }] of sites.entries()) {
+      const { http, https } = edge
+      const text = SITE_STYLES[style]?.text({ host, http, https, ...files }) ?? ''
+      // The servers of Drawbridge listen on the address of the edge, which nginx prefers. Both edges are on one machine.
+      const own = text.replaceAll(/listen (\d+)/g, `listen ${edge.address}:$1`).replaceAll(/ *listen \[::\].*\n/g, '')
+      Object.assign(texts[index] ?? {}, { [edge.server]: own })
+      writeFileSync(fileOf(edge, host), own)
+      symlinkSync(join('..', 'available', host), join(dirname(edge.config), 'enabled', host))
+    }
+    process.kill(masterPid(edge.pidFile) ?? 0, 'SIGHUP')
+    // A worker of before may answer a while longer.
+    for (const { host, style } of sites) {
+      let inARow = 0
+      const good = SITE_STYLES[style]?.tls ? 301 : 200
+      await until(`${host} is served`, async () => {
+        inARow = (await visit(edge, { host, path: '/healthz' })).status === good ? inARow + 1 : 0
+        return inARow === 20
+      })
+    }
+  }
+  updateZone(lab, ...sites.map(({ host }) => `update add ${host} 77 A 192.0.2.7`))
+  return texts
+}
+
+async function written(subdomain: string, style = 0) {
+  const host = `${subdomain}.lab.test`
+  const [texts = {}] = await writtenAll([{ host, style }])
+  return { host, texts, text: texts[primary().server] ?? '' }
+}
+
+const planned = async (host: string, more: Record<string, unknown> = {}) =>
+  lab.call({ path: '/api/deploy/plan/adopt', body: { host, health: '/healthz', ...more } })
+
+const adopted = async (planId: string) => runWith(lab, await granted(lab, planId, 'adopt'), planId, 'apply')
+
+const recordsOf = async (host: string) =>
+  (await zoneRecords(lab)).filter(({ name }) => name.replace(/\.$/, '').endsWith(host))
+
+test('a site is adopted, removed from its file, and released, and no request fails', async () => {
+  const { host, text } = await written('calm')
+  const load = startLoad(primary(), host, '/healthz', { perSecond: 100 })
+  const plan = expected(await planned(host), 201)
+  expect(plan.changes.map(({ kind, action }: Record<string, string>) => `${kind} ${action}`)).toEqual([
+    'proxy adopt',
+    'dns keep',
+    'dns create',
+  ])
+  const refused = await run(lab, plan.planId)
+  expect([refused.status, refused.body.code]).toEqual([403, 'capability_invalid'])
+  expected(await adopted(plan.planId), 200)
+  for (const edge of Object.values(lab.description.edges))
+    await until(
+      'the site is out of its file',
+      async () => !readFileSync(fileOf(edge, host), 'utf8').includes('server {'),
+    )
+  expect(await recordsOf(host)).toHaveLength(2)
+  const [kept] = [readFileSync(join(`${primary().folder}-adopted`, plan.planId, '0.before'), 'utf8')]
+  expect(kept).toBe(text)
+  const released = expected(await run(lab, plan.planId, 'release'), 200)
+  expect(readFileSync(released.file, 'utf8')).toContain(`server_name ${host};`)
+  expect((await visit(primary(), { host, path: '/healthz' })).status).toBe(200)
+  const { served, failures } = await load.stop()
+  expect(failures).toEqual([])
+  expect(served).toBeGreaterThan(0)
+})
+
+test('a removal takes the host off the air, and the records that were there stay', async () => {
+  const { host } = await written('gone')
+  const { planId } = expected(await planned(host), 201)
+  expected(await adopted(planId), 200)
+  expected(await run(lab, planId, 'remove'), 200)
+  expect((await recordsOf(host)).map(({ type }) => type)).toEqual(['A'])
+  expect((await visit(primary(), { host, path: '/healthz' })).status).not.toBe(200)
+})
+
+test('a site that was edited after the plan is left alone', async () => {
+  const { host, text } = await written('moved')
+  const { planId } = expected(await planned(host), 201)
+  writeFileSync(fileOf(primary(), host), `${text.replace('location / {', 'location / { client_max_body_size 3m;')}`)
+  const answer = await adopted(planId)
+  expect([answer.status, answer.body.code]).toEqual([409, 'plan_stale'])
+  expect(readFileSync(fileOf(primary(), host), 'utf8')).toContain('client_max_body_size 3m;')
+  const again = expected(await planned(host), 201)
+  expect(again.request.options).toEqual({ maxBody: '3m' })
+})
+
+test('what is lost needs consent, and is told without its text', async () => {
+  const { host } = await written('lossy', 7)
+  const answer = await planned(host)
+  expect([answer.status, answer.body.code]).toEqual([409, 'loss_not_accepted'])
+  expect(answer.body.losses.map(({ directive }: { directive: string }) => directive)).toEqual(['access_log', 'gzip'])
+  expect(answer.text).not.toContain(dirname(primary().config))
+  expected(await planned(host, { acceptLoss: true }), 201)
+})
+
+const typed = (line: string, input: string) =>
+  onTerminal(`${launcher()} ${line} --url ${lab.description.inside}; echo "code $?"`, {
+    input,
+    inputAfter: '[y/N]',
+    columns: 200,
+  })
+
+test('a person sees what becomes of a site, declines, and adopts it with one command', async () => {
+  const { host, text } = await written('typed', 7)
+  const config = join(lab.state, 'drawbridge.yaml')
+  const place = `${join(dirname(primary().config), 'enabled', host)}:4`
+  const without = await typed(`adopt ${host} --health /healthz`, '')
+  expect(without).toContain('loss_not_accepted')
+  expect(without).toContain('run the command again with --accept-loss')
+  expect(without).toContain('access_log: ')
+  expect(without).not.toContain(place)
+  expect(without).toContain('code 3')
+  const placed = await typed(`adopt ${host} --health /healthz --config ${config}`, '')
+  expect(placed).toContain(`access_log, ${place}: `)
+
+  const act = `adopt typed --health /healthz --accept-loss --config ${config}`
+  const declined = await typed(act, 'n\n')
+  expect(declined).toContain(`adopt       ${host}, served from `)
+  expect(declined).toContain(`keep        ${host} A 192.0.2.7`)
+  expect(declined).toContain('maxBody                 10m')
+  expect(declined).toContain('Cannot be carried over, and is lost')
+  expect(declined).toContain(`access_log, ${place}: `)
+  expect(declined).toContain(`Adopt ${host}? [y/N]`)
+  expect(declined).toContain('Nothing was changed.')
+  expect(declined).toContain('code 8')
+  expect(readFileSync(fileOf(primary(), host), 'utf8')).toBe(text)
+
+  const load = startLoad(primary(), host, '/healthz', { perSecond: 50 })
+  const adoptedNow = await typed(act, 'y\n')
+  const { failures } = await load.stop()
+  expect(adoptedNow).toContain('test and reload nginx')
+  expect(adoptedNow).toContain(`Adopted: http://${host}`)
+  expect(adoptedNow).toContain('code 0')
+  expect(failures).toEqual([])
+  expect(readFileSync(fileOf(primary(), host), 'utf8')).not.toContain('server {')
+  const again = await typed(act, 'y\n')
+  expect(again).toContain('host_not_found')
+  expect(again).toContain('code 3')
+})
+
+test('a script adopts with --yes, and apply takes a plan that adopts', async () => {
+  const { host } = await written('scripted')
+  const { inside, outside } = lab.description
+  const words = ['adopt', host, '--health', '/healthz']
+  expect(await drawbridge([...words, '--yes', '--url', outside])).toMatchObject({ code: 3 })
+  expect(await drawbridge([...words, '--url', inside])).toMatchObject({
+    code: 2,
+    stderr: `drawbridge: Not a terminal: pass --yes to adopt ${host} without a prompt.\n`,
+  })
+  const { planId } = expected(await planned(host), 201)
+  expect(await drawbridge(['apply', planId, '--url', inside])).toMatchObject({ code: 0, stderr: '' })
+  expected(await run(lab, planId, 'release'), 200)
+  const second = await written('scripted2')
+  const done = await drawbridge(['adopt', second.host, '--health', '/healthz', '--yes', '--json', '--url', inside])
+  expect(done).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(done.stdout)).toMatchObject({ host: second.host, state: 'applied' })
+})
+
+test('a site that no exposure can stand for is refused with its reasons, and stays', async () => {
+  const { host } = await written('files')
+  const file = fileOf(primary(), host)
+  const text = `server {\n  listen ${primary().address}:${primary().http};\n  server_name ${host};\n  root /srv;\n}\n`
+  writeFileSync(file, text)
+  const enabled = join(dirname(primary().config), 'enabled', host)
+  const words = ['adopt', host, '--yes', '--accept-loss', '--url', lab.description.inside]
+  const apart = await drawbridge(words)
+  expect(apart).toMatchObject({ code: 3, stdout: '' })
+  expect(apart.stderr).toContain('site_not_adoptable')
+  expect(apart.stderr).toMatch(/^ +server: It does not pass every request on to a backend\.$/m)
+  expect(apart.stderr).toContain('drawbridge adopt HOST --config FILE')
+  const here = await drawbridge([...words, '--config', join(lab.state, 'drawbridge.yaml')])
+  expect(here.stderr).toContain(`server, ${enabled}:1: `)
+  expect(readFileSync(file, 'utf8')).toBe(text)
+  const report = await drawbridge(['import', 'nginx', '--config', join(lab.state, 'drawbridge.yaml')])
+  expect(report.stdout).not.toContain(`drawbridge adopt ${host}`)
+})
+
+test('nobody without the capability is told whether a host is as its plan says', async () => {
+  const { host } = await written('private')
+  const { planId } = expected(await planned(host), 201)
+  expected(await adopted(planId), 200)
+  appendFileSync(entryFile(primary(), host), '# edited\n')
+  const stranger = await runWith(lab, await granted(lab, planId, 'accept'), planId, 'release')
+  expect([stranger.status, stranger.body.code]).toEqual([403, 'capability_invalid'])
+  const capability = await granted(lab, planId, 'release')
+  const differing = await runWith(lab, capability, planId, 'release')
+  expect([differing.status, differing.body.code]).toEqual([409, 'changed_elsewhere'])
+  expected(await run(lab, planId, 'repair', {}, { overwrite: true }), 200)
+  // The refusal has not used it up.
+  expected(await runWith(lab, capability, planId, 'release'), 200)
+  const twice = await runWith(lab, capability, planId, 'release')
+  expect([twice.status, twice.body.code]).toEqual([403, 'capability_used'])
+})
+
+/** Ten styles six times, or the two styles of HTTPS that are written most often. */
+const MANY: readonly Wanted[] = process.env.CAMPAIGN
+  ? Array.from({ length: 60 }, (_, index) => ({ host: `many${index}.lab.test`, style: index % SITE_STYLES.length }))
+  : [2, 3].map((style) => ({ host: `many${style}.lab.test`, style }))
+
+test(`${MANY.length} sites are adopted and released under load, and answer as before`, {
+  timeout: 900_000,
+}, async () => {
+  await writtenAll(MANY)
+  const edges = Object.values(lab.description.edges)
+  const sites = MANY.map((site) => ({ ...site, tls: SITE_STYLES[site.style]?.tls === true }))
+  const table = async () => {
+    const lines: Record<string, string[]> = {}
+    for (const { host, tls } of sites) lines[host] = await answersOf(primary(), host, tls)
+    return lines
+  }
+  const before = await table()
+  const perSecond = process.env.CAMPAIGN ? 2 : 20
+  const loads = edges.flatMap((edge) =>
+    sites.map(({ host, tls }) => startLoad(edge, host, '/healthz', { tls, perSecond })),
+  )
+  const refusals: string[] = []
+  const plans: string[] = []
+  const told: string[] = []
+  for (const { host } of sites) {
+    const answer = await planned(host, { acceptLoss: true })
+    if (answer.status === 201) {
+      plans.push(answer.body.planId)
+      const [{ changed }] = answer.body.checks.filter(({ name }: { name: string }) => name === 'proxy')
+      for (const { sentence } of changed) told.push(`${host} ${sentence}`)
+    } else refusals.push(`${host} ${answer.body.code}`)
+  }
+  await inGroups(plans, async (planId) => expected(await adopted(planId), 200))
+  const during = await table()
+  await inGroups(plans, async (planId) => expected(await run(lab, planId, 'release'), 200))
+  const after = await table()
+  const ended = await Promise.all(loads.map((load) => load.stop()))
+  const failures = ended.flatMap((load) => load.failures)
+  const served = ended.reduce((sum, load) => sum + load.served, 0)
+  const questions = Object.values(after).flat().length
+  if (process.env.CAMPAIGN)
+    process.stdout.write(
+      `${JSON.stringify({ sites: sites.length, adopted: plans.length, refusals, served, failures: failures.length, questions })}\n`,
+    )
+  expect(refusals).toEqual([])
+  expect(failures).toEqual([])
+  expect(served).toBeGreaterThan(0)
+  expect(after).toEqual(during)
+  // The plans have told how the hosts differ from their sites.
+  const asTold = (host: string, line: string): string => {
+    if (told.includes(`${host} HTTP is redirected to HTTPS with status 308.`)) return line.replace('| 301 |', '| 308 |')
+    const isEverywhere = told.includes(`${host} The header is sent with errors, too.`)
+    return isEverywhere ? line.replace('| 404 |  | text/plain |  |', '| 404 |  | text/plain | SAMEORIGIN |') : line
+  }
+  for (const { host } of sites) expect(after[host]).toEqual(before[host]?.map((line) => asTold(host, line)))
+})
+
+/** Some at once, as several people do. */
+async function inGroups(planIds: readonly string[], act: (planId: string) => Promise<unknown>): Promise<void> {
+  for (let first = 0; first < planIds.length; first += 6) await Promise.all(planIds.slice(first, first + 6).map(act))
+}
+
+const ALL = CRASH_POINTS.filter((point) => /^apply (?:check|backup|proxy|dns|verify|run) /.test(point))
+const POINTS = process.env.CAMPAIGN ? ALL.filter((point) => !/und/.test(point)) : ['apply proxy swapped']
+
+test.each(POINTS)('a kill at %s leaves the site adopted or exactly as it was', async (point) => {
+  const { host, texts } = await written(`kill${POINTS.indexOf(point)}`)
+  const { planId } = expected(await planned(host), 201)
+  lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: point })
+  await lab.restartService()
+  await adopted(planId).catch(() => undefined)
+  await lab.restartService()
+  await until('the run has ended', async () => ['applied', 'rolled_back'].includes((await planOf(lab, planId)).state))
+  const { state } = await planOf(lab, planId)
+  for (const edge of Object.values(lab.description.edges)) {
+    if (state === 'rolled_back')
+      await until('the file is as it was', async () => readFileSync(fileOf(edge, host), 'utf8') === texts[edge.server])
+    expect((await visit(edge, { host, path: '/healthz' })).status).toBe(200)
+  }
+  expect((await recordsOf(host)).length).toBe(state === 'applied' ? 2 : 1)
+})
+
+test('adopting is off by default', async () => {
+  await lab.restartService((config) => ({ ...config, adopt: { enabled: false } }))
+  const answer = await planned('calm.lab.test')
+  expect([answer.status, answer.body.code]).toEqual([403, 'adopt_not_allowed'])
+  expect(answer.body.detail).toContain('adopt.enabled')
+})
