@@ -98,6 +98,26 @@ export function access(site: () => PageSite): void {
     await removed(lab, planId)
   })
 
+  test('no screen is printed with toolbar or controls', async () => {
+    const { lab, open } = site()
+    const { planId, host } = await applied(lab, { subdomain: 'printed' })
+    const page = await open('/')
+    await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
+    await page.emulateMedia({ media: 'print' })
+    for (const path of ['/', `/hosts/${host}/details`, '/network', '/certificates', '/activity', '/plans']) {
+      await page.goto(`${lab.description.inside}${path}`)
+      await page.getByRole('heading').first().waitFor()
+      if (path !== '/certificates') await page.getByText(host).first().waitFor(SEEN_WITHIN)
+      const shown = await page.evaluate(() =>
+        [...document.querySelectorAll('nav, input, select, textarea, fieldset')]
+          .filter((element) => element.checkVisibility())
+          .map((element) => element.outerHTML.slice(0, 120)),
+      )
+      expect({ path, shown }).toEqual({ path, shown: [] })
+    }
+    await removed(lab, planId)
+  })
+
   test('copying works without the clipboard API', async () => {
     const { lab, open } = site()
     const { planId, host } = await applied(lab, { subdomain: 'copied' })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ERRORS } from '../../src/model/errors.ts'
+import { activityOf, matchingActivity } from '../../web/activity/activity.ts'
 import type { HostRow } from '../../web/api/hosts.ts'
 import type { Plan, RunEvent } from '../../web/api/plans.ts'
 import type { Policy } from '../../web/api/policy.ts'
@@ -9,6 +10,7 @@ import { nextStep } from '../../web/parts/next-step.ts'
 import { cliCommand, curlCommands, nextAction } from '../../web/plan/commands.ts'
 import { contrastsOf } from '../../web/plan/contrasts.ts'
 import { checkField, type Draft, draftOf, requestOf } from '../../web/plan/draft.ts'
+import { errorsIn, optionsOf, textsOf } from '../../web/plan/option-texts.ts'
 import { refusedFields } from '../../web/plan/refused.ts'
 import { allowedActs, deedsOfAct, shortHash } from '../../web/repair/acts.ts'
 import { expectedSteps, runView } from '../../web/run/steps.ts'
@@ -71,6 +73,36 @@ describe('the list of hosts', () => {
   })
 })
 
+describe('the activity', () => {
+  const lines = activityOf(
+    [
+      {
+        ...{ seq: 7, at: '2026-01-01T00:00:02Z', actor: '10.0.0.1', network: 'internal', action: 'apply' },
+        ...{ outcome: 'refused', code: 'plan_stale', host: 'a.test', previous: '', hash: '' },
+      } as const,
+    ],
+    [
+      {
+        ...{ id: 'evt_1', seq: 3, type: 'host.badge', timestamp: '2026-01-01T00:00:03Z' },
+        data: { host: 'b.test', facts: { before: 'RUNNING', badge: 'DOWN', httpStatus: null, reason: 'timeout' } },
+      } as const,
+    ],
+  )
+  const titles = (filter: object) =>
+    matchingActivity(lines, { kind: '', outcome: '', search: '', ...filter }).map(({ title }) => title)
+
+  test('has actions and events, newest first, and can be filtered', () => {
+    expect(lines.map(({ title, detail }) => [title, detail])).toEqual([
+      ['host.badge', 'RUNNING → DOWN'],
+      ['apply', 'plan_stale'],
+    ])
+    expect(titles({ kind: 'event' })).toEqual(['host.badge'])
+    expect(titles({ outcome: 'refused' })).toEqual(['apply'])
+    expect(titles({ search: 'B.TEST' })).toEqual(['host.badge'])
+    expect(titles({ search: '10.0.0' })).toEqual(['apply'])
+  })
+})
+
 describe('what needs attention', () => {
   const now = Date.parse('2026-01-01T00:00:00Z')
   const on = (change: Partial<HostRow>) => attentionOf({ ...row('a.test', 'RUNNING'), ...change }, now)
@@ -88,6 +120,11 @@ describe('what needs attention', () => {
     ).toEqual(['Blocked', 'HTTP 502', 'Missing on the Secondary', 'Certificate ends in 3 d', 'Removed in 1 h'])
     expect(verdictOf([...ROWS], now)).toBe('2 of 4 hosts need attention')
     expect(ROWS.filter(isRed)).toHaveLength(2)
+    const muted = { since: null, until: null, by: 'configuration' }
+    const some = ROWS.map((one) => (one.badge === 'DOWN' ? { ...one, muted } : one))
+    expect(verdictOf(some, now)).toBe('1 of 4 hosts needs attention, 1 muted')
+    expect(some.filter(isRed)).toHaveLength(1)
+    expect(verdictOf([{ ...row('d.test', 'DOWN'), muted }], now)).toBe('No host of 1 needs attention, 1 muted')
   })
 
   test('a request that fails alone is the broken link of the chain', () => {
@@ -126,6 +163,8 @@ describe('the plan form', () => {
     tls: true,
     expiresIn: '',
     options: '',
+    owner: '',
+    note: '',
   }
   const says = (change: Partial<Draft>) => {
     const [field] = Object.keys(change) as (keyof Draft)[]
@@ -208,13 +247,67 @@ describe('a plan that replaces another one', () => {
   test('shows before a first apply what the checks found', () => {
     const first = { request, changes: [{ ...proxy, action: 'create' as const }] }
     const before = (checks: Plan['checks']) => contrastsOf({ ...first, checks }).map((contrast) => contrast.before)
-    expect(before([])).toEqual(['None', 'Not known', 'Not known'])
+    expect(before([])).toEqual(['Not known', 'Not known', 'Not known'])
     expect(
       before([
         { name: 'dns', status: 'passed', detail: '', types: [], wildcardTypes: ['A'] },
+        { name: 'certificate', status: 'not_required', detail: '' },
         { name: 'proxy', status: 'passed', detail: '' },
       ]),
-    ).toEqual(['None', 'No server block for this name', 'No own record; a wildcard answers A'])
+    ).toEqual([
+      'Not looked for: HTTPS was not requested',
+      'No server block for this name',
+      'No own record; a wildcard answers A',
+    ])
+  })
+
+  test('shows the certificate that is there before it, and not a constant', () => {
+    const issue = { kind: 'certificate', action: 'issue', names: ['a.test'] } as const
+    const reuse = { ...issue, action: 'reuse', notAfter: '2027-01-01T00:00:00Z' } as const
+    const secure = { ...request, tls: true }
+    const before = (changes: Plan['changes'], check: object) =>
+      contrastsOf({
+        request: secure,
+        changes,
+        checks: [{ name: 'certificate', status: 'passed', detail: '', ...check }],
+      })[0]?.before
+    expect(before([issue], { source: 'acme' })).toBe('No installed certificate covers the name')
+    expect(before([reuse], { source: 'installed', notAfter: '2027-01-01T00:00:00Z' })).toMatch(
+      /^Installed, valid until 1 Jan 2027/,
+    )
+    const change = { request: { ...secure, replaces: 'plan_1' }, changes: [issue] }
+    const formerly = (one: Plan['request'], changes: Plan['changes'] = []) =>
+      contrastsOf(change, { request: one, changes }).find(({ what }) => what === 'Certificate')?.before
+    expect(formerly(request)).toBe('None: served by plain HTTP')
+    expect(formerly(secure, [{ ...issue, names: ['*.test'] }])).toBe('That of the former plan: *.test')
+  })
+
+  test('keeps every option through the controls of the form', () => {
+    const options = {
+      maxBody: '5m',
+      timeouts: { connect: 3, read: 9, send: 7 },
+      websocket: false,
+      buffering: false,
+      headers: { hsts: { maxAge: 9, includeSubDomains: true, preload: true }, frameOptions: 'DENY' },
+      allow: ['10.0.0.0/8', '2001:db8::/32'],
+      basicAuth: 'office',
+      backendTls: { authority: 'inside', name: 'app.test' },
+      backends: [{ server: '25', port: 8081 }],
+      maintenance: { retryAfter: 60 },
+      snippets: ['cors'],
+    } as const
+    expect(optionsOf(textsOf(options))).toEqual(options)
+    expect(errorsIn(textsOf(options))).toEqual({})
+    expect(optionsOf({})).toBeUndefined()
+    expect(
+      errorsIn({ maxBody: '5 MB', 'timeouts.read': 'long', allow: '10.0.0.1', backends: 'x', 'backendTls.name': 'a' }),
+    ).toEqual({
+      maxBody: expect.stringContaining('such as 50m'),
+      'timeouts.read': expect.stringContaining('whole number'),
+      allow: expect.stringContaining('Networks such as'),
+      backends: expect.stringContaining('whole number'),
+      'backendTls.authority': 'This is missing.',
+    })
   })
 
   test('begins with the values of the former one', () => {

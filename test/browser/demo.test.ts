@@ -10,6 +10,8 @@ const site = oneSite()
 
 const STATES = {
   shop: 'RUNNING',
+  chat: 'DOWN',
+  files: 'RUNNING',
   api: 'HTTP 502',
   billing: 'HTTP 503',
   wiki: 'HTTP 404',
@@ -38,7 +40,7 @@ test('the demonstration shows ten exposures in every state, each with what mends
     await page.getByRole('row').filter({ hasText: 'legacy.lab.test' }).getByText('Blocked', { exact: true }).waitFor()
     await expectAccessible(page)
     await page.goto(`${lab.description.inside}/hosts/legacy.lab.test`)
-    await page.getByText(/^drawbridge resolve plan_\w+ --config FILE$/).waitFor(SEEN_WITHIN)
+    await page.getByText(/^drawbridge resolve plan_\w+ --config \/\S+\.yaml$/).waitFor(SEEN_WITHIN)
     await expectAccessible(page)
     await page.goto(`${lab.description.inside}/hosts/preview.lab.test`)
     await page.getByRole('button', { name: 'Extend…' }).waitFor(SEEN_WITHIN)

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startWebBackend } from '../support/backends/web-backend.ts'
-import { planned, removed } from '../support/lab/exposure.ts'
+import { planned, planOf, removed } from '../support/lab/exposure.ts'
 import type { PageSite } from '../support/programs/browser.ts'
+import { expectAccessible } from './access.ts'
 import { askForPlan, fillPlan, SEEN_WITHIN } from './steps.ts'
 
 const ORDERS = process.env.CAMPAIGN ? 200 : 40
@@ -10,7 +11,7 @@ const ORDERS = process.env.CAMPAIGN ? 200 : 40
 /** No click, draft or run is lost. */
 export function nothingLost(site: () => PageSite): void {
   test(`${ORDERS} random orders of clicks and typing lose no click`, async () => {
-    const page = await site().open('/plan', 'outside', { viewport: { width: 1280, height: 1200 } })
+    const page = await site().open('/plan', 'outside', { viewport: { width: 1280, height: 4400 } })
     await page.getByLabel('Subdomain').waitFor()
     await page.evaluate(() =>
       document.querySelector('form')?.addEventListener('submit', () => {
@@ -20,23 +21,32 @@ export function nothingLost(site: () => PageSite): void {
     // Any request would make the form busy. An invalid draft is never sent.
     await page.route('**/api/deploy/plan', (route) => route.abort())
     // Nothing in the form may move, so every place is measured once.
-    const places = await page.evaluate(() => {
-      const middle = (element: Element | null | undefined) => {
-        const { x, y, width, height } = element?.getBoundingClientRect() ?? new DOMRect()
-        return { x: x + width / 2, y: y + height / 2 }
-      }
-      return [...document.querySelectorAll<HTMLElement>('form input, form button[type=submit]')].map((control) => ({
-        kind: control.getAttribute('type') ?? 'text',
-        ...middle(control.closest('label') ?? control),
-      }))
-    })
+    const placesNow = () =>
+      page.evaluate(() => {
+        const middle = (element: Element | null | undefined) => {
+          const { x, y, width, height } = element?.getBoundingClientRect() ?? new DOMRect()
+          return { x: x + width / 2, y: y + height / 2 }
+        }
+        return [...document.querySelectorAll<HTMLElement>('form input, form button[type=submit]')].flatMap(
+          (control, at) =>
+            control.checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true })
+              ? { at, kind: control.getAttribute('type') ?? 'text', ...middle(control.closest('label') ?? control) }
+              : [],
+        )
+      })
+    const closed = await placesNow()
+    await page.getByText('Options, owner and note').click()
+    const opened = await placesNow()
+    expect(opened.length).toBeGreaterThan(closed.length + 15)
+    // The form stays open: an error in it opens it, and must not move anything either.
+    const places = opened
     for (let order = 1; order <= ORDERS; order += 1) {
       const random = randomFrom(order)
       const done: string[] = []
       for (let step = 0; step < 4; step += 1) {
-        const at = random(places.length)
-        const place = places[at]
+        const place = places[random(places.length)]
         if (!place) continue
+        const { at } = place
         const before = await controlState(page, at)
         await page.mouse.click(place.x, place.y)
         const text = TEXTS[random(TEXTS.length)] ?? ''
@@ -55,6 +65,50 @@ export function nothingLost(site: () => PageSite): void {
         })
       }
     }
+  })
+
+  test('options are typed, checked, kept and applied', async () => {
+    const { lab, open } = site()
+    const page = await open('/plan')
+    await fillPlan(page, { subdomain: 'optional', port: 3000, tls: false })
+    expect(await page.getByLabel('Largest request body').isVisible()).toBe(false)
+    await page.getByText('Options, owner and note').focus()
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Largest request body').fill('5 MB')
+    await page.getByLabel('Owner').fill('web-team')
+    await expectAccessible(page)
+    await askForPlan(page)
+    await page.getByText(/^This must be a number with k, m or g/).waitFor()
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-invalid'))).toBe('true')
+    await page.getByLabel('Largest request body').fill('5m')
+    await page.getByLabel('Allowed networks').fill('127.0.0.0/8')
+    await page.getByLabel('X-Frame-Options').selectOption('DENY')
+    await page.getByLabel('Pass WebSocket on').uncheck()
+    await page.setViewportSize({ width: 320, height: 800 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.reload()
+    await page.getByText('Options, owner and note (4 set)').click()
+    expect(await page.getByLabel('Allowed networks').inputValue()).toBe('127.0.0.0/8')
+    await askForPlan(page)
+    await page.getByText('optional.lab.test can be exposed.').waitFor()
+    const planId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    expect((await planOf(lab, planId)).request).toMatchObject({
+      owner: 'web-team',
+      options: {
+        maxBody: '5m',
+        websocket: false,
+        headers: { frameOptions: 'DENY' },
+        allow: ['127.0.0.0/8'],
+      },
+    })
+    // What only the service can know is said in the form, too.
+    await page.goBack()
+    await page.getByText('Options, owner and note (4 set)').click()
+    await page.getByLabel('Password file').fill('nobody-knows')
+    await askForPlan(page)
+    await page.getByRole('form').getByText('The configuration has no password file with the id nobody-knows.').waitFor()
+    await page.getByRole('button', { name: 'Clear' }).click()
   })
 
   test('Back and a reload keep the draft, and a plan has its own address', async () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -117,8 +117,12 @@ export function repairs(site: () => PageSite): void {
     await run(lab, planId)
     const page = await open(`/plans/${planId}`)
     await page.getByText(`${host} is frozen`).waitFor()
-    await page.getByText(`drawbridge resolve ${planId} --config FILE`, { exact: true }).waitFor()
-    await page.getByText(`drawbridge resolve ${planId} --config FILE --accept`, { exact: true }).waitFor()
+    // The whole command, with the configuration file of this service.
+    const { configFile } = (await lab.call({ path: '/api/policy' })).body
+    expect(existsSync(configFile)).toBe(true)
+    expect((await lab.call({ path: '/api/policy', from: 'public' })).body).not.toHaveProperty('configFile')
+    await page.getByText(`drawbridge resolve ${planId} --config ${configFile}`, { exact: true }).waitFor()
+    await page.getByText(`drawbridge resolve ${planId} --config ${configFile} --accept`, { exact: true }).waitFor()
     await page.getByText('Blocked', { exact: true }).waitFor()
     await expectAccessible(page)
     writeFileSync(entryOf(host), readFileSync(entryOf(host), 'utf8').replace('# edited\n', ''))

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import { applied, removed } from '../support/lab/exposure.ts'
+import { visit } from '../support/edge/visitor.ts'
+import { applied, planOf, removed } from '../support/lab/exposure.ts'
 import type { PageSite } from '../support/programs/browser.ts'
 import { expectAccessible } from './access.ts'
+import { tabTo } from './keyboard.ts'
 import { askForPlan, badgeOf, SEEN_WITHIN } from './steps.ts'
 
 /** The screens beside status and plans. */
@@ -14,11 +16,12 @@ export function screens(site: () => PageSite): void {
       expiresIn: 7200,
       owner: 'web-team',
       note: 'Shown to customers',
+      options: { maxBody: '5m' },
     })
     const page = await open(`/hosts/${host}`)
     await page.getByRole('link', { name: 'Host page' }).click()
     await page.getByRole('heading', { name: host, level: 1 }).waitFor()
-    const charts = page.getByRole('region', { name: 'Uptime and latency' })
+    const charts = page.getByRole('region', { name: 'Uptime, latency and incidents' })
     for (const range of ['24 hours', '7 days', '30 days', '90 days']) {
       await charts.getByRole('button', { name: range }).click()
       await charts
@@ -34,6 +37,9 @@ export function screens(site: () => PageSite): void {
     await expectAccessible(page)
     await page.getByRole('button', { name: 'Extend…' }).click()
     await expectAccessible(page)
+    // The host belongs to somebody, so the page asks first.
+    expect(await page.getByRole('button', { name: `Extend ${host}` }).isDisabled()).toBe(true)
+    await page.getByLabel('It belongs to web-team. I act for web-team.').check()
     await page.getByRole('button', { name: `Extend ${host}` }).click()
     await expect
       .poll(async () => Date.parse((await lab.call({ path: `/api/health?host=${host}` })).body.expiresAt) - Date.now())
@@ -42,12 +48,19 @@ export function screens(site: () => PageSite): void {
 
     await page.getByRole('link', { name: 'Certificates' }).click()
     await page.getByRole('list', { name: 'Certificates' }).getByRole('link', { name: host }).waitFor()
+    // Issuer and names are there before Renew is pressed.
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: host })
+      .getByText(new RegExp(`Pebble Intermediate CA \\w+: ${host}`))
+      .waitFor()
     await page.getByRole('button', { name: 'Renew…' }).first().click()
     await page.getByRole('button', { name: 'Renew certificate' }).waitFor()
     await expectAccessible(page)
 
     await page.getByRole('link', { name: 'Network', exact: true }).click()
     await page.getByRole('list', { name: 'Names on server 25' }).getByRole('link', { name: host }).waitFor()
+    await page.getByRole('list', { name: 'Ports of server 25' }).getByText('Port 3000: 1 name').waitFor()
     await expectAccessible(page)
 
     await page.getByRole('link', { name: 'Activity' }).click()
@@ -59,6 +72,9 @@ export function screens(site: () => PageSite): void {
     await removed(lab, planId)
     // New lines appear by themselves.
     await lines.filter({ hasText: 'remove' }).filter({ hasText: host }).first().waitFor(SEEN_WITHIN)
+    await page.getByLabel('Show').selectOption('event')
+    await lines.filter({ hasText: 'exposure.removed' }).filter({ hasText: host }).waitFor(SEEN_WITHIN)
+    expect(await lines.filter({ hasText: /^(Done|Refused|Failed)/ }).count()).toBe(0)
     await expectAccessible(page)
 
     await page.goto(`${lab.description.inside}/plans/${planId}`)
@@ -66,6 +82,52 @@ export function screens(site: () => PageSite): void {
     expect(await page.getByLabel('Subdomain').inputValue()).toBe('detailed')
     await askForPlan(page)
     await page.getByText(`${host} can be exposed.`).waitFor()
+    const again = await planOf(lab, new URL(page.url()).pathname.split('/').at(-1) ?? '')
+    expect(again.request).toMatchObject({
+      owner: 'web-team',
+      note: 'Shown to customers',
+      options: { maxBody: '5m' },
+    })
+  })
+
+  test('a host is put into maintenance and taken out again on its page, by keys', async () => {
+    const { lab, open } = site()
+    const { host } = await applied(lab, { subdomain: 'mended', owner: 'ops', options: { maxBody: '5m' } })
+    const page = await open(`/hosts/${host}/details`)
+    const panel = page.getByRole('region', { name: 'Maintenance', exact: true })
+    const statusOf = async () => (await visit(lab.description.edges.primary, { host, path: '/healthz' })).status
+    await panel.getByRole('button', { name: 'Begin maintenance…' }).focus(SEEN_WITHIN)
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: `Put ${host} into maintenance?` })
+    await dialog.getByLabel('Tell visitors to come back in').selectOption('900')
+    expect(await dialog.getByRole('button', { name: `Begin maintenance of ${host}` }).isDisabled()).toBe(true)
+    await dialog.getByLabel('It belongs to ops. I act for ops.').focus()
+    await page.keyboard.press('Space')
+    await expectAccessible(page)
+    await tabTo(page, `Begin maintenance of ${host}`)
+    await page.keyboard.press('Enter')
+    await panel.getByText(`${host} was changed`).waitFor(SEEN_WITHIN)
+    await panel.getByText('Under maintenance').waitFor(SEEN_WITHIN)
+    expect(await panel.innerText()).toMatch(/come back in 15 min/)
+    expect(await statusOf()).toBe(503)
+    await expectAccessible(page)
+    await panel.getByRole('button', { name: 'End maintenance…' }).click()
+    // The answer about the owner holds for this tab.
+    await page.getByRole('button', { name: `End maintenance of ${host}` }).click()
+    await panel.getByRole('button', { name: 'Begin maintenance…' }).waitFor(SEEN_WITHIN)
+    await expect.poll(statusOf).toBe(200)
+    const { planId } = (await lab.call({ path: `/api/health?host=${host}` })).body
+    expect((await planOf(lab, planId)).request).toMatchObject({ owner: 'ops', options: { maxBody: '5m' } })
+
+    // A change of somebody's host asks as well.
+    const other = await open(`/plans/${planId}/change`)
+    await askForPlan(other)
+    await other.getByRole('button', { name: 'Apply', exact: true }).click()
+    const applying = other.getByRole('dialog', { name: `Apply ${host}?` })
+    expect(await applying.getByRole('button', { name: `Apply ${host}` }).isDisabled()).toBe(true)
+    await applying.getByLabel('It belongs to ops. I act for ops.').check()
+    expect(await applying.getByRole('button', { name: `Apply ${host}` }).isEnabled()).toBe(true)
+    await removed(lab, planId)
   })
 
   test('several exposures are extended and removed with one confirmation that lists them', async () => {
@@ -111,6 +173,30 @@ export function screens(site: () => PageSite): void {
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg/)
     await page.getByRole('link', { name: 'Help' }).click()
     await expect.poll(() => page.title()).toMatch(/^\(\d+\) How it works/)
+
+    // A muted host does not count.
+    await page.goto(`${lab.description.inside}/hosts/${host}/details`)
+    const alerts = page.getByRole('region', { name: 'Alerts' })
+    await alerts.getByRole('button', { name: 'Mute…' }).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: `Mute ${host}?` })
+    await dialog.getByLabel('Why').fill('<moves>')
+    expect(await dialog.getByRole('button', { name: `Mute ${host}` }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Why').fill('moves to a new server')
+    await expectAccessible(page)
+    await page.keyboard.press('Enter')
+    await alerts.getByText(/^Muted until /).waitFor()
+    expect(await alerts.innerText()).toMatch(/moves to a new server/)
+    await expectAccessible(page)
+    await page.reload()
+    await alerts.getByText(/^Muted until /).waitFor(SEEN_WITHIN)
+    await expect.poll(() => page.title()).not.toMatch(/^\(/)
+    await page.getByRole('link', { name: 'Status', exact: true }).click()
+    await page.getByText(/needs? attention, 1 muted$/).waitFor()
+    await page.getByRole('row').filter({ hasText: host }).getByText('Muted', { exact: true }).waitFor()
+    await page.goBack()
+    await alerts.getByRole('button', { name: 'End mute' }).click()
+    await alerts.getByRole('button', { name: 'Mute…' }).waitFor()
     await removed(lab, planId)
   })
 

@@ -54,9 +54,21 @@ export function story(site: () => PageSite): void {
       new RegExp(`backends/\\d\\d\\.map.*listen.*proxy_pass.*:${backend.port}.*25`, 's'),
     )
 
+    await diagnosis.getByRole('link', { name: 'Host page' }).click()
+    await page
+      .getByRole('region', { name: 'Incidents', exact: true })
+      .getByText(/Began .*, ongoing \(/)
+      .waitFor()
+    await page.goBack()
+
     await backend.start()
     await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
     await diagnosis.getByText('Nothing needs to be done.').waitFor(SEEN_WITHIN)
+
+    await diagnosis.getByRole('link', { name: 'Host page' }).click()
+    const incident = page.getByRole('region', { name: 'Incidents', exact: true }).getByRole('listitem')
+    await incident.filter({ hasText: /HTTP 502\s*Began .*, ended / }).waitFor(SEEN_WITHIN)
+    await page.goBack()
 
     await diagnosis.getByRole('link', { name: 'Plan and removal' }).click()
     await page.waitForURL(`**/plans/${planId}`)

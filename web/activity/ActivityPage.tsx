@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useAudit } from '../api/audit.ts'
+import { useEvents } from '../api/events.ts'
 import type { Policy } from '../api/policy.ts'
 import control from '../parts/control.module.css'
 import { Field } from '../parts/Field.tsx'
@@ -8,15 +9,18 @@ import { Skeleton } from '../parts/Skeleton.tsx'
 import { TermInput } from '../parts/TermInput.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { Page } from '../shell/Page.tsx'
+import { ActivityLines } from './ActivityLines.tsx'
 import styles from './ActivityPage.module.css'
-import { AuditLines } from './AuditLines.tsx'
+import { activityOf, matchingActivity } from './activity.ts'
 
 const TITLE = 'Activity'
 
-/** Who did what: the newest lines of the audit, live. */
+/** Who did what and what happened: the newest lines of the audit and the newest events, live. */
 export function ActivityPage({ policy }: { readonly policy: Policy }) {
   const isInside = policy.caller.network === 'internal'
   const { data, error, isPending, refetch } = useAudit(isInside)
+  const events = useEvents(isInside)
+  const [kind, setKind] = useState('')
   const [search, setSearch] = useState('')
   const [outcome, setOutcome] = useState('')
   if (!isInside) {
@@ -26,20 +30,26 @@ export function ActivityPage({ policy }: { readonly policy: Policy }) {
       </Page>
     )
   }
-  const wanted = search.trim().toLowerCase()
-  const shown = (data ?? []).filter(
-    (line) =>
-      (outcome === '' || line.outcome === outcome) &&
-      (wanted === '' ||
-        [line.action, line.host, line.actor, line.planId, line.code].some((text) =>
-          text?.toLowerCase().includes(wanted),
-        )),
-  )
+  const shown = matchingActivity(activityOf(data ?? [], events.data ?? []), { kind, outcome, search })
   return (
-    <Page title={TITLE} lead="Who did what, newest first. New lines appear by themselves.">
+    <Page title={TITLE} lead="Who did what and what happened, newest first. New lines appear by themselves.">
       <div className={styles.filters}>
-        <Field label="Search" hint="Action, host, address, plan or code">
+        <Field label="Search" hint="Action, event, host, address, plan or code">
           {(props) => <TermInput {...props} value={search} onChange={(event) => setSearch(event.target.value)} />}
+        </Field>
+        <Field label="Show">
+          {(props) => (
+            <select
+              {...props}
+              className={control.control}
+              value={kind}
+              onChange={(event) => setKind(event.target.value)}
+            >
+              <option value="">All</option>
+              <option value="action">Actions of people</option>
+              <option value="event">Events of hosts</option>
+            </select>
+          )}
         </Field>
         <Field label="Outcome">
           {(props) => (
@@ -61,8 +71,9 @@ export function ActivityPage({ policy }: { readonly policy: Policy }) {
       </div>
       {isPending && <Skeleton lines={8} what="the activity" />}
       {error && !data && <Trouble fault={error} again={() => void refetch()} />}
+      {events.error && !events.data && <Trouble fault={events.error} again={() => void events.refetch()} />}
       {data && shown.length === 0 && <Notice tone="calm" title="No activity matches" />}
-      {shown.length > 0 && <AuditLines lines={shown} />}
+      {shown.length > 0 && <ActivityLines lines={shown} />}
     </Page>
   )
 }

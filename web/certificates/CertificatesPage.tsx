@@ -36,6 +36,11 @@ export function CertificatesPage({ policy }: { readonly policy: Policy }) {
                 <Link to={`/hosts/${host}/details`}>{host}</Link>
               </span>
               <span className={styles.until}>until {inFull(certificate.notAfter)}</span>
+              <span className={styles.issuer}>
+                {certificate.issuer === undefined
+                  ? 'Issuer not seen yet'
+                  : `${certificate.issuer}: ${certificate.names?.join(', ')}`}
+              </span>
               {mayRenew && planId && (
                 <Button onClick={() => setOpen(open === host ? undefined : host)} aria-expanded={open === host}>
                   Renew…
@@ -53,16 +58,9 @@ export function CertificatesPage({ policy }: { readonly policy: Policy }) {
 
 function Renewal({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
   const { data: plan } = usePlan(planId)
-  const certificate = plan?.changes.find((change) => change.kind === 'certificate')
   if (!plan) return <Skeleton lines={2} what="the plan" />
   return (
     <div className={styles.renewal}>
-      {certificate?.kind === 'certificate' && (
-        <p>
-          Names: {certificate.names.join(', ')}
-          {certificate.directory && `. Issuer: ${new URL(certificate.directory).host}`}
-        </p>
-      )}
       <Repairs plan={plan} policy={policy} acts={['renew']} withRun />
     </div>
   )

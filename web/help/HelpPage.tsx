@@ -68,6 +68,8 @@ const WORDS: Record<Policy['caller']['may'][number], string> = {
   repair: 'repair an exposure',
   accept: 'accept an exposure as it stands',
   renew: 'renew a certificate',
+  adopt: 'adopt a hand-written site',
+  release: 'release an exposure',
 }
 
 function Rules({ policy }: { readonly policy: Policy }) {

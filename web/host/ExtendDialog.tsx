@@ -3,10 +3,12 @@ import { Button } from '../parts/Button.tsx'
 import control from '../parts/control.module.css'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
+import { useOwnerConsent } from '../run/owner-consent.tsx'
 import styles from '../run/RunPanel.module.css'
 
 interface ExtendDialogProps {
   readonly hosts: readonly string[]
+  readonly owners: readonly (string | undefined)[]
   readonly onCancel: () => void
   readonly onExtend: (seconds: number) => void
 }
@@ -19,8 +21,9 @@ const TIMES = [
 ] as const
 
 /** Asks how long exposures shall live, and lists them. */
-export function ExtendDialog({ hosts, onCancel, onExtend }: ExtendDialogProps) {
+export function ExtendDialog({ hosts, owners, onCancel, onExtend }: ExtendDialogProps) {
   const [seconds, setSeconds] = useState(604_800)
+  const { isGiven, question } = useOwnerConsent(owners)
   const what = hosts.length === 1 ? (hosts[0] ?? '') : `${hosts.length} exposures`
   return (
     <Dialog title={`Extend ${what}?`} onClose={onCancel}>
@@ -47,9 +50,10 @@ export function ExtendDialog({ hosts, onCancel, onExtend }: ExtendDialogProps) {
           </select>
         )}
       </Field>
+      {question}
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>
-        <Button look="main" onClick={() => onExtend(seconds)}>
+        <Button look="main" disabled={!isGiven} onClick={() => onExtend(seconds)}>
           Extend {what}
         </Button>
       </DialogActions>

@@ -61,7 +61,7 @@ interface ExpiryProps {
   readonly isSoon: boolean
 }
 
-function Expiry({ row: { host }, planId, expiresAt, isSoon }: ExpiryProps) {
+function Expiry({ row: { host, owner }, planId, expiresAt, isSoon }: ExpiryProps) {
   const queries = useQueryClient()
   const [isAsked, setIsAsked] = useState(false)
   const extending = useMutation({
@@ -80,6 +80,7 @@ function Expiry({ row: { host }, planId, expiresAt, isSoon }: ExpiryProps) {
       {isAsked && (
         <ExtendDialog
           hosts={[host]}
+          owners={[owner]}
           onCancel={() => setIsAsked(false)}
           onExtend={(seconds) => {
             setIsAsked(false)

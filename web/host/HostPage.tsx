@@ -1,9 +1,11 @@
-import { useState } from 'react'
-import { AuditLines } from '../activity/AuditLines.tsx'
+import { useRef, useState } from 'react'
+import { ActivityLines } from '../activity/ActivityLines.tsx'
+import { activityOf } from '../activity/activity.ts'
 import { useAudit } from '../api/audit.ts'
+import { useEvents } from '../api/events.ts'
 import { type Days, useHostHistory } from '../api/history.ts'
-import { useHosts } from '../api/hosts.ts'
-import { usePlan } from '../api/plans.ts'
+import { type HostRow, useHosts } from '../api/hosts.ts'
+import { isUnderWay, type Plan, usePlan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { Badge } from '../parts/Badge.tsx'
 import { Button } from '../parts/Button.tsx'
@@ -17,10 +19,13 @@ import { Timeline } from '../plans/Timeline.tsx'
 import { Link } from '../shell/Link.tsx'
 import { go } from '../shell/location.ts'
 import { Page } from '../shell/Page.tsx'
-import { daysLeft } from '../status/attention.ts'
+import { daysLeft, issuedBy } from '../status/attention.ts'
 import { Chart } from './Chart.tsx'
 import { HostActs } from './HostActs.tsx'
 import styles from './HostPage.module.css'
+import { Incidents } from './Incidents.tsx'
+import { Maintenance, useMaintenance } from './Maintenance.tsx'
+import { Mute } from './Mute.tsx'
 
 const RANGES: readonly (readonly [Days, string])[] = [
   ['1', '24 hours'],
@@ -32,10 +37,12 @@ const RANGES: readonly (readonly [Days, string])[] = [
 /** Everything that is known of one host, over time. */
 export function HostPage({ host, policy }: { readonly host: string; readonly policy: Policy }) {
   const hosts = useHosts()
-  const row = hosts.data?.rows.find((one) => one.host === host)
-  const { data: plan } = usePlan(row?.planId)
+  const maintenance = useMaintenance()
+  const row = useRow(hosts.data?.rows, host, maintenance.begun)
+  const plan = useNewestPlan(row?.planId, host)
   const isInside = policy.caller.network === 'internal'
-  const lines = useAudit(isInside).data?.filter((line) => line.host === host || line.planId === row?.planId)
+  const audit = useAudit(isInside).data?.filter((line) => line.host === host || line.planId === row?.planId)
+  const lines = activityOf(audit ?? [], useEvents(isInside, host).data ?? [])
   const now = useNow(10_000)
   if (!row) {
     return (
@@ -70,9 +77,9 @@ export function HostPage({ host, policy }: { readonly host: string; readonly pol
       <div className={styles.columns}>
         <div className={styles.main}>
           <HistoryPanel host={host} />
-          {lines && lines.length > 0 && (
+          {lines.length > 0 && (
             <Panel title="Activity">
-              <AuditLines lines={lines.slice(0, 20)} withHost={false} />
+              <ActivityLines lines={lines.slice(0, 20)} withHost={false} />
             </Panel>
           )}
         </div>
@@ -83,7 +90,7 @@ export function HostPage({ host, policy }: { readonly host: string; readonly pol
               <Fact name="Last check">{row.checkedAt ? inFull(row.checkedAt) : 'Not yet'}</Fact>
               <Fact name="Certificate">
                 {row.certificate
-                  ? `${daysLeft(row.certificate.notAfter, now)}, until ${inFull(row.certificate.notAfter)}`
+                  ? `${daysLeft(row.certificate.notAfter, now)}, until ${inFull(row.certificate.notAfter)}${issuedBy(row.certificate)}`
                   : row.tls
                     ? 'Not seen yet'
                     : 'None: plain HTTP'}
@@ -111,6 +118,16 @@ export function HostPage({ host, policy }: { readonly host: string; readonly pol
               </div>
             )}
           </Panel>
+          {plan && policy.caller.may.includes('apply') && (
+            <Panel title="Maintenance">
+              <Maintenance plan={plan} {...maintenance} />
+            </Panel>
+          )}
+          {isInside && (
+            <Panel title="Alerts">
+              <Mute row={row} />
+            </Panel>
+          )}
           {plan && (
             <Panel title="Runs">
               <Timeline plan={plan} />
@@ -122,11 +139,28 @@ export function HostPage({ host, policy }: { readonly host: string; readonly pol
   )
 }
 
+/** The row of the host. A change takes it off the list for a moment; the page keeps it as long as the changed plan lives. */
+function useRow(rows: readonly HostRow[] | undefined, host: string, begun: Plan | undefined): HostRow | undefined {
+  const found = rows?.find((row) => row.host === host)
+  const last = useRef<HostRow>(undefined)
+  if (found) last.current = found
+  const isKept = begun?.host === host && (isUnderWay(begun) || begun.state === 'applied')
+  return found ?? (isKept && last.current?.host === host ? last.current : undefined)
+}
+
+/** The plan of the host. While the plan that took its place is being loaded, the former one, so that nothing on the page is lost. */
+function useNewestPlan(planId: string | undefined, host: string): Plan | undefined {
+  const { data } = usePlan(planId)
+  const last = useRef<Plan>(undefined)
+  if (data) last.current = data
+  return planId !== undefined && last.current?.host === host ? last.current : undefined
+}
+
 function HistoryPanel({ host }: { readonly host: string }) {
   const [days, setDays] = useState<Days>('1')
   const { data, error, isPending, refetch } = useHostHistory(host, days)
   return (
-    <Panel title="Uptime and latency">
+    <Panel title="Uptime, latency and incidents">
       <fieldset className={styles.ranges}>
         <legend className="off-screen">Time</legend>
         {RANGES.map(([value, words]) => (
@@ -147,6 +181,7 @@ function HistoryPanel({ host }: { readonly host: string }) {
         <>
           <Chart history={data} what="uptime" />
           <Chart history={data} what="latency" />
+          <Incidents incidents={data.incidents} days={data.days} />
         </>
       )}
     </Panel>

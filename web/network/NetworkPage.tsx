@@ -26,12 +26,13 @@ export function NetworkPage({ policy }: { readonly policy: Policy }) {
         {servers.map(([server, names]) => (
           <li key={server} className={styles.flow}>
             <ul className={styles.names} aria-label={`Names on server ${server}`}>
-              {names.slice(0, MOST_NAMES).map(({ host, badge }) => (
+              {names.slice(0, MOST_NAMES).map(({ host, badge, port }) => (
                 <li key={host} className={styles.name}>
                   <span className={`${styles.shape} ${badges[badgeKind(badge)]}`}>
                     <BadgeShape kind={badgeKind(badge)} />
                   </span>
                   <Link to={`/hosts/${host}/details`}>{host}</Link>
+                  {port !== undefined && <span className={styles.port}>→ {port}</span>}
                   <span className="off-screen">: {badge}</span>
                 </li>
               ))}
@@ -47,15 +48,29 @@ export function NetworkPage({ policy }: { readonly policy: Policy }) {
             </div>
             <div className={styles.server}>
               <strong>{server === 'none' ? 'No backend' : `Server ${server}`}</strong>
-              <span>
-                {names.length} {names.length === 1 ? 'name' : 'names'}
-              </span>
+              <span>{counted(names.length)}</span>
+              <ul className={styles.ports} aria-label={`Ports of server ${server}`}>
+                {portsOf(names).map(([port, count]) => (
+                  <li key={port}>
+                    Port {port}: {counted(count)}
+                  </li>
+                ))}
+              </ul>
             </div>
           </li>
         ))}
       </ul>
     </Page>
   )
+}
+
+const counted = (count: number): string => `${count} ${count === 1 ? 'name' : 'names'}`
+
+/** The ports of a server and how many names lead to each. Callers outside see none. */
+function portsOf(names: readonly HostRow[]): readonly (readonly [number, number])[] {
+  const ports = new Map<number, number>()
+  for (const { port } of names) if (port !== undefined) ports.set(port, (ports.get(port) ?? 0) + 1)
+  return [...ports].sort(([a], [b]) => a - b)
 }
 
 function Edge({

@@ -9,6 +9,7 @@ import { span } from '../parts/time.ts'
 import { HttpsChoice, ServerChoice } from './choices.tsx'
 import { checkAll, checkField, type Draft, type FieldErrors, type FieldName, portRanges } from './draft.ts'
 import { HostPreview } from './HostPreview.tsx'
+import { OptionFields } from './OptionFields.tsx'
 import styles from './PlanForm.module.css'
 
 interface PlanFormProps {
@@ -36,7 +37,9 @@ const LIVES: readonly (readonly [seconds: string, words: string])[] = [
 export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBusy, onClear, refused }: PlanFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [own, setOwn] = useState<FieldErrors>({})
-  const errors = { ...refused, ...own }
+  // A field that is left without a fault of its own keeps the refusal of the service until it is changed.
+  const faults = Object.entries(own).filter(([, error]) => error !== undefined)
+  const errors: FieldErrors = { ...refused, ...Object.fromEntries(faults) }
   const set = (change: Partial<Draft>) => {
     onChange({ ...draft, ...change })
     setOwn((before) => ({ ...before, ...Object.fromEntries(Object.keys(change).map((field) => [field, undefined])) }))
@@ -87,6 +90,7 @@ export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBus
           </select>
         )}
       </Field>
+      <OptionFields {...fields} />
       <div className={styles.submit}>
         <Button type="submit" look="main" busy={isBusy}>
           Check and plan

@@ -27,8 +27,7 @@ export function PlanPage({ policy, former }: PlanPageProps) {
   const place = former ? `change ${former.planId}` : 'plan'
   const [draft, setDraft] = useState<Draft>(() => ({ ...empty, ...keptDraft(place) }))
   const asking = useMutation({
-    mutationFn: (asked: Draft) =>
-      makePlan({ ...requestOf(asked), ...(former && { ...ownerOf(former.request), replaces: former.planId }) }),
+    mutationFn: (asked: Draft) => makePlan({ ...requestOf(asked), ...(former && { replaces: former.planId }) }),
     onSuccess: (plan) => {
       queries.setQueryData(['plan', plan.planId], plan)
       void queries.invalidateQueries({ queryKey: ['plans'] })
@@ -91,6 +90,3 @@ const PLAN_LEAD =
   'Gives a backend a name, a proxy entry and a certificate. A plan only looks: nothing is changed until someone inside applies it.'
 const CHANGE_LEAD =
   'Makes a plan that takes the place of the applied one. Visitors notice no gap. Nothing is changed until the new plan is applied.'
-
-/** A change keeps owner and note, which the form does not show. */
-const ownerOf = ({ owner, note }: Plan['request']) => ({ ...(owner && { owner }), ...(note && { note }) })

@@ -17,8 +17,15 @@ type Compared = Pick<Plan, 'changes' | 'request'> & Partial<Pick<Plan, 'checks'>
 /** `former`: the plan that this one replaces, as soon as it is known. */
 export function contrastsOf({ changes, request, checks = [] }: Compared, former?: Compared): readonly Contrast[] {
   if (request.replaces !== undefined) return former ? updateContrasts({ changes, request }, former) : []
-  const certificates = of(changes, 'certificate').map(certificateContrast)
-  const plainly = { what: 'Certificate', before: 'None', after: ['None: served by plain HTTP'], isNew: false }
+  const certificates = of(changes, 'certificate').map((change) =>
+    certificateContrast(change, certificateBefore(checks)),
+  )
+  const plainly = {
+    what: 'Certificate',
+    before: certificateBefore(checks),
+    after: ['None: served by plain HTTP'],
+    isNew: false,
+  }
   return [
     ...(request.tls ? certificates : [plainly]),
     ...of(changes, 'proxy').map(({ serverName, target, https }) => ({
@@ -50,6 +57,23 @@ function recordsBefore(checks: readonly Check[]): string {
   return 'No record'
 }
 
+/** What the checks of the plan found among the installed certificates. */
+function certificateBefore(checks: readonly Check[]): string {
+  const check = checks.find(({ name }) => name === 'certificate')
+  if (!check) return NOT_KNOWN
+  if (check.status === 'not_required') return 'Not looked for: HTTPS was not requested'
+  if (check.source === 'installed' && typeof check.notAfter === 'string')
+    return `Installed, valid until ${inFull(check.notAfter)}`
+  return check.source === 'acme' ? 'No installed certificate covers the name' : NOT_KNOWN
+}
+
+/** What the former plan of a host is served with. */
+function certificateOf({ changes, request }: Compared): string {
+  if (!request.tls) return 'None: served by plain HTTP'
+  const [certificate] = of(changes, 'certificate')
+  return certificate ? `That of the former plan: ${certificate.names.join(', ')}` : 'That of the former plan'
+}
+
 /** What the checks of the plan found in the configuration of the edge. */
 function entryBefore(checks: readonly Check[]): string {
   const { status, detail } = checks.find(({ name }) => name === 'proxy') ?? {}
@@ -72,7 +96,7 @@ function updateContrasts({ changes, request }: Compared, former: Compared): read
     before === after
       ? { what, before, after: ['Stays as it is'], isNew: false }
       : { what, before, after: [after], isNew: true }
-  const [certificate] = of(changes, 'certificate').map(certificateContrast)
+  const [certificate] = of(changes, 'certificate').map((change) => certificateContrast(change, certificateOf(former)))
   const both = (tell: (request: Plan['request']) => string) => [tell(former.request), tell(request)] as const
   return [
     contrast('Backend', ...both(({ server, port }) => `Server ${server}, port ${port}`)),
@@ -94,23 +118,16 @@ const optionTexts = ({ options }: Pick<Plan['request'], 'options'>): string[] =>
 const lifeOf = ({ expiresIn }: Plan['request'], whose: 'its' | 'this'): string =>
   expiresIn === undefined ? 'Never' : `${span(expiresIn * 1000)} after ${whose} apply`
 
-function certificateContrast({
-  action,
-  names,
-  notAfter,
-  directory,
-}: Extract<Change, { kind: 'certificate' }>): Contrast {
+function certificateContrast(
+  { action, names, notAfter, directory }: Extract<Change, { kind: 'certificate' }>,
+  before: string,
+): Contrast {
   if (action === 'reuse') {
     const until = notAfter ? `, valid until ${inFull(notAfter)}` : ''
-    return {
-      what: 'Certificate',
-      before: `Installed${until}`,
-      after: [`The same one: ${names.join(', ')}`],
-      isNew: false,
-    }
+    return { what: 'Certificate', before, after: [`The installed one${until}: ${names.join(', ')}`], isNew: false }
   }
   const from = directory ? `issued by ${new URL(directory).host}` : 'issued anew'
-  return { what: 'Certificate', before: 'None for this name', after: [names.join(', '), from], isNew: true }
+  return { what: 'Certificate', before, after: [names.join(', '), from], isNew: true }
 }
 
 const of = <K extends Change['kind']>(changes: readonly Change[], kind: K) =>

@@ -1,8 +1,8 @@
 import { LABEL } from '../../src/model/dns-name.ts'
-import type { ExposureRequest } from '../../src/model/exposure.ts'
-import type { ExposureOptions } from '../../src/model/options/grammar.ts'
+import { type ExposureRequest, isNote, isOwner } from '../../src/model/exposure.ts'
 import { isPortAllowed } from '../../src/plan/settings.ts'
 import type { Policy } from '../api/policy.ts'
+import { errorsIn, type OptionTexts, optionsOf, textsOf } from './option-texts.ts'
 
 /** The values of the form, as its controls hold them. */
 export interface Draft {
@@ -14,8 +14,11 @@ export interface Draft {
   readonly tls: boolean
   /** In seconds; empty means that the exposure does not expire. */
   readonly expiresIn: string
-  /** The options as JSON, which a change keeps; empty without options. */
+  /** What the controls of the options hold, as JSON; empty without options. */
   readonly options: string
+  /** Who is responsible, and what the exposure is for. Empty: nothing is said. */
+  readonly owner: string
+  readonly note: string
 }
 
 export type FieldName = keyof Draft
@@ -30,6 +33,8 @@ export const firstDraft = ({ zones, servers }: Policy): Draft => ({
   tls: true,
   expiresIn: '',
   options: '',
+  owner: '',
+  note: '',
 })
 
 /** The values of a plan that exists, to be changed. */
@@ -42,8 +47,12 @@ export const draftOf = ({
   tls,
   expiresIn,
   options,
+  owner = '',
+  note = '',
 }: ExposureRequest): Draft => ({
-  options: options ? JSON.stringify(options) : '',
+  owner,
+  note,
+  options: options ? JSON.stringify(textsOf(options)) : '',
   subdomain,
   zone,
   server,
@@ -66,12 +75,24 @@ export function checkField(field: FieldName, draft: Draft, policy: Policy): stri
       return policy.zones.includes(draft.zone) ? undefined : 'Choose one of the zones that are managed here.'
     case 'server':
       return policy.servers.targets.includes(draft.server) ? undefined : 'Choose one of the target servers.'
+    case 'owner':
+      return draft.owner.trim() === '' || isOwner(draft.owner.trim())
+        ? undefined
+        : 'Letters, digits and . _ @ + - only.'
+    case 'note':
+      return draft.note.trim() === '' || isNote(draft.note.trim())
+        ? undefined
+        : 'Letters, digits and plain punctuation only.'
+    case 'options': {
+      const wrong = Object.values(errorsIn(textsIn(draft.options)))
+      return wrong.length === 0 ? undefined : wrong.join(' ')
+    }
     default:
       return undefined
   }
 }
 
-const FIELDS: readonly FieldName[] = ['subdomain', 'zone', 'server', 'port', 'health']
+const FIELDS: readonly FieldName[] = ['subdomain', 'zone', 'server', 'port', 'health', 'options', 'owner', 'note']
 
 export function checkAll(draft: Draft, policy: Policy): FieldErrors {
   const errors = FIELDS.map((field) => [field, checkField(field, draft, policy)] as const)
@@ -118,8 +139,12 @@ export const requestOf = ({
   tls,
   expiresIn,
   options,
+  owner,
+  note,
 }: Draft): ExposureRequest => ({
-  ...(options && { options: JSON.parse(options) as ExposureOptions }),
+  ...(owner.trim() && { owner: owner.trim() }),
+  ...(note.trim() && { note: note.trim() }),
+  ...optionsIn(options),
   zone,
   subdomain: subdomain.trim(),
   server,
@@ -128,3 +153,10 @@ export const requestOf = ({
   tls,
   ...(expiresIn && { expiresIn: Number(expiresIn) }),
 })
+
+export const textsIn = (options: string): OptionTexts => (options === '' ? {} : (JSON.parse(options) as OptionTexts))
+
+function optionsIn(text: string): Pick<ExposureRequest, 'options'> {
+  const options = optionsOf(textsIn(text))
+  return options ? { options } : {}
+}

@@ -18,11 +18,15 @@ export function refusedFields(problem: ProblemBody, draft: Draft): FieldErrors {
   const named = ((problem.errors ?? []) as readonly FieldError[])
     .filter(({ field }) => field in draft)
     .map(({ field, message }) => [field, /^[A-Z]/.test(message) ? message : `This ${message}.`])
+  const options = ((problem.errors ?? []) as readonly FieldError[])
+    .filter(({ field }) => field.startsWith('options.'))
+    .map(({ field, message }) => (/^[A-Z]/.test(message) ? message : `${field.slice('options.'.length)} ${message}.`))
   const failed = checksIn(problem)
     .filter((check) => check.status === 'failed' && !isOfConfiguration(check))
     .map((check) => [CAUSED_BY[check.name], `${check.detail} ${adviceFor(check, problem)}`])
   const sooner = problem.code === 'lease_not_longer' ? [['expiresIn', `${problem.detail} ${problem.nextAction}`]] : []
-  return Object.fromEntries([...named, ...failed, ...sooner])
+  const refused = options.length === 0 ? [] : [['options', options.join(' ')]]
+  return Object.fromEntries([...named, ...refused, ...failed, ...sooner])
 }
 
 /** The advice of the problem is for its first failed check. The other checks get theirs from the table of errors. */

@@ -2,12 +2,14 @@ import type { Act } from '../api/diagnosis.ts'
 import type { Difference } from '../api/drift.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
+import { useOwnerConsent } from '../run/owner-consent.tsx'
 import styles from '../run/RunPanel.module.css'
 import { deedsOfAct, LABELS } from './acts.ts'
 
 interface ActDialogProps {
   readonly act: Act
   readonly host: string
+  readonly owner: string | undefined
   readonly differences: readonly Difference[]
   readonly onCancel: () => void
   readonly onConfirm: () => void
@@ -21,7 +23,8 @@ const TITLES: Record<Act, (host: string) => string> = {
 }
 
 /** Says what an act does before it is done. */
-export function ActDialog({ act, host, differences, onCancel, onConfirm }: ActDialogProps) {
+export function ActDialog({ act, host, owner, differences, onCancel, onConfirm }: ActDialogProps) {
+  const { isGiven, question } = useOwnerConsent([owner])
   return (
     <Dialog title={TITLES[act](host)} onClose={onCancel}>
       <ul className={styles.deeds}>
@@ -29,9 +32,14 @@ export function ActDialog({ act, host, differences, onCancel, onConfirm }: ActDi
           <li key={deed}>{deed}</li>
         ))}
       </ul>
+      {question}
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>
-        <Button look={act === 'overwrite' || act === 'accept' ? 'danger' : 'main'} onClick={onConfirm}>
+        <Button
+          look={act === 'overwrite' || act === 'accept' ? 'danger' : 'main'}
+          disabled={!isGiven}
+          onClick={onConfirm}
+        >
           {LABELS[act]}
         </Button>
       </DialogActions>

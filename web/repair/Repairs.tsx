@@ -64,6 +64,7 @@ export function Repairs({ plan, policy, acts, withRun = false }: RepairsProps) {
         <ActDialog
           act={asked}
           host={host}
+          owner={plan.request.owner}
           differences={differences}
           onCancel={() => setAsked(undefined)}
           onConfirm={() => begin(asked)}

@@ -1,8 +1,9 @@
-import type { Plan } from '../api/plans.ts'
+import { type Plan, usePlan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
 import { deedsOf } from '../plan/contrasts.ts'
+import { useOwnerConsent } from './owner-consent.tsx'
 import styles from './RunPanel.module.css'
 
 interface ApplyDialogProps {
@@ -15,6 +16,10 @@ interface ApplyDialogProps {
 export function ApplyDialog({ plan, policy, onCancel, onApply }: ApplyDialogProps) {
   const { server, port } = plan.request
   const { primary, secondary } = policy.servers
+  const { replaces } = plan.request
+  const { data: former } = usePlan(replaces)
+  const { isGiven, question } = useOwnerConsent([former?.request.owner])
+  const isReady = isGiven && (replaces === undefined || former !== undefined)
   return (
     <Dialog title={`Apply ${plan.host}?`} onClose={onCancel}>
       <p className={styles.target}>
@@ -26,9 +31,10 @@ export function ApplyDialog({ plan, policy, onCancel, onApply }: ApplyDialogProp
           <li key={deed}>{deed}</li>
         ))}
       </ul>
+      {question}
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>
-        <Button look="main" onClick={onApply}>
+        <Button look="main" disabled={!isReady} onClick={onApply}>
           Apply {plan.host}
         </Button>
       </DialogActions>

@@ -5,6 +5,7 @@ import { Dialog, DialogActions } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
 import { TermInput } from '../parts/TermInput.tsx'
 import { deedsOf } from '../plan/contrasts.ts'
+import { useOwnerConsent } from './owner-consent.tsx'
 import styles from './RunPanel.module.css'
 
 interface RemoveDialogProps {
@@ -16,17 +17,13 @@ interface RemoveDialogProps {
 /** The user must type the name to remove it, which prevents accidents. */
 export function RemoveDialog({ plan, onCancel, onRemove }: RemoveDialogProps) {
   const [typed, setTyped] = useState('')
+  const { isGiven, question } = useOwnerConsent([plan.request.owner])
   const isSame = typed.trim().toLowerCase() === plan.host
   return (
     <Dialog title={`Remove ${plan.host}?`} onClose={onCancel}>
       <p className={styles.target}>
         Backend on server {plan.request.server}, port {plan.request.port}.
       </p>
-      {plan.request.owner && (
-        <p className={styles.target}>
-          <strong>It belongs to {plan.request.owner}.</strong> Ask before you remove it if that is not you.
-        </p>
-      )}
       <ul className={styles.deeds}>
         {deedsOf(plan, 'remove').map((deed) => (
           <li key={deed}>{deed}</li>
@@ -35,15 +32,16 @@ export function RemoveDialog({ plan, onCancel, onRemove }: RemoveDialogProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (isSame) onRemove()
+          if (isSame && isGiven) onRemove()
         }}
       >
         <Field label={`Type ${plan.host} to confirm`}>
           {(props) => <TermInput {...props} value={typed} onChange={(event) => setTyped(event.target.value)} />}
         </Field>
+        {question}
         <DialogActions>
           <Button onClick={onCancel}>Cancel</Button>
-          <Button type="submit" look="danger" disabled={!isSame}>
+          <Button type="submit" look="danger" disabled={!isSame || !isGiven}>
             Remove {plan.host}
           </Button>
         </DialogActions>

@@ -1,8 +1,10 @@
+import { usePolicy } from '../api/policy.ts'
 import { CopyButton } from '../parts/CopyButton.tsx'
 
 /** What an administrator can do about a blocked run. Only a command on the server can do it. */
 export function Resolving({ planId }: { readonly planId: string }) {
-  const finish = `drawbridge resolve ${planId} --config FILE`
+  const { configFile = 'FILE' } = usePolicy().data ?? {}
+  const finish = `drawbridge resolve ${planId} --config ${forShell(configFile)}`
   const keep = `${finish} --accept`
   return (
     <>
@@ -16,3 +18,6 @@ export function Resolving({ planId }: { readonly planId: string }) {
     </>
   )
 }
+
+/** A path as one word of a shell. */
+const forShell = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)

@@ -8,6 +8,7 @@ import { Dialog, DialogActions } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Notice } from '../parts/Notice.tsx'
 import { TermInput } from '../parts/TermInput.tsx'
+import { useOwnerConsent } from '../run/owner-consent.tsx'
 import run from '../run/RunPanel.module.css'
 import styles from './BulkActs.module.css'
 
@@ -34,7 +35,9 @@ export function BulkActs({ rows, isFiltered }: BulkActsProps) {
     readonly all: number
     readonly done: readonly Outcome[]
   }>()
-  const managed = rows.flatMap(({ host, planId, expiresAt }) => (planId ? [{ host, planId, expiresAt }] : []))
+  const managed = rows.flatMap(({ host, planId, expiresAt, owner }) =>
+    planId ? [{ host, planId, expiresAt, owner }] : [],
+  )
   const ending = managed.filter(({ expiresAt }) => expiresAt !== null)
   if (!policy?.caller.may.includes('remove')) return null
   const isRunning = progress !== undefined && progress.done.length < progress.all
@@ -79,6 +82,7 @@ export function BulkActs({ rows, isFiltered }: BulkActsProps) {
       {asked === 'extend' && (
         <ExtendDialog
           hosts={ending.map(({ host }) => host)}
+          owners={ending.map(({ owner }) => owner)}
           onCancel={() => setAsked(undefined)}
           onExtend={(seconds) => void runAll('Extended', ending, (planId) => client.extendPlan(planId, seconds))}
         />
@@ -86,6 +90,7 @@ export function BulkActs({ rows, isFiltered }: BulkActsProps) {
       {asked === 'remove' && (
         <RemoveAllDialog
           hosts={managed.map(({ host }) => host)}
+          owners={managed.map(({ owner }) => owner)}
           onCancel={() => setAsked(undefined)}
           onRemove={() => void runAll('Removed', managed, (planId) => client.removePlan(planId))}
         />
@@ -96,13 +101,15 @@ export function BulkActs({ rows, isFiltered }: BulkActsProps) {
 
 interface RemoveAllDialogProps {
   readonly hosts: readonly string[]
+  readonly owners: readonly (string | undefined)[]
   readonly onCancel: () => void
   readonly onRemove: () => void
 }
 
 /** The user types the number of hosts, which prevents accidents. */
-function RemoveAllDialog({ hosts, onCancel, onRemove }: RemoveAllDialogProps) {
+function RemoveAllDialog({ hosts, owners, onCancel, onRemove }: RemoveAllDialogProps) {
   const [typed, setTyped] = useState('')
+  const { isGiven, question } = useOwnerConsent(owners)
   const isSame = typed.trim() === String(hosts.length)
   return (
     <Dialog title={`Remove ${hosts.length} exposures?`} onClose={onCancel}>
@@ -115,15 +122,16 @@ function RemoveAllDialog({ hosts, onCancel, onRemove }: RemoveAllDialogProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (isSame) onRemove()
+          if (isSame && isGiven) onRemove()
         }}
       >
         <Field label={`Type ${hosts.length} to confirm`}>
           {(props) => <TermInput {...props} value={typed} onChange={(event) => setTyped(event.target.value)} />}
         </Field>
+        {question}
         <DialogActions>
           <Button onClick={onCancel}>Cancel</Button>
-          <Button type="submit" look="danger" disabled={!isSame}>
+          <Button type="submit" look="danger" disabled={!isSame || !isGiven}>
             Remove {hosts.length} exposures
           </Button>
         </DialogActions>

@@ -43,15 +43,24 @@ function certificateWords({ notAfter }: NonNullable<HostRow['certificate']>, now
   return left === 'expired' ? 'Certificate expired' : `Certificate ends in ${left}`
 }
 
-/** Whether a host counts as red in the title and the icon of the page. */
-export const isRed = (row: HostRow): boolean =>
-  row.blocked === true || (row.badge !== 'RUNNING' && row.badge !== 'PENDING' && toneOf(row.badge) === 'bad')
+/** `, issued by Example CA for a.test, b.test`. Empty where it is not known. */
+export const issuedBy = ({ issuer, names = [] }: NonNullable<HostRow['certificate']>): string =>
+  issuer === undefined ? '' : `, issued by ${issuer} for ${names.join(', ')}`
 
-/** `13 of 25 hosts need attention`. */
+/** Whether a host counts as red in the title and the icon of the page. A muted one does not. */
+export const isRed = (row: HostRow): boolean =>
+  row.muted === undefined &&
+  (row.blocked === true || (row.badge !== 'RUNNING' && row.badge !== 'PENDING' && toneOf(row.badge) === 'bad'))
+
+/** `13 of 25 hosts need attention, 2 muted`. Muted hosts need none. */
 export function verdictOf(rows: readonly HostRow[], now: number): string {
-  const count = rows.filter((row) => attentionOf(row, now).length > 0).length
-  if (count === 0)
+  const count = rows.filter((row) => row.muted === undefined && attentionOf(row, now).length > 0).length
+  const muted = rows.filter((row) => row.muted !== undefined).length
+  const rest = muted === 0 ? '' : `, ${muted.toLocaleString('en')} muted`
+  if (count === 0) {
+    if (muted > 0) return `No host of ${rows.length.toLocaleString('en')} needs attention${rest}`
     return rows.length === 1 ? 'The host is well' : `All ${rows.length.toLocaleString('en')} hosts are well`
+  }
   const verb = count === 1 ? 'needs' : 'need'
-  return `${count.toLocaleString('en')} of ${rows.length.toLocaleString('en')} hosts ${verb} attention`
+  return `${count.toLocaleString('en')} of ${rows.length.toLocaleString('en')} hosts ${verb} attention${rest}`
 }
