@@ -29,6 +29,8 @@ interface WorkParts {
 export class SecondaryWork {
   readonly #parts: Required<WorkParts>
   #ending = new AbortController()
+  readonly #trial = new AbortController()
+  #trying: Promise<void> | undefined
   #changing: Promise<SecondaryReport> | undefined
   #judging: Promise<SecondaryReport> | undefined
 
@@ -40,8 +42,8 @@ export class SecondaryWork {
   tryOut(wanted: (edge: Edge) => Promise<readonly EdgeFile[]>): void {
     const { edge, standings } = this.#parts
     if (standings.unfit(edge.server)) return
-    wanted(edge)
-      .then((files) => edge.tryOut(files))
+    this.#trying = wanted(edge)
+      .then((files) => edge.tryOut(files, this.#trial.signal))
       // The change itself will tell.
       .catch(() => undefined)
   }
@@ -69,7 +71,11 @@ export class SecondaryWork {
 
   /** Resolves when the change that was begun, if any, is entered or cannot be entered any more. */
   async end(): Promise<void> {
-    this.#ending.abort(new StepFault('The run was undone.'))
+    const undone = new StepFault('The run was undone.')
+    this.#ending.abort(undone)
+    this.#trial.abort(undone)
+    // What is still on its way to the edge would be tried out after the edge was told to forget it.
+    await this.#trying
     await Promise.all([this.#changing, this.#parts.edge.forgetTried()])
   }
 

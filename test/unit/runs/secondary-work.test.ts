@@ -52,6 +52,23 @@ describe('the work of a run on the Secondary', () => {
     expect(standings.unfit('73')).toBeUndefined()
   })
 
+  test('is forgotten at its end, also what was tried out too late', async () => {
+    const told: string[] = []
+    const slow = {
+      ...edge,
+      tryOut: async () => void told.push('try out'),
+      forgetTried: async () => void told.push('forget'),
+    } as Edge
+    const { standings } = workOn()
+    const one = new SecondaryWork({ edge: slow, host: HOST, standings })
+    const wanted = Promise.withResolvers<never[]>()
+    one.tryOut(() => wanted.promise)
+    const ended = one.end()
+    wanted.resolve([])
+    await ended
+    expect(told).toEqual(['try out', 'forget'])
+  })
+
   test.each([
     ['away', new EdgeFault('not_reloaded', 'nginx does not run.')],
     ['away', new EdgeFault('away', 'The agent of edge 73 does not answer.')],
