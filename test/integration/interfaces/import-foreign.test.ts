@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SITE_STYLES } from '../../support/edge/site-styles.ts'
+import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 

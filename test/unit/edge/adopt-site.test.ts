@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { judgeSite, namesOf } from '../../../src/edge/adopt/judge-site.ts'
 import { readSite } from '../../../src/edge/adopt/site-text.ts'
-import { SITE_STYLES } from '../../support/edge/site-styles.ts'
+import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
 
 const HOST = 'shop.example.test'
 const SITE = {

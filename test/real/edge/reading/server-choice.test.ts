@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest'
-import { freePort } from '../../../lab/free-port.ts'
-import type { EdgeMap } from '../../../src/edge/reading/contract.ts'
-import { startNginx } from '../../support/edge/nginx.ts'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
-import { type Question, renderSet, type ServerSet, serverSet } from '../../support/edge/server-sets.ts'
-import { fc, SEED } from '../../support/fast-check.ts'
-import { call } from '../../support/http/call.ts'
-import { randomNetwork } from '../../support/network.ts'
+import { freePort } from '../../../../lab/free-port.ts'
+import type { EdgeMap } from '../../../../src/edge/reading/contract.ts'
+import { startNginx } from '../../../support/edge/nginx.ts'
+import { nginxFiles } from '../../../support/edge/nginx-files.ts'
+import { type Question, renderSet, type ServerSet, serverSet } from '../../../support/edge/sites/server-sets.ts'
+import { fc, SEED } from '../../../support/fast-check.ts'
+import { call } from '../../../support/http/call.ts'
+import { randomNetwork } from '../../../support/network.ts'
 
 /** `npm run campaign -- server-choice` asks 10,000 questions, `npm test` some hundred. */
 const ROUNDS = process.env.CAMPAIGN ? 50 : 2

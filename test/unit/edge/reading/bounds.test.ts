@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
+import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 
 const at = { address: '127.0.0.1', port: 80, tls: false }
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { EdgeMap } from '../../../src/edge/reading/contract.ts'
-import { ConfigFiles } from '../../../src/edge/reading/text/config-files.ts'
-import { expandGlob } from '../../../src/edge/reading/text/glob.ts'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
-import { dumpOf, type Fixture, nginxFixture } from '../../support/edge/nginx-fixture.ts'
+import type { EdgeMap } from '../../../../src/edge/reading/contract.ts'
+import { ConfigFiles } from '../../../../src/edge/reading/text/config-files.ts'
+import { expandGlob } from '../../../../src/edge/reading/text/glob.ts'
+import { nginxFiles } from '../../../support/edge/nginx-files.ts'
+import { dumpOf, type Fixture, nginxFixture } from '../../../support/edge/nginx-fixture.ts'
 
 let fixture: Fixture | undefined
 

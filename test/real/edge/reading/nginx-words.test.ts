@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { freePort } from '../../../lab/free-port.ts'
-import { directivesIn } from '../../../src/edge/reading/text/directives.ts'
-import { UnreadableText } from '../../../src/edge/reading/text/tokens.ts'
-import { startNginx } from '../../support/edge/nginx.ts'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
-import { dumpOf } from '../../support/edge/nginx-fixture.ts'
-import { fc, SEED } from '../../support/fast-check.ts'
-import { call } from '../../support/http/call.ts'
+import { freePort } from '../../../../lab/free-port.ts'
+import { directivesIn } from '../../../../src/edge/reading/text/directives.ts'
+import { UnreadableText } from '../../../../src/edge/reading/text/tokens.ts'
+import { startNginx } from '../../../support/edge/nginx.ts'
+import { nginxFiles } from '../../../support/edge/nginx-files.ts'
+import { dumpOf } from '../../../support/edge/nginx-fixture.ts'
+import { fc, SEED } from '../../../support/fast-check.ts'
+import { call } from '../../../support/http/call.ts'
 
 const CHARACTERS = [...'ab\\"\'{}; \t\n\r#/)(=~trn']
 const inside = fc.array(fc.constantFrom(...CHARACTERS), { maxLength: 8 }).map((pieces) => pieces.join(''))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { newSteps, pattern } from '../../../src/edge/reading/patterns/pattern.ts'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
-import { fc } from '../../support/fast-check.ts'
+import { newSteps, pattern } from '../../../../src/edge/reading/patterns/pattern.ts'
+import { nginxFiles } from '../../../support/edge/nginx-files.ts'
+import { fc } from '../../../support/fast-check.ts'
 
 function asked(pcre: string, text: string, isCaseless = false): boolean | 'unknown' {
   const result = pattern(pcre, isCaseless).match(text, newSteps())

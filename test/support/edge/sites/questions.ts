@@ -1,6 +1,6 @@
 import { request as requestPlainly } from 'node:http'
 import { request as requestSecurely } from 'node:https'
-import type { EdgeDescription } from '../../../lab/description.ts'
+import type { EdgeDescription } from '../../../../lab/description.ts'
 
 /** What visitors ask a host. */
 const QUESTIONS = [

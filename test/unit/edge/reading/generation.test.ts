@@ -2,9 +2,9 @@ import { appendFileSync, readdirSync, readFileSync, renameSync, writeFileSync } 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { PresentGeneration } from '../../../src/edge/generations/present.ts'
-import { type Entry, enterGeneration } from '../../support/edge/generation.ts'
-import { type NginxFiles, nginxFiles } from '../../support/edge/nginx-files.ts'
+import { PresentGeneration } from '../../../../src/edge/generations/present.ts'
+import { type Entry, enterGeneration } from '../../../support/edge/generation.ts'
+import { type NginxFiles, nginxFiles } from '../../../support/edge/nginx-files.ts'
 
 const AT = '192.168.45.23'
 const OTHER = (host: string) =>

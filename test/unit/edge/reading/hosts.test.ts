@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
+import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 
 const http = (text: string) => ({ 'nginx.conf': `events {}\nhttp {\n${text}\n}\n` })
 

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { freePort } from '../../../lab/free-port.ts'
-import { startNginx } from '../../support/edge/nginx.ts'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
-import { routeSet } from '../../support/edge/route-sets.ts'
-import { fc, SEED } from '../../support/fast-check.ts'
-import { call } from '../../support/http/call.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { freePort } from '../../../../lab/free-port.ts'
+import { startNginx } from '../../../support/edge/nginx.ts'
+import { nginxFiles } from '../../../support/edge/nginx-files.ts'
+import { routeSet } from '../../../support/edge/sites/route-sets.ts'
+import { fc, SEED } from '../../../support/fast-check.ts'
+import { call } from '../../../support/http/call.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
 
 /** `CAMPAIGN=1` compares thousands of servers, `npm test` some hundred. */
 const ROUNDS = process.env.CAMPAIGN ? 25 : 1

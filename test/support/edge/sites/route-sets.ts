@@ -1,4 +1,4 @@
-import { fc } from '../fast-check.ts'
+import { fc } from '../../fast-check.ts'
 
 /** A server with locations, and the files under its root. `@ROOT@` and `@A@` to `@D@` (backends) are filled in by the test. */
 export interface RouteSet {

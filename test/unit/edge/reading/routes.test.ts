@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type NginxFiles, nginxFiles } from '../../support/edge/nginx-files.ts'
+import { type NginxFiles, nginxFiles } from '../../../support/edge/nginx-files.ts'
 
 const UNKNOWN = 'unknown'
 

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import type { EdgeMap } from '../../../src/edge/reading/contract.ts'
-import { parseListens, withEveryPort } from '../../../src/edge/reading/text/listen.ts'
-import { localhostIn } from '../../../src/edge/reading/text/localhost.ts'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
+import type { EdgeMap } from '../../../../src/edge/reading/contract.ts'
+import { parseListens, withEveryPort } from '../../../../src/edge/reading/text/listen.ts'
+import { localhostIn } from '../../../../src/edge/reading/text/localhost.ts'
+import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 
 async function read(text: string): Promise<EdgeMap> {
   using files = nginxFiles({ 'nginx.conf': `http {\n${text}\n}\n` })

@@ -1,4 +1,4 @@
-import { fc } from '../fast-check.ts'
+import { fc } from '../../fast-check.ts'
 
 /** Servers on one port, each with an id, and requests to them. */
 export interface ServerSet {

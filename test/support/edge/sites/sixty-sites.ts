@@ -1,4 +1,4 @@
-import type { Ports } from './own-nginx.ts'
+import type { Ports } from '../own-nginx.ts'
 
 /** Sixty sites as administrators write them, in ten styles and in both folders of Debian, and names to ask for. */
 export function sixtySites(at: Ports, upstream: number): { files: Record<string, string>; names: string[] } {

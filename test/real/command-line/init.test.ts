@@ -21,7 +21,7 @@ import {
   type Sites,
   startOwnNginx,
 } from '../../support/edge/own-nginx.ts'
-import { sixtySites } from '../../support/edge/sixty-sites.ts'
+import { sixtySites } from '../../support/edge/sites/sixty-sites.ts'
 import { call } from '../../support/http/call.ts'
 import { applied, removed } from '../../support/lab/exposure.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { directivesIn } from '../../../src/edge/reading/text/directives.ts'
-import { UnreadableText } from '../../../src/edge/reading/text/tokens.ts'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
-import { fc } from '../../support/fast-check.ts'
+import { directivesIn } from '../../../../src/edge/reading/text/directives.ts'
+import { UnreadableText } from '../../../../src/edge/reading/text/tokens.ts'
+import { nginxFiles } from '../../../support/edge/nginx-files.ts'
+import { fc } from '../../../support/fast-check.ts'
 
 /** `npm run campaign -- fuzz` tries a hundred times as many. */
 const RUNS = process.env.CAMPAIGN ? 20_000 : 200
 vi.setConfig({ testTimeout: process.env.CAMPAIGN ? 1_800_000 : 60_000 })
 
-const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures', 'nginx')
+const FIXTURES = join(import.meta.dirname, '..', '..', '..', 'fixtures', 'nginx')
 const texts = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
   .map((name) => join(FIXTURES, name))
   .filter((path) => statSync(path).isFile())

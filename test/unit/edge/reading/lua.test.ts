@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
+import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 
 /** Each is the inside of a block. Braces in strings, long brackets and comments do not count. */
 const BLOCKS = [

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { debianMain, type OwnNginx, startOwnNginx } from '../../support/edge/own-nginx.ts'
-import { SITE_STYLES } from '../../support/edge/site-styles.ts'
+import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 
 /** A real nginx says for every site whether the rest of its configuration stands without it. */
