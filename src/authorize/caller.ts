@@ -8,6 +8,9 @@ export interface Caller {
   readonly unconfiguredProxy: boolean
 }
 
+/** The caller as audit lines and runs name it. */
+export const who = ({ address, network }: Caller) => ({ actor: address, network })
+
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** Headers of proxies. An untrusted peer that sends one of them counts as public. */

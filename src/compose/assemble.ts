@@ -43,6 +43,8 @@ import { openStore, type StoreSetting } from '../store/open.ts'
 import type { Store, StoreReads } from '../store/ports/store.ts'
 import type { DriftParts } from '../usecases/drift.ts'
 import { Exposer } from '../usecases/exposer.ts'
+import { Planner } from '../usecases/planner.ts'
+import { Plans } from '../usecases/plans.ts'
 import { composeDiagnoser, composeDrift } from './diagnoser.ts'
 import { composeEdges, type EdgeAccesses } from './edges.ts'
 import { composeHttp } from './http.ts'
@@ -100,7 +102,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
       diagnoser.forget(host)
       return committed
     })
-  const recheck = (plan: Plan) => exposer.recheck(plan)
+  const recheck = (plan: Plan) => planner.recheck(plan)
 
   const parts = runParts({ ...shared, config })
   const runs = composeRuns({ ...parts, recheck }, { store, trail, log, instance, leaseMs, crashPoint, publish, now })
@@ -108,7 +110,8 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const converge = composeConverge(parts, { store, runs, instance, log })
   const reach = new Reach({ ...parts, primaryServer: config.servers.primary, instance, store, now })
   const duty = config.store.kind === 'postgres' ? sharedDuty(store, instance, leaseMs) : aloneOnDuty
-  const exposer: Exposer = new Exposer({
+  const plans = new Plans({ store, reads, now })
+  const planner: Planner = new Planner({
     settings,
     get planTtlSeconds() {
       return config.plan.ttlSeconds
@@ -118,8 +121,15 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
       site: async (host) => edges.get(config.servers.primary)?.site?.(host),
     }),
     adoptable: () => adoptableOn(config, edges),
+    plans,
     store,
-    reads,
+    trail,
+    now,
+  })
+  const exposer = new Exposer({
+    settings,
+    plans,
+    store,
     trail,
     admission,
     runs,
@@ -127,6 +137,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     renewals,
     stepsToRepair: composeStepsToRepair(config, store, parts),
     reportCertificate: (host, validity) => monitor.reportCertificate(host, validity),
+    assertAdopting: () => planner.assertAdopting(),
     assertEquipped: (zone) => assertEquipped(parts, zone),
     place: () => reach.place(),
     instance,
@@ -165,6 +176,8 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     ...shared,
     reads,
     standings,
+    plans,
+    planner,
     exposer,
     runs,
     webhookReport,

@@ -25,6 +25,8 @@ import type { Store, StoreReads } from '../store/ports/store.ts'
 import type { Diagnoser } from '../usecases/diagnoser.ts'
 import type { Exposer } from '../usecases/exposer.ts'
 import { Muting } from '../usecases/muting.ts'
+import type { Planner } from '../usecases/planner.ts'
+import type { Plans } from '../usecases/plans.ts'
 import { describePolicy } from '../usecases/policy.ts'
 import { PlanProgress } from '../usecases/progress.ts'
 
@@ -34,6 +36,8 @@ interface HttpParts {
   readonly settings: PlanSettings
   readonly admission: Admission
   readonly trail: AuditTrail
+  readonly plans: Plans
+  readonly planner: Planner
   readonly exposer: Exposer
   readonly runs: Runs
   readonly board: Board
@@ -51,14 +55,31 @@ interface HttpParts {
 
 /** The HTTP server on its use cases. It does not listen yet. */
 export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
-  const { store, reads, settings, admission, trail, exposer, runs, board, monitor, diagnoser, metrics, log, now } =
-    parts
+  const {
+    store,
+    reads,
+    settings,
+    admission,
+    trail,
+    plans,
+    planner,
+    exposer,
+    runs,
+    board,
+    monitor,
+    diagnoser,
+    metrics,
+    log,
+    now,
+  } = parts
   const rules = derived(
     () => [config.internalNetworks, config.trustedProxies].join(' | '),
     () => new CallerRules(config.internalNetworks, config.trustedProxies),
   )
   return createServer({
     version: VERSION,
+    plans,
+    planner,
     exposer,
     progress: new PlanProgress(reads, runs, store),
     events: new EventFeed(reads, store),

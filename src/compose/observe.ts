@@ -11,7 +11,7 @@ import { type ObserveParts, observe } from '../observe/observe.ts'
 import { denyOwnListeners, HEALTH_TIMEOUT_SECONDS, type PlanSettings } from '../plan/settings.ts'
 import { derived } from '../primitives/derived.ts'
 import type { Store } from '../store/ports/store.ts'
-import type { Observe } from '../usecases/exposer.ts'
+import type { Observe } from '../usecases/planner.ts'
 import type { ZoneClients } from './zone-clients.ts'
 
 interface ObserverParts {

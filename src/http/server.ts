@@ -14,6 +14,8 @@ import type { RequestCountStore } from '../store/ports/request-counts.ts'
 import type { Diagnoser } from '../usecases/diagnoser.ts'
 import type { Exposer } from '../usecases/exposer.ts'
 import type { Muting } from '../usecases/muting.ts'
+import type { Planner } from '../usecases/planner.ts'
+import type { Plans } from '../usecases/plans.ts'
 import type { PlanProgress } from '../usecases/progress.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
 import { handleErrors } from './guard/error-handler.ts'
@@ -44,6 +46,8 @@ import { eventStreams } from './streams/event-stream.ts'
 
 export interface ServerParts {
   readonly version: string
+  readonly plans: Plans
+  readonly planner: Planner
   readonly exposer: Exposer
   readonly progress: PlanProgress
   readonly events: EventFeed
@@ -126,7 +130,7 @@ function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void
   const visibleTo: Visibility = (network) => (one) =>
     one.managed || network === 'internal' || parts.showsUnmanaged(one.host)
   policyRoutes(app, parts.policy)
-  planRoutes(app, exposer, parts)
+  planRoutes(app, parts)
   tokenRoutes(app, exposer)
   runRoutes(app, exposer)
   repairRoutes(app, exposer, parts.drift)

@@ -15,7 +15,7 @@ import { World } from './world.ts'
 
 export const LEASE_MS = 30_000
 export const CAPABILITY_MS = CAPABILITY_TTL_SECONDS * 1000
-export const PLAN_LIFE_MS = 24 * 3_600_000
+const PLAN_LIFE_MS = 24 * 3_600_000
 export const ZONE = 'lab.test'
 
 /** One guard that is taken out of the engine. An empty one leaves the engine as it is. */

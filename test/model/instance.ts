@@ -14,7 +14,8 @@ import { createLog } from '../../src/runtime/log.ts'
 import type { Exposure } from '../../src/store/ports/exposures.ts'
 import { type Store, StoreUnavailable } from '../../src/store/ports/store.ts'
 import { Exposer } from '../../src/usecases/exposer.ts'
-import { type Cluster, LEASE_MS, PLAN_LIFE_MS, ZONE } from './cluster.ts'
+import { Plans } from '../../src/usecases/plans.ts'
+import { type Cluster, LEASE_MS, ZONE } from './cluster.ts'
 import { type Ended, Operation, Process, passCrashPoint, type Stop } from './schedule.ts'
 import { type Place, stepsOf } from './steps.ts'
 
@@ -119,14 +120,14 @@ export class Instance {
       case 'accept':
         return exposer.accept(planId, caller, credentials)
       case 'renew':
-        return this.#renew(asked, exposer)
+        return this.#renew(asked)
     }
   }
 
   /** Begins a renewal of all hosts that are exposed, as the service does for the hosts of one certificate. */
-  async #renew(asked: Asked, exposer: Exposer): Promise<{ readonly result: Promise<RunResult> }> {
+  async #renew(asked: Asked): Promise<{ readonly result: Promise<RunResult> }> {
     const { store, instance, runs, now } = this.#engine
-    const plan = await exposer.findPlan(asked.planId)
+    const plan = await this.#plans(asked.otherDigest).find(asked.planId)
     const others = Object.values(this.#cluster.hosts).filter((host) => host !== plan.host)
     const exposures = await Promise.all(others.map((host) => store.findExposure(host)))
     const members = exposures.filter((exposure) => exposure !== undefined)
@@ -145,7 +146,7 @@ export class Instance {
     const store = this.#store
     const runs = new Runs({
       store,
-      trail: new AuditTrail(store),
+      trail: new AuditTrail(this.#store),
       log: LOG,
       instance: this.process.instance,
       leaseMs: LEASE_MS,
@@ -182,20 +183,22 @@ export class Instance {
     return stepsOf({ plan, run, task, places: [first, ...further], guard, broken: () => cluster.broken, now })
   }
 
-  #exposer(otherDigest: boolean): Exposer {
+  #plans(otherDigest: boolean): Plans {
     const store = this.#store
     const findPlan: Store['findPlan'] = async (planId) => {
       const plan = await store.findPlan(planId)
       return plan && { ...plan, digest: otherDigest ? `${plan.digest} changed` : plan.digest }
     }
+    return new Plans({ store: { findPlan }, reads: { ...store, findPlan }, now: this.#now })
+  }
+
+  #exposer(otherDigest: boolean): Exposer {
     return new Exposer({
       settings: SETTINGS,
-      planTtlSeconds: PLAN_LIFE_MS / 1000,
-      observe: () => Promise.reject(new Error('The model makes its own plans.')),
-      adoptable: () => undefined,
-      store: { ...store, findPlan },
-      reads: { ...store, findPlan },
-      trail: new AuditTrail(store),
+      plans: this.#plans(otherDigest),
+      assertAdopting: () => undefined,
+      store: this.#store,
+      trail: new AuditTrail(this.#store),
       admission: ADMISSION,
       runs: this.#runs,
       publish: (_host, commit) => commit(),

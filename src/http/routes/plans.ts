@@ -4,7 +4,8 @@ import type { Difference } from '../../diagnose/drift.ts'
 import { Problem } from '../../model/errors.ts'
 import { type ExposureRequest, labelsOf, type Plan } from '../../model/exposure.ts'
 import type { PlanCursor } from '../../store/ports/plans.ts'
-import type { Exposer } from '../../usecases/exposer.ts'
+import type { Planner } from '../../usecases/planner.ts'
+import type { Plans } from '../../usecases/plans.ts'
 import type { PlanProgress, RunReport } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
 import { publicChange, publicCheck, publicEvent, publicStep } from '../guard/public-view.ts'
@@ -25,20 +26,22 @@ import { tellAge, type Unconfirmed } from './age.ts'
 export type DriftReader = (planId: string) => Promise<readonly Difference[]>
 
 interface PlanParts {
+  readonly plans: Plans
+  readonly planner: Planner
   readonly drift: DriftReader
   readonly unconfirmedMs: Unconfirmed
   readonly progress: Pick<PlanProgress, 'announce'>
 }
 
-export function planRoutes(app: App, exposer: Exposer, { drift, unconfirmedMs, progress }: PlanParts): void {
-  createPlanRoute(app, exposer, progress)
-  planAdoptionRoute(app, exposer, progress)
-  readPlanRoute(app, exposer, unconfirmedMs)
+export function planRoutes(app: App, { plans, planner, drift, unconfirmedMs, progress }: PlanParts): void {
+  createPlanRoute(app, planner, progress)
+  planAdoptionRoute(app, planner, progress)
+  readPlanRoute(app, plans, unconfirmedMs)
   driftRoute(app, drift)
-  listPlansRoute(app, exposer, unconfirmedMs)
+  listPlansRoute(app, plans, unconfirmedMs)
 }
 
-function createPlanRoute(app: App, exposer: Exposer, progress: PlanParts['progress']): void {
+function createPlanRoute(app: App, planner: Planner, progress: PlanParts['progress']): void {
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
   app.post(
@@ -74,7 +77,7 @@ function createPlanRoute(app: App, exposer: Exposer, progress: PlanParts['progre
     },
     async (request, reply) => {
       const plan = await withEqualDelay(request.caller, closing.signal, () =>
-        exposer.plan(request.body, request.caller),
+        planner.plan(request.body, request.caller),
       )
       progress.announce(plan.planId)
       return reply
@@ -85,7 +88,7 @@ function createPlanRoute(app: App, exposer: Exposer, progress: PlanParts['progre
   )
 }
 
-function planAdoptionRoute(app: App, exposer: Exposer, progress: PlanParts['progress']): void {
+function planAdoptionRoute(app: App, planner: Planner, progress: PlanParts['progress']): void {
   app.post(
     '/api/deploy/plan/adopt',
     {
@@ -120,7 +123,7 @@ function planAdoptionRoute(app: App, exposer: Exposer, progress: PlanParts['prog
       },
     },
     async (request, reply) => {
-      const plan = await exposer.planAdoption(request.body, request.caller)
+      const plan = await planner.planAdoption(request.body, request.caller)
       progress.announce(plan.planId)
       return reply
         .code(201)
@@ -130,7 +133,7 @@ function planAdoptionRoute(app: App, exposer: Exposer, progress: PlanParts['prog
   )
 }
 
-function readPlanRoute(app: App, exposer: Exposer, unconfirmedMs: Unconfirmed): void {
+function readPlanRoute(app: App, plans: Plans, unconfirmedMs: Unconfirmed): void {
   app.get(
     '/api/deploy/plans/:planId',
     {
@@ -146,7 +149,7 @@ function readPlanRoute(app: App, exposer: Exposer, unconfirmedMs: Unconfirmed): 
       const { planId } = request.params
       const { network } = request.caller
       const isInside = network === 'internal'
-      const [plan, runs] = await Promise.all([exposer.readPlan(planId), exposer.runsOf(planId)])
+      const [plan, runs] = await Promise.all([plans.read(planId), plans.runsOf(planId)])
       tellAge(reply, unconfirmedMs())
       const last = runs.at(-1)
       return {
@@ -184,7 +187,7 @@ function driftRoute(app: App, drift: DriftReader): void {
   )
 }
 
-function listPlansRoute(app: App, exposer: Exposer, unconfirmedMs: Unconfirmed): void {
+function listPlansRoute(app: App, plans: Plans, unconfirmedMs: Unconfirmed): void {
   app.get(
     '/api/deploy/plans',
     {
@@ -199,14 +202,11 @@ function listPlansRoute(app: App, exposer: Exposer, unconfirmedMs: Unconfirmed):
     },
     async ({ query }, reply) => {
       const limit = Number(query.limit ?? 50)
-      const plans = await exposer.listPlans(
-        limit + 1,
-        query.cursor === undefined ? undefined : parseCursor(query.cursor),
-      )
+      const found = await plans.list(limit + 1, query.cursor === undefined ? undefined : parseCursor(query.cursor))
       tellAge(reply, unconfirmedMs())
-      const last = plans.length > limit ? plans[limit - 1] : undefined
+      const last = found.length > limit ? found[limit - 1] : undefined
       return {
-        plans: plans.slice(0, limit).map(summaryBody),
+        plans: found.slice(0, limit).map(summaryBody),
         nextCursor: last ? `${last.createdAt}.${last.planId}` : null,
       }
     },

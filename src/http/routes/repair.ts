@@ -1,5 +1,6 @@
 import { Problem } from '../../model/errors.ts'
-import { type Exposer, type Started, succeeded } from '../../usecases/exposer.ts'
+import type { Exposer } from '../../usecases/exposer.ts'
+import { type Started, succeeded } from '../../usecases/run-starter.ts'
 import type { App } from '../app.ts'
 import { credentialsOf } from '../guard/request-guard.ts'
 import { problems } from '../schemas/problem-schemas.ts'

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Afters, Verification } from '../../model/receipt.ts'
-import { type Exposer, type Started, succeeded } from '../../usecases/exposer.ts'
+import type { Exposer } from '../../usecases/exposer.ts'
+import { type Started, succeeded } from '../../usecases/run-starter.ts'
 import type { App } from '../app.ts'
 import { credentialsOf } from '../guard/request-guard.ts'
 import { problems } from '../schemas/problem-schemas.ts'

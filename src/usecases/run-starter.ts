@@ -1,0 +1,145 @@
+import type { Admission, Credentials } from '../authorize/admission.ts'
+import { type Caller, who } from '../authorize/caller.ts'
+import type { CapabilityAction } from '../model/capability.ts'
+import { Problem } from '../model/errors.ts'
+import type { Plan } from '../model/exposure.ts'
+import { hostLease, type Origin, type RunAction, type RunTask, runOfHolder } from '../model/run.ts'
+import type { PlanSettings } from '../plan/settings.ts'
+import { poll } from '../primitives/retry.ts'
+import { type Begun, begin } from '../runs/engine/begin.ts'
+import { problemOf, type RunResult } from '../runs/engine/ending.ts'
+import type { Runs } from '../runs/engine/runs.ts'
+import type { Place } from '../runs/reach.ts'
+import type { Store, StoreSession } from '../store/ports/store.ts'
+import type { Plans } from './plans.ts'
+
+export interface StarterParts {
+  readonly settings: PlanSettings
+  readonly plans: Pick<Plans, 'find'>
+  readonly store: Store
+  readonly admission: Admission
+  readonly runs: Runs
+  /** Throws if no site can be adopted now. */
+  readonly assertAdopting: () => void
+  /** Throws if this installation has no edge or no DNS key for the zone. */
+  readonly assertEquipped: (zone: string) => void
+  /** Where a run can be executed now: here, or by another instance. A problem: nowhere. */
+  readonly place: () => Promise<Place | Problem>
+  readonly instance: string
+  readonly now: () => number
+}
+
+/** A run that has begun. It continues even if nobody waits for `result`. */
+export interface Started {
+  readonly plan: Plan
+  readonly result: Promise<RunResult>
+}
+
+/** Begins the runs that callers ask for. */
+export class RunStarter {
+  readonly #parts: StarterParts
+
+  constructor(parts: StarterParts) {
+    this.#parts = parts
+  }
+
+  async run(
+    action: CapabilityAction,
+    planId: string,
+    caller: Caller,
+    credentials: Credentials,
+    task?: RunTask,
+  ): Promise<Started> {
+    const { settings, store, admission, now } = this.#parts
+    const [plan, place] = await Promise.all([this.#parts.plans.find(planId), this.#parts.place()])
+    const beginOnce = () =>
+      store.transaction(async (session) => {
+        const adopts = action === 'apply' && plan.request.adopt !== undefined
+        const right = await admission.prove(adopts ? 'adopt' : action, plan, caller, credentials, session, now())
+        if (plan.state === 'expired') throw expired(plan)
+        if (adopts) this.#parts.assertAdopting()
+        if (place instanceof Problem) throw place
+        assertManaged(plan.request.zone, settings)
+        if (place === 'here') this.#parts.assertEquipped(plan.request.zone)
+        const origin = { ...who(caller), right }
+        return this.begin(runActionOf(action, plan), plan, origin, session, { task, place })
+      })
+    return this.start(plan, await this.afterConverge(plan.host, beginOnce))
+  }
+
+  /** Proves the right in a transaction that is rolled back, so that it is not spent. */
+  async assertRight(action: CapabilityAction, plan: Plan, caller: Caller, credentials: Credentials): Promise<void> {
+    const { store, admission, now } = this.#parts
+    const proved = store.transaction(async (session) => {
+      await admission.prove(action, plan, caller, credentials, session, now())
+      throw new Proved()
+    })
+    await proved.catch((fault: unknown) => {
+      if (!(fault instanceof Proved)) throw fault
+    })
+  }
+
+  /** A converge holds a host only while its edge reloads. Callers wait for that instead of being refused. */
+  async afterConverge(host: string, beginOnce: () => Promise<Begun>): Promise<Begun> {
+    const attempt = async () =>
+      beginOnce().catch(async (fault: unknown) => {
+        const isHeld = fault instanceof Problem && fault.code === 'plan_busy' && (await this.#isConverged(host))
+        if (!isHeld) throw fault
+        return fault
+      })
+    const begun = await poll(attempt, (outcome) => !(outcome instanceof Problem), CONVERGE_PATIENCE)
+    if (begun instanceof Problem) throw begun
+    return begun
+  }
+
+  async #isConverged(host: string): Promise<boolean> {
+    const { store, now } = this.#parts
+    const lease = await store.findLease(hostLease(host), now())
+    const run = lease && (await store.findRun(runOfHolder(lease.holder)))
+    return run?.action === 'converge'
+  }
+
+  begin(
+    action: RunAction,
+    plan: Plan,
+    origin: Origin,
+    session: StoreSession,
+    { task, place = 'here' }: { readonly task?: RunTask | undefined; readonly place?: Place } = {},
+  ): Promise<Begun> {
+    const { instance, runs, now } = this.#parts
+    const handsOver = place === 'elsewhere'
+    const beginning = { action, plan, origin, instance, handsOver, leaseMs: runs.leaseMs, at: now() }
+    return begin({ ...beginning, ...(task && { task }) }, session)
+  }
+
+  start(plan: Plan, begun: Begun): Started {
+    return { plan, result: this.#parts.runs.start({ plan, ...begun }) }
+  }
+}
+
+const CONVERGE_PATIENCE = { firstMs: 25, factor: 1.5, longestMs: 500, withinMs: 10_000 }
+
+/** The result of a run that succeeded. Throws the problem for the caller of one that did not. */
+export async function succeeded({ plan, result }: Started): Promise<RunResult> {
+  const done = await result
+  if (done.outcome.kind === 'succeeded') return done
+  throw problemOf(done.run.action, plan.host, done.outcome)
+}
+
+/** The zone may have been removed from the configuration since the plan was made. */
+function assertManaged(zone: string, { zones }: PlanSettings): void {
+  if (!zones.has(zone)) throw new Problem('zone_not_managed', `Zone ${zone} is not managed here any more.`)
+}
+
+export const expired = (plan: Plan): Problem =>
+  new Problem('plan_expired', `The plan expired at ${new Date(plan.expiresAt).toISOString()}.`)
+
+/** To apply a plan that replaces another one is to update its exposure. */
+function runActionOf(action: CapabilityAction, { request }: Plan): RunAction {
+  if (action === 'release') return 'accept'
+  if (action === 'adopt') return 'apply'
+  return action === 'apply' && request.replaces !== undefined ? 'update' : action
+}
+
+/** The right was proved. The transaction that spent it is rolled back. */
+class Proved extends Error {}
