@@ -27,7 +27,12 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** These start no service and change nothing of their process, so that one process can run many files. */
-const PARTS = ['test/architecture.test.ts', 'test/unit/**/*.test.ts', 'test/integration/**/*.test.ts']
+const PARTS = [
+  'test/architecture.test.ts',
+  'test/unit/**/*.test.ts',
+  'test/integration/**/*.test.ts',
+  'test/browser/logic/**/*.test.ts',
+]
 const ALL = ['test/**/*.test.ts']
 
 export default defineConfig({

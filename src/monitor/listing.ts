@@ -38,22 +38,64 @@ export function listHosts(
 ): Listing {
   const counts: Record<string, number> = {}
   const servers = new Set<string>()
-  const matching: { status: HostStatus; place: Place }[] = []
+  const compare = comparison(query.order)
+  const found = new FirstHosts(query.limit, compare)
+  let matched = 0
+  let left = 0
   for (const status of hosts) {
     const server = serverOf(status)
     counts[status.badge] = (counts[status.badge] ?? 0) + 1
     if (server !== null) servers.add(server)
-    if (matches(status, server, query))
-      matching.push({ status, place: [sortValue(status, server, query), status.host] })
+    if (!matches(status, server, query)) continue
+    matched += 1
+    const value = sortValue(status, server, query)
+    if (query.after && compare(value, status.host, ...query.after) <= 0) continue
+    left += 1
+    found.add(value, status)
   }
-  const compare = comparison(query.order)
-  matching.sort((a, b) => compare(a.place, b.place))
-  const { after, limit } = query
-  const from = after ? firstAfter(matching, (one) => compare(one.place, after) > 0) : 0
-  const page = matching.slice(from, from + limit)
-  const next = from + limit < matching.length ? (page.at(-1)?.place ?? null) : null
+  const page = found.inOrder()
+  const last = page.at(-1)
   const sorted = [...servers].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
-  return { page: page.map(({ status }) => status), matched: matching.length, next, counts, servers: sorted }
+  return {
+    page: page.map(({ status }) => status),
+    matched,
+    next: last && left > page.length ? [last.value, last.status.host] : null,
+    counts,
+    servers: sorted,
+  }
+}
+
+interface Placed {
+  readonly value: SortValue
+  readonly status: HostStatus
+}
+
+/** The first `count` hosts of an order. To sort thousands of hosts for each page would take most of its time. */
+class FirstHosts {
+  readonly #count: number
+  readonly #compare: Compare
+  #kept: Placed[] = []
+  /** No host after this one is among the first. */
+  #last: Placed | undefined
+
+  constructor(count: number, compare: Compare) {
+    this.#count = count
+    this.#compare = compare
+  }
+
+  add(value: SortValue, status: HostStatus): void {
+    const last = this.#last
+    if (last && this.#compare(value, status.host, last.value, last.status.host) > 0) return
+    this.#kept.push({ value, status })
+    if (this.#kept.length < 2 * this.#count) return
+    this.#kept = this.inOrder()
+    this.#last = this.#kept.at(-1)
+  }
+
+  inOrder(): Placed[] {
+    const compare = this.#compare
+    return this.#kept.sort((a, b) => compare(a.value, a.status.host, b.value, b.status.host)).slice(0, this.#count)
+  }
 }
 
 function matches({ host, badge, managed, mute }: HostStatus, server: string | null, query: ListQuery): boolean {
@@ -85,20 +127,16 @@ function sortValue(status: HostStatus, server: string | null, { sort, at }: List
   }
 }
 
+type Compare = (a: SortValue, hostA: string, b: SortValue, hostB: string) => number
+
 /** Unknown values are last in both orders. Equal values are sorted by host name. */
-function comparison(order: 'asc' | 'desc'): (a: Place, b: Place) => number {
+function comparison(order: 'asc' | 'desc'): Compare {
   const sign = order === 'asc' ? 1 : -1
-  return ([a, hostA], [b, hostB]) => {
+  return (a, hostA, b, hostB) => {
     if (a !== b) {
       if (a === null || b === null) return a === null ? 1 : -1
       return a < b ? -sign : sign
     }
     return hostA < hostB ? -1 : hostA > hostB ? 1 : 0
   }
-}
-
-/** The first index of a sorted list where `isAfter` is true. */
-function firstAfter<T>(sorted: readonly T[], isAfter: (one: T) => boolean): number {
-  const found = sorted.findIndex(isAfter)
-  return found < 0 ? sorted.length : found
 }

@@ -46,16 +46,12 @@ export const useHosts = () => {
 let streamOpened: Promise<void> | undefined
 let tellOpened = () => {}
 
-/** The first load shows a short page while the rest loads. */
+/** The first load shows a short page while the rest loads. A host that moves between pages meanwhile comes by the stream. */
 async function fetchHosts(queries: QueryClient, signal: AbortSignal): Promise<Hosts> {
   await Promise.race([streamOpened, new Promise((resolve) => window.setTimeout(resolve, STREAM_WAIT_MS))])
-  if (!queries.getQueryData<Hosts>(KEY)) {
-    const body = await fetchPage(FIRST_PAGE, null, signal)
-    const first = hostsOf(body.hosts, body)
-    if (first.isWhole) return first
-    queries.setQueryData<Hosts>(KEY, first)
-  }
-  const body = await fetchPage(WHOLE_PAGE, null, signal)
+  const isFirst = !queries.getQueryData<Hosts>(KEY)
+  const body = await fetchPage(isFirst ? FIRST_PAGE : WHOLE_PAGE, null, signal)
+  if (isFirst && body.nextCursor !== null) queries.setQueryData<Hosts>(KEY, hostsOf(body.hosts, body))
   const rows = new Map(body.hosts.map((row) => [row.host, row]))
   for (let next = body.nextCursor; next !== null; ) {
     const more = await fetchPage(WHOLE_PAGE, next, signal)

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
-import { type PageSite, startPageSite } from '../support/programs/browser.ts'
+import { type PageSite, startPageSite } from '../../support/programs/browser.ts'
 
 /** The page in a real Chromium on a whole lab, without fakes. All suites of a file share one lab and one browser. */
 export function oneSite(): () => PageSite {

@@ -1,5 +1,5 @@
+import { oneSite } from '../site/one-site.ts'
 import { nothingLost } from './nothing-lost.ts'
-import { oneSite } from './one-site.ts'
 import { story } from './story.ts'
 import { weight } from './weight.ts'
 

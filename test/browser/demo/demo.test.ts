@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { startDemo } from '../../lab/demo.ts'
-import { expectAccessible } from './access.ts'
-import { oneSite } from './one-site.ts'
+import { startDemo } from '../../../lab/demo.ts'
+import { expectAccessible } from '../site/accessible.ts'
+import { oneSite } from '../site/one-site.ts'
+import { badgeOf, makePlan, SEEN_WITHIN } from '../site/steps.ts'
 import { picture } from './pictures.ts'
-import { badgeOf, makePlan, SEEN_WITHIN } from './steps.ts'
 
 const site = oneSite()
 

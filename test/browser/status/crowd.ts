@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { addOwnHosts } from '../support/edge/foreign-hosts.ts'
-import { applied, removed } from '../support/lab/exposure.ts'
-import type { PageSite } from '../support/programs/browser.ts'
-import { until } from '../support/until.ts'
-import { rowOf, SEEN_WITHIN } from './steps.ts'
+import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
+import { applied, removed } from '../../support/lab/exposure.ts'
+import type { PageSite } from '../../support/programs/browser.ts'
+import { until } from '../../support/until.ts'
+import { rowOf, SEEN_WITHIN } from '../site/steps.ts'
 
 const MANY = 1_000
+/** Ten thousand rows of this size are 6 MB. */
+const MOST_BYTES_PER_ROW = 600
 const WATCHED_MS = 11_000
 
 /** Many hosts. `npm run bench -- reads` measures ten thousand. */
@@ -47,6 +49,7 @@ export function crowd(site: () => PageSite): void {
     await expect
       .poll(() => receivedIn(page, WATCHED_MS), { timeout: 100_000, interval: 0 })
       .toBeLessThan((2_000 * WATCHED_MS) / 60_000)
+    await expectEachRowOnce(page)
   })
 
   test('several filters at once stand in the address, and Back undoes them one by one', async () => {
@@ -77,6 +80,21 @@ export function crowd(site: () => PageSite): void {
     )
     await removed(lab, planId)
   })
+}
+
+/** Loads the page again. At rest, when no host changes its place in the list, no row is sent twice. */
+async function expectEachRowOnce(page: Page): Promise<void> {
+  await page.reload()
+  await expect.poll(() => page.getByRole('table', { name: 'Hosts' }).getAttribute('aria-rowcount')).toBe('112')
+  const pages = await page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .filter(({ name }) => name.includes('/api/hosts?'))
+      .map((entry) => (entry as PerformanceResourceTiming).encodedBodySize),
+  )
+  // A short page first, then the largest pages.
+  expect(pages).toHaveLength(3)
+  expect(pages.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(1_010 * MOST_BYTES_PER_ROW)
 }
 
 /** The bytes that a page receives in this time, headers excluded. */

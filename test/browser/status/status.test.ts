@@ -1,7 +1,7 @@
+import { oneSite } from '../site/one-site.ts'
 import { access } from './access.ts'
 import { connection } from './connection.ts'
 import { crowd } from './crowd.ts'
-import { oneSite } from './one-site.ts'
 
 const site = oneSite()
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { PageSite } from '../support/programs/browser.ts'
-import { askForPlan, fillPlan } from './steps.ts'
+import type { PageSite } from '../../support/programs/browser.ts'
+import { askForPlan, fillPlan } from '../site/steps.ts'
 
 /** Errors are shown next to the field that caused them. */
 export function refusals(site: () => PageSite): void {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { visit } from '../support/edge/visitor.ts'
-import { applied, planOf, removed } from '../support/lab/exposure.ts'
-import type { PageSite } from '../support/programs/browser.ts'
-import { expectAccessible } from './access.ts'
-import { tabTo } from './keyboard.ts'
-import { askForPlan, badgeOf, SEEN_WITHIN } from './steps.ts'
+import { visit } from '../../support/edge/visitor.ts'
+import { applied, planOf, removed } from '../../support/lab/exposure.ts'
+import type { PageSite } from '../../support/programs/browser.ts'
+import { expectAccessible } from '../site/accessible.ts'
+import { tabTo } from '../site/keys.ts'
+import { askForPlan, badgeOf, SEEN_WITHIN } from '../site/steps.ts'
 
 /** The screens beside status and plans. */
 export function screens(site: () => PageSite): void {

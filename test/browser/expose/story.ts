@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { startWebBackend } from '../support/backends/web-backend.ts'
-import { visit } from '../support/edge/visitor.ts'
-import { applied, invariants, planned, removed, run } from '../support/lab/exposure.ts'
-import { startSwitchedBackend } from '../support/lab/switched-backend.ts'
-import type { PageSite } from '../support/programs/browser.ts'
-import { askForPlan, badgeOf, makePlan, rowOf, SEEN_WITHIN } from './steps.ts'
+import { startWebBackend } from '../../support/backends/web-backend.ts'
+import { visit } from '../../support/edge/visitor.ts'
+import { applied, invariants, planned, removed, run } from '../../support/lab/exposure.ts'
+import { startSwitchedBackend } from '../../support/lab/switched-backend.ts'
+import type { PageSite } from '../../support/programs/browser.ts'
+import { askForPlan, badgeOf, makePlan, rowOf, SEEN_WITHIN } from '../site/steps.ts'
 
 /** Everything that an internal user does with the page, from the plan to the removal. */
 export function story(site: () => PageSite): void {

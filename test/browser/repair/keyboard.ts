@@ -1,8 +1,8 @@
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { applied, removed } from '../support/lab/exposure.ts'
-import type { PageSite } from '../support/programs/browser.ts'
-import { badgeOf, SEEN_WITHIN } from './steps.ts'
+import { applied, removed } from '../../support/lab/exposure.ts'
+import type { PageSite } from '../../support/programs/browser.ts'
+import { focused, tabTo } from '../site/keys.ts'
+import { badgeOf, SEEN_WITHIN } from '../site/steps.ts'
 
 /** Every action works with the keyboard alone. */
 export function keyboard(site: () => PageSite): void {
@@ -81,24 +81,4 @@ export function keyboard(site: () => PageSite): void {
     await page.reload()
     expect(await ground()).not.toBe(light)
   })
-}
-
-/** The accessible name of the focused element. */
-export const focused = (page: Page): Promise<string> =>
-  page.evaluate(() => {
-    const element = document.activeElement
-    if (!element) return ''
-    const label =
-      element instanceof HTMLInputElement || element instanceof HTMLSelectElement ? element.labels?.[0] : null
-    return (element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent ?? '').trim()
-  })
-
-const MOST_TABS = 60
-
-export async function tabTo(page: Page, name: string): Promise<void> {
-  for (let tabs = 0; tabs < MOST_TABS; tabs += 1) {
-    if ((await focused(page)) === name) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error(`${name} was not reached by ${MOST_TABS} tabs`)
 }

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { startWebBackend } from '../support/backends/web-backend.ts'
-import { planned, planOf, removed } from '../support/lab/exposure.ts'
-import type { PageSite } from '../support/programs/browser.ts'
-import { expectAccessible } from './access.ts'
-import { askForPlan, fillPlan, SEEN_WITHIN } from './steps.ts'
+import { startWebBackend } from '../../support/backends/web-backend.ts'
+import { planned, planOf, removed } from '../../support/lab/exposure.ts'
+import type { PageSite } from '../../support/programs/browser.ts'
+import { expectAccessible } from '../site/accessible.ts'
+import { askForPlan, fillPlan, SEEN_WITHIN } from '../site/steps.ts'
 
 const ORDERS = process.env.CAMPAIGN ? 200 : 40
 

@@ -1,4 +1,4 @@
-import { oneSite } from './one-site.ts'
+import { oneSite } from '../site/one-site.ts'
 import { screens } from './screens.ts'
 
 screens(oneSite())

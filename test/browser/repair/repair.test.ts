@@ -1,5 +1,5 @@
+import { oneSite } from '../site/one-site.ts'
 import { keyboard } from './keyboard.ts'
-import { oneSite } from './one-site.ts'
 import { outside } from './outside.ts'
 import { refusals } from './refusals.ts'
 import { repairs } from './repairs.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { applied, removed } from '../support/lab/exposure.ts'
-import type { PageSite } from '../support/programs/browser.ts'
-import { badgeOf, rowOf, SEEN_WITHIN } from './steps.ts'
+import { applied, removed } from '../../support/lab/exposure.ts'
+import type { PageSite } from '../../support/programs/browser.ts'
+import { badgeOf, rowOf, SEEN_WITHIN } from '../site/steps.ts'
 
 /** The page reports a lost connection and reconnects automatically. */
 export function connection(site: () => PageSite): void {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { PageSite } from '../support/programs/browser.ts'
-import { makePlan } from './steps.ts'
+import type { PageSite } from '../../support/programs/browser.ts'
+import { makePlan } from '../site/steps.ts'
 
 /** What a public caller sees, and what the service refuses. */
 export function outside(site: () => PageSite): void {

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { ERRORS } from '../../../src/model/errors.ts'
+import type { Plan, RunEvent } from '../../../web/api/plans.ts'
+import type { Policy } from '../../../web/api/policy.ts'
+import { nextStep } from '../../../web/parts/next-step.ts'
+import { cliCommand, curlCommands, nextAction } from '../../../web/plan/commands.ts'
+import { allowedActs, deedsOfAct, shortHash } from '../../../web/repair/acts.ts'
+import { expectedSteps, runView } from '../../../web/run/steps.ts'
+import { screenAt } from '../../../web/shell/location.ts'
+
+describe('a run', () => {
+  const event = (at: number, name: RunEvent['name'], step: string, more = {}): RunEvent => ({
+    id: `run.${at}`,
+    name,
+    step,
+    at: new Date(at).toISOString(),
+    ...more,
+  })
+  const plan: Pick<Plan, 'steps'> = { steps: ['check', 'backup', 'proxy', 'dns', 'certificate', 'proxy-tls', 'verify'] }
+
+  test('shows finished, running and future steps', () => {
+    const events = [
+      event(0, 'started', 'run'),
+      event(1, 'started', 'check'),
+      event(5, 'done', 'check'),
+      event(6, 'started', 'backup'),
+    ]
+    const { steps, ended } = runView(events, expectedSteps('apply', plan), 106)
+    expect(steps.map(({ name, status, ms }) => [name, status, ms])).toEqual([
+      ['check', 'done', 4],
+      ['backup', 'running', 100],
+      ['proxy', 'waiting', undefined],
+      ['dns', 'waiting', undefined],
+      ['certificate', 'waiting', undefined],
+      ['proxy-tls', 'waiting', undefined],
+      ['verify', 'waiting', undefined],
+    ])
+    expect(expectedSteps('remove', plan)).toEqual(['backup', 'dns', 'proxy'])
+    expect(expectedSteps('accept', plan)).toEqual(['backup', 'proxy', 'dns'])
+    expect(expectedSteps('repair', plan)).toEqual([])
+    expect(ended).toBeUndefined()
+  })
+
+  test('that fails shows its undo, and no future steps', () => {
+    const events = [
+      event(1, 'started', 'check'),
+      event(2, 'done', 'check'),
+      event(3, 'started', 'proxy'),
+      event(4, 'failed', 'proxy', { detail: 'No.' }),
+      event(5, 'undoing', 'proxy'),
+      event(7, 'undone', 'proxy'),
+      event(9, 'end', 'run', { state: 'rolled_back' }),
+    ]
+    const view = runView(events, expectedSteps('apply', plan), 0)
+    expect(view.steps.map(({ name, status, detail }) => [name, status, detail])).toEqual([
+      ['check', 'done', undefined],
+      ['proxy', 'failed', 'No.'],
+    ])
+    expect(view.undos).toEqual([{ name: 'proxy', status: 'undone', ms: 2, detail: undefined }])
+    expect([view.ended, view.ms, view.hasFailed]).toEqual(['rolled_back', 8, true])
+  })
+})
+
+describe('what can be done about a host that is not as it was applied', () => {
+  const may = (...rights: string[]) => ({ caller: { network: 'internal', may: rights } }) as unknown as Policy
+  const edited = { part: 'entry', field: 'hosts/a.conf', expected: 'x', found: 'y', overwrite: true } as const
+  const gone = { part: 'record', field: 'a.test A', expected: 'x', found: 'missing', overwrite: false } as const
+
+  test('is offered only to callers who may do it', () => {
+    const acts = ['repair', 'overwrite', 'accept', 'renew'] as const
+    expect(allowedActs(acts, may('read', 'repair'))).toEqual(['repair', 'overwrite'])
+    expect(allowedActs(acts, may('read', 'accept', 'renew'))).toEqual(['accept', 'renew'])
+    expect(allowedActs(acts, may('read', 'plan'))).toEqual([])
+  })
+
+  test('is told before it is done', () => {
+    const told = (act: Parameters<typeof deedsOfAct>[0]) => deedsOfAct(act, 'a.test', [edited, gone]).join(' ')
+    expect(told('repair')).toMatch(/^a\.test A is written again.*put back\.$/)
+    expect(told('repair')).not.toContain('hosts/a.conf')
+    expect(told('overwrite')).toMatch(/^hosts\/a\.conf is overwritten\..*lost\. a\.test A is written again/)
+    expect(told('accept')).toMatch(/stays on the air.*owner mark.*nobody renews/)
+    expect(told('renew')).toMatch(/order budget.*without a gap/)
+  })
+
+  test('shows enough of a hash', () => {
+    expect(shortHash(`sha256:${'a'.repeat(64)}`)).toBe('sha256:aaaaaaaaaaaa…')
+    expect(shortHash('192.0.2.1')).toBe('192.0.2.1')
+  })
+})
+
+test('no next step on the page is an HTTP call', () => {
+  const told = Object.entries(ERRORS).map(([code, { nextAction }]) => nextStep({ code, nextAction }))
+  expect(told.filter((sentence) => /\b(?:GET|POST) \//.test(sentence))).toEqual([])
+  expect(nextStep({ code: 'a_newer_code', nextAction: 'Do this.' })).toBe('Do this.')
+})
+
+test('commands to paste get their own capability', () => {
+  const policy = { capability: { header: 'x-deploy-capability' } } as Policy
+  const text = curlCommands('plan_x', 'remove', 'http://here', policy)
+  expect(text).toContain(`-d '{"planId":"plan_x","action":"remove"}'`)
+  expect(text).toContain('x-deploy-capability: $RIGHT')
+  expect(cliCommand('plan_x', nextAction({ state: 'applied' }), 'http://here')).toBe(
+    'drawbridge remove plan_x --url http://here',
+  )
+  expect(nextAction({ state: 'planned' })).toBe('apply')
+})
+
+test.each([
+  ['/', { name: 'status' }],
+  ['/hosts/Hello.lab.test', { name: 'status', host: 'hello.lab.test' }],
+  ['/plans', { name: 'plans' }],
+  ['/plans/plan_1', { name: 'one-plan', planId: 'plan_1' }],
+  ['/plans/plan_1/change', { name: 'change', planId: 'plan_1' }],
+  ['/plan', { name: 'plan' }],
+  ['/help', { name: 'help' }],
+  ['/help/more', { name: 'not-found' }],
+  ['/plans/a/b', { name: 'not-found' }],
+  ['/other', { name: 'not-found' }],
+])('%s is a screen', (path, screen) => {
+  expect(screenAt(path)).toEqual(screen)
+})
