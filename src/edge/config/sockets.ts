@@ -28,15 +28,22 @@ export const socketsOf = ({ listen, sockets }: Listening): OwnSockets => {
   return sockets ?? { http: alone, https: alone }
 }
 
-/** A `listen` directive of the administrator, in the order of the configuration. */
-export interface ForeignListen {
-  /** `*`, `127.0.45.23` or `[::]`. */
+/** One address and port of a `listen` directive. Other blocks may add options for the same address and port. */
+export interface ListenLine {
+  /** `*`, `127.0.45.23`, `[::]`, `unix:…`, or a host name, whose address only nginx knows. */
   readonly address: string
+  /** Null for a unix socket. */
   readonly port: number | null
   readonly isTls: boolean
   readonly isDefault: boolean
+  /** An IPv6 socket that accepts IPv4, too. */
   readonly isDual: boolean
+  /** Visitors come through a proxy that speaks the PROXY protocol. */
   readonly isProxied: boolean
+}
+
+/** A `listen` directive of the administrator, in the order of the configuration. */
+export interface ForeignListen extends ListenLine {
   readonly path: string
   readonly line: number
   /** Whether nginx reads it before our base file. */

@@ -7,4 +7,16 @@ export interface RouteDirective {
 
 /** Directives that answer requests or change them. What those of other modules do, the configuration does not tell. */
 export const isOpaque = (name: string): boolean =>
-  name.endsWith('_pass') || /_by_lua(?:_block|_file)?$|^(?:js_content|js_access|perl|passenger_enabled)$/.test(name)
+  name.endsWith('_pass') ||
+  /_by_lua(?:_block|_file)?$|^(?:js_content|js_access|perl|passenger_enabled|echo_exec)$/.test(name)
+
+/** Programs that may answer, redirect or set variables before the content is chosen. */
+export const isInterfering = (name: string): boolean =>
+  /^(?:server_rewrite|rewrite|access|set)_by_lua|^js_access$/.test(name)
+
+/** Of several in a location the last one answers. Programs that only filter or log are none of them. */
+export const isHandler = (name: string): boolean =>
+  OWN_ANSWERS.has(name) || (isOpaque(name) && !/_by_lua/.test(name)) || name.startsWith('content_by_lua')
+
+/** Handlers with which nginx answers by itself. */
+export const OWN_ANSWERS: ReadonlySet<string> = new Set(['stub_status', 'empty_gif'])

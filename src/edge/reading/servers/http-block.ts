@@ -1,7 +1,7 @@
 import type { PathKind } from '../routes/condition.ts'
-import { isOpaque } from '../routes/directive.ts'
+import { isInterfering, isOpaque } from '../routes/directive.ts'
 import { type Included, type Located, OUR_PLACE } from '../text/included.ts'
-import { withEveryPort } from '../text/listen.ts'
+import { withEveryPort, withSslOn } from '../text/listen.ts'
 import { pathKind } from '../text/path-kind.ts'
 import { draftServer, variableName } from '../text/server-draft.ts'
 import type { ServerDraft, Statement } from '../text/statements.ts'
@@ -27,6 +27,7 @@ export function readHttpBlock(included: Included): HttpBlock {
   const maps = new Map<string, Located>()
   const settings: Statement[] = []
   let before: number | undefined
+  let hasSslOn = false
   for (const block of included.main()) {
     if (block.name !== 'http') continue
     for (const statement of included.in(block)) {
@@ -35,12 +36,14 @@ export function readHttpBlock(included: Included): HttpBlock {
       else if (name === 'upstream') upstreams.set((args[0] ?? '').toLowerCase(), upstreamServers(statement, included))
       else if (name === OUR_PLACE) before ??= servers.length
       else if (name === 'map') maps.set(variableName(args[1]), statement)
-      else if (INHERITED.has(name)) settings.push(statement)
+      else if (name === 'ssl') hasSslOn = args[0] === 'on'
+      else if (INHERITED.has(name) || isInterfering(name)) settings.push(statement)
     }
   }
   const probes = new Map<string, PathKind>()
   const context = { http: settings, map: mapsOnDemand(maps, included), kindOf: probedBy(probes) }
-  const routed = bounded(servers, included).map((server) => withRoutes(server, context))
+  const inheriting = hasSslOn ? servers.map(inheritSslOn) : servers
+  const routed = bounded(inheriting, included).map((server) => withRoutes(server, context))
   return {
     servers: routed,
     serversBefore: before ?? servers.length,
@@ -49,6 +52,9 @@ export function readHttpBlock(included: Included): HttpBlock {
     probes,
   }
 }
+
+const inheritSslOn = (server: ServerDraft): ServerDraft =>
+  server.hasSslOff ? server : { ...server, listen: withSslOn(server.listen) }
 
 /** All ports of ranges together. Each is a socket with its own index of names. */
 const MAX_PORTS = 10_000
@@ -80,7 +86,7 @@ function bounded(servers: readonly ServerDraft[], included: Included): ServerDra
 }
 
 /** The directives of the http block that decide where a request goes. */
-const INHERITED = new Set(['root', 'index', 'error_page'])
+const INHERITED = new Set(['root', 'index', 'autoindex', 'error_page', 'fastcgi_index', 'fastcgi_split_path_info'])
 
 /** The values of a map that has gathered files are not known here. */
 function mapsOnDemand(maps: ReadonlyMap<string, Located>, included: Included): RouteContext['map'] {

@@ -24,6 +24,29 @@ export interface RequestFacts {
   readonly serverName: string
   /** Undefined when the block serves both. */
   readonly scheme: 'http' | 'https' | undefined
+  /** The `Host` header, which has the port unless it is the default one. Undefined when it is not known. */
+  readonly header: string | undefined
+  /** Undefined when the block has several. */
+  readonly port: number | undefined
+}
+
+/** What the ports of a block say about a request. `tls` undefined: not known. */
+export function portsOf(
+  host: string | undefined,
+  places: readonly { readonly port: number | null; readonly tls: boolean | undefined }[],
+): Pick<RequestFacts, 'header' | 'port'> {
+  const ends = new Set(places.map(endOfHeader))
+  const [end = ''] = ends
+  const [port] = places
+  return {
+    header: ends.size > 1 || host === undefined || end === undefined ? undefined : `${host}${end}`,
+    port: places.every((place) => place.port === port?.port) ? (port?.port ?? undefined) : undefined,
+  }
+}
+
+function endOfHeader({ port, tls }: { readonly port: number | null; readonly tls: boolean | undefined }) {
+  if (port === null || port === (tls ? 443 : 80)) return ''
+  return tls === undefined && port === 443 ? undefined : `:${port}`
 }
 
 const NOWHERE: Proxying = { proxyPass: null, unresolved: false, target: null, furtherTargets: 0 }
@@ -91,11 +114,14 @@ export function lookupFor(
 }
 
 /** Only the first character of a path is known. That is enough, because the address ends before it. */
-function ofRequest(name: string, { host, serverName, scheme }: RequestFacts): string | undefined {
+function ofRequest(name: string, { host, serverName, scheme, header, port }: RequestFacts): string | undefined {
   switch (name) {
     case 'host':
-    case 'http_host':
       return host
+    case 'http_host':
+      return header
+    case 'server_port':
+      return port === undefined ? undefined : String(port)
     case 'server_name':
       return serverName
     case 'scheme':

@@ -6,7 +6,7 @@ import type { ListenPlace, ServedHost, ServerBlock, ServerMatch } from '../contr
 import { impliedListening, type Listening } from '../text/listen.ts'
 import type { ServerDraft } from '../text/statements.ts'
 import type { HttpBlock } from './http-block.ts'
-import { type HttpContext, proxying } from './proxying.ts'
+import { type HttpContext, portsOf, proxying } from './proxying.ts'
 import { serverNameOf } from './server-routes.ts'
 import { placeOf, type Socket, Sockets } from './sockets.ts'
 import { ValueMap } from './value-map.ts'
@@ -133,7 +133,7 @@ export class ServerIndex {
     const gathered = (kind: string, key: string) => (kind === BACKENDS ? own.get(key)?.backend : undefined)
     const { proxyPass, unresolved, target, furtherTargets } = proxying(
       server.routes?.get(host) ?? server.route,
-      { host, serverName: serverNameOf(server), scheme },
+      { host, serverName: serverNameOf(server), scheme, ...portsOf(host, listen) },
       { ...this.#context, gathered },
     )
     const place = server.gathered.length > 0 ? own.get(host) : undefined

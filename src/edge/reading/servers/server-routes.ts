@@ -1,8 +1,10 @@
 import type { PathKind } from '../routes/condition.ts'
+import { isInterfering } from '../routes/directive.ts'
+import type { WalkFacts } from '../routes/request.ts'
 import type { Route } from '../routes/route.ts'
-import { type WalkFacts, walkServer } from '../routes/walk.ts'
+import { walkServer } from '../routes/walk.ts'
 import type { ServerDraft, Statement } from '../text/statements.ts'
-import { lookupFor } from './proxying.ts'
+import { lookupFor, portsOf } from './proxying.ts'
 import { known, type ValueMap } from './value-map.ts'
 
 /** What the routes of servers depend on, besides their own directives. */
@@ -19,6 +21,8 @@ const MAX_NAMES = 1_000
 /** Follows the route of a server, for each of its names if it depends on the name. */
 export function withRoutes(server: ServerDraft, context: RouteContext): ServerDraft {
   const { routing, ...rest } = server
+  const isProgrammed = server.route !== 'none' && context.http.some(({ name }) => isInterfering(name))
+  if (isProgrammed) return { ...rest, route: 'unknown' }
   if (!routing) return server
   const ofAny = follow(server, routing, undefined, context)
   if (!ofAny.usesHost) return { ...rest, route: ofAny.route }
@@ -35,7 +39,11 @@ function follow(
   context: RouteContext,
 ): { readonly route: Route; readonly usesHost: boolean } {
   let usesHost = false
-  const request = { host, serverName: serverNameOf(server), scheme: schemeOf(server) }
+  const places = server.listen.map(({ port, isTls, isTlsOfServer }) => ({
+    port,
+    tls: isTls && !isTlsOfServer ? true : port === 443 || isTlsOfServer ? undefined : false,
+  }))
+  const request = { host, serverName: serverNameOf(server), scheme: schemeOf(server), ...portsOf(host, places) }
   const maps = {
     get: (variable: string) => {
       usesHost = true
@@ -60,6 +68,6 @@ export const serverNameOf = ({ names: [first = ''] }: ServerDraft): string => fi
 
 /** Undefined when the server has both, or shares a socket with a server that says more. */
 function schemeOf({ listen }: ServerDraft): 'http' | 'https' | undefined {
-  if (listen.length > 0 && listen.every(({ isTls }) => isTls)) return 'https'
+  if (listen.length > 0 && listen.every(({ isTls, isTlsOfServer }) => isTls && !isTlsOfServer)) return 'https'
   return listen.some(({ isTls, port }) => isTls || port === 443) ? undefined : 'http'
 }

@@ -17,6 +17,8 @@ export interface Socket {
   /** Connections by TCP do not reach it. */
   readonly isQuic: boolean
   isTls: boolean
+  /** A `listen` directive says `ssl`. */
+  hasSsl: boolean
   isDual: boolean
   isProxied: boolean
   defaultServer: ServerDraft
@@ -100,17 +102,19 @@ export class Sockets {
   }
 
   #socketOf(place: Listening, server: ServerDraft): Socket {
-    const { isTls, isDual, isDefault, isProxied } = place
+    const { isTls, isTlsOfServer = false, isDual, isDefault, isProxied } = place
     const key = keyOf(place)
     const socket = this.#sockets.get(key) ?? newSocket(this.#sockets.size, place, server)
     this.#sockets.set(key, socket)
-    socket.isTls ||= isTls
+    socket.hasSsl ||= isTls && !isTlsOfServer
     socket.isDual ||= isDual
     socket.isProxied ||= isProxied
     if (isDefault && !socket.hasChosenDefault) {
       socket.defaultServer = server
       socket.hasChosenDefault = true
     }
+    if (socket.defaultServer === server) socket.isTls = isTls
+    socket.isTls ||= socket.hasSsl
     return socket
   }
 }
@@ -124,6 +128,7 @@ const newSocket = (number: number, { address, port, isQuic = false }: Listening,
   port,
   isQuic,
   isTls: false,
+  hasSsl: false,
   isDual: false,
   isProxied: false,
   defaultServer: server,

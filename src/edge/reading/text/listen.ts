@@ -1,21 +1,14 @@
 import { parseAddress } from '../../../model/address.ts'
-import { localhostAddresses } from './localhost.ts'
+import type { ListenLine } from '../../config/sockets.ts'
+import { addressesOf } from './hosts-file.ts'
 
-/** One address and port of a `listen` directive. Other blocks may add options for the same address and port. */
-export interface Listening {
-  /** `*`, `127.0.45.23`, `[::]`, `unix:…`, or a host name, whose address only nginx knows. */
-  readonly address: string
-  readonly port: number | null
-  readonly isTls: boolean
-  readonly isDefault: boolean
-  /** An IPv6 socket that accepts IPv4, too. */
-  readonly isDual: boolean
+export interface Listening extends ListenLine {
+  /** `isTls` only because of `ssl on`, which counts where the server is the default server. */
+  readonly isTlsOfServer?: boolean
   /** A server that has QUIC only, which uses UDP: no TCP connection reaches it. */
   readonly isQuic?: boolean
   /** The last port of a range that is not written out yet. */
   readonly lastPort?: number
-  /** Visitors come through a proxy that speaks the PROXY protocol. */
-  readonly isProxied: boolean
 }
 
 const DEFAULT_PORT = 80
@@ -30,10 +23,14 @@ const MAX_KNOWN = 1000
 /** The places of all `listen` directives of a server. `isTls`: the server has `ssl on`. */
 export function parseListens(listens: readonly (readonly string[])[], isTls: boolean): readonly Listening[] {
   const key = [isTls, ...listens.map((args) => args.join(' '))].join(';')
-  const places = known.get(key) ?? placesOf(listens).map((place) => (isTls ? { ...place, isTls } : place))
+  const places = known.get(key) ?? (isTls ? withSslOn(placesOf(listens)) : placesOf(listens))
   if (known.size < MAX_KNOWN) known.set(key, places)
   return places
 }
+
+/** The places of a server with `ssl on`. */
+export const withSslOn = (listen: readonly Listening[]): readonly Listening[] =>
+  listen.map((place) => (place.isTls ? place : { ...place, isTls: true, isTlsOfServer: true }))
 
 /** QUIC counts only where there is nothing else. */
 function placesOf(listens: readonly (readonly string[])[]): readonly Listening[] {
@@ -56,9 +53,11 @@ function placesIn([place = '', ...options]: readonly string[]): Listening[] {
   const port = Number(low ?? DEFAULT_PORT)
   const lastPort = Math.min(Number(high ?? port), MAX_PORT)
   if (lastPort < port) return []
-  const addresses = named.toLowerCase() === 'localhost' ? localhostAddresses() : [canonicalAddress(named)]
+  const addresses = isName(named) ? addressesOf(named.toLowerCase()) : [canonicalAddress(named)]
   return addresses.map((address) => ({ address, port, ...traits, ...(lastPort > port && { lastPort }) }))
 }
+
+const isName = (text: string): boolean => /^[a-z0-9_.-]*[a-z_-][a-z0-9_.-]*$/i.test(text)
 
 const MAX_PORT = 65_535
 

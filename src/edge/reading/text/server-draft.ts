@@ -11,7 +11,7 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
   const listens: (readonly string[])[] = []
   const gathered: string[] = []
   const routing: Statement[] = []
-  let isTls = false
+  let isTls: boolean | undefined
   for (const statement of inside(server)) {
     const { name, args } = statement
     if (name === 'server_name') names.push(args)
@@ -25,7 +25,8 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
     line: server.line,
     // flat() returns an array of the exact size. That saves memory for thousands of servers.
     names: names.flat().map(canonicalName),
-    listen: parseListens(listens, isTls),
+    listen: parseListens(listens, isTls ?? false),
+    ...(isTls === false && { hasSslOff: true }),
     gathered: gathered.length === 0 ? NO_KINDS : gathered,
     ...routeOf(routing),
   }

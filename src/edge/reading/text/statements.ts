@@ -43,6 +43,15 @@ const KEPT = new Map(
     'root',
     'alias',
     'index',
+    'autoindex',
+    'internal',
+    'stub_status',
+    'empty_gif',
+    'deny',
+    'auth_basic',
+    'auth_request',
+    'fastcgi_index',
+    'fastcgi_split_path_info',
     'set',
     'upstream',
     'map',
@@ -115,6 +124,8 @@ export interface ServerDraft {
   readonly line: number
   readonly names: readonly string[]
   readonly listen: readonly Listening[]
+  /** Does not inherit `ssl on` from the http block. */
+  readonly hasSslOff?: boolean
   /** The kinds of included files whose names it has, too. See `KnownIncludes`. */
   readonly gathered: readonly string[]
   /** Where a request for `/` goes. */

@@ -67,9 +67,67 @@ describe('a request for / goes', () => {
       `location / { set $b 10.0.0.1; break; set $b 10.0.0.2; proxy_pass http://$b; }`,
       'http://10.0.0.1',
     ],
+    [
+      'where try_files of the server leads, when no location has the path',
+      `root /nowhere; try_files $uri /index.php; location ~ \\.php$ { ${APP} } location /other { ${OTHER} }`,
+      'http://10.0.0.1',
+    ],
+    ['to nobody through an internal location', `location / { internal; ${APP} }`, null],
+    [
+      'to an internal location after a rewrite',
+      `location / { rewrite ^ /app last; } location /app { internal; ${APP} }`,
+      'http://10.0.0.1',
+    ],
+    ['to a list of files', `error_page 403 @x; location / { root /etc; autoindex on; } location @x { ${APP} }`, null],
+    ['to the numbers of nginx', `location / { stub_status; error_page 404 @x; } location @x { ${APP} }`, null],
+    [
+      'to a login, for some visitors',
+      `location / { auth_request /ask; error_page 401 = @login; ${APP} } location @login { ${OTHER} }`,
+      UNKNOWN,
+    ],
+    [
+      'to a redirect to a login, for some visitors',
+      `location / { auth_request /ask; auth_request_set $to $upstream_http_location; error_page 401 =302 $to; ${APP} }`,
+      'http://10.0.0.1',
+    ],
+    ['past an access list', `location / { allow 10.0.0.0/8; deny all; ${APP} }`, 'http://10.0.0.1'],
+    ['past programs that only filter and log', `location / { ${APP} log_by_lua_block { n() } }`, 'http://10.0.0.1'],
     ['to a captured name', 'location ~ ^/(?<rest>.*)$ { proxy_pass http://10.0.0.1/$rest; }', 'http://10.0.0.1'],
   ])('%s', async (_, text, expected) => {
     expect(await told(text)).toBe(expected)
+  })
+
+  test('wherever a program of the http block sends it', async () => {
+    const lua = 'access_by_lua_block { ngx.var.b = "10.0.0.2" }'
+    expect(await told('set $b 10.0.0.1; location / { proxy_pass http://$b; }', lua)).toBe(UNKNOWN)
+    expect(await told('return 204;', lua)).toBeNull()
+  })
+
+  test('to the script that the path names', async () => {
+    using files = nginxFiles({ 'www/index.php': 'a script' })
+    const pass = 'try_files $fastcgi_script_name =404; fastcgi_pass 10.0.0.1:9000;'
+    const php = `location ~ \\.php { fastcgi_split_path_info ^(.+?\\.php)(/.*)$; ${pass} }`
+    const server = (path: string) =>
+      `http { server { server_name a.test; root ${files.folder}/www; rewrite ^/$ ${path}; ${php} } }`
+    files.write({ 'nginx.conf': server('/index.php/more') })
+    expect(await backendOf(files)).toBe('fastcgi://10.0.0.1:9000')
+    files.write({ 'nginx.conf': server('/other.php') })
+    expect(await backendOf(files)).toBeNull()
+  })
+
+  test.each([
+    ['listen 80;', 'http://a.test'],
+    ['listen 443 ssl;', 'http://a.test'],
+    ['listen 8080;', 'http://a.test:8080'],
+    ['listen 80; listen 8080;', UNKNOWN],
+  ])('to the Host header, which has the port: %s', async (listen, expected) => {
+    expect(await told(`${listen} location / { proxy_pass http://$http_host; }`)).toBe(expected)
+  })
+
+  test('to a backend with the port of the visitor', async () => {
+    expect(await told('listen 8080; location / { proxy_pass http://10.0.0.1:$server_port; }')).toBe(
+      'http://10.0.0.1:8080',
+    )
   })
 
   test.each([

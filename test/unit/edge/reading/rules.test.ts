@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { EdgeMap } from '../../../../src/edge/reading/contract.ts'
+import { addressesIn } from '../../../../src/edge/reading/text/hosts-file.ts'
 import { parseListens, withEveryPort } from '../../../../src/edge/reading/text/listen.ts'
-import { localhostIn } from '../../../../src/edge/reading/text/localhost.ts'
 import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 
 async function read(text: string): Promise<EdgeMap> {
@@ -44,17 +44,37 @@ describe('listen', () => {
 
   test('localhost is what the machine resolves it to', async () => {
     const both = '127.0.0.1 localhost\n::1 ip6-localhost localhost # both\n'
-    expect(localhostIn(both, true)).toEqual(['127.0.0.1', '[::1]'])
-    expect(localhostIn(both, false)).toEqual(['127.0.0.1'])
-    expect(localhostIn('127.0.0.1 localhost\n#::1 localhost\n::1 ip6-localhost', true)).toEqual(['127.0.0.1'])
+    expect(addressesIn(both, 'localhost', true)).toEqual(['127.0.0.1', '[::1]'])
+    expect(addressesIn(both, 'localhost', false)).toEqual(['127.0.0.1'])
+    expect(addressesIn('127.0.0.1 localhost\n#::1 localhost\n::1 ip6-localhost', 'localhost', true)).toEqual([
+      '127.0.0.1',
+    ])
     const map = await read('server { listen LocalHost:8080; server_name a.test; }')
     expect(map.find('a.test')?.listen[0]).toMatchObject({ address: '127.0.0.1', port: 8080 })
     expect(map.answers('a.test', at('127.0.0.1', 8080))?.how).toBe('exact')
   })
 
+  test('a name in the hosts file is its addresses there', () => {
+    const text = '10.0.0.7 App.internal app\n10.0.0.8 app\nfd00::7 app\n'
+    expect(addressesIn(text, 'app', true)).toEqual(['10.0.0.7', '10.0.0.8', '[fd00::7]'])
+    expect(addressesIn(text, 'app.internal', false)).toEqual(['10.0.0.7'])
+    expect(addressesIn(text, 'other', true)).toEqual(['other'])
+  })
+
   test('a host that listens by another name is listed with that name', async () => {
     const map = await read('server { listen app.internal:80; server_name a.test; } server { listen 80; }')
     expect(map.find('a.test')?.listen).toMatchObject([{ address: 'app.internal', port: 80 }])
+  })
+
+  test('ssl on counts where its server is the default server, also from the http block', async () => {
+    const pair = (first: string, second: string) =>
+      read(`server { listen 443; server_name a.test; ${first} } server { listen 443; server_name b.test; ${second} }`)
+    expect((await pair('ssl on;', '')).find('b.test')?.tls).toBe(true)
+    expect((await pair('', 'ssl on;')).find('b.test')?.tls).toBe(false)
+    const all = await read(
+      'ssl on; server { listen 443; server_name a.test; } server { listen 80; server_name b.test; ssl off; }',
+    )
+    expect(all.hosts.map(({ tls }) => tls)).toEqual([true, false])
   })
 
   test('TLS is a matter of the place: one server says it for all that share it', async () => {
