@@ -1,4 +1,5 @@
-import { closeSync, constants, fchmodSync, fsync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fchmodSync, fsync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -26,16 +27,34 @@ export async function createFile(path: string, content: string | Buffer, mode: n
 }
 
 /**
+ * The same without any call that the event loop waits for. A file system that is making many files durable lets the creation of
+ * another one wait for tens of milliseconds: this is for files that many runs write at the same moment.
+ */
+export async function createFileInBackground(path: string, content: string, mode: number): Promise<void> {
+  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+  try {
+    await file.chmod(mode)
+    await file.writeFile(content)
+    await file.sync()
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error instanceof Error ? Object.assign(error, { path }) : error
+  } finally {
+    await file.close()
+  }
+}
+
+/**
  * Replaces a file through a temporary file, fsync and rename. A reader sees the old content or the new content, also
  * after a power loss. Not concurrent for the same path.
  */
 export async function replaceFile(path: string, content: string, mode: number): Promise<void> {
   const draft = `${path}.new`
-  rmSync(draft, { force: true })
-  await createFile(draft, content, mode).catch((error: unknown) => {
+  await rm(draft, { force: true })
+  await createFileInBackground(draft, content, mode).catch((error: unknown) => {
     throw error instanceof Error ? Object.assign(error, { path }) : error
   })
-  renameSync(draft, path)
+  await rename(draft, path)
   await syncFolder(dirname(path))
 }
 

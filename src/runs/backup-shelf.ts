@@ -1,10 +1,9 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EdgeFile } from '../edge/contract.ts'
 import { Fault } from '../model/errors.ts'
 import { type BackupManifest, linkIn } from '../model/receipt.ts'
-import { createFile, errorCode, replaceFile, syncFolder } from '../primitives/durable-file.ts'
+import { createFileInBackground, errorCode, replaceFile, syncFolder } from '../primitives/durable-file.ts'
 import { hashOf } from './file-hash.ts'
 
 /**
@@ -86,11 +85,11 @@ const describe = (file: EdgeFile): BackupManifest['files'][number] => ({ ...hash
 async function write(folder: string, manifest: BackupManifest, files: readonly EdgeFile[]): Promise<void> {
   const target = join(folder, manifest.runId)
   // A crash in an earlier attempt may have left some of the files.
-  if (existsSync(target)) rmSync(target, { recursive: true })
-  mkdirSync(target, { recursive: true, mode: 0o700 })
+  await rm(target, { recursive: true, force: true })
+  await mkdir(target, { recursive: true, mode: 0o700 })
   await Promise.all(
     files.map(async ({ content }, i) => {
-      if (content !== null) await createFile(join(target, String(i)), content, 0o600)
+      if (content !== null) await createFileInBackground(join(target, String(i)), content, 0o600)
     }),
   )
   await replaceFile(join(target, 'manifest.json'), JSON.stringify(manifest, null, 2), 0o600)

@@ -48,6 +48,7 @@ describe('a running lab', () => {
   test('the service has begun again with one heap for all its threads, as the same process', () => {
     const settings = readFileSync(`/proc/${lab.description.pids.service}/environ`, 'utf8').split('\0')
     expect(settings).toContain('MALLOC_ARENA_MAX=1')
+    expect(settings).toContain('UV_THREADPOOL_SIZE=16')
   })
 
   test('secret files hold the bare value and nobody else can read them', () => {
