@@ -23,20 +23,17 @@ import { EXIT } from '../cli/exit-codes.ts'
 import {
   addAcme,
   addAuditVerify,
-  addBackups,
   addDoctor,
-  addEdge,
   addForeignImports,
   addReload,
-  addResolve,
   addServe,
   addShow,
   addWebhooks,
-  addWithdraw,
 } from '../operate/commands.ts'
 import { addAgent } from '../operate/edge/commands.ts'
 import { addInit } from '../operate/init/command.ts'
 import { addBackup, addRebuild, addRestore } from '../operate/keep/commands.ts'
+import { addBackups, addEdge, addResolve, addWithdraw } from '../operate/recover-commands.ts'
 import { addKeys, addStore } from '../operate/store-commands.ts'
 import { VERSION } from '../runtime/version.ts'
 import { edgeMachine, keepMachine, machine, siteHere } from './machine/machine.ts'

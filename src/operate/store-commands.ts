@@ -3,7 +3,7 @@ import type { CopyProgress, CopyReport } from '../store/ports/copy.ts'
 import { type Configured, onThisMachine, withExample, withJson } from '../terminal/declare.ts'
 import { print } from '../terminal/print.ts'
 import { screenOn } from '../terminal/screen.ts'
-import { configIn, type KeyRotation, type Machine } from './commands.ts'
+import { configIn, type KeyRotation, type Machine } from './machine.ts'
 
 export function addStore(program: Command, machine: Machine): void {
   const store = program.command('store').description('the database of the service')

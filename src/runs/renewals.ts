@@ -1,26 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { dueAt } from '../certificates/budget/renewal-schedule.ts'
-import type {
-  CertificateFinding,
-  CertificateInventory,
-  InstalledCertificate,
-  RenewalAdvisor,
-} from '../certificates/contract.ts'
+import type { CertificateFinding, CertificateInventory, RenewalAdvisor } from '../certificates/contract.ts'
 import { Fault, Problem, sentenceOf } from '../model/errors.ts'
 import type { NewEvent } from '../model/event.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { Renewal } from '../model/ledger.ts'
-import { type Afters, type ChosenCertificate, secondaryCertificate } from '../model/receipt.ts'
+import type { Afters, ChosenCertificate } from '../model/receipt.ts'
 import { BY_SCHEDULE, type Origin, type RunTask } from '../model/run.ts'
 import { type Pauses, pauseAfter } from '../primitives/retry.ts'
 import type { Log } from '../runtime/log.ts'
-import { type Exposure, eachExposure } from '../store/ports/exposures.ts'
+import { eachExposure } from '../store/ports/exposures.ts'
 import type { Store, StoreSession } from '../store/ports/store.ts'
+import { type Covering, type Line, linesOf, successors, type Use, useOf } from './certificate-uses.ts'
 import { assertState, begin } from './engine/begin.ts'
 import type { RunResult } from './engine/ending.ts'
 import type { Runs } from './engine/runs.ts'
 import type { StepParts } from './steps/context.ts'
-import { isBetter } from './steps/renew.ts'
 
 export interface RenewalParts extends Pick<StepParts, 'primary'> {
   readonly store: Store
@@ -32,24 +27,6 @@ export interface RenewalParts extends Pick<StepParts, 'primary'> {
   readonly log: Log
   readonly now: () => number
 }
-
-/** An applied host that is served with a certificate. */
-interface Use {
-  readonly host: string
-  readonly planId: string
-  readonly certificate: ChosenCertificate
-  /** One of the edges may not have the certificate: the Secondary was away, or an earlier version was interrupted. */
-  readonly lags: boolean
-}
-
-/** One certificate and the hosts that are served with it. */
-interface Line {
-  readonly certificate: ChosenCertificate
-  readonly hosts: readonly Use[]
-}
-
-/** The best certificate in the folders, by host. */
-type Covering = ReadonlyMap<string, InstalledCertificate>
 
 /** Hosts of one certificate that get the same new one, and what the run is told. */
 interface Choice {
@@ -324,34 +301,6 @@ type Prove = (session: StoreSession) => Promise<Origin>
 interface Started {
   readonly plan: Plan
   readonly result: Promise<RunResult>
-}
-
-/** Undefined for a host that is not applied, or not served with a certificate. */
-function useOf({ host, planId, state, receipt }: Exposure): Use | undefined {
-  const { certificate, renewal } = receipt ?? {}
-  if (state !== 'applied' || !receipt || !certificate) return undefined
-  const lags = renewal !== undefined || secondaryCertificate(receipt) !== certificate.fingerprint
-  return { host, planId, certificate, lags }
-}
-
-function linesOf(hosts: readonly Use[]): Line[] {
-  return [...Map.groupBy(hosts, ({ certificate }) => certificate.fingerprint).values()].flatMap((group) =>
-    group[0] ? [{ certificate: group[0].certificate, hosts: group }] : [],
-  )
-}
-
-/** Hosts for which something better is there, by what that is. */
-function successors(
-  hosts: readonly Use[],
-  covering: Covering,
-): { readonly certificate: InstalledCertificate; readonly hosts: readonly Use[] }[] {
-  const better = hosts.flatMap((host) => {
-    const certificate = covering.get(host.host)
-    return certificate && isBetter(certificate, host.certificate) ? [{ host, certificate }] : []
-  })
-  return [...Map.groupBy(better, ({ certificate }) => certificate.fingerprint).values()].flatMap((group) =>
-    group[0] ? [{ certificate: group[0].certificate, hosts: group.map(({ host }) => host) }] : [],
-  )
 }
 
 /** An authority may refuse an order because of what it is said to replace: after a failure the next one says nothing. */

@@ -1,8 +1,8 @@
 import type { SiteHere } from '../../cli/commands/adopt.ts'
 import type { Config } from '../../config/config.ts'
-import type { Machine } from '../../operate/commands.ts'
 import type { EdgeMachine } from '../../operate/edge/commands.ts'
 import type { KeepMachine } from '../../operate/keep/commands.ts'
+import type { Machine } from '../../operate/machine.ts'
 
 /**
  * Builds the parts of the commands on this machine. The imports are dynamic, so that a command loads only what it uses.
@@ -172,7 +172,7 @@ async function openTrust(config: Config) {
 
 /** What the nginx of this machine says about the site of a host. */
 export const siteHere: SiteHere = async (file, host) => {
-  const { configIn } = await import('../../operate/commands.ts')
+  const { configIn } = await import('../../operate/machine.ts')
   const { findingsOf } = await import('./foreign-hosts.ts')
   return findingsOf(await configIn(file), file, host)
 }

@@ -1,0 +1,171 @@
+import type { Command } from 'commander'
+import { sentenceOf } from '../model/errors.ts'
+import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../terminal/declare.ts'
+import { print, standardOutput } from '../terminal/print.ts'
+import { configIn, type Machine } from './machine.ts'
+
+interface RestoreOptions extends Configured {
+  readonly show?: boolean
+  readonly yes?: boolean
+  readonly offAir?: string
+}
+
+export function addBackups(program: Command, machine: Machine): void {
+  const backups = program.command('backups').description("backups of the edge's files from before each run")
+  const list = onThisMachine(backups.command('list'))
+    .description('list the backups, newest first')
+    .action(async ({ config, json }: Configured) =>
+      machine.withParts(await configIn(config), async ({ shelf }) => {
+        const { backupLines } = await import('./backups.ts')
+        const manifests = await shelf.list()
+        print({ body: { backups: manifests }, lines: () => backupLines(manifests) }, json)
+      }),
+    )
+  withExample(withJson(list), 'drawbridge backups list --config /etc/drawbridge/drawbridge.yaml')
+  const command = onThisMachine(backups.command('restore <runId>'))
+    .description("restore the Primary's files from before that run; does not change DNS")
+    .option('--show', 'only show which files would be created, changed and removed')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--off-air <host>', 'restore even though this live host goes offline')
+    .action((runId: string, options: RestoreOptions) => restore(runId, options, machine))
+  withExample(
+    withJson(command),
+    'drawbridge backups restore run_4f… --config /etc/drawbridge/drawbridge.yaml --show',
+    'drawbridge backups restore run_4f… --config /etc/drawbridge/drawbridge.yaml',
+  )
+}
+
+/** Shows the preview, asks for confirmation and restores. */
+async function restore(runId: string, options: RestoreOptions, machine: Machine): Promise<void> {
+  const { config, json, show, yes, offAir } = options
+  await machine.withParts(await configIn(config), async (parts) => {
+    const { offAirSentence, previewLines, previewRestore, restoreBackup } = await import('./backups.ts')
+    const preview = await previewRestore(runId, parts)
+    const body = { runId, server: preview.server, differences: preview.differences, offAir: preview.offAir }
+    const nothingToDo = preview.differences.length === 0
+    if (show || nothingToDo) {
+      return print({ body: { ...body, restored: false }, lines: () => previewLines(preview) }, json)
+    }
+    if (preview.offAir !== null && offAir !== preview.offAir) throw new UsageError(offAirSentence(preview.offAir))
+    if (!json) standardOutput().print(...previewLines(preview))
+    const question = `Restore ${preview.differences.length} files on ${preview.server}?`
+    await confirm({ question, action: 'restore', yes })
+    const sentence = await restoreBackup(preview, parts)
+    print({ body: { ...body, restored: true }, lines: () => [sentence] }, json)
+  })
+}
+
+interface ResolveOptions {
+  readonly show?: boolean
+  readonly accept?: boolean
+}
+
+export function addResolve(program: Command, machine: Machine): void {
+  const command = onThisMachine(program.command('resolve <planId>'))
+    .description('show what a blocked plan has left, and finish its rollback')
+    .option('--show', 'only show what is left')
+    .option('--accept', 'finish nothing: leave everything as it is, and stop managing the host')
+    .action(async (planId: string, { config, show, accept, json }: Configured & ResolveOptions) =>
+      machine.withParts(await configIn(config), async (parts) => {
+        const { acceptBlocked, leftOvers, resolve } = await import('../runs/engine/resolve.ts')
+        const left = (await leftOvers(parts.store, planId)).map(({ step, detail }) => ({
+          step,
+          detail: detail ?? null,
+        }))
+        const standing = left.map(({ step, detail }) => `Left: ${step}${detail ? ` (${detail})` : ''}`)
+        if (show) return print({ body: { planId, left, resolved: false }, lines: () => standing }, json)
+        const { outcome, run, afters } = await (accept ? acceptBlocked : resolve)(planId, parts)
+        const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
+        if (stuck) throw new Error(`The plan is still blocked at ${stuck.name}: ${stuck.detail}`)
+        if (accept && outcome.kind !== 'succeeded')
+          throw new Error(`The plan is still blocked: ${sentenceOf(outcome.fault)}`)
+        const file = afters.proxy?.released
+        const sentence = accept
+          ? `${run.host} stays as it is and is not managed any more.${file ? ` Its configuration is in ${file}.` : ''}`
+          : `The rollback of ${run.host} is finished. The host is no longer blocked.`
+        print({ body: { planId, left, resolved: true }, lines: () => [...standing, sentence] }, json)
+      }),
+    )
+  withExample(withJson(command), 'drawbridge resolve plan_4c7p… --config /etc/drawbridge/drawbridge.yaml --show')
+}
+
+interface ConvergeOptions extends Configured {
+  readonly confirmRemoval?: boolean
+  readonly yes?: boolean
+}
+
+/** `drawbridge edge` itself runs an agent: see edge/commands.ts. */
+export function addEdge(program: Command, machine: Machine): Command {
+  const edge = program.command('edge')
+  const command = onThisMachine(edge.command('converge'))
+    .description('show which hosts the edges have otherwise than the store says, and change nothing')
+    .option('--confirm-removal', 'take hosts off the Secondary whose plans have ended, however many there are')
+    .option('--yes', 'do not ask for confirmation')
+    .action((options: ConvergeOptions) => converge(options, machine))
+  withExample(
+    withJson(command),
+    'drawbridge edge converge --config /etc/drawbridge/drawbridge.yaml',
+    'drawbridge edge converge --confirm-removal --config /etc/drawbridge/drawbridge.yaml',
+  )
+  return edge
+}
+
+async function converge({ config, json, confirmRemoval: isConfirmed, yes }: ConvergeOptions, machine: Machine) {
+  await machine.withParts(await configIn(config), async (parts) => {
+    const { comparedLines, confirmRemoval, nextLines, toConfirm } = await import('./converge.ts')
+    const edges = await parts.converge.compare()
+    const going = toConfirm(edges)
+    const body = { edges, confirmed: false }
+    if (!isConfirmed || going.length === 0)
+      return print({ body, lines: () => [...comparedLines(edges), ...nextLines(going)] }, json)
+    if (!json) standardOutput().print(...comparedLines(edges))
+    const count = going.reduce((sum, { doubtful }) => sum + doubtful.length, 0)
+    const where = going.map(({ server }) => server).join(', ')
+    await confirm({ question: `Take ${count} hosts off edge ${where}?`, action: 'remove them', yes })
+    await confirmRemoval(going, parts)
+    const sentence = `${count} hosts were taken off edge ${where}.`
+    print({ body: { ...body, confirmed: true }, lines: () => [sentence] }, json)
+  })
+}
+
+interface WithdrawOptions extends Configured {
+  readonly all?: boolean
+  readonly show?: boolean
+  readonly yes?: boolean
+}
+
+/** For the end of an installation: a purge of the package calls it. */
+export function addWithdraw(program: Command, machine: Machine): void {
+  const command = onThisMachine(program.command('withdraw'))
+    .description('take every exposed name out of DNS and off the edges')
+    .option('--show', 'only list the names')
+    .option('--all', 'required to withdraw them')
+    .option('--yes', 'do not ask for confirmation')
+    .action((options: WithdrawOptions) => withdraw(options, machine))
+  withExample(
+    withJson(command),
+    'drawbridge withdraw --show --config /etc/drawbridge/drawbridge.yaml',
+    'drawbridge withdraw --all --config /etc/drawbridge/drawbridge.yaml',
+  )
+}
+
+async function withdraw({ config, json, all, show, yes }: WithdrawOptions, machine: Machine): Promise<void> {
+  if (!all && !show) throw new UsageError('Pass --show to list the names, or --all to withdraw them.')
+  await machine.withParts(await configIn(config), async (parts) => {
+    const { exposedNames, nameLines, otherServices, otherServicesSentence, withdrawAll, withdrawnLines } = await import(
+      './withdraw.ts'
+    )
+    const names = await exposedNames(parts)
+    if (show || names.length === 0) return print({ body: { names }, lines: () => nameLines(names) }, json)
+    const others = await otherServices(parts)
+    if (others.length > 0) {
+      const sentence = otherServicesSentence(others)
+      return print({ body: { names, services: others }, lines: () => [sentence], exitCode: 3 }, json)
+    }
+    if (!json) standardOutput().print(...nameLines(names))
+    await confirm({ question: `Withdraw ${names.length} names?`, action: 'withdraw them', yes })
+    const withdrawn = await withdrawAll(parts)
+    const exitCode = withdrawn.failed.length === 0 ? 0 : 1
+    print({ body: withdrawn, lines: () => withdrawnLines(withdrawn), exitCode }, json)
+  })
+}
