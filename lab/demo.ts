@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import type { LabDescription } from './description.ts'
@@ -19,7 +19,7 @@ interface Sample {
   readonly answers?: number
   readonly delayMs?: number
   /** Done after the apply. */
-  readonly after?: 'stop' | 'hang' | 'withdraw' | 'edit'
+  readonly after?: 'stop' | 'hang' | 'withdraw' | 'edit' | 'mix-up'
   /** The entry is edited by hand during the apply, and the apply fails: its rollback is blocked. */
   readonly isBlocked?: boolean
 }
@@ -27,7 +27,7 @@ interface Sample {
 const SAMPLES: readonly Sample[] = [
   { subdomain: 'shop', server: '25', tls: true },
   { subdomain: 'chat', server: '25', tls: true, after: 'hang' },
-  { subdomain: 'files', server: '253', tls: true, delayMs: 350 },
+  { subdomain: 'files', server: '253', tls: true, delayMs: 350, after: 'mix-up' },
   { subdomain: 'preview', server: '253', tls: false, expiresIn: 3_600 },
   { subdomain: 'api', server: '25', tls: true, after: 'stop' },
   { subdomain: 'billing', server: '25', tls: true, answers: 503 },
@@ -77,6 +77,7 @@ async function show(lab: Demonstrated, sample: Sample, servers: Server[]): Promi
   if (sample.after === 'stop') backend.close().closeAllConnections()
   if (sample.after === 'edit') edit(lab, host)
   if (sample.after === 'withdraw') withdraw(lab, host)
+  if (sample.after === 'mix-up') mixUp(lab, host)
 }
 
 async function post(
@@ -104,6 +105,19 @@ function edit({ edges }: Demonstrated, host: string): void {
         .some((line) => line.startsWith(`${host} `)),
     )
   if (file) appendFileSync(file, '# changed by hand\n')
+}
+
+/** Gives a host the certificate of another one, as a slip of the hand would, and tells nginx. */
+function mixUp({ edges: { primary } }: Demonstrated, host: string): void {
+  const folder = join(primary.folder, 'current')
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.map'))
+  const texts = new Map(files.map((path) => [join(folder, path), readFileSync(join(folder, path), 'utf8')]))
+  const lines = [...texts.values()].flatMap((text) => text.match(/^\S+ [0-9a-f]{32};$/gm) ?? [])
+  const other = lines.find((line) => !line.startsWith(`${host} `))?.split(' ')[1]
+  const own = lines.find((line) => line.startsWith(`${host} `))
+  if (!other || !own) return
+  for (const [path, text] of texts) if (text.includes(own)) writeFileSync(path, text.replace(own, `${host} ${other}`))
+  process.kill(Number(readFileSync(primary.pidFile, 'utf8')), 'SIGHUP')
 }
 
 /** Deletes the record of a host from the zone behind Drawbridge's back. */

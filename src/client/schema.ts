@@ -1414,6 +1414,8 @@ export interface components {
             port?: number;
             /** @description True: a rollback failed, and no run can change the host until `drawbridge resolve`. Only internal callers see it. */
             blocked?: boolean;
+            /** @description True: the edge answers visitors with the maintenance page. Only internal callers see it. */
+            maintenance?: boolean;
             /** @description Who is responsible. Only internal callers see it. */
             owner?: string;
             /** @description What the exposure is for. Only internal callers see it. */
@@ -1494,6 +1496,8 @@ export interface components {
             port?: number;
             /** @description True: a rollback failed, and no run can change the host until `drawbridge resolve`. Only internal callers see it. */
             blocked?: boolean;
+            /** @description True: the edge answers visitors with the maintenance page. Only internal callers see it. */
+            maintenance?: boolean;
             /** @description Who is responsible. Only internal callers see it. */
             owner?: string;
             /** @description What the exposure is for. Only internal callers see it. */

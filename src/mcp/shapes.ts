@@ -22,6 +22,7 @@ const HOST_ROW = {
     .string()
     .optional()
     .describe('The argument of remove_exposure and repair_exposure. Present for callers in the internal network'),
+  maintenance: z.boolean().optional().describe('True: visitors get the maintenance page'),
   owner: z.string().optional().describe('Who is responsible, as people have written it'),
   note: z.string().optional().describe('What the exposure is for, as people have written it'),
 }

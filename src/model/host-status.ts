@@ -29,6 +29,8 @@ export interface WatchedHost {
   readonly expiresAt: number | null
   /** The rollback of a run failed, and no run may change the host. Absent for unmanaged hosts and in what earlier versions stored. */
   readonly isBlocked?: boolean | undefined
+  /** The edge answers visitors with the maintenance page. Absent for unmanaged hosts and in what earlier versions stored. */
+  readonly inMaintenance?: boolean | undefined
   /** Of the plan, for callers on the internal network. Absent if it has none. */
   readonly owner?: string
   readonly note?: string

@@ -34,6 +34,7 @@ export interface WatchedExposure {
   readonly health: string
   /** Statuses beside 2xx with which the edge itself answers, because of the options. */
   readonly statuses?: readonly number[] | undefined
+  readonly inMaintenance?: boolean
   /** The secret of the plan. No status contains it. */
   readonly proof: string | undefined
   readonly owner?: string
@@ -53,6 +54,7 @@ export const watchedExposure = (
   tls: request.tls,
   health: request.health,
   statuses: statusesOf(request.options),
+  ...(request.options?.maintenance && { inMaintenance: true }),
   proof,
   ...labelsOf({ request }),
 })
@@ -85,7 +87,20 @@ export async function watchedAfterRun(
 const isListed = ({ state }: WatchedExposure): boolean => LISTED.includes(state)
 
 function managedHost(
-  { host, planId, state, expiresAt, server, port, tls, health, owner, note, statuses = [] }: WatchedExposure,
+  {
+    host,
+    planId,
+    state,
+    expiresAt,
+    server,
+    port,
+    tls,
+    health,
+    owner,
+    note,
+    inMaintenance,
+    statuses = [],
+  }: WatchedExposure,
   configPath: string | null,
   { addresses, edge }: EdgeEnvironment,
 ): WatchedHost {
@@ -103,6 +118,7 @@ function managedHost(
     planId,
     expiresAt,
     isBlocked: state === 'blocked',
+    ...(inMaintenance && { inMaintenance }),
     ...(owner !== undefined && { owner }),
     ...(note !== undefined && { note }),
   }

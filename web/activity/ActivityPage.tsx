@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import { useAudit } from '../api/audit.ts'
 import { useEvents } from '../api/events.ts'
 import type { Policy } from '../api/policy.ts'
@@ -8,10 +7,11 @@ import { Notice } from '../parts/Notice.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { TermInput } from '../parts/TermInput.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
+import { useAddressState } from '../shell/address-state.ts'
 import { Page } from '../shell/Page.tsx'
 import { ActivityLines } from './ActivityLines.tsx'
 import styles from './ActivityPage.module.css'
-import { activityOf, matchingActivity } from './activity.ts'
+import { activityAddress, activityOf, KINDS, matchingActivity, OUTCOMES } from './activity.ts'
 
 const TITLE = 'Activity'
 
@@ -20,9 +20,7 @@ export function ActivityPage({ policy }: { readonly policy: Policy }) {
   const isInside = policy.caller.network === 'internal'
   const { data, error, isPending, refetch } = useAudit(isInside)
   const events = useEvents(isInside)
-  const [kind, setKind] = useState('')
-  const [search, setSearch] = useState('')
-  const [outcome, setOutcome] = useState('')
+  const [filter, setFilter] = useAddressState(activityAddress)
   if (!isInside) {
     return (
       <Page title={TITLE}>
@@ -30,24 +28,33 @@ export function ActivityPage({ policy }: { readonly policy: Policy }) {
       </Page>
     )
   }
-  const shown = matchingActivity(activityOf(data ?? [], events.data ?? []), { kind, outcome, search })
+  const shown = matchingActivity(activityOf(data ?? [], events.data ?? []), filter)
   return (
     <Page title={TITLE} lead="Who did what and what happened, newest first. New lines appear by themselves.">
       <div className={styles.filters}>
         <Field label="Search" hint="Action, event, host, address, plan or code">
-          {(props) => <TermInput {...props} value={search} onChange={(event) => setSearch(event.target.value)} />}
+          {(props) => (
+            <TermInput
+              {...props}
+              value={filter.search}
+              onChange={(event) => setFilter({ search: event.target.value })}
+            />
+          )}
         </Field>
         <Field label="Show">
           {(props) => (
             <select
               {...props}
               className={control.control}
-              value={kind}
-              onChange={(event) => setKind(event.target.value)}
+              value={filter.kind}
+              onChange={(event) => setFilter({ kind: event.target.value })}
             >
               <option value="">All</option>
-              <option value="action">Actions of people</option>
-              <option value="event">Events of hosts</option>
+              {Object.entries(KINDS).map(([value, words]) => (
+                <option key={value} value={value}>
+                  {words}
+                </option>
+              ))}
             </select>
           )}
         </Field>
@@ -56,15 +63,15 @@ export function ActivityPage({ policy }: { readonly policy: Policy }) {
             <select
               {...props}
               className={control.control}
-              value={outcome}
-              onChange={(event) => setOutcome(event.target.value)}
+              value={filter.outcome}
+              onChange={(event) => setFilter({ outcome: event.target.value })}
             >
               <option value="">All</option>
-              <option value="ok">Done</option>
-              <option value="refused">Refused</option>
-              <option value="failed">Failed</option>
-              <option value="rolled_back">Rolled back</option>
-              <option value="blocked">Blocked</option>
+              {Object.entries(OUTCOMES).map(([value, words]) => (
+                <option key={value} value={value}>
+                  {words}
+                </option>
+              ))}
             </select>
           )}
         </Field>

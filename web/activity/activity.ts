@@ -70,6 +70,32 @@ export interface ActivityFilter {
   readonly search: string
 }
 
+const FILTERS = ['search', 'kind', 'outcome'] as const
+export const KINDS = { action: 'Actions of people', event: 'Events of hosts' }
+export const OUTCOMES = {
+  ok: 'Done',
+  refused: 'Refused',
+  failed: 'Failed',
+  rolled_back: 'Rolled back',
+  blocked: 'Blocked',
+}
+/** A value that the address could not have from this page counts as none. */
+const known = (value: string | null, words: object): string =>
+  value !== null && Object.hasOwn(words, value) ? value : ''
+
+/** The filter as it stands in the address. */
+export const activityAddress = {
+  read: (query: URLSearchParams): ActivityFilter => ({
+    search: query.get('search') ?? '',
+    kind: known(query.get('kind'), KINDS),
+    outcome: known(query.get('outcome'), OUTCOMES),
+  }),
+  write: (filter: ActivityFilter): string => {
+    const said = new URLSearchParams(FILTERS.flatMap((name) => (filter[name] ? [[name, filter[name]]] : [])))
+    return said.size === 0 ? '' : `?${said}`
+  },
+}
+
 export function matchingActivity(lines: readonly ActivityLine[], filter: ActivityFilter): readonly ActivityLine[] {
   const wanted = filter.search.trim().toLowerCase()
   return lines.filter(

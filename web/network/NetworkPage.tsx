@@ -92,7 +92,12 @@ function Edge({
 
 function byServer(rows: readonly HostRow[]): readonly (readonly [string, readonly HostRow[]])[] {
   const servers = new Map<string, HostRow[]>()
-  for (const row of rows) servers.set(row.server ?? 'none', [...(servers.get(row.server ?? 'none') ?? []), row])
+  for (const row of rows) {
+    const server = row.server ?? 'none'
+    const names = servers.get(server)
+    if (names) names.push(row)
+    else servers.set(server, [row])
+  }
   return [...servers]
     .map(([server, names]) => {
       const worstFirst = names.toSorted((a, b) => severity(a.badge) - severity(b.badge) || a.host.localeCompare(b.host))

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { client } from '../api/client.ts'
 import type { HostRow } from '../api/hosts.ts'
 import { usePolicy } from '../api/policy.ts'
@@ -35,6 +35,7 @@ export function BulkActs({ rows, isFiltered }: BulkActsProps) {
     readonly all: number
     readonly done: readonly Outcome[]
   }>()
+  const place = useRef<HTMLDivElement>(null)
   const managed = rows.flatMap(({ host, planId, expiresAt, owner }) =>
     planId ? [{ host, planId, expiresAt, owner }] : [],
   )
@@ -45,6 +46,8 @@ export function BulkActs({ rows, isFiltered }: BulkActsProps) {
     setAsked(undefined)
     const done: Outcome[] = []
     setProgress({ verb, all: chosen.length, done })
+    // The progress takes the place of the pressed button.
+    requestAnimationFrame(() => place.current?.focus())
     for (const { host, planId } of chosen) {
       const fault = await act(planId).then(
         () => undefined,
@@ -66,19 +69,21 @@ export function BulkActs({ rows, isFiltered }: BulkActsProps) {
           <Button onClick={() => setAsked('remove')}>Remove {managed.length} shown exposures…</Button>
         </div>
       )}
-      {progress && (
-        <Notice
-          tone={failed.length > 0 ? 'warning' : isRunning ? 'calm' : 'good'}
-          title={`${progress.verb}: ${progress.done.length} of ${progress.all}${failed.length > 0 ? `, ${failed.length} failed` : ''}`}
-          live
-        >
-          {failed.map(({ host, fault }) => (
-            <p key={host}>
-              {host}: {fault}
-            </p>
-          ))}
-        </Notice>
-      )}
+      <div ref={place} tabIndex={-1}>
+        {progress && (
+          <Notice
+            tone={failed.length > 0 ? 'warning' : isRunning ? 'calm' : 'good'}
+            title={`${progress.verb}: ${progress.done.length} of ${progress.all}${failed.length > 0 ? `, ${failed.length} failed` : ''}`}
+            live
+          >
+            {failed.map(({ host, fault }) => (
+              <p key={host}>
+                {host}: {fault}
+              </p>
+            ))}
+          </Notice>
+        )}
+      </div>
       {asked === 'extend' && (
         <ExtendDialog
           hosts={ending.map(({ host }) => host)}

@@ -73,6 +73,7 @@ export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isAc
             {words}
           </span>
         ))}
+        {row.maintenance && <span className={styles.own}>Maintenance</span>}
         {row.muted && <span className={styles.own}>Muted</span>}
         {!managed && <span className={styles.own}>Unmanaged</span>}
         <a

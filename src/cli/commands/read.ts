@@ -1,4 +1,7 @@
 import type { Command } from 'commander'
+import type { Health } from '../../client/bodies.ts'
+import type { DrawbridgeClient } from '../../client/client.ts'
+import { Refusal } from '../../client/refusal.ts'
 import { BADGE_GRAMMAR } from '../../model/badge.ts'
 import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, printAs, standardOutput } from '../../terminal/print.ts'
@@ -69,10 +72,26 @@ export function addHealth(program: Command): void {
 async function showHealth(host: string, options: OutputOptions): Promise<void> {
   const { healthLines } = await import('../views/status.ts')
   const api = await apiClient(options)
-  const health = await api.health(await namedHost(api, host))
+  const health = await healthOf(api, host)
   const exitCode = health.badge === 'RUNNING' ? EXIT.ok : EXIT.notWell
   const lines = (screen: Screen) => healthLines(health, screen, Date.now())
   await printAs({ body: health, names: [health.host], lines, exitCode }, formatOf(options))
+}
+
+/** Suggests the name that is most like an unknown one. */
+async function healthOf(api: DrawbridgeClient, text: string): Promise<Health> {
+  const host = await namedHost(api, text)
+  return api.health(host).catch(async (error: unknown) => {
+    if (!(error instanceof Refusal) || error.code !== 'host_not_found') throw error
+    const { nearestName } = await import('../../client/nearest-name.ts')
+    const { hosts } = await api.allHosts()
+    const nearest = nearestName(
+      host.toLowerCase(),
+      hosts.map((row) => row.host),
+    )
+    if (nearest === undefined) throw error
+    throw new Refusal({ ...error.problem, detail: `${error.problem.detail} Did you mean ${nearest}?` })
+  })
 }
 
 /** `drawbridge show HOST` without a configuration file: all that the service knows about a host. */
@@ -80,7 +99,7 @@ export async function showHost(host: string, options: OutputOptions): Promise<vo
   const { healthLines } = await import('../views/status.ts')
   const { planLines, runLines } = await import('../views/plan.ts')
   const api = await apiClient(options)
-  const health = await api.health(await namedHost(api, host))
+  const health = await healthOf(api, host)
   const plan = health.planId === undefined ? undefined : await api.getPlan(health.planId)
   const lines = (screen: Screen) => [
     ...healthLines(health, screen, Date.now()),

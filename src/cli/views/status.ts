@@ -14,6 +14,7 @@ export interface HostView {
   readonly planId?: string | undefined
   readonly owner?: string | undefined
   readonly note?: string | undefined
+  readonly maintenance?: boolean | undefined
   readonly muted?: MuteView | undefined
 }
 
@@ -75,7 +76,7 @@ function columnsAt(now: number, screen: Screen): Column<HostView>[] {
     { title: 'HOST', text: ({ host }) => host, flexible: true },
     {
       title: 'STATE',
-      text: ({ badge, muted }) => (muted ? `${badge} (muted)` : badge),
+      text: stateText,
       paint: (padded, { badge, muted }) => screen.paint(muted ? 'dim' : badgeTone(badge), padded),
     },
     {
@@ -104,6 +105,12 @@ function columnsAt(now: number, screen: Screen): Column<HostView>[] {
   ]
 }
 
+/** `RUNNING`, `RUNNING (maintenance)`, `DOWN (muted)`. */
+function stateText({ badge, maintenance, muted }: HostView): string {
+  const notes = [...(maintenance ? ['maintenance'] : []), ...(muted ? ['muted'] : [])]
+  return notes.length === 0 ? badge : `${badge} (${notes.join(', ')})`
+}
+
 /** Rounded down, so that 100% means no failed check. */
 const share = (part: number | null): string => (part === null ? '-' : `${Math.floor(part * 1000) / 10}%`)
 
@@ -127,7 +134,7 @@ export interface HealthView extends HostView {
 }
 
 export function healthLines(health: HealthView, screen: Screen, now: number): string[] {
-  const { host, badge, lastCheck, certificate, expiresAt, planId, owner, note, muted } = health
+  const { host, badge, lastCheck, certificate, expiresAt, planId, owner, note, maintenance, muted } = health
   return [
     `${screen.paint('strong', host)}  ${screen.paint(badgeTone(badge), badge)}`,
     ...pairs(
@@ -140,6 +147,7 @@ export function healthLines(health: HealthView, screen: Screen, now: number): st
         ...(expiresAt === null ? [] : ([['expires', until(expiresAt, now)]] as const)),
         ...(owner === undefined ? [] : ([['owner', owner]] as const)),
         ...(note === undefined ? [] : ([['note', note]] as const)),
+        ...(maintenance ? ([['maintenance', 'visitors get the maintenance page']] as const) : []),
         ...(muted ? ([['muted', muteText(muted, now)]] as const) : []),
       ],
       screen.columns,

@@ -44,6 +44,7 @@ export function hostRow(status: HostStatus, network: Network, at: number): HostR
     ...(planId !== null && network === 'internal' && { planId }),
     ...(status.port !== undefined && network === 'internal' && { port: status.port }),
     ...(isBlocked && network === 'internal' && { blocked: true }),
+    ...(status.inMaintenance && network === 'internal' && { maintenance: true }),
     ...(owner !== undefined && network === 'internal' && { owner }),
     ...(note !== undefined && network === 'internal' && { note }),
     ...(status.mute && network === 'internal' && { muted: muteBody(status.mute) }),

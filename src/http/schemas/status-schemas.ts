@@ -72,6 +72,11 @@ const ROW = {
         'True: a rollback failed, and no run can change the host until `drawbridge resolve`. Only internal callers see it.',
     }),
   ),
+  maintenance: Type.Optional(
+    Type.Boolean({
+      description: 'True: the edge answers visitors with the maintenance page. Only internal callers see it.',
+    }),
+  ),
   owner: Type.Optional(Type.String({ description: 'Who is responsible. Only internal callers see it.' })),
   note: Type.Optional(Type.String({ description: 'What the exposure is for. Only internal callers see it.' })),
   muted: Type.Optional(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { activityOf, matchingActivity } from '../../../web/activity/activity.ts'
+import { activityAddress, activityOf, matchingActivity } from '../../../web/activity/activity.ts'
 import type { HostRow } from '../../../web/api/hosts.ts'
 import { shifted } from '../../../web/api/strips.ts'
 import { wholeWay } from '../../../web/diagnosis/way.ts'
@@ -87,6 +87,15 @@ describe('the activity', () => {
     expect(titles({ outcome: 'refused' })).toEqual(['apply'])
     expect(titles({ search: 'B.TEST' })).toEqual(['host.badge'])
     expect(titles({ search: '10.0.0' })).toEqual(['apply'])
+  })
+
+  test('keeps its filters in the address', () => {
+    const filter = { search: 'a b', kind: 'event', outcome: 'ok' }
+    expect(activityAddress.write(filter)).toBe('?search=a+b&kind=event&outcome=ok')
+    expect(activityAddress.read(new URLSearchParams(activityAddress.write(filter)))).toEqual(filter)
+    const none = { search: '', kind: '', outcome: '' }
+    expect(activityAddress.write(none)).toBe('')
+    expect(activityAddress.read(new URLSearchParams('kind=constructor&outcome=maybe'))).toEqual(none)
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
 
 /** The accessible name of the focused element. */
 export const focused = (page: Page): Promise<string> =>
@@ -10,12 +11,34 @@ export const focused = (page: Page): Promise<string> =>
     return (element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent ?? '').trim()
   })
 
-const MOST_TABS = 60
+const MOST_TABS = 80
 
-export async function tabTo(page: Page, name: string): Promise<void> {
+/** Moves the focus to a control as a person does who has no mouse. The focus must be visible there. */
+export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   for (let tabs = 0; tabs < MOST_TABS; tabs += 1) {
-    if ((await focused(page)) === name) return
+    const here = await focused(page)
+    if (typeof name === 'string' ? here === name : name.test(here)) {
+      expect({ name, isVisible: await isFocusVisible(page) }).toEqual({ name, isVisible: true })
+      return
+    }
     await page.keyboard.press('Tab')
   }
   throw new Error(`${name} was not reached by ${MOST_TABS} tabs`)
 }
+
+export async function pressOn(page: Page, name: string | RegExp, key = 'Enter'): Promise<void> {
+  await tabTo(page, name)
+  await page.keyboard.press(key)
+}
+
+/** Whether the focused element or what frames it has a ring. An input can be hidden below a label that is drawn instead. */
+const isFocusVisible = (page: Page): Promise<boolean> =>
+  page.evaluate(() => {
+    const hasRing = (element: Element) => {
+      const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element)
+      return (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none'
+    }
+    const element = document.activeElement
+    const around = [element, element?.closest('label'), element?.closest('[role=row]'), element?.parentElement]
+    return around.some((one) => one && hasRing(one))
+  })

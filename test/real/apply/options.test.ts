@@ -277,10 +277,26 @@ describe('on the command line', () => {
     await command('maintenance', host(), 'on', '--retry-after', '10m')
     const { status, headers } = await visit()
     expect({ status, retryAfter: headers['retry-after'] }).toEqual({ status: 503, retryAfter: '600' })
+    expect(await command('status', '--search', host())).toMatch(/RUNNING \(maintenance\)/)
+    const row = async (from: 'internal' | 'public') =>
+      (await lab.call({ path: `/api/health?host=${host()}`, from })).body
+    expect((await row('internal')).maintenance).toBe(true)
+    expect(await row('public')).not.toHaveProperty('maintenance')
     await command('maintenance', host(), 'off')
+    expect(await command('status', '--search', host())).not.toContain('maintenance')
     expect(await visit()).toMatchObject({ status: 200 })
     expect(await visit({ bodyLength: 2_000 })).toMatchObject({ status: 413 })
     expect(await command('maintenance', host(), 'off')).toContain('is not under maintenance')
+  })
+
+  test('an unknown host gets the nearest name', async () => {
+    const environment = { DRAWBRIDGE_URL: lab.description.inside }
+    for (const about of ['status', 'show']) {
+      const { code, stderr } = await drawbridge([about, `x${host()}`], { environment })
+      expect([code, stderr.replaceAll(/\s+/g, ' ')]).toEqual([3, expect.stringContaining(`Did you mean ${host()}?`)])
+    }
+    const far = await drawbridge(['status', 'nothing-like-it.lab.test'], { environment })
+    expect([far.code, far.stderr]).toEqual([3, expect.not.stringContaining('Did you mean')])
   })
 
   test('maintenance of a host of another owner needs a word', async () => {

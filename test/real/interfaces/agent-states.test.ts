@@ -136,6 +136,21 @@ test('planned, then applied, replaced, extended, drifting, repaired, accepted', 
   expect(await everyTool(inside, next, host)).toEqual({ ...NOT_APPLIED, apply_plan: 'plan_stale' })
 }, 120_000)
 
+test('renewed, by its plan and by its host: another certificate each time', async () => {
+  const planId = await exposed('renewed', { tls: true })
+  const host = hostOf('renewed')
+  const renew = async (args: object) => {
+    const { certificate } = structured(await inside.use('renew_certificate', { ...args })) as { certificate?: unknown }
+    return certificate as { source: string; fingerprint: string }
+  }
+  const [first, second] = [await renew({ planId }), await renew({ host })]
+  expect([first.source, second.source]).toEqual(['issued', 'issued'])
+  expect(second.fingerprint).not.toBe(first.fingerprint)
+  expect(await outcome(inside, 'renew_certificate', { planId })).toBe('ok')
+  expect(await everyTool(inside, planId, host, ['apply_plan'])).toEqual({ apply_plan: 'plan_already_applied' })
+  expect(await outcome(inside, 'remove_exposure', { planId })).toBe('ok')
+})
+
 test('removed, expired before and after the apply', async () => {
   const removed = await exposed('gone')
   expect(await outcome(inside, 'remove_exposure', { planId: removed })).toBe('ok')
@@ -191,10 +206,18 @@ test('rolled back, busy and blocked', async () => {
     ...{ code: 'plan_busy', retryable: true, retryAfter: 5, holder: { planId: failed, action: 'apply' } },
     nextAction: expect.stringContaining('retryAfter'),
   })
+  // A change can be planned meanwhile. Its apply is told whose run it waits for and when to try again.
+  const changed = await planIdFor('held', { replaces: held, health: '/' })
+  expect(changed).toMatch(/^plan_/)
+  expect(errorOf(await inside.use('apply_plan', { planId: changed }))).toMatchObject({
+    ...{ code: 'plan_busy', retryable: true, retryAfter: 5, holder: { planId: failed, action: 'apply' } },
+    nextAction: expect.stringContaining('retryAfter'),
+  })
   const headers = { 'x-deploy-capability': await granted(lab, held, 'remove') }
   const byHttp = await lab.call({ path: '/api/deploy/remove', body: { planId: held }, headers })
   expect([byHttp.status, byHttp.headers['retry-after']]).toEqual([409, '5'])
   await withStore(lab, async (store) => lease && store.releaseLease(lease))
+  expect(await outcome(inside, 'apply_plan', { planId: changed })).toBe('ok')
 
   isToEdit = true
   const stuck = await planIdFor('edited', { port })

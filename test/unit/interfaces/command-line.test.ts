@@ -11,6 +11,7 @@ import { nextCommand } from '../../../src/cli/next-action.ts'
 import { likelyUrls } from '../../../src/cli/service-address.ts'
 import { fieldSentences } from '../../../src/cli/views/field-errors.ts'
 import type { Policy } from '../../../src/client/bodies.ts'
+import { nearestName } from '../../../src/client/nearest-name.ts'
 import { commandLine } from '../../../src/compose/command-line.ts'
 import { patternInWords } from '../../../src/http/guard/problem.ts'
 import { LLMS_TEXT } from '../../../src/http/routes/reference.ts'
@@ -31,6 +32,17 @@ describe('exit codes', () => {
     const exits = new Set(codes.map((code) => exitCodeOf({ code, retryable: ERRORS[code].retryable })))
     expect([...exits].toSorted()).toEqual([EXIT.refused, EXIT.notNow, EXIT.putBack, EXIT.blocked])
   })
+})
+
+test.each([
+  ['helo.lab.test', 'hello.lab.test'],
+  ['hello.lab.tset', 'hello.lab.test'],
+  ['shopp.lab.test', 'shop.lab.test'],
+  // Too far from every name, or so short that every short name is like it.
+  ['wiki.lab.test', undefined],
+  ['x.lab.test', undefined],
+])('the nearest name of %s is %s', (given, nearest) => {
+  expect(nearestName(given, ['hello.lab.test', 'shop.lab.test', 'y.lab.test'])).toBe(nearest)
 })
 
 const leaves = (command: Command): Command[] =>
