@@ -13,7 +13,6 @@ import { EdgeTrust, type SecretShelf } from '../edge/authority/trust.ts'
 import { type MetricSources, Metrics } from '../metrics/metrics.ts'
 import type { OperationSources } from '../metrics/operation-gauges.ts'
 import { formatEndpoint } from '../model/address.ts'
-import { Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import { Board } from '../monitor/board.ts'
 import { DebugLogWatch } from '../monitor/debug-log-watch.ts'
@@ -45,6 +44,7 @@ import type { DriftParts } from '../usecases/drift.ts'
 import { Exposer } from '../usecases/exposer.ts'
 import { Planner } from '../usecases/planner.ts'
 import { Plans } from '../usecases/plans.ts'
+import { adoptableSites, siteOn } from './adoption.ts'
 import { composeDiagnoser, composeDrift } from './diagnoser.ts'
 import { composeEdges, type EdgeAccesses } from './edges.ts'
 import { composeHttp } from './http.ts'
@@ -118,9 +118,9 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     },
     observe: composeObserver(config, {
       ...shared,
-      site: async (host) => edges.get(config.servers.primary)?.site?.(host),
+      site: (host) => siteOn(edges, config.servers.primary, host),
     }),
-    adoptable: () => adoptableOn(config, edges),
+    adoptable: () => adoptableSites(config, edges),
     plans,
     store,
     trail,
@@ -392,12 +392,3 @@ export function secretsOf({ adminTokenValue, store, zones, acme, webhooks }: Con
 }
 
 /** Reads hand-written sites of the Primary. Undefined where the configuration does not let them be adopted. */
-function adoptableOn({ adopt, servers }: Config, edges: EdgeAccesses) {
-  if (!adopt.enabled) return undefined
-  const site = edges.get(servers.primary)?.site
-  if (site) return site
-  throw new Problem(
-    'unavailable',
-    'Hand-written sites can be adopted only where the service itself changes the nginx of the Primary.',
-  )
-}

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { AgentSetting } from '../config/servers.ts'
-import { findSite } from '../edge/adopt/find-site.ts'
+import { findSite, targetAt } from '../edge/adopt/find-site.ts'
 import type { EdgeTrust } from '../edge/authority/trust.ts'
 import { CURRENT, parsePath } from '../edge/config/layout.ts'
 import { readEntry } from '../edge/config/read-entry.ts'
 import type { EntryRecord } from '../edge/config/render-lines.ts'
 import type { Listening } from '../edge/config/sockets.ts'
-import type { Edge, EdgeFile, EdgePreflight, EdgeView, EdgeVisitor } from '../edge/contract.ts'
+import type { Edge, EdgeFile, EdgePreflight, EdgeView, EdgeVisitor, SiteAnswer } from '../edge/contract.ts'
 import { PresentGeneration } from '../edge/generations/present.ts'
 import { localEdge } from '../edge/local.ts'
 import { edgePreflight } from '../edge/preflight.ts'
@@ -15,11 +15,10 @@ import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
 import { edgeReader } from '../edge/reading/edge-reader.ts'
 import { AgentClient } from '../edge/remote/agent-client.ts'
 import { remoteEdge } from '../edge/remote/remote-edge.ts'
-import { remotePreflight, remoteReader, remoteView, remoteVisitor } from '../edge/remote/remote-view.ts'
+import { remotePreflight, remoteReader, remoteSites, remoteView, remoteVisitor } from '../edge/remote/remote-view.ts'
 import type { EdgeSettings } from '../edge/settings.ts'
 import { edgeView } from '../edge/view.ts'
 import { edgeVisitor } from '../edge/visit/visitor.ts'
-import type { FoundSite } from '../model/options/adoption.ts'
 import type { EdgeEnvironment } from '../monitor/watched.ts'
 import type { EdgeLock } from '../runs/engine/edge-lock.ts'
 import type { Log } from '../runtime/log.ts'
@@ -32,8 +31,8 @@ interface EdgeAccess {
   readonly view: EdgeView
   readonly reader: EdgeReader<ServedMap>
   readonly preflight: EdgePreflight
-  /** The hand-written site of a host. Undefined where an agent owns the nginx. */
-  readonly site?: (host: string) => FoundSite | undefined
+  /** The hand-written site of a host. Rejects with an EdgeFault if it cannot be read. */
+  readonly site: (host: string) => Promise<SiteAnswer>
   readonly visitor: (limitMs: number) => EdgeVisitor
   readonly environment: Omit<EdgeEnvironment, 'addresses'>
   /** What its entries were rendered from. Undefined for one that this version would not write so. */
@@ -43,15 +42,14 @@ interface EdgeAccess {
 /** By the id of the server. */
 export type EdgeAccesses = ReadonlyMap<string, EdgeAccess>
 
+const targetsOf = (servers: Config['servers']) =>
+  servers.targets.map((server) => ({ server, address: servers.addresses[server] ?? '' }))
+
 /** What a hand-written site is judged by, from the configuration. */
 export const siteWorldOf = ({ servers, edge, options }: Pick<Config, 'servers' | 'edge' | 'options'>) => ({
   ports: edge,
   named: options,
-  serverAt: (address: string) => {
-    const isLoopback = address.startsWith('127.') || address === '::1'
-    const exact = servers.targets.find((id) => servers.addresses[id] === address)
-    return exact ?? (isLoopback ? servers.targets.find((id) => id === servers.primary) : undefined)
-  },
+  serverAt: targetAt(targetsOf(servers), servers.primary),
 })
 
 /** All edges of the configuration. Nothing is connected yet. */
@@ -87,7 +85,10 @@ function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldO
     view: edgeView(settings, reader),
     reader,
     preflight,
-    site: (host) => findSite(settings, host, world),
+    site: async (host) => {
+      const found = findSite(settings, host, world)
+      return found ? { kind: 'site', ...found } : { kind: 'none' }
+    },
     visitor: edgeVisitor,
     environment: {
       hostPath: (host) => present.whereIs(host).path,
@@ -115,6 +116,7 @@ function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAcc
     view,
     reader: remoteReader(client),
     preflight: remotePreflight(client),
+    site: remoteSites(client, targetsOf(config.servers)),
     visitor: (limitMs) => remoteVisitor(client, limitMs),
     environment: {
       hostPath: (host) =>

@@ -17,6 +17,8 @@ export interface EdgeAgentConfig {
     readonly addresses: readonly string[]
     readonly ports: readonly (readonly [number, number])[]
   }
+  /** Whether services may take hand-written sites of this nginx under management. */
+  readonly adopt: { readonly enabled: boolean }
   /** For services on this machine. */
   readonly socket: { readonly path: string; readonly group: string | undefined } | undefined
   /** For services on other machines. */
@@ -39,6 +41,7 @@ export const edgeAgentSchema = (folder: string) =>
       ports: Type.Array(value.portRange, { default: ['80', '443', '1024-65535'] }),
     }),
     options: namedFilesSchema(folder),
+    adopt: Type.Object({ enabled: value.truth(false) }),
     socket: Type.Optional(
       Type.Object({
         path: value.path(folder, 'the path of a unix socket'),

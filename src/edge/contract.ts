@@ -4,6 +4,7 @@ import { Fault } from '../model/errors.ts'
 import type { ErrorClass } from '../model/evidence.ts'
 import type { EntryOptions } from '../model/exposure.ts'
 import type { ServedName } from '../model/finding.ts'
+import type { FoundSite } from '../model/options/adoption.ts'
 import type { FileHash } from '../model/receipt.ts'
 import type { HostFence } from '../model/run.ts'
 
@@ -299,6 +300,9 @@ interface AnsweringBlock {
   readonly configPath: string
   readonly line: number
 }
+
+/** The hand-written site of a host. `off`: there is one, and the agent of the edge does not let it be adopted. */
+export type SiteAnswer = { readonly kind: 'none' | 'off' } | ({ readonly kind: 'site' } & FoundSite)
 
 /**
  * Read-only access to one nginx. It opens no file for writing, starts no program, and neither signals nor reloads nginx.

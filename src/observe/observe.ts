@@ -102,7 +102,6 @@ async function checkProxy({ edge, site }: ObserveParts, host: string, request: D
   if (found?.digest !== request.adopt.site || found.text !== request.adopt.text) return { kind: 'moved' }
   const isIts = fact.kind === 'taken' && found.blocks.some(({ file, line }) => file === fact.file && line === fact.line)
   if (fact.kind !== 'free' && !isIts) return fact
-  const { carried, lost, changed } = found.adoption
-  const named = ({ directive, sentence }: { directive: string; sentence: string }) => ({ directive, sentence })
-  return { kind: 'adopted', carried: carried.length, lost: lost.map(named), changed: changed.map(named) }
+  const { carried, lost, changed } = found
+  return { kind: 'adopted', carried, lost, changed }
 }

@@ -19,8 +19,8 @@ export interface PlannerParts {
   readonly settings: PlanSettings
   readonly planTtlSeconds: number
   readonly observe: Observe
-  /** Reads the hand-written site of a host on the Primary. Undefined where adopting is off; throws where no site can be read. */
-  readonly adoptable: () => ((host: string) => FoundSite | undefined) | undefined
+  /** Undefined where adopting is off. */
+  readonly adoptable: () => ReadSite | undefined
   readonly plans: Pick<Plans, 'find'>
   readonly store: Store
   readonly trail: AuditTrail
@@ -36,6 +36,9 @@ export type Observe = (
   own?: { readonly ownPlan: string; readonly kept?: readonly ZoneRecord[] | undefined },
 ) => Promise<Observation>
 
+/** Reads the hand-written site of a host on the Primary. Undefined if it has none. Rejects with a problem where none can be adopted. */
+type ReadSite = (host: string) => Promise<FoundSite | undefined>
+
 export interface AdoptionRequest {
   readonly host: string
   readonly health?: string
@@ -43,11 +46,6 @@ export interface AdoptionRequest {
   readonly owner?: string
   readonly note?: string
 }
-
-const named = ({ directive, sentence }: { readonly directive: string; readonly sentence: string }) => ({
-  directive,
-  sentence,
-})
 
 /** Makes plans: for a new exposure, for one that replaces another, and for a site that is adopted. */
 export class Planner {
@@ -111,18 +109,18 @@ export class Planner {
     const zone = host?.slice(host.indexOf('.') + 1) ?? ''
     if (!host || !this.#parts.settings.zones.has(zone))
       throw new Problem('zone_not_managed', 'The host is not directly below a zone that is managed here.')
-    const found = read(host)
+    const found = await read(host)
     if (!found)
       throw new Problem('host_not_found', `No hand-written server block of the Primary names ${host}.`, {
         nextAction: 'Expose the host with POST /api/deploy/plan.',
       })
-    const { backend, tls, options, lost, refused } = found.adoption
+    const { backend, tls, options, lost, refused } = found
     if (refused.length > 0 || !backend)
       throw new Problem(
         'site_not_adoptable',
         `An exposure cannot stand for the site of ${host}: ${refused[0]?.sentence}`,
         {
-          reasons: refused.map(named),
+          reasons: refused,
         },
       )
     if (lost.length > 0 && !acceptLoss)
@@ -130,7 +128,7 @@ export class Planner {
         'loss_not_accepted',
         `${lost.length} directives of the site of ${host} cannot be carried over.`,
         {
-          losses: lost.map(named),
+          losses: lost,
         },
       )
     const { digest: site, text } = found
@@ -139,12 +137,12 @@ export class Planner {
     return this.plan({ ...request, adopt: { site, text } }, caller)
   }
 
-  /** Throws if no site can be adopted now. */
+  /** Throws where adopting is off. */
   assertAdopting(): void {
     this.#siteReader()
   }
 
-  #siteReader(): (host: string) => FoundSite | undefined {
+  #siteReader(): ReadSite {
     const read = this.#parts.adoptable()
     if (read) return read
     throw new Problem('adopt_not_allowed', 'Adopting hand-written sites is off: adopt.enabled is false.')

@@ -19,7 +19,7 @@ export interface StarterParts {
   readonly store: Store
   readonly admission: Admission
   readonly runs: Runs
-  /** Throws if no site can be adopted now. */
+  /** Throws where adopting is off. */
   readonly assertAdopting: () => void
   /** Throws if this installation has no edge or no DNS key for the zone. */
   readonly assertEquipped: (zone: string) => void

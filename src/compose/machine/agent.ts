@@ -29,6 +29,7 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
   const agent = edgeAgent({
     settings,
     targets,
+    adopts: config.adopt.enabled,
     identity,
     version: VERSION,
     examine: (edge) => examine(edge, settings),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync } from 'node:fs'
-import type { FoundSite } from '../../model/options/adoption.ts'
+import type { FoundSite, NamedFinding } from '../../model/options/adoption.ts'
 import { EdgeFault } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { judgeSite, namesOf, type SiteWorld } from './judge-site.ts'
@@ -18,6 +18,15 @@ export interface SiteFile {
   readonly after: string
 }
 
+/** The deployment target at an address of a site. The loopback stands for the edge's own server, unless a target has that address. */
+export const targetAt =
+  (targets: readonly { readonly server: string; readonly address: string }[], own: string): SiteWorld['serverAt'] =>
+  (address) => {
+    const isLoopback = address.startsWith('127.') || address === '::1'
+    const exact = targets.find((target) => target.address === address)
+    return (exact ?? targets.find(({ server }) => isLoopback && server === own))?.server
+  }
+
 /** Covers the text of the server blocks of a host. */
 const textDigest = (blocks: readonly SiteDirective[]): string =>
   sha256(JSON.stringify(blocks.map(({ path, start, end }) => [path, readFileSync(path, 'utf8').slice(start, end)])))
@@ -31,19 +40,25 @@ export function findSite(
   const sites = sitesOfEdge(settings)
   const servers = serversOf(host, sites)
   if (servers.length === 0) return undefined
-  const adoption = judgeSite(host, servers, { ...world, upstreams: sites.upstreams })
+  const { carried, changed, lost, refused, ...site } = judgeSite(host, servers, {
+    ...world,
+    upstreams: sites.upstreams,
+  })
   const why = whyNotTakenOut(host, sites, settings.config)
-  const [first] = servers
-  const finding = { directive: 'server', file: first?.path ?? '', line: first?.line ?? 0 }
-  const refused = why === undefined ? adoption.refused : [...adoption.refused, { ...finding, sentence: why }]
-  const { backend, tls, options } = adoption
+  const { backend, tls, options } = site
   return {
-    adoption: { ...adoption, refused },
+    ...{ backend, tls, options },
+    carried: carried.length,
+    changed: changed.map(named),
+    lost: lost.map(named),
+    refused: [...refused.map(named), ...(why === undefined ? [] : [{ directive: 'server', sentence: why }])],
     text: textDigest(servers),
     digest: sha256(JSON.stringify([servers.map(treeOf), backend, tls, options])),
     blocks: servers.map(({ path, line }) => ({ file: path, line })),
   }
 }
+
+const named = ({ directive, sentence }: NamedFinding): NamedFinding => ({ directive, sentence })
 
 /**
  * What the files of a site are without it. Throws `change_invalid` if it cannot be taken out, and `changed_meanwhile` if its server

@@ -11,6 +11,7 @@ import { type Edge, EdgeFault, type EdgeFile } from '../contract.ts'
 import { hashOf } from '../files/files.ts'
 import type { PresentGeneration } from '../generations/present.ts'
 import { isForHost } from '../visit/ask.ts'
+import type { AgentSites } from './sites.ts'
 
 /** What entries of this edge may be proxied to. */
 export interface AllowedTargets {
@@ -24,6 +25,7 @@ interface AcceptanceParts {
   readonly targets: AllowedTargets
   readonly present: PresentGeneration
   readonly edge: Pick<Edge, 'releasedFiles'>
+  readonly sites: Pick<AgentSites, 'fault'>
 }
 
 const MOST_PAIRS_KNOWN = 200
@@ -47,9 +49,9 @@ export class Acceptance {
     const contents = new Map(files.map(({ path, content }) => [path, content]))
     for (const file of files) {
       const parsed = pathOf(file.path)
-      if (parsed.kind === 'adopted') throw refused(file.path, 'An agent leaves hand-written sites alone')
       if (parsed.kind === 'base') throw refused(file.path, 'The agent alone writes it')
-      if (parsed.kind === 'released' && file.link !== undefined) throw refused(file.path, 'It cannot be a link')
+      if ((parsed.kind === 'released' || parsed.kind === 'adopted') && file.link !== undefined)
+        throw refused(file.path, 'It cannot be a link')
       // Whether a link stood there before is checked when it is put back.
       if (file.content === null) continue
       const reason = await this.#fault(parsed, file.path, file.content, contents)
@@ -70,6 +72,8 @@ export class Acceptance {
         return this.#pairFault(parsed.id, contents)
       case 'released':
         return this.#releasedFault(parsed.host, path, content, contents)
+      case 'adopted':
+        return this.#parts.sites.fault(parsed.planId, content, contents)
       default:
         return 'The agent alone writes it'
     }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { formatEndpoint } from '../../model/address.ts'
 import { escapeText } from '../../model/escape-text.ts'
+import { isPlanId } from '../../model/exposure.ts'
 import type { AgentIdentity } from '../authority/agent-identity.ts'
 import { CURRENT, GENERATIONS, hostEntry, isHost, isSecret, parsePath } from '../config/layout.ts'
 import type { Listening, OwnSockets } from '../config/sockets.ts'
@@ -22,6 +23,7 @@ import { type Answered, type Asked, PROTOCOL, type Verb, type WireChange, type W
 import { Acceptance, type AllowedTargets } from './acceptance.ts'
 import { Changes } from './changes.ts'
 import { Looks } from './looks.ts'
+import { AgentSites } from './sites.ts'
 
 /** The message does not follow the rules of its verb. Nothing was done. */
 export class InvalidMessage extends Error {}
@@ -46,6 +48,8 @@ export interface Agent {
 interface AgentParts {
   readonly settings: EdgeSettings
   readonly targets: AllowedTargets
+  /** Whether services may adopt hand-written sites. */
+  readonly adopts: boolean
   readonly version: string
   /** What doctor finds on this machine. */
   readonly examine: (edge: Edge) => Promise<Answered<'examine'>>
@@ -66,7 +70,8 @@ export function edgeAgent(parts: AgentParts): Agent {
   const edge = localEdge(settings, { isOwner: true, listening, loaded: (since) => preflight.markLoaded(since) })
   const view = edgeView(settings, reader)
   const present = new PresentGeneration(settings.folder)
-  const acceptance = new Acceptance({ listening, targets, present, edge })
+  const sites = new AgentSites({ settings, edge, adopts: parts.adopts })
+  const acceptance = new Acceptance({ listening, targets, present, edge, sites })
   const changes = new Changes({ edge, acceptance, onUnexpected })
   const boot = randomBytes(16).toString('hex')
   const preparation = new Preparation(() => edge.prepare())
@@ -89,6 +94,8 @@ export function edgeAgent(parts: AgentParts): Agent {
       ...replacing(parts.identity),
       ...writing(edge, acceptance, preparation),
       ...standing(edge, present),
+      'find-site': async (asked) => sites.find({ ...asked, host: hostIn(asked.host) }),
+      'taken-out': ({ host, planId, expected }) => sites.takenOut(hostIn(host), planIn(planId), expected),
       ...looking(settings, { view, reader }),
       ...visiting(settings, { edge, view, reader }),
     },
@@ -293,6 +300,11 @@ const WILDCARDS = ['*', '0.0.0.0', '::']
 function hostIn(host: string): string {
   if (isHost(host)) return host
   throw new InvalidMessage(`${escapeText(host.slice(0, 253))} is not a host.`)
+}
+
+function planIn(planId: string): string {
+  if (isPlanId(planId)) return planId
+  throw new InvalidMessage('That is not the id of a plan.')
 }
 
 /** The path goes into a request line. */

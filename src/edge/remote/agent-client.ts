@@ -50,6 +50,9 @@ const CONNECT_MS = 2_000
 /** The sentence of a message whose answer did not come: nobody knows whether the agent has got it. */
 export class NoAnswer extends EdgeFault {}
 
+/** The agent is of a version that does not know the message. */
+export class UnknownVerb extends EdgeFault {}
+
 /** Speaks with one agent. It believes nothing that is not in the form of its verb. */
 export class AgentClient {
   readonly server: string
@@ -181,6 +184,7 @@ export class AgentClient {
       isSent = true
       if (statusCode === 200) return await read(body)
       const text = await textOf(body, 64 * 1024)
+      if (statusCode === 404) throw this.#tooOld(verb)
       throw this.#foreign(`refused a message (${statusCode}, ${verb}): ${errorIn(text)}`)
     } catch (error) {
       signal?.throwIfAborted()
@@ -202,6 +206,12 @@ export class AgentClient {
 
   #foreign(what: string): EdgeFault {
     return new EdgeFault('unavailable', `The agent of edge ${this.#parts.server} ${what}.`)
+  }
+
+  #tooOld(verb: Verb): EdgeFault {
+    const { server } = this.#parts
+    const version = escaped(this.#last?.version ?? 'unknown')
+    return new UnknownVerb('unavailable', `The agent of edge ${server}, version ${version}, does not know "${verb}".`)
   }
 
   #unintelligible(verb: Verb): EdgeFault {

@@ -31,8 +31,8 @@ export function remoteEdge(client: AgentClient): Edge {
       if (!isHost(host)) throw new Error(`${escapeText(host)} is not a valid host name.`)
       return removals(host, [], null)
     },
-    // An agent takes no site out of its files: the service could be in the hands of somebody else.
-    takenOut: async () => [],
+    takenOut: (host, planId, expected) =>
+      client.call('taken-out', { host, planId, ...(expected !== undefined && { expected }) }),
     unusedCertificates: async () => (await client.call('unused-certificates', {})).map(absent),
     releasedFiles: (host, certificate) =>
       client.call('released', { host, ...(certificate && { certificate: { ...certificate } }) }),

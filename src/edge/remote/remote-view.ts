@@ -1,12 +1,13 @@
+import { areCanonical } from '../../model/options/read-options.ts'
 import { sharedNextRun } from '../../primitives/shared-run.ts'
 import { Slices } from '../../primitives/slices.ts'
-import type { EdgePreflight, EdgeView, EdgeVisitor } from '../contract.ts'
+import { EdgeFault, type EdgePreflight, type EdgeView, type EdgeVisitor, type SiteAnswer } from '../contract.ts'
 import type { EdgeReader, ServedMap } from '../reading/contract.ts'
 import { NO_HOSTS, type ServedList, withChanges } from '../reading/served-list.ts'
 import { askEdge } from '../visit/ask.ts'
 import { tlsHandshake } from '../visit/handshake.ts'
 import { edgeVisitor } from '../visit/visitor.ts'
-import type { WireLook } from '../wire/verbs.ts'
+import type { Asked, WireLook } from '../wire/verbs.ts'
 import type { AgentClient } from './agent-client.ts'
 import { isAway, questionOf } from './remote-edge.ts'
 
@@ -47,6 +48,16 @@ export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
     newestErrorClass: (host, since) => client.call('newest-error', { host, since }),
   }
 }
+
+/** The hand-written site of a host, which the agent judges. `targets`: the deployment targets, which it does not know. */
+export const remoteSites =
+  (client: AgentClient, targets: Asked<'find-site'>['targets']) =>
+  async (host: string): Promise<SiteAnswer> => {
+    const answer = await client.call('find-site', { host, targets })
+    if (answer.kind === 'site' && answer.options !== undefined && !areCanonical(answer.options))
+      throw new EdgeFault('unavailable', `The agent of edge ${client.server} gave options that are none.`)
+    return answer
+  }
 
 export const remotePreflight = (client: AgentClient): EdgePreflight => ({
   check: (host, tls) => client.call('preflight', { host, tls }).catch(() => ({ kind: 'unknown' })),

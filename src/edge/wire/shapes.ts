@@ -8,24 +8,24 @@ import { EDGE_POINTS } from '../contract.ts'
 export const closed = <Members extends TProperties>(members: Members) =>
   Type.Object(members, { additionalProperties: false })
 
-const text = (longest: number) => Type.String({ maxLength: longest })
+export const text = (longest: number) => Type.String({ maxLength: longest })
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-const oneOf = <const T extends readonly string[]>(values: T) =>
+export const oneOf = <const T extends readonly string[]>(values: T) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values] })
 
 /** A configuration of tens of thousands of hosts changes in one generation. */
 const MOST_FILES = 500_000
-const list = <T extends TSchema>(schema: T, most = MOST_FILES) => Type.Array(schema, { maxItems: most })
+export const list = <T extends TSchema>(schema: T, most = MOST_FILES) => Type.Array(schema, { maxItems: most })
 
 const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const Milliseconds = Type.Integer({ minimum: 0, maximum: 600_000 })
-const Sentence = text(4_096)
-const SystemPath = text(4_096)
-const Line = Type.Integer({ minimum: 0 })
+export const Sentence = text(4_096)
+export const SystemPath = text(4_096)
+export const Line = Type.Integer({ minimum: 0 })
 
 export const Host = text(253)
-const Port = Type.Integer({ minimum: 1, maximum: 65_535 })
-const Address = text(45)
+export const Port = Type.Integer({ minimum: 1, maximum: 65_535 })
+export const Address = text(45)
 const Endpoint = closed({ address: Address, port: Port })
 const Socket = closed({ address: Address, isShared: Type.Boolean() })
 const Place = closed({ address: Address, port: Port, tls: Type.Boolean() })

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import * as shape from './shapes.ts'
+import { SiteAnswer, SiteQuestion, TakenOut } from './site-shapes.ts'
 
 /** What the two sides must have in common. A change of a shape that the other side refuses needs a new number. */
 export const PROTOCOL = 1
@@ -58,6 +59,11 @@ export const VERBS = {
     asked: 256 * 1024,
     answered: 4 * 1024 * 1024,
   }),
+
+  /** The hand-written site of a host, as it would be adopted. An older agent knows neither this verb nor the next. */
+  'find-site': verb(SiteQuestion, SiteAnswer, { answered: 16 * 1024 * 1024 }),
+  /** The record by which a change takes that site out of its files. */
+  'taken-out': verb(TakenOut, shape.EdgeFiles, { answered: 4 * 1024 * 1024 }),
 
   fence: verb(shape.Fences, Nothing, { asked: large }),
   /** Answered with lines of `ChangeLine`. */

@@ -31,9 +31,16 @@ export interface Adoption {
   readonly refused: readonly SiteFinding[]
 }
 
-/** A hand-written site of a host, as it would be adopted. */
-export interface FoundSite {
-  readonly adoption: Adoption
+/** What callers of the API and of an agent are told of a directive. */
+export type NamedFinding = Pick<SiteFinding, 'directive' | 'sentence'>
+
+/** A hand-written site of a host, as it would be adopted. Only the command on the edge itself tells more of its directives. */
+export interface FoundSite extends Pick<Adoption, 'backend' | 'tls' | 'options'> {
+  /** The number of directives that the exposure says as the site does. */
+  readonly carried: number
+  readonly changed: readonly NamedFinding[]
+  readonly lost: readonly NamedFinding[]
+  readonly refused: readonly NamedFinding[]
   /** Covers everything that the site says, with what it includes. */
   readonly digest: string
   /** Covers the text of its server blocks. */

@@ -223,7 +223,8 @@ async function takenOut(edge: Edge, { plan, primary }: StepContext): Promise<rea
   const { adopt } = plan.request
   if (!adopt) return []
   return edge.takenOut(plan.host, plan.planId, edge === primary ? adopt.text : undefined).catch((error: unknown) => {
-    if (!(error instanceof EdgeFault) || error.kind !== 'changed_meanwhile') throw error
+    // A site that cannot be taken out now could be when the plan was made.
+    if (!(error instanceof EdgeFault) || !['changed_meanwhile', 'change_invalid'].includes(error.kind)) throw error
     throw new StepFault(error.message, { untouched: true, code: 'plan_stale', cause: error })
   })
 }

@@ -1,21 +1,39 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
 import { launcher } from '../../../lab/checkout.ts'
 import { labEdge } from '../../../lab/nginx.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
+import { includeSites, siteFile, writeSites } from '../../support/edge/sites/written-sites.ts'
 import type { LabAgents } from '../../support/lab/agents.ts'
 import { hasEntry } from '../../support/lab/entry-file.ts'
-import { applied, granted, invariants, planned, runWhenReached } from '../../support/lab/exposure.ts'
+import {
+  applied,
+  expected,
+  granted,
+  invariants,
+  planned,
+  run,
+  runWhenReached,
+  runWith,
+} from '../../support/lab/exposure.ts'
 import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
+import { startLoad } from '../../support/lab/load.ts'
+import { until } from '../../support/until.ts'
 
 let lab: TestLab
 let agents: LabAgents
 
 beforeAll(async () => {
-  ;({ lab, agents } = await startWithAgents())
+  ;({ lab, agents } = await startWithAgents(
+    { configure: (config) => ({ ...config, adopt: { enabled: true } }) },
+    { adjust: (config) => ({ ...config, adopt: { enabled: true } }) },
+  ))
+  await includeSites(lab)
 }, 120_000)
 afterAll(() => lab?.stop(), 60_000)
 
@@ -88,3 +106,67 @@ test('an agent that is started again goes on where it was', { timeout: 90_000 },
   expect(hasEntry(lab.description.edges.primary, host)).toBe(true)
   expect(readFileSync(lab.description.log, 'utf8')).not.toContain('"level":"fatal"')
 })
+
+const plannedAdoption = (host: string) =>
+  lab.call({ path: '/api/deploy/plan/adopt', body: { host, health: '/healthz' } })
+
+/** Writes the edge.yaml of an agent again, and starts the agent with it. */
+async function restartedWith(server: '23' | '73', adopt: Record<string, unknown> | undefined): Promise<void> {
+  const { configFile } = agentOf(server)
+  const { adopt: _, ...config } = parse(readFileSync(configFile, 'utf8'))
+  writeFileSync(configFile, stringify({ ...config, ...(adopt && { adopt }) }))
+  await agentOf(server).kill()
+}
+
+test('a site behind agents is adopted on both edges and released, and no request fails', {
+  timeout: 120_000,
+}, async () => {
+  const host = `adopted.${lab.description.zone}`
+  const { primary, secondary } = lab.description.edges
+  const [texts] = await writeSites(lab, [{ host, style: 3 }])
+  const load = startLoad(primary, host, '/healthz', { tls: true, perSecond: 50 })
+  const plan = expected(await plannedAdoption(host), 201)
+  const capability = await granted(lab, plan.planId, 'adopt')
+  expected(await runWith(lab, capability, plan.planId, 'apply'), 200)
+  for (const edge of [primary, secondary]) {
+    await until(
+      'the site is out of its file',
+      async () => !readFileSync(siteFile(edge, host), 'utf8').includes('server {'),
+    )
+    const kept = join(`${edge.folder}-adopted`, plan.planId, '0.before')
+    expect(readFileSync(kept, 'utf8')).toBe(texts?.[edge.server])
+    await until('the entry answers', async () => hasEntry(edge, host))
+  }
+  expected(await run(lab, plan.planId, 'release'), 200)
+  const { served, failures } = await load.stop()
+  expect(failures).toEqual([])
+  expect(served).toBeGreaterThan(0)
+})
+
+test.each(['23', '73'] as const)(
+  'the agent of edge %s that does not allow it keeps its site',
+  {
+    timeout: 120_000,
+  },
+  async (server) => {
+    const host = `closed${server}.${lab.description.zone}`
+    const [texts] = await writeSites(lab, [{ host, style: 0 }])
+    const { planId } = expected(await plannedAdoption(host), 201)
+    await restartedWith(server, undefined)
+    const refusal = await plannedAdoption(host)
+    expect([refusal.status, refusal.body.code]).toEqual([403, 'adopt_not_allowed'])
+    expect(refusal.body.detail).toBe(`The agent of edge ${server} does not let sites be adopted.`)
+    expect(refusal.body.nextAction).toContain(
+      `On the machine of edge ${server}, set adopt.enabled to true in edge.yaml`,
+    )
+    // The plan that was made before is not carried out against the will of the edge, either.
+    const late = await runWith(lab, await granted(lab, planId, 'adopt'), planId, 'apply')
+    const edge = Object.values(lab.description.edges).find((each) => each.server === server)
+    if (server === '23') {
+      expect([403, 409]).toContain(late.status)
+      expect(['adopt_not_allowed', 'plan_stale']).toContain(late.body.code)
+    }
+    expect(edge && readFileSync(siteFile(edge, host), 'utf8')).toBe(texts?.[server])
+    await restartedWith(server, { enabled: true })
+  },
+)

@@ -1,19 +1,17 @@
-import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
-import type { EdgeDescription } from '../../../lab/description.ts'
-import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
+import type { ServiceConfig } from '../../../lab/service-config.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
-import { updateZone } from '../../support/dns/lab-dns.ts'
 import { zoneRecords } from '../../support/dns/zone-transfer.ts'
-import { makeCertificate } from '../../support/edge/openssl.ts'
 import { answersOf } from '../../support/edge/sites/questions.ts'
 import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
+import { includeSites, siteFile, type WantedSite, writeSites } from '../../support/edge/sites/written-sites.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
 import { expected, granted, planOf, run, runWith } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { startTestLab, startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { onTerminal } from '../../support/programs/pseudo-terminal.ts'
@@ -24,71 +22,21 @@ vi.setConfig({ testTimeout: 120_000 })
 /** Hand-written sites of a real nginx are taken under management and given back while visitors ask them. */
 let lab: TestLab
 beforeAll(async () => {
-  lab = await startTestLab({
-    configure: (config) => ({ ...config, adopt: { enabled: true } }),
+  const options = {
+    configure: (config: ServiceConfig) => ({ ...config, adopt: { enabled: true } }),
     deathsAllowed: Number.POSITIVE_INFINITY,
-  })
-  const at = (name: string) => join(lab.state, 'certificates', name)
-  await makeCertificate({ certificate: at('wildcard.pem'), key: at('wildcard.key'), names: ['DNS:*.lab.test'] })
-  for (const edge of Object.values(lab.description.edges)) {
-    const folder = dirname(edge.config)
-    for (const name of ['available', 'enabled']) mkdirSync(join(folder, name))
-    const main = readFileSync(edge.config, 'utf8')
-    writeFileSync(
-      edge.config,
-      main.replace('  include drawbridge', `  include ${folder}/enabled/*;\n  include drawbridge`),
-    )
   }
+  lab = await (process.env.DRAWBRIDGE_TEST_AGENTS === undefined
+    ? startTestLab(options)
+    : startWithAgents(options, { adjust: (edge) => ({ ...edge, adopt: { enabled: true } }) }).then((one) => one.lab))
+  await includeSites(lab)
 })
 afterAll(() => lab?.stop())
 
 const primary = () => lab.description.edges.primary
-const backend = () => {
-  const found = lab.description.backends.find(({ server }) => server === '25')
-  if (!found) throw new Error('The lab has no backend on server 25.')
-  return found
-}
-const fileOf = (edge: EdgeDescription, host: string) => join(dirname(edge.config), 'available', host)
-
-interface Wanted {
-  readonly host: string
-  readonly style: number
-}
-
-/** Writes sites on both edges, as links in `enabled`, and waits until they are served. Resolves with the texts by edge. */
-async function writtenAll(sites: readonly Wanted[]): Promise<Record<string, string>[]> {
-  const { address, port } = backend()
-  const at = (name: string) => join(lab.state, 'certificates', name)
-  const files = { backend: `${address}:${port}`, certificateFile: at('wildcard.pem'), keyFile: at('wildcard.key') }
-  const texts = sites.map((): Record<string, string> => ({}))
-  for (const edge of Object.values(lab.description.edges)) {
-    for (const [index, { host, style }] of sites.entries()) {
-      const { http, https } = edge
-      const text = SITE_STYLES[style]?.text({ host, http, https, ...files }) ?? ''
-      // The servers of Drawbridge listen on the address of the edge, which nginx prefers. Both edges are on one machine.
-      const own = text.replaceAll(/listen (\d+)/g, `listen ${edge.address}:$1`).replaceAll(/ *listen \[::\].*\n/g, '')
-      Object.assign(texts[index] ?? {}, { [edge.server]: own })
-      writeFileSync(fileOf(edge, host), own)
-      symlinkSync(join('..', 'available', host), join(dirname(edge.config), 'enabled', host))
-    }
-    process.kill(masterPid(edge.pidFile) ?? 0, 'SIGHUP')
-    // A worker of before may answer a while longer.
-    for (const { host, style } of sites) {
-      let inARow = 0
-      const good = SITE_STYLES[style]?.tls ? 301 : 200
-      await until(`${host} is served`, async () => {
-        inARow = (await visit(edge, { host, path: '/healthz' })).status === good ? inARow + 1 : 0
-        return inARow === 20
-      })
-    }
-  }
-  updateZone(lab, ...sites.map(({ host }) => `update add ${host} 77 A 192.0.2.7`))
-  return texts
-}
-
 async function written(subdomain: string, style = 0) {
   const host = `${subdomain}.lab.test`
-  const [texts = {}] = await writtenAll([{ host, style }])
+  const [texts = {}] = await writeSites(lab, [{ host, style }])
   return { host, texts, text: texts[primary().server] ?? '' }
 }
 
@@ -115,7 +63,7 @@ test('a site is adopted, removed from its file, and released, and no request fai
   for (const edge of Object.values(lab.description.edges))
     await until(
       'the site is out of its file',
-      async () => !readFileSync(fileOf(edge, host), 'utf8').includes('server {'),
+      async () => !readFileSync(siteFile(edge, host), 'utf8').includes('server {'),
     )
   expect(await recordsOf(host)).toHaveLength(2)
   const [kept] = [readFileSync(join(`${primary().folder}-adopted`, plan.planId, '0.before'), 'utf8')]
@@ -140,10 +88,10 @@ test('a removal takes the host off the air, and the records that were there stay
 test('a site that was edited after the plan is left alone', async () => {
   const { host, text } = await written('moved')
   const { planId } = expected(await planned(host), 201)
-  writeFileSync(fileOf(primary(), host), `${text.replace('location / {', 'location / { client_max_body_size 3m;')}`)
+  writeFileSync(siteFile(primary(), host), `${text.replace('location / {', 'location / { client_max_body_size 3m;')}`)
   const answer = await adopted(planId)
   expect([answer.status, answer.body.code]).toEqual([409, 'plan_stale'])
-  expect(readFileSync(fileOf(primary(), host), 'utf8')).toContain('client_max_body_size 3m;')
+  expect(readFileSync(siteFile(primary(), host), 'utf8')).toContain('client_max_body_size 3m;')
   const again = expected(await planned(host), 201)
   expect(again.request.options).toEqual({ maxBody: '3m' })
 })
@@ -187,7 +135,7 @@ test('a person sees what becomes of a site, declines, and adopts it with one com
   expect(declined).toContain(`Adopt ${host}? [y/N]`)
   expect(declined).toContain('Nothing was changed.')
   expect(declined).toContain('code 8')
-  expect(readFileSync(fileOf(primary(), host), 'utf8')).toBe(text)
+  expect(readFileSync(siteFile(primary(), host), 'utf8')).toBe(text)
 
   const load = startLoad(primary(), host, '/healthz', { perSecond: 50 })
   const adoptedNow = await typed(act, 'y\n')
@@ -196,7 +144,7 @@ test('a person sees what becomes of a site, declines, and adopts it with one com
   expect(adoptedNow).toContain(`Adopted: http://${host}`)
   expect(adoptedNow).toContain('code 0')
   expect(failures).toEqual([])
-  expect(readFileSync(fileOf(primary(), host), 'utf8')).not.toContain('server {')
+  expect(readFileSync(siteFile(primary(), host), 'utf8')).not.toContain('server {')
   const again = await typed(act, 'y\n')
   expect(again).toContain('host_not_found')
   expect(again).toContain('code 3')
@@ -222,7 +170,7 @@ test('a script adopts with --yes, and apply takes a plan that adopts', async () 
 
 test('a site that no exposure can stand for is refused with its reasons, and stays', async () => {
   const { host } = await written('files')
-  const file = fileOf(primary(), host)
+  const file = siteFile(primary(), host)
   const text = `server {\n  listen ${primary().address}:${primary().http};\n  server_name ${host};\n  root /srv;\n}\n`
   writeFileSync(file, text)
   const enabled = join(dirname(primary().config), 'enabled', host)
@@ -257,14 +205,14 @@ test('nobody without the capability is told whether a host is as its plan says',
 })
 
 /** Ten styles six times, or the two styles of HTTPS that are written most often. */
-const MANY: readonly Wanted[] = process.env.CAMPAIGN
+const MANY: readonly WantedSite[] = process.env.CAMPAIGN
   ? Array.from({ length: 60 }, (_, index) => ({ host: `many${index}.lab.test`, style: index % SITE_STYLES.length }))
   : [2, 3].map((style) => ({ host: `many${style}.lab.test`, style }))
 
 test(`${MANY.length} sites are adopted and released under load, and answer as before`, {
   timeout: 900_000,
 }, async () => {
-  await writtenAll(MANY)
+  await writeSites(lab, MANY)
   const edges = Object.values(lab.description.edges)
   const sites = MANY.map((site) => ({ ...site, tls: SITE_STYLES[site.style]?.tls === true }))
   const table = async () => {
@@ -332,7 +280,10 @@ test.each(POINTS)('a kill at %s leaves the site adopted or exactly as it was', a
   const { state } = await planOf(lab, planId)
   for (const edge of Object.values(lab.description.edges)) {
     if (state === 'rolled_back')
-      await until('the file is as it was', async () => readFileSync(fileOf(edge, host), 'utf8') === texts[edge.server])
+      await until(
+        'the file is as it was',
+        async () => readFileSync(siteFile(edge, host), 'utf8') === texts[edge.server],
+      )
     expect((await visit(edge, { host, path: '/healthz' })).status).toBe(200)
   }
   expect((await recordsOf(host)).length).toBe(state === 'applied' ? 2 : 1)

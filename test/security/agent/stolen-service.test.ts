@@ -1,6 +1,6 @@
-import { createPrivateKey, createPublicKey, randomBytes, X509Certificate } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, randomBytes, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newKey } from '../../../src/edge/authority/authority.ts'
 import { issueCertificate } from '../../../src/edge/authority/certificate.ts'
@@ -8,6 +8,7 @@ import { renderCertificate } from '../../../src/edge/config/render-certificate.t
 import { recordOf, renderLines } from '../../../src/edge/config/render-lines.ts'
 import { renderSite } from '../../../src/edge/config/render-site.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
+import { includeSites, siteFile, writeSites } from '../../support/edge/sites/written-sites.ts'
 import { askAgent, type LabAgents, startAgents } from '../../support/lab/agents.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 
@@ -25,7 +26,11 @@ beforeAll(async () => {
   snippet = join(lab.state, 'ours.conf')
   writeFileSync(snippet, '# Nothing.\n')
   agents = await startAgents(lab, {
-    adjust: (config) => ({ ...config, options: { snippets: { ours: snippet } } }),
+    adjust: (config) => ({
+      ...config,
+      options: { snippets: { ours: snippet } },
+      adopt: { enabled: config.server === '23' },
+    }),
   })
   socket = agents.agents['23']?.socket ?? ''
   backend = lab.description.backends[0]?.address ?? ''
@@ -75,8 +80,8 @@ const changeOf = (files: readonly Sent[], more: Record<string, unknown> = {}) =>
 })
 
 /** The last line of the answer. */
-async function changed(message: unknown): Promise<unknown> {
-  const { status, body } = await askAgent(socket, 'change', message)
+async function changed(message: unknown, at = socket): Promise<unknown> {
+  const { status, body } = await askAgent(at, 'change', message)
   return status === 200 ? (JSON.parse(body.trim().split('\n').at(-1) ?? '') as { verdict: unknown }).verdict : status
 }
 
@@ -243,6 +248,71 @@ describe('messages', () => {
     const own = { address: lab.description.edges.primary.address, port: lab.description.edges.primary.http }
     for (const path of ['/\r\nHost: evil', '/ HTTP/1.1\r\n\r\n', 'http://evil/', '/a b'])
       expect((await askAgent(socket, 'visit', { ...visit, path, listenAddress: own })).status).toBe(400)
+  })
+})
+
+describe('hand-written sites', () => {
+  const SITE = 'kept.lab.test'
+  const entry = () => ({ path: `entries/${SITE}`, content: linesOf(SITE) })
+  const record = (content: string | null, planId = PLAN) => ({ path: `adopted/${planId}`, content })
+  let file: string
+
+  beforeAll(async () => {
+    await includeSites(lab)
+    await writeSites(lab, [{ host: SITE, style: 0 }])
+    file = siteFile(lab.description.edges.primary, SITE)
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace('location / {', 'location / { proxy_set_header X-Key s3cret;'))
+  }, 60_000)
+
+  const ownRecord = async (): Promise<string> => {
+    const { body } = await askAgent(socket, 'taken-out', { host: SITE, planId: PLAN })
+    return JSON.parse(body).answer[0].content
+  }
+
+  test('what they say is not told, only the names of directives', async () => {
+    const { body } = await askAgent(socket, 'find-site', { host: SITE, targets: [] })
+    expect(JSON.parse(body).answer).toMatchObject({ kind: 'site', lost: [{ directive: 'proxy_set_header' }] })
+    expect(body).not.toContain('s3cret')
+    expect(await ownRecord()).not.toContain('s3cret')
+  })
+
+  test('none is taken away without an entry in its place, and no other file is', async () => {
+    const [before, text] = [generation(), readFileSync(file, 'utf8')]
+    const own = await ownRecord()
+    const records = [
+      [record(own)],
+      [record(own), { path: `entries/${HOST}`, content: linesOf() }],
+      [record(own), { path: `entries/${SITE}`, content: null }],
+      [record(own.replace(file, lab.description.edges.primary.config)), entry()],
+      [record(own.replace(SITE, HOST)), entry()],
+      [record('{"host":"../x"}'), entry()],
+      [record('{'), entry()],
+    ]
+    for (const files of records) expect(await changed(changeOf(files))).toEqual(refusedAs('change_invalid'))
+    for (const planId of ['../x', 'plan_', `${PLAN}/..`])
+      expect((await askAgent(socket, 'taken-out', { host: SITE, planId })).status).toBe(400)
+    expect([generation(), readFileSync(file, 'utf8')]).toEqual([before, text])
+  })
+
+  test('an edge whose own configuration does not allow it keeps them', async () => {
+    const closed = agents.agents['73']?.socket ?? ''
+    const kept = siteFile(lab.description.edges.secondary, SITE)
+    const text = readFileSync(kept, 'utf8')
+    const found = await askAgent(closed, 'find-site', { host: SITE, targets: [] })
+    expect(JSON.parse(found.body)).toEqual({ answer: { kind: 'off' } })
+    const taken = await askAgent(closed, 'taken-out', { host: SITE, planId: PLAN })
+    expect(JSON.parse(taken.body)).toMatchObject({ fault: { kind: 'change_invalid' } })
+    const hash = (of: string) => `sha256:${createHash('sha256').update(of).digest('hex')}`
+    const after = `# ${SITE} is managed by Drawbridge. Nothing else was in this file.\n`
+    const included = [join(dirname(lab.description.edges.secondary.config), 'enabled', SITE)]
+    const made = JSON.stringify(
+      { host: SITE, files: [{ file: kept, included, before: hash(text), after: hash(after) }] },
+      null,
+      2,
+    )
+    expect(await changed(changeOf([record(made), entry()]), closed)).toEqual(refusedAs('change_invalid'))
+    expect(readFileSync(kept, 'utf8')).toBe(text)
   })
 })
 

@@ -1,0 +1,95 @@
+import type { NamedFinding } from '../../model/options/adoption.ts'
+import { findSite, targetAt } from '../adopt/find-site.ts'
+import { adoptedFile, blockFile, isHost, linesFile } from '../config/layout.ts'
+import { type Edge, EdgeFault, type EdgeFile } from '../contract.ts'
+import type { EdgeSettings } from '../settings.ts'
+import { LONGEST_DIRECTIVE, MOST_FINDINGS } from '../wire/site-shapes.ts'
+import type { Answered, Asked } from '../wire/verbs.ts'
+
+interface SitesParts {
+  readonly settings: EdgeSettings
+  readonly edge: Pick<Edge, 'takenOut' | 'hashFiles'>
+  /** Whether edge.yaml lets hand-written sites be adopted. */
+  readonly adopts: boolean
+}
+
+/** The hand-written sites of an edge that services may take under management. Closed unless edge.yaml says otherwise. */
+export class AgentSites {
+  readonly #parts: SitesParts
+
+  constructor(parts: SitesParts) {
+    this.#parts = parts
+  }
+
+  find({ host, targets }: Asked<'find-site'>): Answered<'find-site'> {
+    const { settings, adopts } = this.#parts
+    const { ports, named, server } = settings
+    const site = findSite(settings, host, { ports, named, serverAt: targetAt(targets, server) })
+    if (!site) return { kind: 'none' }
+    if (!adopts) return { kind: 'off' }
+    const { backend, tls, options, carried, digest, text } = site
+    return {
+      kind: 'site',
+      ...(backend && { backend: { ...backend } }),
+      tls,
+      ...(options && { options: JSON.parse(JSON.stringify(options)) }),
+      carried,
+      changed: bounded(site.changed),
+      lost: bounded(site.lost),
+      refused: bounded(site.refused),
+      digest,
+      text,
+      blocks: site.blocks.slice(0, MOST_FINDINGS).map(({ file, line }) => ({ file, line })),
+    }
+  }
+
+  /** What a plan has taken out stays known, also when adopting was turned off since: an undo needs it. */
+  async takenOut(host: string, planId: string, expected?: string): Promise<readonly EdgeFile[]> {
+    const { edge, settings } = this.#parts
+    const records = await edge.takenOut(host, planId, expected)
+    if (records.length > 0 && !(await this.#mayTake(planId)))
+      throw new EdgeFault('change_invalid', `The site of ${host} stays. ${offOn(settings.server)}`)
+    return records
+  }
+
+  /**
+   * What is wrong with a record that a service sends. It must be the one that this edge makes of the site that stands there, and the
+   * same change must bring an entry of the host: nobody may take a site away with nothing in its place.
+   */
+  async fault(
+    planId: string,
+    record: string,
+    contents: ReadonlyMap<string, string | null>,
+  ): Promise<string | undefined> {
+    if (!(await this.#mayTake(planId))) return 'edge.yaml does not set adopt.enabled'
+    const host = hostOf(record)
+    if (host === undefined) return 'It names no host'
+    if (![linesFile(host), blockFile(host)].some((path) => typeof contents.get(path) === 'string'))
+      return 'The change has no entry of the host'
+    const [own] = await this.#parts.edge.takenOut(host, planId)
+    return own?.content === record ? undefined : 'It is not the site that stands on this edge'
+  }
+
+  async #mayTake(planId: string): Promise<boolean> {
+    if (this.#parts.adopts) return true
+    const [standing] = await this.#parts.edge.hashFiles([adoptedFile(planId)])
+    return typeof standing?.hash === 'string'
+  }
+}
+
+const offOn = (server: string) => `Adopting is off on edge ${server}: its edge.yaml does not set adopt.enabled.`
+
+const bounded = (findings: readonly NamedFinding[]) =>
+  findings.slice(0, MOST_FINDINGS).map(({ directive, sentence }) => ({
+    directive: directive.slice(0, LONGEST_DIRECTIVE),
+    sentence,
+  }))
+
+function hostOf(record: string): string | undefined {
+  try {
+    const { host } = JSON.parse(record) as { readonly host?: unknown }
+    return typeof host === 'string' && isHost(host) ? host : undefined
+  } catch {
+    return undefined
+  }
+}

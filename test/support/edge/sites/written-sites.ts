@@ -1,0 +1,70 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { EdgeDescription } from '../../../../lab/description.ts'
+import { masterPid } from '../../../../src/edge/process/nginx-workers.ts'
+import { updateZone } from '../../dns/lab-dns.ts'
+import type { TestLab } from '../../lab/lab.ts'
+import { until } from '../../until.ts'
+import { makeCertificate } from '../openssl.ts'
+import { visit } from '../visitor.ts'
+import { SITE_STYLES } from './site-styles.ts'
+
+/** Lets both edges of a lab include hand-written sites, and installs a certificate for those with HTTPS. */
+export async function includeSites(lab: TestLab): Promise<void> {
+  const at = (name: string) => join(lab.state, 'certificates', name)
+  await makeCertificate({ certificate: at('wildcard.pem'), key: at('wildcard.key'), names: ['DNS:*.lab.test'] })
+  for (const edge of Object.values(lab.description.edges)) {
+    const folder = dirname(edge.config)
+    for (const name of ['available', 'enabled']) mkdirSync(join(folder, name))
+    const main = readFileSync(edge.config, 'utf8')
+    writeFileSync(
+      edge.config,
+      main.replace('  include drawbridge', `  include ${folder}/enabled/*;\n  include drawbridge`),
+    )
+  }
+}
+
+/** The file of a host's site. nginx reads it through a link in `enabled`. */
+export const siteFile = (edge: EdgeDescription, host: string) => join(dirname(edge.config), 'available', host)
+
+export interface WantedSite {
+  readonly host: string
+  /** The index of one of SITE_STYLES. */
+  readonly style: number
+}
+
+/** Writes sites and a record of each on both edges, and waits until they are served. Resolves with the texts by edge. */
+export async function writeSites(lab: TestLab, sites: readonly WantedSite[]): Promise<Record<string, string>[]> {
+  const backend = lab.description.backends.find(({ server }) => server === '25')
+  if (!backend) throw new Error('The lab has no backend on server 25.')
+  const at = (name: string) => join(lab.state, 'certificates', name)
+  const files = {
+    backend: `${backend.address}:${backend.port}`,
+    certificateFile: at('wildcard.pem'),
+    keyFile: at('wildcard.key'),
+  }
+  const texts = sites.map((): Record<string, string> => ({}))
+  for (const edge of Object.values(lab.description.edges)) {
+    for (const [index, { host, style }] of sites.entries()) {
+      const { http, https } = edge
+      const text = SITE_STYLES[style]?.text({ host, http, https, ...files }) ?? ''
+      // The servers of Drawbridge listen on the address of the edge, which nginx prefers. Both edges are on one machine.
+      const own = text.replaceAll(/listen (\d+)/g, `listen ${edge.address}:$1`).replaceAll(/ *listen \[::\].*\n/g, '')
+      Object.assign(texts[index] ?? {}, { [edge.server]: own })
+      writeFileSync(siteFile(edge, host), own)
+      symlinkSync(join('..', 'available', host), join(dirname(edge.config), 'enabled', host))
+    }
+    process.kill(masterPid(edge.pidFile) ?? 0, 'SIGHUP')
+    // A worker of before may answer a while longer.
+    for (const { host, style } of sites) {
+      let inARow = 0
+      const good = SITE_STYLES[style]?.tls ? 301 : 200
+      await until(`${host} is served`, async () => {
+        inARow = (await visit(edge, { host, path: '/healthz' })).status === good ? inARow + 1 : 0
+        return inARow === 20
+      })
+    }
+  }
+  updateZone(lab, ...sites.map(({ host }) => `update add ${host} 77 A 192.0.2.7`))
+  return texts
+}
