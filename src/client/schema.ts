@@ -1669,6 +1669,11 @@ export interface components {
                  * @enum {boolean}
                  */
                 proxyProtocol?: true;
+                /**
+                 * @description Visitors come with HTTP/3 over UDP only.
+                 * @enum {boolean}
+                 */
+                quic?: true;
             }[];
             /** @example http://192.168.45.25:3000 */
             proxyPass: string | null;

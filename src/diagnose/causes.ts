@@ -207,6 +207,10 @@ const UNASKED = {
     sentence: 'nginx listens for the host only with the PROXY protocol, which Drawbridge does not speak',
     advice: 'Ask the host through the proxy before it, or add a listen without proxy_protocol on an internal address.',
   },
+  quic: {
+    sentence: 'nginx listens for the host only with QUIC, which Drawbridge does not speak',
+    advice: 'Add a listen with ssl on the same port: visitors need it before they can use HTTP/3.',
+  },
 } as const
 
 const time = (at: number): string => new Date(at).toISOString()

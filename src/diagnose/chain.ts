@@ -29,6 +29,7 @@ const GAPS: Readonly<Record<NonNullable<Evidence['listenGap']>, string>> = {
   name: 'nginx listens for the host by a name, so its address is not known and the host was not asked.',
   proxy_protocol:
     'nginx expects the PROXY protocol for the host, which Drawbridge does not speak, so the host was not asked.',
+  quic: 'nginx listens for the host only with QUIC, which Drawbridge does not speak, so the host was not asked.',
   unix_socket: 'nginx listens for the host only on a unix socket, so the host was not asked.',
 }
 

@@ -82,7 +82,8 @@ export function listenAddress(listen: readonly Listen[], tls: boolean, { address
 export function listenGap(listen: readonly Listen[], tls: boolean): ListenGap | undefined {
   const places = listen.filter((place) => place.tls === tls)
   if (places.length === 0 || places.some(isAskable)) return undefined
-  if (places.some((place) => place.port !== null && isAddressKnown(place))) return 'proxy_protocol'
+  const known = places.filter((place) => place.port !== null && isAddressKnown(place))
+  if (known.length > 0) return known.some(({ proxyProtocol }) => proxyProtocol) ? 'proxy_protocol' : 'quic'
   return places.some(({ port }) => port !== null) ? 'name' : 'unix_socket'
 }
 
@@ -90,4 +91,5 @@ const bareAddress = (address: string): string | undefined => parseAddress(addres
 
 const isAddressKnown = ({ address }: Listen): boolean => address === '*' || bareAddress(address) !== undefined
 
-const isAskable = (place: Listen): boolean => place.port !== null && !place.proxyProtocol && isAddressKnown(place)
+const isAskable = (place: Listen): boolean =>
+  place.port !== null && !place.proxyProtocol && !place.quic && isAddressKnown(place)

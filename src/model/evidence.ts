@@ -99,13 +99,15 @@ export interface Listen {
   readonly defaultServer: boolean
   /** Only connections that begin with the PROXY protocol are understood there. Absent: it is not used. */
   readonly proxyProtocol?: true
+  /** Only HTTP/3 over UDP reaches it. Absent: TCP does. */
+  readonly quic?: true
 }
 
 /**
- * Why nobody can ask for a host: nginx listens for it only by a host name that it resolves itself, only on unix sockets, or only with
- * the PROXY protocol, which Drawbridge does not speak.
+ * Why nobody can ask for a host: nginx listens for it only by a host name that it resolves itself, only on unix sockets, only with
+ * the PROXY protocol, or only with QUIC. Drawbridge speaks neither of the two.
  */
-export type ListenGap = 'name' | 'unix_socket' | 'proxy_protocol'
+export type ListenGap = 'name' | 'unix_socket' | 'proxy_protocol' | 'quic'
 
 /** Which server block answers for the host, according to the configuration on disk. */
 export type BlockEvidence =

@@ -10,6 +10,8 @@ export interface ListenPlace {
   readonly defaultServer: boolean
   /** Visitors come through a proxy that speaks the PROXY protocol. Belongs to the address and port, like `tls`. Absent: they do not. */
   readonly proxyProtocol?: true
+  /** Only QUIC, which uses UDP, reaches it. Absent: TCP does. */
+  readonly quic?: true
 }
 
 export interface ProxyTarget {

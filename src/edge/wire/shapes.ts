@@ -141,6 +141,7 @@ const served = {
       tls: Type.Boolean(),
       defaultServer: Type.Boolean(),
       proxyProtocol: Type.Optional(Type.Literal(true)),
+      quic: Type.Optional(Type.Literal(true)),
     }),
     1_000,
   ),

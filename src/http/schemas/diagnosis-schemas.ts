@@ -21,6 +21,7 @@ const ListenBody = Type.Object(
     proxyProtocol: Type.Optional(
       Type.Literal(true, { description: 'Visitors come through a proxy that speaks the PROXY protocol.' }),
     ),
+    quic: Type.Optional(Type.Literal(true, { description: 'Visitors come with HTTP/3 over UDP only.' })),
   },
   closed,
 )

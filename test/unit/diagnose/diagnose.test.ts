@@ -250,6 +250,7 @@ test.each(['edited', 'missing'] as const)(
 test.each([
   ['name', 'its address is not known', 'Write the address into the listen directive'],
   ['proxy_protocol', 'expects the PROXY protocol', 'through the proxy before it'],
+  ['quic', 'only with QUIC', 'Add a listen with ssl'],
   ['unix_socket', 'only on a unix socket', 'through the program that connects to the unix socket'],
 ] as const)(
   'a host that listens by %s only: the edge link and the cause say that it was not asked',

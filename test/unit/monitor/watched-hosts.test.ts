@@ -85,9 +85,12 @@ test.each([
   [['10.0.0.8 proxied'], 'proxy_protocol', '10.0.0.8'],
   [['app.internal', '* proxied'], 'proxy_protocol', '192.168.45.23'],
   [['10.0.0.8 proxied', '10.0.0.7'], undefined, '10.0.0.7'],
+  [['10.0.0.8 quic'], 'quic', '10.0.0.8'],
+  [['10.0.0.8 quic', '10.0.0.7'], undefined, '10.0.0.7'],
 ])('a host that listens at %s: why it cannot be asked is %s', (addresses, listenGap, address) => {
   const listen = addresses.map((one) => ({
-    ...{ address: one.replace(' proxied', ''), tls: false, defaultServer: false },
+    ...{ address: one.replace(/ .*/, ''), tls: false, defaultServer: false },
+    ...(one.endsWith(' quic') && { quic: true as const }),
     ...(one.endsWith(' proxied') && { proxyProtocol: true as const }),
     port: one.startsWith('unix:') ? null : 80,
   }))

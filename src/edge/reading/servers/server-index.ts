@@ -178,7 +178,7 @@ class SharedPlaces {
 
   of(listen: readonly ListenPlace[]): readonly ListenPlace[] {
     let key = ''
-    for (const { address, port, defaultServer } of listen) key += `${address} ${port} ${defaultServer},`
+    for (const { address, port, defaultServer, quic } of listen) key += `${address} ${port} ${defaultServer} ${quic},`
     const known = this.#known.get(key) ?? listen.toSorted(plainFirst)
     this.#known.set(key, known)
     return known

@@ -41,6 +41,8 @@ export class Sockets {
     const patterns = server.names.filter(isPattern).map(patternOf)
     for (const place of listen) {
       const { names, gathered } = this.#socketOf(place, server)
+      // A server without a name has the empty one: it answers requests without a `Host`.
+      if (server.names.length === 0) names.add('', server)
       for (const [index, name] of server.names.entries()) {
         if (!isPattern(name)) names.add(name, server)
         if (index % 64 === 63 && slices.isOver) await slices.next()
@@ -140,7 +142,7 @@ const newSocket = (number: number, { address, port, isQuic = false }: Listening,
 
 /** Servers of a socket share its two place objects. */
 export function placeOf(socket: Socket, server: ServerDraft): ListenPlace {
-  const { address, port, isTls, isProxied, defaultServer, places } = socket
+  const { address, port, isTls, isProxied, isQuic, defaultServer, places } = socket
   const isDefault = defaultServer === server
   const kind = isDefault ? 'default' : 'other'
   const place = places[kind] ?? {
@@ -149,6 +151,7 @@ export function placeOf(socket: Socket, server: ServerDraft): ListenPlace {
     tls: isTls,
     defaultServer: isDefault,
     ...(isProxied && { proxyProtocol: true }),
+    ...(isQuic && { quic: true }),
   }
   places[kind] = place
   return place

@@ -64,9 +64,10 @@ export const UNKNOWN = '\0'
 /** The limit of nginx. It also ends a text that doubles itself. */
 const MAX_LENGTH = 4096
 
-const VARIABLE = /\$(?:\{(\w+)\}|(\w+))/g
+/** A capture has one digit: in `$1index.php` it is `$1`. */
+const VARIABLE = /\$(?:\{(\w+)\}|([1-9]|[a-z_]\w*))/gi
 
-const ONE_VARIABLE = /^\$\w+$/
+const ONE_VARIABLE = /^\$[a-z_]\w*$/i
 
 /** The names of the variables in a text, without the dollar sign. */
 export const variablesIn = (text: string): string[] =>

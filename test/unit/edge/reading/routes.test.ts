@@ -72,6 +72,11 @@ describe('a request for / goes', () => {
       `root /nowhere; try_files $uri /index.php; location ~ \\.php$ { ${APP} } location /other { ${OTHER} }`,
       'http://10.0.0.1',
     ],
+    [
+      'where a capture before a letter leads',
+      `location / { rewrite ^(/)$ $1app last; } location /app { ${APP} }`,
+      'http://10.0.0.1',
+    ],
     ['to nobody through an internal location', `location / { internal; ${APP} }`, null],
     [
       'to an internal location after a rewrite',

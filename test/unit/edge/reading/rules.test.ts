@@ -66,6 +66,12 @@ describe('listen', () => {
     expect(map.find('a.test')?.listen).toMatchObject([{ address: 'app.internal', port: 80 }])
   })
 
+  test('a request without a name goes to a server without one', async () => {
+    const map = await read('server { listen 80 default_server; server_name a.test; } server { listen 80; return 204; }')
+    expect(map.answers('', at('127.0.0.1', 80))?.block.names).toEqual([])
+    expect(map.answers('b.test', at('127.0.0.1', 80))?.how).toBe('default')
+  })
+
   test('ssl on counts where its server is the default server, also from the http block', async () => {
     const pair = (first: string, second: string) =>
       read(`server { listen 443; server_name a.test; ${first} } server { listen 443; server_name b.test; ${second} }`)
@@ -83,6 +89,15 @@ describe('listen', () => {
     expect(map.answers('a.test', at('10.0.0.1', 443, true))?.how).toBe('exact')
     expect(map.answers('a.test', at('10.0.0.1', 443, false))).toBeUndefined()
     expect(map.answers('a.test', at('10.0.0.1', 80))).toBeUndefined()
+  })
+
+  test('QUIC only is told, and does not count beside TCP', async () => {
+    const map = await read(
+      'server { listen 443 quic; server_name a.test; } server { listen 443 quic; listen 443 ssl; server_name b.test; }',
+    )
+    expect(map.find('a.test')?.listen).toMatchObject([{ port: 443, tls: true, quic: true }])
+    expect(map.find('b.test')?.listen).toEqual([{ address: '*', port: 443, tls: true, defaultServer: true }])
+    expect(map.answers('a.test', { ...at('127.0.0.1', 443), tls: true })?.block.names).toEqual(['b.test'])
   })
 
   test('so is the PROXY protocol', async () => {
