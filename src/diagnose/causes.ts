@@ -172,14 +172,19 @@ export const CAUSES = {
     'Check what the block is meant to serve. If it should have a backend, add a proxy_pass for / to it.',
   ),
   unknown: cause(
-    (evidence) =>
-      `${visitorResult(evidence)}.${evidence.listenGap ? '' : ' Every other link that could be checked works.'}`,
+    (evidence) => `${visitorResult(evidence)}.${evidence.listenGap ? '' : otherLinks(evidence)}`,
     ({ listenGap }) =>
       listenGap
         ? UNASKED[listenGap].advice
         : 'Diagnose the host again. If the problem stays, read the error log of nginx and the log of the service.',
   ),
 } as const satisfies Record<string, CauseTexts>
+
+/** What else a host has that answers badly for no known reason. */
+const otherLinks = ({ name: { kind } }: Evidence): string =>
+  kind === 'missing' || kind === 'elsewhere'
+    ? ' Its name does not point to the edge, either.'
+    : ' Every other link that could be checked works.'
 
 export type CauseCode = keyof typeof CAUSES
 

@@ -9,7 +9,7 @@ import { inFull, useNow } from '../parts/time.ts'
 import { Repairs } from '../repair/Repairs.tsx'
 import { Link } from '../shell/Link.tsx'
 import { Page } from '../shell/Page.tsx'
-import { daysLeft } from '../status/attention.ts'
+import { daysLeft, isForOthers } from '../status/attention.ts'
 import styles from './CertificatesPage.module.css'
 
 /** The certificate that each host serves, the one that ends first on top. */
@@ -29,7 +29,10 @@ export function CertificatesPage({ policy }: { readonly policy: Policy }) {
         <ul className={styles.list} aria-label="Certificates">
           {rows.map(({ host, certificate, planId, managed }) => (
             <li key={host} className={styles.line}>
-              <span className={styles.days} data-level={certificate.level}>
+              <span
+                className={styles.days}
+                data-level={isForOthers({ host, certificate }) ? 'critical' : certificate.level}
+              >
                 {daysLeft(certificate.notAfter, now)}
               </span>
               <span className={styles.host}>
@@ -40,6 +43,7 @@ export function CertificatesPage({ policy }: { readonly policy: Policy }) {
                 {certificate.issuer === undefined
                   ? 'Issuer not seen yet'
                   : `${certificate.issuer}: ${certificate.names?.join(', ')}`}
+                {isForOthers({ host, certificate }) && <strong className={styles.wrong}> Does not cover {host}</strong>}
               </span>
               {mayRenew && planId && (
                 <Button onClick={() => setOpen(open === host ? undefined : host)} aria-expanded={open === host}>

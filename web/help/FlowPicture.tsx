@@ -10,11 +10,20 @@ const STAGES = [
 const [BOX, GAP, TOP] = [190, 44, 52]
 const leftOf = (stage: number): number => 2 + stage * (BOX + GAP) + (stage > 0 ? 16 : 0)
 
-/** The whole flow in one picture. It scrolls on a narrow screen, and its description contains its text. */
+/** The whole flow in one picture, whose description contains its text. A narrow screen gets a list instead. */
 export function FlowPicture() {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <figure className={styles.figure} tabIndex={0} aria-label="The flow in one picture">
+    <figure className={styles.figure} aria-label="The flow in one picture">
+      <ol className={styles.stages}>
+        {STAGES.map(({ title, lines }, stage) => (
+          <li key={title} className={stage === 0 ? undefined : styles.act}>
+            <strong>
+              {stage + 1}. {title}
+            </strong>{' '}
+            {lines.join(' ')} <em>{stage === 0 ? 'Anybody' : 'Internal network only'}</em>
+          </li>
+        ))}
+      </ol>
       <svg viewBox="0 0 932 226" role="img" aria-labelledby="flow-title flow-words" className={styles.picture}>
         <title id="flow-title">From plan to removal</title>
         <desc id="flow-words">

@@ -5,7 +5,7 @@ import { Icon } from '../parts/icons.tsx'
 import { inFull, span } from '../parts/time.ts'
 import { Link } from '../shell/Link.tsx'
 import { go } from '../shell/location.ts'
-import { attentionOf, daysLeft } from './attention.ts'
+import { attentionOf, daysLeft, isForOthers } from './attention.ts'
 import styles from './HostTable.module.css'
 import { Sparkline } from './Sparkline.tsx'
 import { Strip } from './Strip.tsx'
@@ -92,11 +92,12 @@ export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isAc
         <span className={styles.word}>Server </span>
         {server ?? '–'}
       </span>
-      <span role="cell" className={styles.tls} data-level={certificate?.level}>
+      <span role="cell" className={styles.tls} data-level={isForOthers(row) ? 'critical' : certificate?.level}>
         <span className={styles.word}>Certificate </span>
         {certificate ? (
           <time dateTime={certificate.notAfter} title={inFull(certificate.notAfter)}>
-            {daysLeft(certificate.notAfter, now)}
+            {isForOthers(row) ? 'wrong' : daysLeft(certificate.notAfter, now)}
+            {isForOthers(row) && <span className="off-screen"> name</span>}
           </time>
         ) : (
           <span className={styles.plain}>{tls ? '–' : 'http'}</span>

@@ -43,6 +43,11 @@ function certificateWords({ notAfter }: NonNullable<HostRow['certificate']>, now
   return left === 'expired' ? 'Certificate expired' : `Certificate ends in ${left}`
 }
 
+/** Whether the served certificate has other names than this host. */
+export const isForOthers = ({ host, certificate }: Pick<HostRow, 'host' | 'certificate'>): boolean =>
+  certificate?.names !== undefined &&
+  !certificate.names.some((name) => name === host || (name.startsWith('*.') && host.replace(/^[^.]+/, '*') === name))
+
 /** `, issued by Example CA for a.test, b.test`. Empty where it is not known. */
 export const issuedBy = ({ issuer, names = [] }: NonNullable<HostRow['certificate']>): string =>
   issuer === undefined ? '' : `, issued by ${issuer} for ${names.join(', ')}`

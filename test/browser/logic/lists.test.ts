@@ -3,7 +3,7 @@ import { activityAddress, activityOf, matchingActivity } from '../../../web/acti
 import type { HostRow } from '../../../web/api/hosts.ts'
 import { shifted } from '../../../web/api/strips.ts'
 import { wholeWay } from '../../../web/diagnosis/way.ts'
-import { attentionOf, isRed, verdictOf } from '../../../web/status/attention.ts'
+import { attentionOf, isForOthers, isRed, verdictOf } from '../../../web/status/attention.ts'
 import { badgeCounts, inOrder, matching, valuesOf, WHOLE_VIEW } from '../../../web/status/host-list.ts'
 
 const row = (host: string, badge: string, server: string | null = '25'): HostRow => ({
@@ -97,6 +97,16 @@ describe('the activity', () => {
     expect(activityAddress.write(none)).toBe('')
     expect(activityAddress.read(new URLSearchParams('kind=constructor&outcome=maybe'))).toEqual(none)
   })
+})
+
+test.each([
+  [undefined, false],
+  [['a.test'], false],
+  [['*.test'], false],
+  [['b.test', '*.a.test'], true],
+])('a certificate for %s is for others than a.test: %s', (names, isWrong) => {
+  const certificate = { notAfter: '2030-01-01T00:00:00Z', level: 'ok' as const, ...(names && { names }) }
+  expect(isForOthers({ host: 'a.test', certificate })).toBe(isWrong)
 })
 
 describe('what needs attention', () => {
