@@ -2168,15 +2168,15 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
-        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `changed_elsewhere`: A repair would overwrite what somebody else changed. `proxy_config_broken`: The edge's nginx configuration is broken. */
-        "plan_busy.plan_not_applied.changed_elsewhere.proxy_config_broken": {
+        /** @description `plan_busy`: Another run holds this plan or host. `plan_not_applied`: The plan is not applied. `proxy_config_broken`: The edge's nginx configuration is broken. `changed_elsewhere`: A repair would overwrite what somebody else changed. */
+        "plan_busy.plan_not_applied.proxy_config_broken.changed_elsewhere": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": {
                     /** @enum {string} */
-                    code?: "plan_busy" | "plan_not_applied" | "changed_elsewhere" | "proxy_config_broken";
+                    code?: "plan_busy" | "plan_not_applied" | "proxy_config_broken" | "changed_elsewhere";
                 } & components["schemas"]["Problem"];
             };
         };
@@ -3361,7 +3361,7 @@ export interface operations {
             401: components["responses"]["capability_required"];
             403: components["responses"]["internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed"];
             404: components["responses"]["plan_not_found"];
-            409: components["responses"]["plan_busy.plan_not_applied.changed_elsewhere.proxy_config_broken"];
+            409: components["responses"]["plan_busy.plan_not_applied.proxy_config_broken.changed_elsewhere"];
             410: components["responses"]["plan_expired"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];

@@ -3,6 +3,7 @@ import type { Admission, Credentials } from '../../authorize/admission.ts'
 import type { Caller, CallerRules } from '../../authorize/caller.ts'
 import { ADMIN_TOKEN_HEADER, CAPABILITY_HEADER } from '../../authorize/credentials.ts'
 import type { GuardedAction } from '../../authorize/flows.ts'
+import type { AuditAction } from '../../model/audit.ts'
 import { Problem } from '../../model/errors.ts'
 import type { HostCheck } from './host-check.ts'
 import { isPlain } from './path.ts'
@@ -20,18 +21,7 @@ declare module 'fastify' {
     /** Only callers on the internal network may use the route. */
     internalOnly?: boolean
     /** Refusals of this route are recorded in the audit with this action. */
-    audited?:
-      | 'plan'
-      | 'token'
-      | 'apply'
-      | 'remove'
-      | 'extend'
-      | 'renew'
-      | 'repair'
-      | 'accept'
-      | 'mute'
-      | 'unmute'
-      | 'release'
+    audited?: AuditAction
     /** A probe of the machine itself. The Host header is not checked. */
     anyHost?: boolean
     /** Set on the routes for unsupported methods: the supported methods of the path. */

@@ -18,7 +18,7 @@ import {
   PlanPageBody,
   PlanPageQuery,
 } from '../schemas/plan-schemas.ts'
-import { problems } from '../schemas/problem-schemas.ts'
+import { FOUND_BY_CHECKS, problems } from '../schemas/problem-schemas.ts'
 import type { LastRunBody, RunBody } from '../schemas/run-schemas.ts'
 import { tellAge, type Unconfirmed } from './age.ts'
 
@@ -58,15 +58,7 @@ function createPlanRoute(app: App, planner: Planner, progress: PlanParts['progre
           ...problems(
             'invalid_request',
             'payload_too_large',
-            'server_not_allowed',
-            'zone_not_managed',
-            'port_not_allowed',
-            'backend_unhealthy',
-            'dns_name_taken',
-            'dns_unavailable',
-            'certificate_unavailable',
-            'proxy_name_taken',
-            'proxy_config_broken',
+            ...FOUND_BY_CHECKS,
             'plan_not_found',
             'plan_not_applied',
             'plan_stale',
@@ -108,15 +100,7 @@ function planAdoptionRoute(app: App, planner: Planner, progress: PlanParts['prog
             'site_not_adoptable',
             'loss_not_accepted',
             'host_not_found',
-            'server_not_allowed',
-            'zone_not_managed',
-            'port_not_allowed',
-            'backend_unhealthy',
-            'dns_name_taken',
-            'dns_unavailable',
-            'certificate_unavailable',
-            'proxy_name_taken',
-            'proxy_config_broken',
+            ...FOUND_BY_CHECKS,
             'plan_stale',
           ),
         },

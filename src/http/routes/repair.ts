@@ -8,6 +8,18 @@ import { AcceptedBody, ReleasedBody, RepairedBody, RepairRequestBody, RunRequest
 import type { DriftReader } from './plans.ts'
 import { accepted, prefersAsync, REFUSALS, verified, warningsOf } from './runs.ts'
 
+/** Why a host is not left as it stands. */
+const REFUSALS_TO_LEAVE = [
+  ...REFUSALS,
+  'plan_expired',
+  'plan_not_applied',
+  'zone_not_managed',
+  'dns_unavailable',
+  'proxy_config_broken',
+  'accept_failed',
+  'rollback_blocked',
+] as const
+
 /** What to do about drift: write the plan again, or keep what others changed and stop managing the host. */
 export function repairRoutes(app: App, exposer: Exposer, drift: DriftReader): void {
   repairRoute(app, exposer)
@@ -29,17 +41,7 @@ function releaseRoute(app: App, exposer: Exposer, drift: DriftReader): void {
         response: {
           200: ReleasedBody,
           202: AcceptedBody,
-          ...problems(
-            ...REFUSALS,
-            'plan_expired',
-            'plan_not_applied',
-            'changed_elsewhere',
-            'zone_not_managed',
-            'dns_unavailable',
-            'proxy_config_broken',
-            'accept_failed',
-            'rollback_blocked',
-          ),
+          ...problems(...REFUSALS_TO_LEAVE, 'changed_elsewhere'),
         },
       },
     },
@@ -138,16 +140,7 @@ function acceptRoute(app: App, exposer: Exposer): void {
         response: {
           200: ReleasedBody,
           202: AcceptedBody,
-          ...problems(
-            ...REFUSALS,
-            'plan_expired',
-            'plan_not_applied',
-            'zone_not_managed',
-            'dns_unavailable',
-            'proxy_config_broken',
-            'accept_failed',
-            'rollback_blocked',
-          ),
+          ...problems(...REFUSALS_TO_LEAVE),
         },
       },
     },

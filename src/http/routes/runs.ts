@@ -4,7 +4,7 @@ import type { Exposer } from '../../usecases/exposer.ts'
 import { type Started, succeeded } from '../../usecases/run-starter.ts'
 import type { App } from '../app.ts'
 import { credentialsOf } from '../guard/request-guard.ts'
-import { problems } from '../schemas/problem-schemas.ts'
+import { FOUND_BY_CHECKS, problems } from '../schemas/problem-schemas.ts'
 import {
   AcceptedBody,
   AppliedBody,
@@ -58,15 +58,7 @@ function applyRoute(app: App, exposer: Exposer): void {
             'plan_expired',
             'plan_already_applied',
             'plan_stale',
-            'server_not_allowed',
-            'zone_not_managed',
-            'port_not_allowed',
-            'backend_unhealthy',
-            'dns_name_taken',
-            'dns_unavailable',
-            'certificate_unavailable',
-            'proxy_name_taken',
-            'proxy_config_broken',
+            ...FOUND_BY_CHECKS,
             'apply_failed',
             'rollback_blocked',
           ),

@@ -41,6 +41,19 @@ const ProblemSchema = Type.Object(
   { ...open, title: 'Problem', description: 'RFC 9457 problem.' },
 )
 
+/** What the checks of a plan find, and find again in an apply. */
+export const FOUND_BY_CHECKS = [
+  'server_not_allowed',
+  'zone_not_managed',
+  'port_not_allowed',
+  'backend_unhealthy',
+  'dns_name_taken',
+  'dns_unavailable',
+  'certificate_unavailable',
+  'proxy_name_taken',
+  'proxy_config_broken',
+] as const
+
 /** The schema of a problem with one of these codes, and an example of each code. */
 export const problemMedia = (codes: readonly ErrorCode[]): { schema: TSchema; examples: Record<string, unknown> } => ({
   schema: Type.Unsafe({ type: 'object', allOf: [ProblemSchema], properties: { code: oneOf(codes) } }),
