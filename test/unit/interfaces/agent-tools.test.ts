@@ -18,6 +18,8 @@ async function onCannedService(canned: Canned) {
       const request = new Request(input)
       const { pathname } = new URL(request.url)
       calls.push(pathname)
+      // Without an event of the run, the client waits two seconds for the last one.
+      if (pathname.endsWith('/events')) return new Response(RUN_EVENTS)
       const found = canned(pathname, request.method === 'POST' ? await request.json() : undefined)
       if (!found) throw new Error('no connection')
       return Response.json(found[1], { status: found[0] })
@@ -33,6 +35,7 @@ async function onCannedService(canned: Canned) {
   return { tools, calls, use, client }
 }
 
+const RUN_EVENTS = `id: 1\nevent: done\ndata: ${JSON.stringify(ANSWERS.followPlan?.[200])}\n\n`
 const PLAN_ID = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
 const HOST = 'hello.lab.test'
 
