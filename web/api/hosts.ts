@@ -46,19 +46,34 @@ export const useHosts = () => {
 let streamOpened: Promise<void> | undefined
 let tellOpened = () => {}
 
-/** The first load shows a short page while the rest loads. A host that moves between pages meanwhile comes by the stream. */
+/** The first load shows a short page with the worst hosts while the rest loads. */
 async function fetchHosts(queries: QueryClient, signal: AbortSignal): Promise<Hosts> {
   await Promise.race([streamOpened, new Promise((resolve) => window.setTimeout(resolve, STREAM_WAIT_MS))])
   const isFirst = !queries.getQueryData<Hosts>(KEY)
-  const body = await fetchPage(isFirst ? FIRST_PAGE : WHOLE_PAGE, null, signal)
-  if (isFirst && body.nextCursor !== null) queries.setQueryData<Hosts>(KEY, hostsOf(body.hosts, body))
-  const rows = new Map(body.hosts.map((row) => [row.host, row]))
-  for (let next = body.nextCursor; next !== null; ) {
-    const more = await fetchPage(WHOLE_PAGE, next, signal)
-    for (const row of more.hosts) rows.set(row.host, row)
-    next = more.nextCursor
+  const body = await fetchPage({ sort: 'badge', limit: isFirst ? FIRST_PAGE : WHOLE_PAGE }, signal)
+  if (body.nextCursor === null) return hostsOf(body.hosts, body)
+  if (isFirst) queries.setQueryData<Hosts>(KEY, hostsOf(body.hosts, body))
+  return hostsOf(await fetchAll(body.total, signal), { ...body, nextCursor: null })
+}
+
+/**
+ * Every host by its name, from both ends at once: the service makes one page while this page reads the other. No host changes
+ * its place in this order; one that comes or goes meanwhile is told by the stream.
+ */
+async function fetchAll(total: number, signal: AbortSignal): Promise<readonly HostRow[]> {
+  const rows = new Map<string, HostRow>()
+  let pagesLeft = Math.ceil(total / WHOLE_PAGE)
+  const read = async (order: 'asc' | 'desc') => {
+    for (let cursor: string | null | undefined; cursor !== null && pagesLeft > 0; ) {
+      pagesLeft -= 1
+      const place: { cursor?: string } = cursor === undefined ? {} : { cursor }
+      const { hosts, nextCursor } = await fetchPage({ sort: 'host', order, limit: WHOLE_PAGE, ...place }, signal)
+      for (const row of hosts) rows.set(row.host, row)
+      cursor = nextCursor
+    }
   }
-  return hostsOf([...rows.values()], { ...body, nextCursor: null })
+  await Promise.all([read('asc'), read('desc')])
+  return [...rows.values()]
 }
 
 const HALF_HOUR_MS = 1_800_000
@@ -72,8 +87,15 @@ const hostsOf = (rows: readonly HostRow[], { total, nextCursor, edges = [], at }
   halfHour: halfHourAt(at),
 })
 
-async function fetchPage(limit: number, cursor: string | null, signal: AbortSignal): Promise<HostsBody> {
-  const query = { sort: 'badge' as const, limit: String(limit), ...(cursor !== null && { cursor }) }
+interface Asked {
+  readonly sort: 'badge' | 'host'
+  readonly order?: 'asc' | 'desc'
+  readonly limit: number
+  readonly cursor?: string
+}
+
+async function fetchPage({ limit, ...asked }: Asked, signal: AbortSignal): Promise<HostsBody> {
+  const query = { ...asked, limit: String(limit) }
   const { data, error } = await client.api.GET('/api/hosts', { params: { query }, signal }).catch((cause: unknown) => {
     throw signal.aborted ? cause : new Unreachable(client.baseUrl, cause)
   })
