@@ -10,6 +10,7 @@ import { ownFolder } from '../../edge/files/folder-lock.ts'
 import { buildFault, readBuild } from '../../edge/process/nginx-build.ts'
 import { masterPid } from '../../edge/process/nginx-workers.ts'
 import { rehearsePrepare } from '../../edge/process/rehearse.ts'
+import { edgeReader } from '../../edge/reading/edge-reader.ts'
 import { readMainFile } from '../../edge/reading/main-file.ts'
 import type { EdgeSettings } from '../../edge/settings.ts'
 import { formatEndpoint } from '../../model/address.ts'
@@ -48,6 +49,7 @@ async function examine(edge: Edge, settings: EdgeSettings) {
     assertIncluded: () => readMainFile(settings),
     buildFault: async () => buildFault(await readBuild(binary)),
     rehearse: () => rehearsePrepare(settings),
+    unread: async () => (await edgeReader(settings).read()).broken,
   })
   return findings.map(({ subject, status, sentence, fix }) => ({
     ...{ subject, status, sentence },

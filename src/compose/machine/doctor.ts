@@ -12,6 +12,7 @@ import { localEdge } from '../../edge/local.ts'
 import { buildFault, readBuild } from '../../edge/process/nginx-build.ts'
 import { masterPid } from '../../edge/process/nginx-workers.ts'
 import { rehearsePrepare } from '../../edge/process/rehearse.ts'
+import { edgeReader } from '../../edge/reading/edge-reader.ts'
 import { readMainFile } from '../../edge/reading/main-file.ts'
 import type { AgentClient } from '../../edge/remote/agent-client.ts'
 import { remoteEdge } from '../../edge/remote/remote-edge.ts'
@@ -130,6 +131,7 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
     assertIncluded: () => readMainFile(settings),
     buildFault: async () => buildFault(await readBuild(binary)),
     rehearse: () => rehearsePrepare(settings),
+    unread: async () => (await edgeReader(settings).read()).broken,
   }
 }
 

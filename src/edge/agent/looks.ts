@@ -17,7 +17,7 @@ export class Looks {
     const map = await this.#reader.read()
     const former = this.#kept.find((one) => one.fingerprint === fingerprint)
     this.#kept = [map, ...this.#kept.filter((one) => one !== map)].slice(0, KEPT)
-    const { broken, debugLogs, changedAt } = map
+    const { broken, debugLogs, changedAt, patterns = [] } = map
     return {
       fingerprint: map.fingerprint,
       changedAt: Number.isFinite(changedAt) ? changedAt : null,
@@ -25,6 +25,7 @@ export class Looks {
       ...(former ? difference(former, map) : { hosts: map.hosts.map(plain), gone: [] }),
       broken: broken.map(({ path, line, sentence }) => ({ path, line, sentence })),
       debugLogs: debugLogs.map(({ path, line }) => ({ path, line })),
+      patterns: [...patterns],
     }
   }
 }
@@ -40,5 +41,5 @@ function difference(former: EdgeMap, map: EdgeMap): Pick<WireLook, 'hosts' | 'go
 
 const plain = (served: ServedHost): WireLook['hosts'][number] => ({
   ...served,
-  listen: served.listen.map(({ address, port, tls, defaultServer }) => ({ address, port, tls, defaultServer })),
+  listen: [...served.listen],
 })

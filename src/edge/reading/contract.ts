@@ -88,7 +88,7 @@ export interface ServedMap {
   /** Sorted by name. Each name occurs once. */
   readonly hosts: readonly ServedHost[]
   find(host: string): ServedHost | undefined
-  /** In the order of the configuration, at most 1,000. Absent: an agent does not tell them. */
+  /** In the order of the configuration, at most 1,000. Absent: not known. */
   readonly patterns?: readonly ServedPattern[]
   readonly broken: readonly BrokenPlace[]
   /** Those of the files that are read: in the main, events and http contexts. */

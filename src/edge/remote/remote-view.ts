@@ -79,12 +79,13 @@ export function remoteReader(client: AgentClient): EdgeReader<ServedMap> {
     if (!look || (!look.whole && look.fingerprint === latest.fingerprint)) return latest
     list = await changed(look.whole ? NO_HOSTS : list, look)
     const { hosts, byName } = list
-    const { fingerprint, changedAt, broken, debugLogs } = look
+    const { fingerprint, changedAt, broken, debugLogs, patterns = [] } = look
     latest = {
       hosts,
       find: (host) => byName.get(host.toLowerCase().replace(/\.$/, '')),
       broken,
       debugLogs,
+      patterns,
       fingerprint,
       changedAt: changedAt ?? Number.POSITIVE_INFINITY,
     }

@@ -162,6 +162,19 @@ export const Look = closed({
   gone: list(text(300)),
   broken: list(closed({ ...Located, sentence: Sentence }), 10_000),
   debugLogs: list(closed(Located), 10_000),
+  // Absent: an agent of an earlier version does not tell them.
+  patterns: Type.Optional(
+    list(
+      closed({
+        name: text(4_096),
+        kind: oneOf(['wildcard', 'pattern']),
+        configPath: SystemPath,
+        line: Line,
+        tls: Type.Boolean(),
+      }),
+      1_000,
+    ),
+  ),
 })
 export const Match = closed({ how: oneOf([...HOW, 'unknown']), configPath: SystemPath, line: Line })
 export const Where = closed({ path: SystemPath, line: nullable(Line) })

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import { type Edge, EdgeFault } from '../../edge/contract.ts'
+import { escapeText } from '../../model/escape-text.ts'
 import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
 import { examineFolder, examineWritable } from './folders.ts'
 
@@ -21,6 +22,14 @@ export interface ExaminedEdge {
   readonly buildFault: () => Promise<string | undefined>
   /** Rejects as the service would when it writes its base file. Changes nothing. */
   readonly rehearse: () => Promise<void>
+  /** The parts of nginx's configuration that Drawbridge does not understand, or left out because there were too many. */
+  readonly unread: () => Promise<readonly UnreadPart[]>
+}
+
+interface UnreadPart {
+  readonly path: string
+  readonly line: number | null
+  readonly sentence: string
 }
 
 /** An edge that an agent owns. */
@@ -51,6 +60,7 @@ export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
     ...(basics.every(({ status }) => status === 'ok') ? [await examineBase(subject, examined)] : []),
     examineRunning(subject, examined),
     await examineLogLevel(subject, edge),
+    await examineReading(subject, examined),
     // Temporary copies of the main file are written beside it for tests.
     examineWritable(subject, dirname(config)),
     ...folders.map(({ path, mode }) => examineFolder({ subject, path: join(folder, path), mode })),
@@ -103,6 +113,20 @@ async function examineLogLevel(subject: string, edge: Edge): Promise<Finding> {
       'certificate that was served in the meantime, because its key can be in the log.'
     return fault(subject, reasonOf(error), fix)
   }
+}
+
+/** nginx may accept what is not understood here, so it is no fault. */
+async function examineReading(subject: string, { config, unread }: ExaminedEdge): Promise<Finding> {
+  const parts = await unread().catch((error: unknown) => [{ path: config, line: null, sentence: reasonOf(error) }])
+  const [first] = parts
+  if (!first) return ok(subject, 'Its whole configuration is understood.')
+  const place = `${escapeText(first.path)}${first.line === null ? '' : `, line ${first.line}`}`
+  const more = parts.length > 1 ? `, and ${parts.length - 1} more` : ''
+  return warning(
+    subject,
+    `Drawbridge does not understand a part of nginx's configuration, and may miss hosts there: ${first.sentence} (${place})${more}.`,
+    'Compare the hosts of `drawbridge status` with the server blocks of that file. nginx may accept it as it is.',
+  )
 }
 
 function examineRunning(subject: string, { master, pidFile, part }: ExaminedEdge): Finding {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
@@ -8,6 +8,7 @@ import { launcher } from '../../../lab/checkout.ts'
 import { labEdge } from '../../../lab/nginx.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
+import { visitFully } from '../../support/edge/full-visit.ts'
 import { includeSites, siteFile, writeSites } from '../../support/edge/sites/written-sites.ts'
 import type { LabAgents } from '../../support/lab/agents.ts'
 import { hasEntry } from '../../support/lab/entry-file.ts'
@@ -70,6 +71,25 @@ test('a plan sees what the agent sees: a name that its nginx serves already is t
   await planned(lab, { subdomain: 'free' })
 })
 
+test('what an agent reads is told whole: wildcards, and sockets that cannot be asked', {
+  timeout: 60_000,
+}, async () => {
+  const { zone, edges } = lab.description
+  const file = join(dirname(edges.primary.config), 'enabled', 'proxied')
+  const names = `*.many.${zone} proxied.${zone}`
+  writeFileSync(file, `server { listen 127.0.0.1:3997 proxy_protocol; server_name ${names}; return 204; }\n`)
+  try {
+    await until('the wildcard is listed', async () => {
+      const { body } = await lab.call({ path: '/api/hosts' })
+      return body.patterns?.some(({ name }: { name: string }) => name === `*.many.${zone}`)
+    })
+    const { body } = await lab.call({ path: `/api/diagnose?host=proxied.${zone}` })
+    expect(body).toMatchObject({ badge: 'PENDING', listen: [{ proxyProtocol: true }] })
+  } finally {
+    rmSync(file)
+  }
+})
+
 test('an agent of another server is refused by name', async () => {
   const client = new AgentClient({ server: '73', at: { socket: agentOf('23').socket } })
   await expect(remoteEdge(client).list()).rejects.toThrow('The agent of edge 73 says that it is the agent of edge 23.')
@@ -99,11 +119,15 @@ test('only the user of the agent may connect where no group is given', () => {
   expect(statSync(agentOf('23').socket).mode & 0o777).toBe(0o600)
 })
 
-test('an agent that is started again goes on where it was', { timeout: 90_000 }, async () => {
-  const { planId, host } = await planned(lab, { subdomain: 'again' })
+test('an agent that is started again goes on where it was, and its nginx heeds the options', {
+  timeout: 90_000,
+}, async () => {
+  const { planId, host } = await planned(lab, { subdomain: 'again', options: { maxBody: '1m' } })
   await agentOf('23').kill()
   expect((await runWhenReached(lab, planId)).status).toBe(200)
-  expect(hasEntry(lab.description.edges.primary, host)).toBe(true)
+  const { primary } = lab.description.edges
+  expect(await visitFully(primary, { host, bodyLength: 900_000 })).not.toMatchObject({ status: 413 })
+  expect(await visitFully(primary, { host, bodyLength: 1_500_000 })).toMatchObject({ status: 413 })
   expect(readFileSync(lab.description.log, 'utf8')).not.toContain('"level":"fatal"')
 })
 

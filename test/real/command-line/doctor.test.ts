@@ -102,6 +102,30 @@ describe('an edge', () => {
     }
   })
 
+  test('of whose configuration a part is left out: a warning says where hosts may be missing', async () => {
+    const { config } = lab.description.edges.primary
+    const good = readFileSync(config, 'utf8')
+    const deep = (level: number) => join(lab.state, `deep-${level}.conf`)
+    for (let level = 0; level < 40; level += 1) writeFileSync(deep(level), `include ${deep(level + 1)};\n`)
+    writeFileSync(deep(40), 'server { listen 127.0.0.1:3996; server_name deep.lab.test; }\n')
+    try {
+      writeFileSync(
+        config,
+        good.replace(/include .*drawbridge\/\*\.conf;/, (own) => `${own} include ${deep(0)};`),
+      )
+      const report = await examined()
+      expect(faults(report)).toEqual([])
+      expect(warnings(report)).toMatchObject([
+        {
+          subject: 'edge 23',
+          sentence: expect.stringMatching(/may miss hosts there: .*nested.*deep-\d+\.conf, line 1/),
+        },
+      ])
+    } finally {
+      writeFileSync(config, good)
+    }
+  })
+
   test('whose folders are gone or open to others: --fix makes and closes them', async () => {
     const folder = lab.description.edges.primary.folder
     rmSync(join(folder, '.staging'), { recursive: true })
@@ -209,6 +233,7 @@ describe('what else the service stands on', () => {
     process.kill(Number(readFileSync(lab.description.edges.secondary.pidFile, 'utf8')), 'SIGTERM')
     await expect.poll(() => existsSync(lab.description.edges.secondary.pidFile), { timeout: 10_000 }).toBe(false)
     const report = await examined()
+    expect(faults(report)).toEqual([])
     expect(report).toMatchObject({ ok: true, code: 0 })
     expect(warnings(report).map(({ subject }) => subject)).toEqual(['edge 73', 'secondary 73'])
     await applied(lab, { subdomain: 'missed' })

@@ -81,10 +81,15 @@ test('every tool is offered with an open outputSchema, a closed inputSchema and 
 describe("the SDK's client accepts every answer by its schema", () => {
   test('in a whole life with HTTPS and an end: policy, plan, apply, check, list, diagnose, remove', async () => {
     expect(structured(await inside.use('get_policy')).caller).toMatchObject({ network: 'internal' })
-    const plan = structured(await inside.use('plan_exposure', request('life', { tls: true, expiresIn: 3600 })))
+    const plan = structured(
+      await inside.use('plan_exposure', request('life', { tls: true, expiresIn: 3600, options: { maxBody: '2m' } })),
+    )
     expect(plan).toMatchObject({ state: 'planned', host: hostOf('life') })
     const { planId } = plan
-    expect(structured(await inside.use('get_plan', { planId }))).toMatchObject({ state: 'planned' })
+    expect(structured(await inside.use('get_plan', { planId }))).toMatchObject({
+      state: 'planned',
+      request: { options: { maxBody: '2m' } },
+    })
     const heard: string[] = []
     const applying = await inside.use('apply_plan', { planId }, ({ message = '' }) => heard.push(message))
     expect(structured(applying)).toMatchObject({ state: 'applied', verification: { primary: { ok: true } } })
