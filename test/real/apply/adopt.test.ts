@@ -1,18 +1,21 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
+import type { EdgeDescription } from '../../../lab/description.ts'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
+import { SHADOW_PREFIX } from '../../../src/edge/config/layout.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { zoneRecords } from '../../support/dns/zone-transfer.ts'
 import { answersOf } from '../../support/edge/sites/questions.ts'
 import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
 import { includeSites, siteFile, type WantedSite, writeSites } from '../../support/edge/sites/written-sites.ts'
 import { visit } from '../../support/edge/visitor.ts'
-import { entryFile } from '../../support/lab/entry-file.ts'
+import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { expected, granted, planOf, run, runWith } from '../../support/lab/exposure.ts'
 import { startTestLab, startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
+import { type SwitchedBackend, startSwitchedBackend } from '../../support/lab/switched-backend.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { onTerminal } from '../../support/programs/pseudo-terminal.ts'
 import { until } from '../../support/until.ts'
@@ -266,27 +269,95 @@ async function inGroups(planIds: readonly string[], act: (planId: string) => Pro
   for (let first = 0; first < planIds.length; first += 6) await Promise.all(planIds.slice(first, first + 6).map(act))
 }
 
-const ALL = CRASH_POINTS.filter((point) => /^apply (?:check|backup|proxy|dns|verify|run) /.test(point))
-const POINTS = process.env.CAMPAIGN ? ALL.filter((point) => !/und/.test(point)) : ['apply proxy swapped']
+/** Whether the site, the entry and the released file of a host stand on an edge. */
+const standing = (edge: EdgeDescription, host: string) => ({
+  site: readFileSync(siteFile(edge, host), 'utf8').includes('server {'),
+  entry: hasEntry(edge, host),
+  released: existsSync(join(`${edge.folder}-released`, `${host}.conf`)),
+})
 
-test.each(POINTS)('a kill at %s leaves the site adopted or exactly as it was', async (point) => {
-  const { host, texts } = await written(`kill${POINTS.indexOf(point)}`)
-  const { planId } = expected(await planned(host), 201)
-  lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: point })
-  await lab.restartService()
-  await adopted(planId).catch(() => undefined)
-  await lab.restartService()
-  await until('the run has ended', async () => ['applied', 'rolled_back'].includes((await planOf(lab, planId)).state))
-  const { state } = await planOf(lab, planId)
+/** What a run leaves of a site in the folders of nginx, beside the site itself. */
+const leftBeside = (edge: EdgeDescription, host: string): string[] =>
+  [dirname(edge.config), dirname(siteFile(edge, host))].flatMap((folder) =>
+    readdirSync(folder).filter((name) => name.startsWith(SHADOW_PREFIX)),
+  )
+
+/** Exactly one of the three answers on each edge, no request is lost any more, and nothing is left behind. */
+async function settled(host: string, planId: string, end: 'site' | 'entry' | 'released'): Promise<void> {
+  const wanted = { site: false, entry: false, released: false, [end]: true }
   for (const edge of Object.values(lab.description.edges)) {
-    if (state === 'rolled_back')
-      await until(
-        'the file is as it was',
-        async () => readFileSync(siteFile(edge, host), 'utf8') === texts[edge.server],
-      )
-    expect((await visit(edge, { host, path: '/healthz' })).status).toBe(200)
+    const isSettled = () => JSON.stringify(standing(edge, host)) === JSON.stringify(wanted)
+    await until(`${host} on edge ${edge.server} is ${end}`, async () => isSettled(), 30_000)
+    await until('nothing is left', async () => leftBeside(edge, host).length === 0)
+    expect(existsSync(join(`${edge.folder}-adopted`, planId))).toBe(end !== 'site')
+    // A worker of before may answer a while longer.
+    await until('nginx answers', async () => (await visit(edge, { host, path: '/healthz' })).status === 200)
+    for (let asked = 0; asked < 20; asked += 1) expect((await visit(edge, { host, path: '/healthz' })).status).toBe(200)
   }
-  expect((await recordsOf(host)).length).toBe(state === 'applied' ? 2 : 1)
+  expect((await recordsOf(host)).length).toBe(end === 'entry' ? 2 : 1)
+}
+
+const isStopped = (pid: number): boolean => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+
+/** Lets a run that adopts stop when nginx has the entry, takes its backend away, and lets it go on to the verdict, which fails. */
+async function adoptedInVain(planId: string, backend: SwitchedBackend, environment: Record<string, string> = {}) {
+  lab.setNextServiceEnvironment({ ...environment, DRAWBRIDGE_STOP_AT: 'apply proxy reloaded' })
+  await lab.restartService()
+  const { service } = lab.description.pids
+  if (service === undefined) throw new Error('The lab has no service.')
+  const answer = adopted(planId).catch(() => undefined)
+  await until('the run has stopped', () => isStopped(service), 60_000)
+  await backend.stop()
+  process.kill(service, 'SIGCONT')
+  const answered = await answer
+  await backend.start()
+  return answered
+}
+
+test('a backend that fails on the way puts the site back, to the byte', async () => {
+  await using backend = await startSwitchedBackend(lab, 'ok')
+  const host = 'vain.lab.test'
+  const [texts] = await writeSites(lab, [{ host, style: 0, port: backend.port }])
+  const { planId } = expected(await planned(host), 201)
+  const answer = await adoptedInVain(planId, backend)
+  expect([answer?.status, answer?.body.code]).toEqual([502, 'apply_failed'])
+  await settled(host, planId, 'site')
+  for (const edge of Object.values(lab.description.edges))
+    expect(readFileSync(siteFile(edge, host), 'utf8')).toBe(texts?.[edge.server])
+  expected(await planned(host), 201)
+})
+
+const isOfAdopt = (point: string) => /^apply (?:check|backup|proxy|dns|verify|run) /.test(point)
+const POINTS = process.env.CAMPAIGN
+  ? CRASH_POINTS.filter((point) => isOfAdopt(point) || (/^accept /.test(point) && !/und/.test(point)))
+  : ['apply proxy swapped', 'accept proxy swapped']
+
+test.each(POINTS)('a kill at %s leaves one that answers, and nothing else', async (point) => {
+  await using backend = await startSwitchedBackend(lab, 'ok')
+  const host = `kill${POINTS.indexOf(point)}.lab.test`
+  const [texts] = await writeSites(lab, [{ host, style: 0, port: backend.port }])
+  const { planId } = expected(await planned(host), 201)
+  const releases = point.startsWith('accept ')
+  if (releases) expected(await adopted(planId), 200)
+  const environment = { DRAWBRIDGE_CRASH_AT: point }
+  if (/und/.test(point)) await adoptedInVain(planId, backend, environment)
+  else {
+    lab.setNextServiceEnvironment(environment)
+    await lab.restartService()
+    await (releases ? run(lab, planId, 'release') : adopted(planId)).catch(() => undefined)
+  }
+  await lab.restartService()
+  const ends: Record<string, 'site' | 'entry' | 'released'> = releases
+    ? { released: 'released', applied: 'entry' }
+    : { applied: 'entry', rolled_back: 'site' }
+  const endOf = async () => ends[(await planOf(lab, planId)).state]
+  await until('the run has ended', async () => (await endOf()) !== undefined, 60_000)
+  const end = await endOf()
+  if (end === undefined) throw new Error('The run has no end.')
+  await settled(host, planId, end)
+  if (end !== 'site') return
+  for (const edge of Object.values(lab.description.edges))
+    expect(readFileSync(siteFile(edge, host), 'utf8')).toBe(texts?.[edge.server])
 })
 
 test('adopting is off by default', async () => {

@@ -31,6 +31,8 @@ export interface WantedSite {
   readonly host: string
   /** The index of one of SITE_STYLES. */
   readonly style: number
+  /** The port of its backend on server 25. Default: that of the sample backend. */
+  readonly port?: number
 }
 
 /** Writes sites and a record of each on both edges, and waits until they are served. Resolves with the texts by edge. */
@@ -39,15 +41,15 @@ export async function writeSites(lab: TestLab, sites: readonly WantedSite[]): Pr
   if (!backend) throw new Error('The lab has no backend on server 25.')
   const at = (name: string) => join(lab.state, 'certificates', name)
   const files = {
-    backend: `${backend.address}:${backend.port}`,
     certificateFile: at('wildcard.pem'),
     keyFile: at('wildcard.key'),
   }
   const texts = sites.map((): Record<string, string> => ({}))
   for (const edge of Object.values(lab.description.edges)) {
-    for (const [index, { host, style }] of sites.entries()) {
+    for (const [index, { host, style, port = backend.port }] of sites.entries()) {
       const { http, https } = edge
-      const text = SITE_STYLES[style]?.text({ host, http, https, ...files }) ?? ''
+      const text =
+        SITE_STYLES[style]?.text({ host, http, https, backend: `${backend.address}:${port}`, ...files }) ?? ''
       // The servers of Drawbridge listen on the address of the edge, which nginx prefers. Both edges are on one machine.
       const own = text.replaceAll(/listen (\d+)/g, `listen ${edge.address}:$1`).replaceAll(/ *listen \[::\].*\n/g, '')
       Object.assign(texts[index] ?? {}, { [edge.server]: own })
