@@ -138,7 +138,7 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
     'Wait for retryAfter seconds, then call get_plan with the planId in holder to see the result of the other run. Call this tool again if needed.',
   plan_stale: 'Call plan_exposure to make a new plan, then apply_plan with its planId.',
   proxy_name_taken:
-    'Choose another subdomain, or ask a person who administers the edge about the server block that serves this name.',
+    'Choose another subdomain. To manage the site that serves this name, ask a person to run drawbridge adopt HOST.',
   lease_not_longer:
     'The exposure already lasts at least that long, or has no end. check_host shows when it expires. Call extend_exposure with a longer expiresIn if needed.',
   proxy_config_broken: 'Ask a person to repair the configuration of nginx, then call this tool again.',

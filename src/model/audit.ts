@@ -24,6 +24,7 @@ export type AuditAction =
   | 'plan'
   | 'token'
   | 'apply'
+  | 'adopt'
   | 'update'
   | 'remove'
   | 'extend'

@@ -20,6 +20,7 @@ import { Link } from '../shell/Link.tsx'
 import { go } from '../shell/location.ts'
 import { Page } from '../shell/Page.tsx'
 import { daysLeft, issuedBy } from '../status/attention.ts'
+import { Adopting } from './Adopting.tsx'
 import { Chart } from './Chart.tsx'
 import { HostActs } from './HostActs.tsx'
 import styles from './HostPage.module.css'
@@ -74,6 +75,7 @@ export function HostPage({ host, policy }: { readonly host: string; readonly pol
       }
     >
       <HostActs row={row} policy={policy} isRepairOffered={false} />
+      {!row.managed && policy.caller.may.includes('adopt') && <Adopting host={host} />}
       <div className={styles.columns}>
         <div className={styles.main}>
           <HistoryPanel host={host} />

@@ -79,7 +79,8 @@ export function filesWithoutSite(
   return [...byFile].map(([file, blocks]) => {
     const before = readFileSync(file, 'utf8')
     const after =
-      withoutBlocks(before, blocks) ?? `# ${host} is managed by Drawbridge. Nothing else was in this file.\n`
+      withoutBlocks(before, blocks) ??
+      `# The site of ${host} was adopted by Drawbridge. Nothing else was in this file.\n`
     return { file, included: [...new Set(blocks.map(({ path }) => path))], before, after }
   })
 }

@@ -44,8 +44,7 @@ export const LLMS_TEXT = `# Drawbridge
 2. GET /api/health?host=NAME: the state of a host. 404 host_not_found means that the name is not exposed and can be planned.
 3. POST /api/deploy/plan {zone, subdomain, server, port, health, tls, expiresIn?, replaces?, owner?, note?}: changes nothing,
    returns planId, changes and steps in order. replaces: the planId of your applied exposure of the same name, to change it.
-4. POST /api/internal/token {planId, action?: "apply"|"remove"|"repair"|"accept"|"renew"}: returns a capability, only on
-   the internal network.
+4. POST /api/internal/token {planId, action?}: returns a capability for the action (default apply), only on the internal network.
 5. POST /api/deploy/apply {planId} with the header x-deploy-capability.
 6. POST /api/deploy/remove {planId} with a new capability for "remove". POST /api/deploy/extend {planId, expiresIn} with a
    new capability for "apply": only for an applied plan that has an end, and expiresIn must end later than expiresAt. It never shortens.
@@ -54,7 +53,9 @@ export const LLMS_TEXT = `# Drawbridge
 7. If a host is DRIFT, NO DNS or CERT, GET /api/diagnose?host=NAME names in cause.acts what helps.
    GET /api/deploy/plans/{planId}/drift lists what differs. POST /api/deploy/repair {planId, overwrite?} with a capability for
    "repair" writes the exposure again as it was applied. POST /api/deploy/accept {planId} with a capability for "accept"
-   leaves the host as it stands and stops managing it.
+   leaves the host as it stands and stops managing it; release does so only if nothing differs. file tells where its entry is then.
+8. If caller.may has "adopt", a host that is in nginx by hand (managed: false): POST /api/deploy/plan/adopt {host, health?,
+   acceptLoss?}, then apply with a capability for "adopt". Ask your user before acceptLoss: true, which discards directives.
 
 ## Units and limits
 - expiresIn is in seconds, 300 to 2592000 (30 days): of a plan counted from the apply, of extend from now. retryAfter is in seconds.
@@ -84,7 +85,7 @@ repeat the same call only when retryable is true, after retryAfter seconds if gi
 - Wrong network or address: internal_network_required, host_not_allowed, origin_not_allowed.
 - Get a new capability: capability_required, capability_invalid, capability_expired, capability_used.
 - Read the plan: plan_not_found, plan_expired, plan_not_applied, plan_already_applied, lease_not_longer.
-- Plan again: plan_stale. Ask a person: changed_elsewhere.
+- Plan again: plan_stale. Ask a person: changed_elsewhere, adopt_not_allowed, site_not_adoptable, loss_not_accepted.
 - Rolled back: apply_failed, remove_failed, repair_failed, accept_failed, renew_failed. Read steps and detail; try again once.
 - Stop and ask a person: rollback_blocked. The host is blocked until \`drawbridge resolve\` runs on the server.
 - Wait: rate_limited, unavailable, plan_busy (holder.planId is the plan of the other run).

@@ -59,10 +59,16 @@ export function endingOf(action: RunAction, { kind }: SagaOutcome, { resolves }:
   return ENDINGS[action][kind]
 }
 
-/** The audit action of a run. The expiry of an exposure and the resolving of a blocked plan have names of their own. */
-export function auditActionOf({ action, actor }: Run): AuditAction {
+/** The audit action of a run. What callers ask for under a name of its own has that name, and so has what nobody asks for. */
+export function auditActionOf({
+  run: { action, actor },
+  plan,
+  task,
+}: Pick<Ended, 'run' | 'plan' | 'task'>): AuditAction {
   if (actor === CONSOLE_ACTOR && action !== 'converge') return 'resolve'
-  return actor === SERVICE_ACTOR && action === 'remove' ? 'expire' : action
+  if (action === 'remove' && actor === SERVICE_ACTOR) return 'expire'
+  if (action === 'apply' && plan.request.adopt) return 'adopt'
+  return action === 'accept' && task.intact ? 'release' : action
 }
 
 /** Runs stored by schema versions below 8 have no network: only internal callers could begin them. */
@@ -77,8 +83,6 @@ export function factsOf({ plan, run, task, afters, members, recovered }: Ended):
     ...(right !== undefined && { right }),
     ...(recovered && { recovered }),
     ...(task.overwrite && { overwrite: true }),
-    ...(task.intact && { released: true }),
-    ...(action === 'apply' && plan.request.adopt && { adopted: true }),
     ...(task.edge !== undefined && { edge: task.edge, hosts: members.length }),
     ...(certificate && { ...certificateFacts(certificate), hosts: members.length }),
     // A converge or renewal is for many hosts; its plan is only the first of them.
@@ -161,7 +165,7 @@ export function eventOf(ended: Ended): NewEvent | undefined {
     return { ...about, type: 'exposure.repaired', facts: { url, actor, overwrite: task.overwrite ?? false, ...labels } }
   if (action === 'accept') return { ...about, type: 'exposure.released', facts: { url, actor, ...labels } }
   if (action === 'remove') {
-    const type: EventType = auditActionOf(run) === 'expire' ? 'exposure.expired' : 'exposure.removed'
+    const type: EventType = auditActionOf(ended) === 'expire' ? 'exposure.expired' : 'exposure.removed'
     return { ...about, type, facts: { url, actor, ...labels } }
   }
   const { server, port, tls, expiresIn } = request

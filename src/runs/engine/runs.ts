@@ -271,7 +271,7 @@ export class Runs {
       for (const lease of leases) await session.releaseLease(lease)
       const event = eventOf(ended)
       if (event) await session.appendEvent(event)
-      const audited = { actor: run.actor, network: networkOf(run), action: auditActionOf(run), outcome: ending.audit }
+      const audited = { actor: run.actor, network: networkOf(run), action: auditActionOf(ended), outcome: ending.audit }
       await trail.record({ at, ...audited, planId, host, facts: factsOf(ended) }, session)
       return last
     })

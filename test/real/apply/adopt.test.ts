@@ -1,10 +1,11 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 import type { EdgeDescription } from '../../../lab/description.ts'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
 import { SHADOW_PREFIX } from '../../../src/edge/config/layout.ts'
+import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { zoneRecords } from '../../support/dns/zone-transfer.ts'
 import { answersOf } from '../../support/edge/sites/questions.ts'
@@ -169,6 +170,21 @@ test('a script adopts with --yes, and apply takes a plan that adopts', async () 
   const done = await drawbridge(['adopt', second.host, '--health', '/healthz', '--yes', '--json', '--url', inside])
   expect(done).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(done.stdout)).toMatchObject({ host: second.host, state: 'applied' })
+
+  const released = await drawbridge(['release', second.host, '--yes', '--url', inside])
+  expect(released).toMatchObject({ code: 0, stderr: '' })
+  const [, file = ''] = /Its entry is now in (\S+)/.exec(released.stdout) ?? []
+  expect(released.stdout).toContain('move it to a folder that nginx includes. Then run: nginx -t && nginx -s reload')
+  renameSync(file, join(dirname(primary().config), 'enabled', 'moved'))
+  process.kill(masterPid(primary().pidFile) ?? 0, 'SIGHUP')
+  expect((await visit(primary(), { host: second.host, path: '/healthz' })).status).toBe(200)
+  const { lines } = (await lab.call({ method: 'GET', path: `/api/audit?limit=50` })).body
+  const acts = lines.filter((line: Record<string, string>) => line.host === second.host && line.action !== 'token')
+  expect(acts.map(({ action, outcome }: Record<string, string>) => `${action} ${outcome}`).toSorted()).toEqual([
+    'adopt ok',
+    'plan ok',
+    'release ok',
+  ])
 })
 
 test('a site that no exposure can stand for is refused with its reasons, and stays', async () => {

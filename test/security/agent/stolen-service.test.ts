@@ -304,7 +304,7 @@ describe('hand-written sites', () => {
     const taken = await askAgent(closed, 'taken-out', { host: SITE, planId: PLAN })
     expect(JSON.parse(taken.body)).toMatchObject({ fault: { kind: 'change_invalid' } })
     const hash = (of: string) => `sha256:${createHash('sha256').update(of).digest('hex')}`
-    const after = `# ${SITE} is managed by Drawbridge. Nothing else was in this file.\n`
+    const after = `# The site of ${SITE} was adopted by Drawbridge. Nothing else was in this file.\n`
     const included = [join(dirname(lab.description.edges.secondary.config), 'enabled', SITE)]
     const made = JSON.stringify(
       { host: SITE, files: [{ file: kept, included, before: hash(text), after: hash(after) }] },

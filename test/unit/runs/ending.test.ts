@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Problem } from '../../../src/model/errors.ts'
-import { CONSOLE_ACTOR, SERVICE_ACTOR } from '../../../src/model/run.ts'
+import { CONSOLE_ACTOR, type Run, SERVICE_ACTOR } from '../../../src/model/run.ts'
 import { auditActionOf, type Ended, eventOf, factsOf, networkOf } from '../../../src/runs/engine/ending.ts'
 import type { SagaOutcome } from '../../../src/runs/engine/saga.ts'
 import { StepFault } from '../../../src/runs/engine/step.ts'
@@ -42,11 +42,17 @@ test('a run that failed is told with its code, its reason and what the plan is n
   })
 })
 
-test('the audit tells an expiry and a resolve from what callers asked for', () => {
-  expect(auditActionOf(sampleRun())).toBe('apply')
-  expect(auditActionOf(sampleRun({ action: 'remove' }))).toBe('remove')
-  expect(auditActionOf(sampleRun({ action: 'remove', actor: SERVICE_ACTOR }))).toBe('expire')
-  expect(auditActionOf(sampleRun({ action: 'remove', actor: CONSOLE_ACTOR }))).toBe('resolve')
+test('the audit has names for an expiry, a resolve, an adopt and a release', () => {
+  const action = (run: Run, more: Partial<Ended> = {}) => auditActionOf({ ...ended(SUCCEEDED, run), ...more })
+  expect(action(sampleRun())).toBe('apply')
+  expect(action(sampleRun({ action: 'remove' }))).toBe('remove')
+  expect(action(sampleRun({ action: 'remove', actor: SERVICE_ACTOR }))).toBe('expire')
+  expect(action(sampleRun({ action: 'remove', actor: CONSOLE_ACTOR }))).toBe('resolve')
+  expect(action(sampleRun({ action: 'accept' }))).toBe('accept')
+  expect(action(sampleRun({ action: 'accept' }), { task: { intact: true } })).toBe('release')
+  const plan = samplePlan()
+  const adopt = { site: `sha256:${'0'.repeat(64)}`, text: `sha256:${'0'.repeat(64)}` }
+  expect(action(sampleRun(), { plan: { ...plan, request: { ...plan.request, adopt } } })).toBe('adopt')
   expect(
     [sampleRun(), sampleRun({ actor: CONSOLE_ACTOR }), sampleRun({ actor: SERVICE_ACTOR })].map(networkOf),
   ).toEqual(['internal', 'self', 'self'])
