@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createFile, syncFolder } from '../../primitives/durable-file.ts'
-import { adoptedFile, adoptedPlace, SHADOW_PREFIX } from '../config/layout.ts'
+import { adoptedFile, adoptedPlace, SHADOW_PREFIX, SITE_RECORD } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile } from '../contract.ts'
 import { faultOf, withEdgeFaults } from '../files/files.ts'
 import type { SiteChange } from '../generations/engine.ts'
@@ -159,7 +159,7 @@ export class TakenSites {
       await createFile(join(place, `${at}.${AFTER}`), after, 0o600)
     }
     await syncFolder(place)
-    await createFile(join(place, 'record.json'), record, 0o600)
+    await createFile(join(place, SITE_RECORD), record, 0o600)
     await syncFolder(place)
     await syncFolder(dirname(place))
   }

@@ -55,8 +55,11 @@ export const isReleased = (path: string): boolean => path.startsWith(RELEASED)
 /** The record of a hand-written site that a plan has taken out of its files. It lies beside the edge's folder, with the files as they were. */
 const ADOPTED = 'adopted/'
 export const adoptedFile = (planId: string): string => `${ADOPTED}${planId}`
+/** Holds a folder for each adopted site. */
+export const adoptedFolder = (folder: string): string => `${folder}-adopted`
+export const SITE_RECORD = 'record.json'
 export const adoptedPlace = (folder: string, path: string): string =>
-  `${folder}-adopted/${path.slice(ADOPTED.length)}/record.json`
+  `${adoptedFolder(folder)}/${path.slice(ADOPTED.length)}/${SITE_RECORD}`
 export const isAdopted = (path: string): boolean => path.startsWith(ADOPTED)
 /** Whether a path is none of the generations. */
 export const isOutside = (path: string): boolean => isReleased(path) || isAdopted(path)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { FOLDERS, isSecret, parsePath, SHADOW_PREFIX, STAGING } from '../config/layout.ts'
+import { adoptedFolder, FOLDERS, isSecret, parsePath, SHADOW_PREFIX, SITE_RECORD, STAGING } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile } from '../contract.ts'
 import { withEdgeFaults } from '../files/files.ts'
 import type { GenerationEngine } from '../generations/engine.ts'
@@ -118,8 +118,16 @@ async function removeLeftOvers({ config, folder }: EdgeSettings, present: number
   const leftOvers = [
     ...drafts.filter((name) => !isLiveMarker(name)).map((name) => join(folder, STAGING, name)),
     ...beside.filter(isDeadShadow).map((name) => join(dirname(config), name)),
+    // A process that lives may be writing one.
+    ...(drafts.some(isLiveMarker) ? [] : unfinishedSites(folder)),
   ]
   for (const path of leftOvers) await withEdgeFaults(path, () => rm(path, { recursive: true, force: true }))
+}
+
+/** The texts of sites that a crash kept from being taken out: the record comes last. */
+function unfinishedSites(folder: string): string[] {
+  const places = namesIn(adoptedFolder(folder)).map((name) => join(adoptedFolder(folder), name))
+  return places.filter((place) => !existsSync(join(place, SITE_RECORD)))
 }
 
 /** That of a process that lives may be tested now. */

@@ -6,7 +6,7 @@ import type { PageSite } from '../../support/programs/browser.ts'
 import { expectAccessible } from '../site/accessible.ts'
 import { askForPlan, fillPlan, SEEN_WITHIN } from '../site/steps.ts'
 
-const ORDERS = process.env.CAMPAIGN ? 200 : 40
+const ORDERS = process.env.CAMPAIGN ? 200 : 20
 
 /** No click, draft or run is lost. */
 export function nothingLost(site: () => PageSite): void {

@@ -45,6 +45,18 @@ test('takes away what a crash left, and nothing else', async () => {
   expect(at.leftOvers()).toEqual(['.mine'])
 })
 
+test('takes away the texts of a site that a crash kept from being taken out, and keeps those of an adopted one', async () => {
+  const sites = `${at.folder}-adopted`
+  for (const plan of ['plan_whole', 'plan_unfinished']) {
+    mkdirSync(join(sites, plan), { recursive: true })
+    writeFileSync(join(sites, plan, '0.before'), 'x')
+  }
+  writeFileSync(join(sites, 'plan_whole', 'record.json'), '{}')
+  await at.edge.prepare()
+  expect(readdirSync(sites)).toEqual(['plan_whole'])
+  rmSync(sites, { recursive: true })
+})
+
 test.each([
   ['changed', () => writeFileSync(path('drawbridge.conf'), `${base()}# by hand\n`)],
   ['replaced', () => writeFileSync(path('drawbridge.conf'), '# an older version\n')],
