@@ -45,12 +45,12 @@ export async function acceptLive(
   const done = await withSteps(planId, json, (onProgress) =>
     releases ? client.releasePlan(planId, { onProgress }) : client.acceptPlan(planId, { onProgress }),
   )
-  const file = done.file === null ? [] : [`Its entry is now in ${done.file}`, ...(releases ? [MOVE] : [])]
+  const file = done.file === null ? [] : [`Its entry is now in ${done.file}`, ...(releases ? [EDIT] : [])]
   const released = `Released: ${done.host} is no longer managed by Drawbridge.`
   print({ body: done, lines: () => [...warningLines(done), released, ...file] }, json)
 }
 
-const MOVE = 'Edit it, or move it to a folder that nginx includes. Then run: nginx -t && nginx -s reload'
+const EDIT = 'It is yours to edit there. After a change run: nginx -t && nginx -s reload'
 
 /** Renews the certificate of the plan's host and shows the steps as they run. */
 export async function renewLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {

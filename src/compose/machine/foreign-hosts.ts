@@ -18,7 +18,7 @@ export async function nginxSites(config: Config, folder: string | undefined, tes
   if (folder !== undefined && tests)
     throw new UsageError('--test is for the nginx of this machine. Leave the folder out.')
   const sites = folder === undefined && edge ? sitesOfEdge(edge) : sitesOfFolder(folder ?? '')
-  const adoptions = judgeSites(sites, siteWorldOf(config))
+  const adoptions = judgeSites(sites, { ...siteWorldOf(config), listen: edge?.listen })
   if (!tests || !edge) return { adoptions, unreadable: sites.unreadable }
   const tested: Adoption[] = []
   for (const adoption of adoptions) tested.push(await testedOn(edge, sites, adoption))

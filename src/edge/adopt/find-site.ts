@@ -33,15 +33,16 @@ const textDigest = (blocks: readonly SiteDirective[]): string =>
 
 /** The site of a host. Undefined if no hand-written server block names the host. */
 export function findSite(
-  settings: Pick<EdgeSettings, 'config' | 'folder'>,
+  settings: Pick<EdgeSettings, 'config' | 'folder' | 'listen'>,
   host: string,
-  world: Omit<SiteWorld, 'upstreams'>,
+  world: Omit<SiteWorld, 'upstreams' | 'listen'>,
 ): FoundSite | undefined {
   const sites = sitesOfEdge(settings)
   const servers = serversOf(host, sites)
   if (servers.length === 0) return undefined
   const { carried, changed, lost, refused, ...site } = judgeSite(host, servers, {
     ...world,
+    listen: settings.listen,
     upstreams: sites.upstreams,
   })
   const why = whyNotTakenOut(host, sites, settings.config)

@@ -10,6 +10,8 @@ import type { SiteDirective } from './site-text.ts'
 /** What a site is judged by, beside its own text. */
 export interface SiteWorld {
   readonly ports: { readonly http: number; readonly https: number }
+  /** The addresses on which our servers listen. Undefined: not known. */
+  readonly listen?: readonly string[] | undefined
   /** The addresses of each upstream's servers, by its name. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** The id of the deployment target with this address. The loopback stands for the edge's own server. */
@@ -141,8 +143,17 @@ class SiteJudge {
       this.#refuse(lines[0] ?? server, 'It is the default server, and answers for names that no other block has.')
     if (places.some(({ isProxied }) => isProxied))
       this.#refuse(lines[0] ?? server, 'Its visitors come through a proxy that speaks the PROXY protocol.')
+    this.#tellIpv6(lines)
     const isTls = places.some((place) => place.isTls)
     return isTls ? (places.every((place) => place.isTls) ? 'tls' : 'both') : 'plain'
+  }
+
+  /** A socket of both families is shared with the site; our servers come to one of IPv6 alone only if the configuration says so. */
+  #tellIpv6(lines: readonly SiteDirective[]): void {
+    const { listen } = this.#world
+    const alone = lines.find(({ args }) => args[0]?.startsWith('[') && !args.includes('ipv6only=off'))
+    if (!alone || !listen || listen.some((address) => address.includes(':'))) return
+    this.#changed.push(finding(alone, 'Drawbridge listens on no IPv6 address: such visitors reach another server.'))
   }
 
   /** The directives of a server, or of a location with the same backend. */

@@ -50,8 +50,17 @@ const newPlan = (overrides: Record<string, unknown> = {}) => {
   return planned(lab, { subdomain: `back${count}`, ...overrides })
 }
 
+/** The service may die once more meanwhile, and start late on a busy machine. */
 const settled = (planId: string, state: string) =>
-  until(`the plan is ${state}`, async () => (await planOf(lab, planId)).state === state, 45_000)
+  until(
+    `the plan is ${state}`,
+    () =>
+      planOf(lab, planId).then(
+        (plan) => plan.state === state,
+        () => false,
+      ),
+    80_000,
+  )
 
 test('recovery removes the challenge of a crashed run and continues its order', async () => {
   // Counts accepted orders, not requests: Pebble refuses some nonces, and the client repeats the request.

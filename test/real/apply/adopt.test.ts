@@ -1,11 +1,10 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 import type { EdgeDescription } from '../../../lab/description.ts'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
 import { SHADOW_PREFIX } from '../../../src/edge/config/layout.ts'
-import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { zoneRecords } from '../../support/dns/zone-transfer.ts'
 import { answersOf } from '../../support/edge/sites/questions.ts'
@@ -174,9 +173,8 @@ test('a script adopts with --yes, and apply takes a plan that adopts', async () 
   const released = await drawbridge(['release', second.host, '--yes', '--url', inside])
   expect(released).toMatchObject({ code: 0, stderr: '' })
   const [, file = ''] = /Its entry is now in (\S+)/.exec(released.stdout) ?? []
-  expect(released.stdout).toContain('move it to a folder that nginx includes. Then run: nginx -t && nginx -s reload')
-  renameSync(file, join(dirname(primary().config), 'enabled', 'moved'))
-  process.kill(masterPid(primary().pidFile) ?? 0, 'SIGHUP')
+  expect(released.stdout).toContain('After a change run: nginx -t && nginx -s reload')
+  expect(readFileSync(file, 'utf8')).toContain(`server_name ${second.host};`)
   expect((await visit(primary(), { host: second.host, path: '/healthz' })).status).toBe(200)
   const { lines } = (await lab.call({ method: 'GET', path: `/api/audit?limit=50` })).body
   const acts = lines.filter((line: Record<string, string>) => line.host === second.host && line.action !== 'token')

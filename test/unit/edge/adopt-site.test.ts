@@ -13,7 +13,7 @@ const SITE = {
   keyFile: '/etc/ssl/shop.key',
 }
 
-function judged(text: string) {
+function judged(text: string, listen = ['192.168.45.23']) {
   const directives = readSite('/etc/nginx/sites-enabled/shop', text, () => [])
   const servers = directives.filter((each) => each.name === 'server' && namesOf(each).includes(HOST))
   const upstreams = new Map(
@@ -25,6 +25,7 @@ function judged(text: string) {
   )
   return judgeSite(HOST, servers, {
     ports: { http: 80, https: 443 },
+    listen,
     upstreams,
     serverAt: (address) => ({ '192.168.45.25': '25', '127.0.0.1': '23' })[address],
     named: { passwords: { office: '/etc/office' }, authorities: { inside: '/etc/inside.pem' }, snippets: {} },
@@ -104,6 +105,14 @@ describe('a hand-written site', () => {
     expect(changed).toMatchObject([
       { directive: 'add_header', line: 8, sentence: 'The header is sent with errors, too.' },
     ])
+  })
+
+  test('tells that visitors over IPv6 go elsewhere, unless our servers listen there, too', () => {
+    const ipv6 = (options = '') => site('', `listen [::]:80${options};`)
+    expect(judged(ipv6()).changed).toMatchObject([{ directive: 'listen', line: 4 }])
+    expect(judged(ipv6(' ipv6only=off')).changed).toEqual([])
+    expect(judged(ipv6(), ['192.168.45.23', '2001:db8::23']).changed).toEqual([])
+    expect(judged(site('')).changed).toEqual([])
   })
 
   test('has HSTS with TLS, and nothing of the redirect beside it', () => {

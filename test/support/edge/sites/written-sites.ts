@@ -61,10 +61,11 @@ export async function writeSites(lab: TestLab, sites: readonly WantedSite[]): Pr
     for (const { host, style } of sites) {
       let inARow = 0
       const good = SITE_STYLES[style]?.tls ? 301 : 200
-      await until(`${host} is served`, async () => {
+      const isServed = async () => {
         inARow = (await visit(edge, { host, path: '/healthz' })).status === good ? inARow + 1 : 0
         return inARow === 20
-      })
+      }
+      await until(`${host} is served`, isServed, 60_000)
     }
   }
   updateZone(lab, ...sites.map(({ host }) => `update add ${host} 77 A 192.0.2.7`))
