@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-const MOST_FILES = 4
+const MOST_FILES = 8
 const ROOT = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..')
 
 const failed = failedIn(process.argv[2] ?? '')
