@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -38,8 +39,11 @@ const ALL = ['test/**/*.test.ts']
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'parts', include: PARTS, isolate: false } },
-      { extends: true, test: { name: 'whole', include: ALL, exclude: PARTS } },
+      { extends: true, test: { name: 'parts', include: PARTS } },
+      {
+        extends: true,
+        test: { name: 'whole', include: ALL, exclude: PARTS, setupFiles: ['test/support/lab/after-each.ts'] },
+      },
     ],
     // A limit ends what hangs. It says nothing about speed, and a busy machine can be five times as slow.
     testTimeout: 90_000,
@@ -48,8 +52,10 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     // The service and the commands are started hundreds of times: their code is compiled once.
     env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled') },
-    // Labs wait more than they work: four at a time keep two cores busy.
-    maxWorkers: 4,
+    // A worker runs many files in one process: it loads the code once, and its files share labs.
+    isolate: false,
+    maxWorkers: availableParallelism(),
+    globalSetup: ['test/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
   },
 })

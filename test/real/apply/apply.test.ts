@@ -16,13 +16,14 @@ import {
   runWith,
   world,
 } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
 import { change, withStore } from '../../support/lab/lab-store.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 
 /** The built service on a whole lab: real BIND, two nginx, Pebble and backends. */
 let lab: TestLab
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
 })
 afterAll(() => lab?.stop())
 

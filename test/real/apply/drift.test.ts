@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, expected, planned } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 
 /** What was changed outside Drawbridge is shown part by part, on a whole lab. */
@@ -11,7 +12,7 @@ let lab: TestLab
 let planId: string
 const HOST = 'drifts.lab.test'
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
   planId = (await applied(lab, { subdomain: 'drifts' })).planId
 })
 afterAll(() => lab?.stop())

@@ -3,13 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { viewOf } from '../../support/edge/edge-folder.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
 import { applied, planned, run } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
 import { rowsOf, withStore } from '../../support/lab/lab-store.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { until } from '../../support/until.ts'
 
 let lab: TestLab
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
   const at = (name: string) => join(lab.state, 'certificates', name)
   await makeCertificate({ certificate: at('wildcard.pem'), key: at('wildcard.key'), names: ['DNS:*.lab.test'] })
 })

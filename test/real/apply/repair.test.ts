@@ -15,14 +15,15 @@ import { updateZone } from '../../support/dns/lab-dns.ts'
 import { handshake } from '../../support/edge/tls-visitor.ts'
 import { certificateEntryFile, certificateFile, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, expected, invariants, planOf, planRequest, removed, run } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
 import { change } from '../../support/lab/lab-store.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { until } from '../../support/until.ts'
 
 /** Whatever was damaged is named, repaired, or accepted as it stands. On a whole lab, with a certificate of its own. */
 let lab: TestLab
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
 })
 afterAll(() => lab?.stop())
 

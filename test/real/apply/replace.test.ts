@@ -16,15 +16,16 @@ import {
   run,
   world,
 } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 
 /** A plan that takes the place of an applied one, on a whole lab: another backend, TLS on or off, another end. */
 let lab: TestLab
 let other: WebBackend
 let otherStatus = 200
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
   const address = lab.description.backends.find(({ server }) => server === '253')?.address
   other = await startWebBackend(lab, (_request, response) => response.writeHead(otherStatus).end('the other'), address)
 })
