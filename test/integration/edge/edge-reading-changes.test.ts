@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { renameSync, symlinkSync, utimesSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { nginxFiles } from '../../support/edge/nginx-files.ts'
+import { nginxFiles, settled } from '../../support/edge/nginx-files.ts'
 
 const MAIN = 'events {}\nhttp { include sites/*.conf; }\n'
 const site = (name: string, target = 'http://192.168.45.25:3000') =>
@@ -12,7 +11,7 @@ const CANARY = 'canary7f3a'
 describe('a second reading', () => {
   test('is the same object while nothing has changed', async () => {
     using files = nginxFiles({ 'nginx.conf': MAIN, 'sites/a.conf': site('a.test') })
-    await sleep(150) // What has just been written is not trusted to be all.
+    await settled(files.reader)
     const first = await files.reader.read()
     expect(await files.reader.read()).toBe(first)
     expect((await Promise.all([files.reader.read(), files.reader.read()])).every((map) => map === first)).toBe(true)
@@ -28,7 +27,7 @@ describe('a second reading', () => {
     expect(await hosts()).toEqual(['b.test', 'c.test'])
     files.remove('sites/a.conf')
     expect(await hosts()).toEqual(['c.test'])
-    await sleep(150)
+    await settled(files.reader)
     expect(await hosts()).toEqual(['c.test'])
     files.write({ draft: site('d.test') })
     utimesSync(files.path('draft'), 1, 1)

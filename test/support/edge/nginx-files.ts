@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { EdgeReader } from '../../../src/edge/reading/contract.ts'
 import { edgeReader } from '../../../src/edge/reading/edge-reader.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { until } from '../until.ts'
 
 /** A folder with an nginx configuration for one test, and a reader of it. */
 export interface NginxFiles extends Disposable {
@@ -35,4 +36,9 @@ export function nginxFiles(files: Readonly<Record<string, string>>): NginxFiles 
     remove: (name) => rmSync(path(name), { recursive: true }),
     [Symbol.dispose]: () => folder[Symbol.dispose](),
   }
+}
+
+/** What has just been written may be written again within the same tick of the clock: the reader reads it again until then. */
+export async function settled(reader: EdgeReader): Promise<void> {
+  await until('two readings are the same', async () => (await reader.read()) === (await reader.read()))
 }

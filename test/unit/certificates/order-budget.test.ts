@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { orderLock } from '../../../src/certificates/acme/job.ts'
 import type { AcmeLimits } from '../../../src/certificates/budget/budget.ts'
@@ -79,7 +79,7 @@ describe('the order lock', () => {
     const told: string[] = []
     const work = (name: string) => async () => {
       told.push(`${name} begins`)
-      await sleep(5)
+      await turn()
       told.push(`${name} ends`)
       if (name === 'a') throw new IssueFault('rejected', 'No.')
       return name
@@ -94,7 +94,7 @@ describe('the order lock', () => {
     let asked = 0
     const silent = async () => {
       asked += 1
-      await sleep(5)
+      await turn()
       throw new IssueFault('unavailable', 'It did not answer in time.')
     }
     const all = await Promise.allSettled([withLock(silent), withLock(silent), withLock(silent)])

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Edge } from '../../../src/edge/contract.ts'
 import type { BackupManifest } from '../../../src/model/receipt.ts'
@@ -9,7 +9,7 @@ test('a backup begun ahead of a check that fails is taken away only when it is w
   const done: string[] = []
   const shelf: Partial<BackupShelf> = {
     keep: async () => {
-      await sleep(20)
+      await turn()
       done.push('kept')
       return {} as BackupManifest
     },

@@ -1,10 +1,9 @@
 import { appendFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { PresentGeneration } from '../../../../src/edge/generations/present.ts'
 import { type Entry, enterGeneration } from '../../../support/edge/generation.ts'
-import { type NginxFiles, nginxFiles } from '../../../support/edge/nginx-files.ts'
+import { type NginxFiles, nginxFiles, settled } from '../../../support/edge/nginx-files.ts'
 
 const AT = '192.168.45.23'
 const OTHER = (host: string) =>
@@ -64,7 +63,7 @@ describe('the hosts of a generation', () => {
 
   test('follow each generation; an unchanged host has the same place, and its file is not a change', async () => {
     using files = await edgeOf(HOSTS)
-    await sleep(150)
+    await settled(files.reader)
     const first = await files.reader.read()
     expect(await files.reader.read()).toBe(first)
     const now = Date.now()
