@@ -135,7 +135,7 @@ function createUpdater(options: Rfc2136Options, key: TsigKey): Updater {
   const seconds = () => Math.floor(now() / 1000)
   return async (update, { unmet = [], guard, signal = guard?.signal } = {}) => {
     const id = randomInt(0x10000)
-    guard?.assertHeld()
+    await guard?.ensureHeld()
     signal?.throwIfAborted()
     const fudge = guard && Math.max(1, Math.min(FUDGE, Math.floor(guard.leftMs / 1000)))
     const { wire, mac } = encodeOrRefuse(zone, () => signRequest(encodeUpdate(id, update()), key, seconds(), fudge))

@@ -87,6 +87,8 @@ export interface EdgeProposal {
   propose(): Promise<EdgeChange>
   /** Throws if the run has lost a lease. Asked directly before the effect. */
   assertHeld(): void
+  /** Renews a lease whose time has run out while the change waited, if nobody else has taken it. Asked before `assertHeld`. */
+  ensureHeld?(): Promise<void>
   /**
    * The fence of the run on every host that the change belongs to. The edge keeps the highest fence of each host and refuses
    * a change with a lower one. A run may make any number of changes with the same fence.

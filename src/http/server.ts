@@ -1,5 +1,4 @@
 import helmet from '@fastify/helmet'
-import underPressure from '@fastify/under-pressure'
 import type { FastifyBaseLogger } from 'fastify'
 import type { AuditTrail } from '../audit/trail.ts'
 import type { Admission } from '../authorize/admission.ts'
@@ -20,6 +19,7 @@ import type { PlanProgress } from '../usecases/progress.ts'
 import { type App, createApp, type ListenerTls } from './app.ts'
 import { handleErrors } from './guard/error-handler.ts'
 import { HostCheck } from './guard/host-check.ts'
+import { refuseOverload } from './guard/overload.ts'
 import { loggedPath } from './guard/path.ts'
 import { wrongType } from './guard/problem.ts'
 import { createBudgets, type RateLimits } from './guard/rate-limit.ts'
@@ -116,12 +116,7 @@ async function addGuards(app: App, parts: ServerParts, isClosing: () => boolean)
   handleErrors(app, { ...parts, budgets, notFoundPage: notFoundPage(parts.pageFolder) })
   logRequests(app)
   acceptOnlyJson(app)
-  await app.register(underPressure, {
-    maxEventLoopDelay: 2000,
-    pressureHandler: () => {
-      throw new Problem('unavailable', 'The service is overloaded.', { retryAfter: 5 })
-    },
-  })
+  await refuseOverload(app)
 }
 
 function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void {

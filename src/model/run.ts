@@ -69,6 +69,8 @@ export const BY_CONSOLE: Origin = { actor: CONSOLE_ACTOR, network: 'self', right
 export interface LeaseGuard {
   /** Throws if another instance may hold the lease by now. */
   assertHeld(): void
+  /** Rejects if another instance has taken the lease, or if the store does not say. Asked where an effect may still wait. */
+  ensureHeld(): Promise<void>
   /** How long the lease is held for certain, in milliseconds. */
   readonly leftMs: number
   /** Aborts when the run must not wait any longer. Whatever waits under this guard then ends and rejects with its reason. */

@@ -183,7 +183,7 @@ export class Monitor {
 
   async #checkHosts(held: HeldLeases, watchList: WatchList, rounds: Rounds, writer: StatusWriter): Promise<void> {
     while (!this.#stopped) {
-      held.assertHeld()
+      await held.ensureHeld()
       if (!(await this.#parts.mayCheck())) return
       this.#confirm(held)
       await this.#refreshMutes(() => this.#mutes.refresh())

@@ -44,9 +44,10 @@ export class Mutes {
     this.#readAt = at
     const stored = [...(await store.readMutes())]
     const isOver = ([, { until }]: [string, Mute]) => until !== null && until <= at
-    for (const [host] of stored.filter(isOver)) await this.#end(host, at)
     const inForce = stored.filter((mute) => !isOver(mute))
     onChange(board.setMutes(new Map([...configured(), ...inForce])))
+    // After the board: who is told of the end must not read the mute any more.
+    for (const [host] of stored.filter(isOver)) await this.#end(host, at)
   }
 
   async #end(host: string, at: number): Promise<void> {

@@ -12,7 +12,6 @@ interface Failure {
 }
 
 interface EdgePreparationParts {
-  /** The Primary first. */
   readonly edges: readonly Pick<Edge, 'server' | 'prepare'>[]
   readonly primary: string
   readonly log: Log
@@ -30,7 +29,7 @@ export class EdgePreparation {
 
   /** Called once, when the service starts. */
   async begin(): Promise<void> {
-    for (const edge of this.#parts.edges) await this.#prepare(edge)
+    await Promise.all(this.#parts.edges.map((edge) => this.#prepare(edge)))
   }
 
   /** Tries the edges again that are due. Called at regular times. */

@@ -59,9 +59,8 @@ export function housekeeping(parts: HousekeepingParts) {
   }
   return {
     async begin(): Promise<void> {
-      const begun = parts.debugLogs
-        .check()
-        .then(() => preparation.begin())
+      // The log levels are known before a run brings a private key to an edge.
+      const begun = Promise.all([parts.debugLogs.check(), preparation.begin()])
         .then(() => withEdge(() => recover(parts)))
         .then(duties.converge)
         .then(duties.renew)

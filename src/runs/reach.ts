@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../edge/contract.ts'
 import { Problem } from '../model/errors.ts'
+import { FairClock } from '../primitives/fair-clock.ts'
 import { poll } from '../primitives/retry.ts'
 import type { Instance, InstanceStore } from '../store/ports/instances.ts'
 
@@ -12,27 +12,31 @@ interface ReachParts {
   readonly instance: string
   readonly store: Pick<InstanceStore, 'liveInstances'>
   readonly now: () => number
+  /** How long an edge may take to answer. Time in which this process was late is not counted. */
+  readonly patienceMs?: number
+  /** An agent that is started again is back within this time. What waits for it is not refused. */
+  readonly restartMs?: number
 }
 
 /** Who executes a run: this instance, or another one that takes it up. */
 export type Place = 'here' | 'elsewhere'
 
-/** How long an answer counts, and how long an edge may take for it. */
+/** How long an answer counts. */
 const FRESH_MS = 1_000
 const PATIENCE_MS = 2_000
-/** An agent that is started again is back within this time. What waits for it is not refused. */
-const RESTART_MS = 3_000
+/** On a slow machine an agent takes several seconds to start. */
+const RESTART_MS = 10_000
 
 /**
  * Which edges this instance can change at the moment. Work that needs an edge is left to instances that can reach it: one that
  * cannot would take the lease of a run away from them and not get on with it.
  */
 export class Reach {
-  readonly #parts: ReachParts
+  readonly #parts: Required<ReachParts>
   #asked: { readonly at: number; readonly servers: Promise<readonly string[]> } | undefined
 
   constructor(parts: ReachParts) {
-    this.#parts = parts
+    this.#parts = { patienceMs: PATIENCE_MS, restartMs: RESTART_MS, ...parts }
   }
 
   /** The servers whose edges answer. */
@@ -49,11 +53,11 @@ export class Reach {
 
   /** Where a run that changes the Primary's edge can be executed. A problem: nowhere at the moment. */
   async place(): Promise<Place | Problem> {
-    const { primary, primaryServer } = this.#parts
+    const { primary, primaryServer, restartMs } = this.#parts
     if (await this.hasPrimary()) return 'here'
     if (await this.#isReachedByOthers()) return 'elsewhere'
     // Without a configured edge the run is refused with the setting that is missing.
-    if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: RESTART_MS })))
+    if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: restartMs })))
       return 'here'
     if (await this.#isReachedByOthers()) return 'elsewhere'
     return new Problem('unavailable', `No instance can reach edge ${primaryServer} at the moment.`, {
@@ -82,17 +86,19 @@ export class Reach {
   }
 
   async #ask(): Promise<readonly string[]> {
-    const edges = [this.#parts.primary, this.#parts.secondary].filter((edge) => edge !== undefined)
-    const answers = await Promise.all(edges.map((edge) => hasAnswer(edge)))
+    const { primary, secondary, patienceMs } = this.#parts
+    const edges = [primary, secondary].filter((edge) => edge !== undefined)
+    const answers = await Promise.all(edges.map((edge) => hasAnswer(edge, patienceMs)))
     return edges.filter((_, at) => answers[at]).map(({ server }) => server)
   }
 }
 
-const hasAnswer = (edge: Pick<Edge, 'generation'>): Promise<boolean> =>
-  Promise.race([
-    edge.generation().then(
-      () => true,
-      () => false,
-    ),
-    sleep(PATIENCE_MS, false, { ref: false }),
-  ])
+async function hasAnswer(edge: Pick<Edge, 'generation'>, patienceMs: number): Promise<boolean> {
+  using clock = new FairClock()
+  const late = new Promise<boolean>((resolve) => clock.limit(patienceMs, () => resolve(false)))
+  const answer = edge.generation().then(
+    () => true,
+    () => false,
+  )
+  return await Promise.race([answer, late])
+}

@@ -103,9 +103,12 @@ test.each([
       each(hosts, (at) => removed(lab, going[at].planId)),
     ])
     for (const { verification } of coming) expect(verification.secondary).toMatchObject({ ok: false, inStep: false })
-    expect(coming.at(-1)?.verification.secondary).toMatchObject({ outOfStep: { cause } })
-    expect(coming.at(-1)?.verification.secondary.detail).toContain('has taken no change since')
+    await until('the cause is known', async () => (await outOfStep(lab)).get('73') === cause)
+    const last = await applied(lab, { subdomain: `${name}-last` })
+    expect(last.verification.secondary).toMatchObject({ ok: false, inStep: false, outOfStep: { cause } })
+    expect(last.verification.secondary.detail).toContain('has taken no change since')
     expect(await outOfStep(lab)).toEqual(new Map([['73', cause]]))
+    coming.push(last)
 
     await end()
     await untilInStep(lab)

@@ -206,7 +206,7 @@ const LEASE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a step asks for its lease directly before it acts',
-    without: { guard: () => ({ assertHeld: () => undefined, leftMs: LEASE_MS }) },
+    without: { guard: () => ({ assertHeld: () => undefined, ensureHeld: async () => undefined, leftMs: LEASE_MS }) },
     shownBy: inFamily('pause', 'look at'),
   },
 ]

@@ -145,8 +145,8 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
 /** An authority cannot be fenced, so the lease is checked directly before each request. */
 const guardedSend = (send: Send, guard: LeaseGuard | undefined): Send => {
   if (!guard) return send
-  return (...request) => {
-    guard.assertHeld()
+  return async (...request) => {
+    await guard.ensureHeld()
     return send(...request)
   }
 }

@@ -8,7 +8,7 @@ import { assertExpected, type Replaced } from '../files/replace.ts'
 import type { Refusal } from '../reading/refusal.ts'
 import { refusalSentence } from '../reading/refusal.ts'
 import { findFailing, GroupCommit, type Member } from './group-commit.ts'
-import { type FirstLayout, type RefreshParts, refresh } from './refresh.ts'
+import { type FirstLayout, type RefreshParts, refresh, type Turn } from './refresh.ts'
 import { discard, EDITED, enter, forgetOld, isUpToDate, type Staged } from './stage.ts'
 import { Trials, type Tried } from './trials.ts'
 
@@ -137,7 +137,7 @@ export class GenerationEngine {
    * Carries out the changes, without those that turn out to be impossible. Those that it leaves unsettled are committed again. Only
    * one bad change is looked for: with more of them the others go one by one, behind newcomers.
    */
-  async #generation(proposed: readonly Proposed[], turn: { assertHeld(): void }): Promise<void> {
+  async #generation(proposed: readonly Proposed[], turn: Turn): Promise<void> {
     let left: readonly Proposed[] = orOneAlone(this.#possible(proposed))
     let hasFailed = false
     for (let attempt = 1; left.length > 0; ) {
@@ -171,7 +171,7 @@ export class GenerationEngine {
   }
 
   /** Leaves out the changes of runs that have lost a lease. */
-  #ready(proposed: readonly Proposed[], turn: { assertHeld(): void }): Proposed[] {
+  #ready(proposed: readonly Proposed[], turn: Turn): Proposed[] {
     turn.assertHeld()
     return passing(proposed, ({ member: { work } }) => {
       work.reached?.('before-swap')
@@ -226,11 +226,7 @@ export class GenerationEngine {
    * Enters the generation and reloads nginx. If the reload is not proven, the former generation is entered again. Resolves with the
    * members that are left if one of them may not go on, or if somebody has edited a file meanwhile: then nothing has changed.
    */
-  async #enter(
-    proposed: readonly Proposed[],
-    staged: Staged,
-    turn: { assertHeld(): void },
-  ): Promise<'entered' | readonly Proposed[]> {
+  async #enter(proposed: readonly Proposed[], staged: Staged, turn: Turn): Promise<'entered' | readonly Proposed[]> {
     const { folder, fences, present, reload, installReleased, prepareSites } = this.#parts
     reach(proposed, 'staged')
     const former = present.number
@@ -243,6 +239,7 @@ export class GenerationEngine {
       released.takeBack()
       throw error
     })
+    await Promise.allSettled([turn, ...proposed.map(({ member }) => member.work)].map((held) => held.ensureHeld?.()))
     // From here to the rename nothing waits.
     const ready = this.#ready(proposed, turn)
     if (ready.length < proposed.length || !isUpToDate(staged)) {

@@ -1,14 +1,17 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BASE_FILE, CURRENT, STAGING } from '../config/layout.ts'
-import type { EdgeFault, EdgeFile } from '../contract.ts'
+import type { EdgeFault, EdgeFile, EdgeProposal } from '../contract.ts'
 import type { Refusal } from '../reading/refusal.ts'
 import { discard, EDITED, enter, isUpToDate, pointTo, type Staged } from './stage.ts'
 import type { TrialParts, Trials } from './trials.ts'
 
+/** Throws if the edge may belong to another process by now. `ensureHeld` renews what ran out, if nobody else has taken it. */
+export type Turn = Pick<EdgeProposal, 'assertHeld' | 'ensureHeld'>
+
 export interface RefreshParts extends TrialParts {
   /** Runs `work` while no other process changes this edge. */
-  readonly exclusive: <T>(work: (turn: { assertHeld(): void }) => Promise<T>) => Promise<T>
+  readonly exclusive: <T>(work: (turn: Turn) => Promise<T>) => Promise<T>
   /** Whether the base file of the staged generation differs from the present one in its number alone. */
   readonly isSameBase: (staged: Staged) => boolean
   /** The fault where nginx rejects the base file. */

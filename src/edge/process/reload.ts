@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { FairClock } from '../../primitives/fair-clock.ts'
 import { EdgeFault } from '../contract.ts'
 import { endOfLog, refusalSince } from '../reading/error-log.ts'
 import type { EdgeSettings } from '../settings.ts'
@@ -27,10 +28,15 @@ export async function replaceWorkers(
 ): Promise<void> {
   const master = masterPid(pidFile)
   if (master === undefined) throw notReloaded(`The process in ${pidFile} is not a running nginx. Start nginx.`)
-  const giveUpAt = performance.now() + TIMEOUT_MS
+  // Time in which this process was late is not nginx's.
+  using clock = new FairClock()
+  let isOver = false
+  clock.limit(TIMEOUT_MS, () => {
+    isOver = true
+  })
   const pause = async (reason: string) => {
     signal?.throwIfAborted()
-    if (performance.now() > giveUpAt) throw notReloaded(reason)
+    if (isOver) throw notReloaded(reason)
     await sleep(POLL_MS)
   }
   const nginx = { master, errorLog, pause }

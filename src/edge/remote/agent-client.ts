@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { Compile } from 'typebox/compile'
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher, Pool } from 'undici'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { edgeName, isDueForReplacement } from '../authority/authority.ts'
 import type { ServiceIdentity } from '../authority/trust.ts'
@@ -236,6 +236,8 @@ export class AgentClient {
 
   async #pooled(): Promise<Pool> {
     const { at, server } = this.#parts
+    // Loaded with the first message, because many installations have no agent.
+    const { Pool } = await import('undici')
     if ('socket' in at) {
       this.#pool ??= new Pool('http://edge', { ...POOL, connect: { socketPath: at.socket, timeout: CONNECT_MS } })
       return this.#pool
@@ -250,7 +252,7 @@ export class AgentClient {
       if (this.#identity && this.#identity.shown.version !== shown.version) this.reconnect()
       this.#identity = { shown, at: now }
     }
-    this.#pool ??= securePool(at, server, this.#identity.shown)
+    this.#pool ??= new Pool(originOf(at), { ...POOL, connect: secureConnect(at, server, this.#identity.shown) })
     return this.#pool
   }
 }
@@ -263,26 +265,26 @@ const POOL = { connections: CONNECTIONS, pipelining: 1, keepAliveTimeout: 60_000
 const faults = Compile(WireFault)
 const changeLines = Compile(ChangeLine)
 
-function securePool({ address, port, tls }: SecureAddress, server: string, shown: ServiceIdentity): Pool {
+const originOf = ({ address, port }: SecureAddress): string =>
+  `https://${address.includes(':') ? `[${address}]` : address}:${port}`
+
+function secureConnect({ tls }: SecureAddress, server: string, shown: ServiceIdentity): Pool.Options['connect'] {
   const { ca, cert, key, assertEnrolled } = shown
-  return new Pool(`https://${address.includes(':') ? `[${address}]` : address}:${port}`, {
-    ...POOL,
-    connect: {
-      ...{ ca, cert, key, minVersion: 'TLSv1.3', servername: edgeName(server), timeout: CONNECT_MS },
-      // A revoked certificate must not be hidden behind a former session.
-      maxCachedSessions: 0,
-      checkServerIdentity: (_, { raw }) => {
-        try {
-          const certificate = new X509Certificate(raw)
-          assertEnrolled(certificate)
-          if (isDueForReplacement(certificate.toString(), Date.now())) tls.onDue()
-          return undefined
-        } catch (error) {
-          return error instanceof Error ? error : new Error('its certificate cannot be read')
-        }
-      },
+  return {
+    ...{ ca, cert, key, minVersion: 'TLSv1.3', servername: edgeName(server), timeout: CONNECT_MS },
+    // A revoked certificate must not be hidden behind a former session.
+    maxCachedSessions: 0,
+    checkServerIdentity: (_, { raw }) => {
+      try {
+        const certificate = new X509Certificate(raw)
+        assertEnrolled(certificate)
+        if (isDueForReplacement(certificate.toString(), Date.now())) tls.onDue()
+        return undefined
+      } catch (error) {
+        return error instanceof Error ? error : new Error('its certificate cannot be read')
+      }
     },
-  })
+  }
 }
 
 /** Errors with which a message has certainly not been sent. */

@@ -30,6 +30,7 @@ export async function changeThrough(client: AgentClient, proposal: EdgeProposal)
       throw new EdgeFault(kind, sentence)
     }
     // A lease that has ended throws here. One that was renewed while the change waited does not.
+    await proposal.ensureHeld?.()
     proposal.assertHeld()
     if (proposed >= PROPOSALS)
       throw new EdgeFault('not_reloaded', `The agent of edge ${client.server} could not make the change in time.`)
@@ -40,6 +41,7 @@ async function sendOnce(client: AgentClient, proposal: EdgeProposal): Promise<Wi
   const { files, expected, replacesLinks = false, mends = false } = await proposal.propose()
   const id = randomBytes(16).toString('hex')
   await client.describe()
+  await proposal.ensureHeld?.()
   proposal.assertHeld()
   const heldForMs = proposal.heldForMs ? Math.max(0, Math.floor(proposal.heldForMs()) - MARGIN_MS) : null
   try {

@@ -9,6 +9,7 @@ const PATIENCE = { firstMs: 20, withinMs: 120_000 }
 /** Throws if another instance may hold the lock by now. Asked directly before every effect. */
 export interface LockTurn {
   assertHeld(): void
+  ensureHeld(): Promise<void>
 }
 
 /** One lock per edge, and one per set of certificate names, across all instances. Callers wait for it instead of being refused. */

@@ -12,8 +12,8 @@ export interface JournalParts {
   readonly now: () => number
   /** Called with each entry after it is durable. */
   readonly onWritten: (entry: JournalEntry) => void
-  /** Throws if another instance may hold the run's lease. A step that cannot journal its intent does not act. */
-  readonly assertHeld: () => void
+  /** Rejects if another instance may hold the run's lease. A step that cannot journal its intent does not act. */
+  readonly ensureHeld: () => Promise<void>
   /** The entries that were written before a crash. */
   readonly entries?: readonly JournalEntry[]
 }
@@ -34,8 +34,8 @@ export class Journal {
 
   /** All of them or none. */
   async writeAll(entries: readonly NewEntry[]): Promise<void> {
-    const { store, run, now, onWritten, assertHeld } = this.#parts
-    assertHeld()
+    const { store, run, now, onWritten, ensureHeld } = this.#parts
+    await ensureHeld()
     const at = now()
     const written = await store.transaction(async (session) => {
       const appended: JournalEntry[] = []

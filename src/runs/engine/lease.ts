@@ -35,6 +35,14 @@ export class HeldLeases implements LeaseGuard {
     for (const [name, until] of this.#heldUntil) if (now >= until) throw new LeaseLost(name)
   }
 
+  /**
+   * The same, but asks the store first where the time of a lease has run out: after a stall of this process nobody may have taken it.
+   */
+  async ensureHeld(): Promise<void> {
+    if (this.leftMs === 0) await this.#renew()
+    this.assertHeld()
+  }
+
   get leftMs(): number {
     return Math.max(0, Math.min(...this.#heldUntil.values()) - this.#now())
   }

@@ -184,13 +184,13 @@ export class Runs {
     const { run, leases } = carried
     const { store, now, leaseMs, log } = this.#parts
     const held = new HeldLeases(store, leases, leaseMs, now)
-    const assertHeld = () => held.assertHeld()
+    const ensureHeld = () => held.ensureHeld()
     const journal = new Journal({
       store,
       run,
       now,
       onWritten: (entry) => this.#notify(entry, run),
-      assertHeld,
+      ensureHeld,
       entries,
     })
     const limit = new StepLimit()
@@ -198,7 +198,8 @@ export class Runs {
       const epoch = await untilStored(() => store.epoch())
       const fences = leases.map(({ name, fence: number }) => ({ host: hostOfLease(name), epoch, number }))
       const guard: RunGuard = {
-        assertHeld,
+        assertHeld: () => held.assertHeld(),
+        ensureHeld,
         fences,
         get leftMs() {
           return held.leftMs

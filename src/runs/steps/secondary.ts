@@ -1,6 +1,7 @@
 import type { Edge, EdgeFile } from '../../edge/contract.ts'
 import { hostsOutOfStep } from '../../model/host-status.ts'
 import type { EdgeVerdict, SecondaryVerdict } from '../../model/receipt.ts'
+import { FairClock } from '../../primitives/fair-clock.ts'
 import { type EdgeStandings, shortfallOf } from '../edge-standings.ts'
 import { StepFault } from '../engine/step.ts'
 
@@ -123,12 +124,14 @@ export class SecondaryWork {
   async #inTime(work: Promise<SecondaryReport>): Promise<SecondaryReport> {
     const { edge, host, standings, waitMs } = this.#parts
     const late = Promise.withResolvers<SecondaryReport>()
-    const timer = setTimeout(() => {
+    // Time in which this process was late is not the edge's.
+    using clock = new FairClock()
+    clock.limit(waitMs, () => {
       this.#ending.abort(new StepFault(LATE.detail))
       standings.note(edge.server, host, { cause: 'catching_up', sentence: LATE.detail })
       late.resolve(LATE)
-    }, waitMs)
-    return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
+    })
+    return await Promise.race([work, late.promise])
   }
 }
 

@@ -174,7 +174,8 @@ export function replaceSuite(on: () => Bench): void {
       await provider.create(found)
       const before = await serial()
       const guard = {
-        assertHeld: () => {
+        assertHeld: () => undefined,
+        ensureHeld: async () => {
           throw new Error('The lease is lost.')
         },
         leftMs: 0,

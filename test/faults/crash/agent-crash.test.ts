@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AGENT_CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import type { LabAgent } from '../../support/lab/agents.ts'
 import { hasEntry } from '../../support/lab/entry-file.ts'
-import { invariants, planned, planOf, runWhenReached } from '../../support/lab/exposure.ts'
+import { invariants, planned, planOf, run } from '../../support/lab/exposure.ts'
 import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { until } from '../../support/until.ts'
 
@@ -43,20 +43,20 @@ describe.each(POINTS)('killed at "%s"', (point) => {
   test('an apply is finished or put back, and never half', { timeout: 180_000 }, async () => {
     const { planId, host } = await planned(lab, { subdomain: `die-${word}`, tls: true })
     const reborn = await dieNextAt(point)
-    const answer = await runWhenReached(lab, planId)
+    const answer = await run(lab, planId)
     await reborn()
     const state = await endOf(planId)
     expect(hasEntry(lab.description.edges.primary, host)).toBe(state === 'applied')
     expect(answer.status === 200).toBe(state === 'applied')
     await invariants(lab)
-    if (state === 'applied') expect((await runWhenReached(lab, planId, 'remove')).status).toBe(200)
+    if (state === 'applied') expect((await run(lab, planId, 'remove')).status).toBe(200)
   })
 
   test('so is a remove', { timeout: 180_000 }, async () => {
     const { planId, host } = await planned(lab, { subdomain: `go-${word}` })
-    expect((await runWhenReached(lab, planId)).status).toBe(200)
+    expect((await run(lab, planId)).status).toBe(200)
     const reborn = await dieNextAt(point)
-    await runWhenReached(lab, planId, 'remove')
+    await run(lab, planId, 'remove')
     await reborn()
     const state = await endOf(planId)
     expect(hasEntry(lab.description.edges.primary, host)).toBe(state === 'applied')
@@ -69,7 +69,7 @@ test('agent and service killed together: the run ends', { timeout: 180_000 }, as
   const reborn = await dieNextAt('agent change swapped')
   lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: 'apply proxy before-swap' })
   await lab.killService()
-  await runWhenReached(lab, planId).catch(() => undefined)
+  await run(lab, planId).catch(() => undefined)
   await lab.serviceRestarted()
   await reborn()
   const state = await endOf(planId)

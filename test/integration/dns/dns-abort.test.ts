@@ -72,7 +72,12 @@ describe('a question to a silent server ends with the abort, and its socket is c
 describe('an update to a silent server ends with the abort of its guard, and its connection is closed', () => {
   const provider = () =>
     rfc2136Provider({ zone: 'lab.test', primary: server, key: randomKey('drawbridge'), limitMs: 600_000 })
-  const guard = (signal: AbortSignal) => ({ assertHeld: () => undefined, leftMs: 60_000, signal })
+  const guard = (signal: AbortSignal) => ({
+    assertHeld: () => undefined,
+    ensureHeld: async () => undefined,
+    leftMs: 60_000,
+    signal,
+  })
 
   test.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
     ['create', (signal) => provider().create([RECORD], guard(signal))],

@@ -112,7 +112,8 @@ test('a transient fault keeps the run unfinished, with its reason in the journal
   expect(world.standing()).toEqual(STEPS)
 })
 
-test('a run whose lease expires stops, undoes nothing, and fails with unavailable', async () => {
+/** Starts a run whose lease expires in its second step, before `next`. */
+async function startLate(next: (run: Run) => Promise<unknown>) {
   const run = await leftBy('me')
   const world = new FakeWorld(STEPS, {})
   const { runs } = instance('me', new Map([[run.runId, world]]))
@@ -120,9 +121,25 @@ test('a run whose lease expires stops, undoes nothing, and fails with unavailabl
   const plan = await store.findPlan(run.planId)
   if (!lease || !plan) throw new Error('the run was not begun')
   world.beforeEffect = async (step) => {
-    if (step === 'dns') now += LEASE_MS
+    if (step !== 'dns') return
+    now += LEASE_MS
+    await next(run)
   }
-  await expect(runs.start({ plan, run, leases: [lease], task: {} })).rejects.toMatchObject({ code: 'unavailable' })
+  return { run, world, result: runs.start({ plan, run, leases: [lease], task: {} }) }
+}
+
+test('a run whose lease expires goes on if nobody has taken the lease', async () => {
+  const { run, world, result } = await startLate(async () => undefined)
+  expect(await result).toMatchObject({ outcome: { kind: 'succeeded' } })
+  expect(world.standing()).toEqual(STEPS)
+  expect(await stateOf(run)).toBe('succeeded')
+})
+
+test('a run whose lease another instance has taken stops, undoes nothing, and fails with unavailable', async () => {
+  const { run, world, result } = await startLate(({ host }) =>
+    store.takeLease(hostLease(host), 'another', now, LEASE_MS),
+  )
+  await expect(result).rejects.toMatchObject({ code: 'unavailable' })
   expect(world.standing()).toEqual(['backup', 'dns'])
   expect(world.undone).toEqual([])
   expect(await stateOf(run)).toBe('running')

@@ -97,7 +97,7 @@ const journalOf = (
     run: { runId, fence: 1 },
     now: () => 0,
     onWritten: () => undefined,
-    assertHeld: assertAlive,
+    ensureHeld: async () => assertAlive(),
     entries,
   })
 

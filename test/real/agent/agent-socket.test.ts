@@ -12,16 +12,7 @@ import { visitFully } from '../../support/edge/full-visit.ts'
 import { includeSites, siteFile, writeSites } from '../../support/edge/sites/written-sites.ts'
 import type { LabAgents } from '../../support/lab/agents.ts'
 import { hasEntry } from '../../support/lab/entry-file.ts'
-import {
-  applied,
-  expected,
-  granted,
-  invariants,
-  planned,
-  run,
-  runWhenReached,
-  runWith,
-} from '../../support/lab/exposure.ts'
+import { applied, expected, granted, invariants, planned, run, runWith } from '../../support/lab/exposure.ts'
 import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
 import { until } from '../../support/until.ts'
@@ -124,7 +115,7 @@ test('an agent that is started again goes on where it was, and its nginx heeds t
 }, async () => {
   const { planId, host } = await planned(lab, { subdomain: 'again', options: { maxBody: '1m' } })
   await agentOf('23').kill()
-  expect((await runWhenReached(lab, planId)).status).toBe(200)
+  expect((await run(lab, planId)).status).toBe(200)
   const { primary } = lab.description.edges
   expect(await visitFully(primary, { host, bodyLength: 900_000 })).not.toMatchObject({ status: 413 })
   expect(await visitFully(primary, { host, bodyLength: 1_500_000 })).toMatchObject({ status: 413 })

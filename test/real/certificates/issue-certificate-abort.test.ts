@@ -10,7 +10,9 @@ const OTHER = `other.${ZONE}`
 /** No limit of time ends a wait before the abort does. */
 const PATIENT = { limits: { requestMs: 600_000, decisionMs: 600_000, pollMs: 20 } }
 
-const guardOf = (signal: AbortSignal) => ({ guard: { assertHeld: () => undefined, leftMs: 60_000, signal } })
+const guardOf = (signal: AbortSignal) => ({
+  guard: { assertHeld: () => undefined, ensureHeld: async () => undefined, leftMs: 60_000, signal },
+})
 const hanging = (beginning: string) =>
   bench().proxy.goWrong((path) => (path.startsWith(beginning) ? 'hang' : undefined))
 const well = () => bench().proxy.goWrong(() => undefined)

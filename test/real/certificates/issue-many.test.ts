@@ -9,7 +9,9 @@ const AT_ONCE = 8
 const REASON = new Error('the run must stop')
 const hosts = Array.from({ length: 12 }, (_, i) => `many${i}.${ZONE}`)
 const asked = (beginning: string) => bench().proxy.seen.filter(({ path }) => path.startsWith(beginning))
-const guardOf = (signal: AbortSignal) => ({ guard: { assertHeld: () => undefined, leftMs: 60_000, signal } })
+const guardOf = (signal: AbortSignal) => ({
+  guard: { assertHeld: () => undefined, ensureHeld: async () => undefined, leftMs: 60_000, signal },
+})
 const RATE_LIMITED = {
   status: 429,
   headers: { 'content-type': 'application/problem+json', 'retry-after': '3600' },

@@ -29,7 +29,13 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
     {
       primary: at.edge,
       secondary: undefined,
-      guard: { assertHeld: () => undefined, fences: [], signal: new AbortController().signal, leftMs: 60_000 },
+      guard: {
+        assertHeld: () => undefined,
+        ensureHeld: async () => undefined,
+        fences: [],
+        signal: new AbortController().signal,
+        leftMs: 60_000,
+      },
       reached: () => undefined,
       judgeSecondary: undefined,
     },

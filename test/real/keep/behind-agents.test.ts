@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 import { statePaths } from '../../../lab/state.ts'
-import { applied, invariants, removed, runWhenReached } from '../../support/lab/exposure.ts'
+import { applied, invariants, removed, run } from '../../support/lab/exposure.ts'
 import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { until } from '../../support/until.ts'
 
@@ -24,7 +24,7 @@ async function afterLoss(lab: TestLab, command: readonly string[]): Promise<stri
 /** What was exposed before can be removed, and something new can be exposed. */
 async function isManagedAgain(lab: TestLab, planId: string): Promise<void> {
   await until('the agents are in step', async () => (await lab.call({ path: '/readyz' })).status === 200, 60_000)
-  expect(await runWhenReached(lab, planId, 'remove')).toMatchObject({ status: 200 })
+  expect(await run(lab, planId, 'remove')).toMatchObject({ status: 200 })
   await removed(lab, (await applied(lab, { subdomain: 'later' })).planId)
   await invariants(lab)
 }

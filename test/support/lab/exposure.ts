@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { zoneRecords } from '../dns/zone-transfer.ts'
 import { configurationListing } from '../edge/edge-folder.ts'
 import type { Answer } from '../http/call.ts'
-import { until } from '../until.ts'
 import type { TestLab } from './lab.ts'
 
 export { invariants } from './invariants.ts'
@@ -43,17 +42,6 @@ export async function run(
 ): Promise<Answer> {
   const capability = await granted(lab, planId, action)
   return runWith(lab, capability, planId, action, headers, more)
-}
-
-/** The same once the service reaches the Primary's edge. On a busy machine its agent may take longer to start than a request waits. */
-export async function runWhenReached(lab: CalledService, planId: string, action: Action = 'apply'): Promise<Answer> {
-  let answer: Answer | undefined
-  await until('the service reaches the edge', async () => {
-    answer = await run(lab, planId, action)
-    return !String(answer.body.detail).includes('cannot reach edge')
-  })
-  if (!answer) throw new Error('The run was not begun.')
-  return answer
 }
 
 export const runWith = (

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { Place } from '../../../lab/addresses.ts'
 import { freePort, isPortFree } from '../../../lab/free-port.ts'
 import { type Lab, type LabOptions, startLab } from '../../../lab/lab.ts'
-import { poll } from '../../../src/primitives/retry.ts'
 import { type Answer, type Call, call } from '../http/call.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
@@ -53,15 +52,6 @@ export async function startWithAgents(
   return { lab: withAgents, agents }
 }
 
-const PATIENCE_MS = 60_000
-
-/** Asks again while the service says that it is overloaded, as it asks its callers to: it is one of many on a busy machine. */
-const whenNotOverloaded = (ask: () => Promise<Answer>): Promise<Answer> =>
-  poll(ask, ({ status, body }) => status !== 503 || body?.detail !== 'The service is overloaded.', {
-    firstMs: 250,
-    withinMs: PATIENCE_MS,
-  })
-
 async function startInProcess(options: Omit<LabOptions, 'state' | 'place'>): Promise<TestLab> {
   const folder = tempFolder()
   const place = await freePlace()
@@ -81,8 +71,7 @@ async function startInProcess(options: Omit<LabOptions, 'state' | 'place'>): Pro
     serviceRestarted: () => lab.serviceRestarted(),
     restartService: (configure) => lab.restartService(configure),
     stopService: () => lab.stopService(),
-    call: ({ from = 'internal', ...request }) =>
-      whenNotOverloaded(() => call(api, { ...request, from: addresses[from] ?? from })),
+    call: ({ from = 'internal', ...request }) => call(api, { ...request, from: addresses[from] ?? from }),
     async stop() {
       await lab.stop()
       folder[Symbol.dispose]()

@@ -54,6 +54,17 @@ test('a mute is on the board, in every later status, and told to open lists', as
   expect(judged).toEqual([HOST, HOST])
 })
 
+test('who is told of the end of a mute does not read the mute any more', async () => {
+  const { board, stored, clock, events, mutes } = bench()
+  stored.set(HOST, BY_HAND)
+  await mutes.load()
+  clock.now = 61_000
+  const shown: unknown[] = []
+  events.push = () => shown.push(board.find(HOST)?.mute)
+  await mutes.load()
+  expect(shown).toEqual([undefined])
+})
+
 test('a host that appears later is muted, too', async () => {
   const { board, stored, mutes } = bench()
   stored.set('new.lab.test', BY_HAND)

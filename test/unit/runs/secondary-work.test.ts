@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { type Edge, EdgeFault } from '../../../src/edge/contract.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
 import { SecondaryWork } from '../../../src/runs/steps/secondary.ts'
+import { nextTurn, stall } from '../../support/stall.ts'
 
 const edge = { server: '73', forgetTried: async () => undefined } as Edge
 const HOST = 'app.lab.test'
@@ -50,6 +51,16 @@ describe('the work of a run on the Secondary', () => {
     })
     // A run that was late is no reason to leave the edge out.
     expect(standings.unfit('73')).toBeUndefined()
+  })
+
+  test('is not given up because this process was late', async () => {
+    const { work } = workOn({ waitMs: 100 })
+    const report = await work().make(async () => {
+      await nextTurn()
+      stall(500)
+      await nextTurn()
+    })
+    expect(report).toMatchObject({ ok: true })
   })
 
   test('is forgotten at its end, also what was tried out too late', async () => {
