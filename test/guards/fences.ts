@@ -43,8 +43,7 @@ export const FENCE_GUARDS: readonly Guard[] = [
     from: "      .where('run_id', 'is', null)\n",
     to: '',
     breaks: 'A second run would change a host that a first one has not finished.',
-    test: STORE_TEST,
-    filter: 'exposures',
+    test: 'test/integration/runs/begin.test.ts',
   },
   {
     name: 'an exposure moves only under its newest fence',

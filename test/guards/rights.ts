@@ -40,7 +40,7 @@ export const RIGHT_GUARDS: readonly Guard[] = [
     name: 'a capability ends',
     file: CAPABILITIES,
     from: "'expires_at', '>'",
-    to: "'expires_at', '!='",
+    to: "'issued_at', '<='",
     breaks: 'A capability that was forgotten somewhere would be good for ever.',
     test: STORE_TEST,
     filter: 'capabilities',
