@@ -69,9 +69,17 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
   {
     name: 'a Secondary that is away is waited for',
     file: CONVERGE,
-    from: '      if (unfit) this.#tell(compared, unfit)\n      else await this.#lookAt',
-    to: '      await this.#lookAt',
-    breaks: 'An edge that cannot serve would be changed, and the change would count as made.',
+    from: "  if (['refused', 'unreachable', 'timeout'].includes(answer.reason))\n",
+    to: '  if (false)\n',
+    breaks: 'An edge that does not run would be changed, and what it cannot serve would count as in step.',
+    test: CONVERGE_TEST,
+  },
+  {
+    name: 'another program at the address of an edge is not taken for nginx',
+    file: CONVERGE,
+    from: "  if (answer.kind !== 'no_answer')\n",
+    to: '  if (false)\n',
+    breaks: 'An edge whose port another program has would count as in step.',
     test: CONVERGE_TEST,
   },
   {
