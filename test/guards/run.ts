@@ -38,7 +38,7 @@ function runTest(folder: string, file: string, filter?: string): Shown {
   const report = join(folder, 'guards-report.json')
   rmSync(report, { force: true })
   const program = join(folder, 'node_modules/vitest/vitest.mjs')
-  const named = filter === undefined ? [] : ['-t', RegExp.escape(filter)]
+  const named = filter === undefined ? [] : ['-t', filter.replaceAll(/\W/g, '\\$&')]
   const args = [program, 'run', file, ...named, '--reporter=json', `--outputFile=${report}`]
   const { stderr } = spawnSync(process.execPath, args, { cwd: folder, timeout: LIMIT_MS, killSignal: 'SIGKILL' })
   const output = stderr.toString().trim()
@@ -68,7 +68,10 @@ function faultOf({ file, from, to, test, filter }: Guard, folder: string): strin
   const source = readFileSync(path, 'utf8')
   if (occurrences(source, from) !== 1) return `${file} has the text of the guard ${occurrences(source, from)} times.`
   try {
-    writeFileSync(path, source.replace(from, () => to))
+    writeFileSync(
+      path,
+      source.replace(from, () => to),
+    )
     const { failed, output } = runTest(folder, test, filter)
     if (failed === undefined) return `${test} did not end. ${output}`
     if (failed.length > 0) return undefined

@@ -31,7 +31,7 @@ class FakeEdge {
   /** How this version writes. */
   version = 'v1'
   changes = 0
-  answer: EdgeAnswer = { kind: 'no_answer', reason: 'other' }
+  answer: EdgeAnswer = { kind: 'no_answer', reason: 'unknown_host' }
 
   constructor(server: string) {
     this.server = server
@@ -194,7 +194,7 @@ describe('the Secondary', () => {
     const { host } = await exposed()
     secondary.answer = answer
     expect([await look(), secondary.changes]).toEqual(['away', 0])
-    secondary.answer = { kind: 'no_answer', reason: 'other' }
+    secondary.answer = { kind: 'no_answer', reason: 'unknown_host' }
     expect([await look(), secondary.hosts]).toEqual([undefined, [host]])
   })
 

@@ -20,9 +20,8 @@ function agent({ accepts = true } = {}) {
   return { changes, made, go: gate.resolve }
 }
 
-const asked = (id: string, heldForMs?: number): WireChange => ({
-  ...{ id, files: [], expected: [], fences: [] },
-  ...(heldForMs !== undefined && { heldForMs }),
+const asked = (id: string, heldForMs: number | null = null): WireChange => ({
+  ...{ id, heldForMs, files: [], expected: [], fences: [], replacesLinks: false, mends: false },
 })
 const nothing = () => undefined
 

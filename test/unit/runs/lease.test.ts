@@ -64,7 +64,10 @@ test('the lock of an edge is held during the work, and neither held nor renewed 
     {
       takeLease: async (name) => lease(name),
       findLease: async () => undefined,
-      renewLeases: async (leases) => new Set(leases.map(({ name }) => void calls.push('renew') ?? name)),
+      renewLeases: async (leases) => {
+        calls.push('renew')
+        return new Set(leases.map(({ name }) => name))
+      },
       releaseLease: async ({ name }) => void calls.push(`release ${name}`),
     },
     'me',
