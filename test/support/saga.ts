@@ -40,6 +40,18 @@ export async function newRun(store: Store, action: RunAction): Promise<Run> {
   return run
 }
 
+/** Stores an applied plan with its exposure. */
+export async function appliedPlan(store: Store, at: number, expiresAt?: number): Promise<Plan> {
+  const { runId, planId, host } = await newRun(store, 'remove')
+  await store.finishRun(runId, 'rolled_back', at, 1)
+  await store.movePlan(planId, ['removing'], 'applied')
+  const claim = { host, planId, state: 'applied', fence: 1, since: at } as const
+  await store.insertExposure({ ...claim, ...(expiresAt !== undefined && { expiresAt }) })
+  const plan = await store.findPlan(planId)
+  if (!plan) throw new Error('The plan was not stored.')
+  return plan
+}
+
 interface Faults {
   /** The index of the step whose `do` always fails; `untouched`: before it changes anything. */
   readonly fails?: number | undefined

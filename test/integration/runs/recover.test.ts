@@ -11,7 +11,7 @@ import { StepFault } from '../../../src/runs/engine/step.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
-import { FakeWorld, newRun } from '../../support/saga.ts'
+import { appliedPlan, FakeWorld, newRun } from '../../support/saga.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const LEASE_MS = 30_000
@@ -21,12 +21,15 @@ const folder = tempFolder()
 let store: Store
 let now = 1_000_000
 let lines: string[] = []
+/** The fences that were raised. */
+let told: string[] = []
 
 beforeAll(async () => {
   store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
 })
 afterEach(() => {
   lines = []
+  told = []
 })
 afterAll(async () => {
   await store.close()
@@ -46,7 +49,7 @@ function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
     crashPoint: () => undefined,
     publish: (_host, commit) => commit(),
     now: () => now,
-    raiseFences: async () => undefined,
+    raiseFences: async (fences) => void told.push(...fences.map(({ number }) => `fence ${number}`)),
     renewedFiles: (_host, former) => former,
     stepsFor: async ({ run }) => {
       const world = worlds.get(run.runId)
@@ -94,6 +97,37 @@ test('a run that has just started is not recovered', async () => {
   await recover(parts, 0)
   expect(await stateOf(run)).toBe('running')
   await recover(parts, 1)
+  expect(await stateOf(run)).toBe('succeeded')
+})
+
+test('the fences of a run are raised before anything of it is done', async () => {
+  const run = await leftBy('me')
+  const world = new FakeWorld(STEPS, {})
+  world.beforeEffect = async (step) => void told.push(step)
+  await recover(instance('me', new Map([[run.runId, world]])))
+  expect(told).toEqual(['fence 2', ...STEPS])
+})
+
+test('two recoveries of one instance execute a run once', async () => {
+  const run = await leftBy('me')
+  const world = new FakeWorld(STEPS, {})
+  world.beforeEffect = async (step) => void told.push(step)
+  const parts = instance('me', new Map([[run.runId, world]]))
+  await Promise.all([recover(parts), recover(parts)])
+  expect([told, await stateOf(run)]).toEqual([['fence 2', ...STEPS], 'succeeded'])
+})
+
+test('a run of several hosts is taken over only when the leases of all of them have expired', async () => {
+  const plan = await appliedPlan(store, now)
+  const run = await leftBy('another')
+  await store.claimExposure(plan.host, plan.planId, run.runId, 1)
+  const parts = instance('me', new Map([[run.runId, new FakeWorld(STEPS, {})]]))
+  now += LEASE_MS
+  await store.takeLease(hostLease(plan.host), runHolder('another', run.runId), now, LEASE_MS)
+  await recover(parts)
+  expect(await store.findRun(run.runId)).toMatchObject({ state: 'running', holder: 'test' })
+  now += LEASE_MS
+  await recover(parts)
   expect(await stateOf(run)).toBe('succeeded')
 })
 
@@ -186,14 +220,7 @@ test('a plan that another call has just resolved is not resolved again', async (
 
 /** A removal that an instance has begun for another one. Resolves with what its caller gets. */
 async function handedOver(): Promise<{ run: Run; result: Promise<RunResult> }> {
-  const { planId, host } = await newRun(store, 'remove').then(async (former) => {
-    await store.finishRun(former.runId, 'rolled_back', now, 1)
-    await store.movePlan(former.planId, ['removing'], 'applied')
-    return former
-  })
-  await store.insertExposure({ host, planId, state: 'applied', fence: 1, since: now })
-  const plan = await store.findPlan(planId)
-  if (!plan) throw new Error('There is no plan.')
+  const plan = await appliedPlan(store, now)
   const origin = { actor: '127.0.0.1', network: 'internal', right: 'capability' } as const
   const beginning = { action: 'remove', plan, origin, instance: 'blind', handsOver: true, leaseMs: LEASE_MS } as const
   const begun = await store.transaction((session) => begin({ ...beginning, at: now }, session))

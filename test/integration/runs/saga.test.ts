@@ -167,6 +167,16 @@ describe('for every failing step and every crash', () => {
   })
 })
 
+test('a fault after the verdict undoes nothing', async () => {
+  const steps = ['proxy', 'verify', 'tidy']
+  const world = new FakeWorld(steps, { fails: 2 })
+  const { runId } = await newRun(store, 'apply')
+  const journal = journalOf({ action: 'apply', world, runId }, [], () => undefined)
+  const parts = { action: 'renew', steps: world.steps(steps), journal, limit: new StepLimit() } as const
+  await expect(new Saga({ ...parts, crashPoint: () => undefined }).forward()).rejects.toThrow('failed half way')
+  expect([world.standing(), world.undone]).toEqual([steps, []])
+})
+
 test('the table of crash points lists every point that a saga passes', async () => {
   const reached: string[] = []
   for (const action of ['apply', 'remove'] as const) {

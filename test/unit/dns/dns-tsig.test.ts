@@ -125,6 +125,14 @@ describe('whatever comes', () => {
   const bent = cuts.map(([at, noise]) => Buffer.concat([answer().subarray(0, at), noise]))
   const noise = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes))
 
+  test('under another number is not the answer to the update, although its signature is right', () => {
+    const other = answer()
+    expect(judgeUpdate(sent, { kind: 'message', bytes: other }, SECONDS)).toMatchObject({ rcode: 'NOERROR' })
+    other.writeUInt16BE(0x4321)
+    expect(judge(other).kind).toBe('genuine')
+    expect(judgeUpdate(sent, { kind: 'message', bytes: other }, SECONDS)).toMatchObject({ kind: 'unknown' })
+  })
+
   test('is judged without a throw and never taken for success', () => {
     fc.assert(
       fc.property(fc.oneof(bent, noise), (bytes) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ownFolder } from '../../../src/edge/files/folder-lock.ts'
+import { ownFolder, whileUnowned } from '../../../src/edge/files/folder-lock.ts'
 
 let parent: string
 
@@ -21,4 +21,14 @@ test('the folder of a new nginx is made by the agent that owns it', () => {
 test('a folder that cannot be made is named', () => {
   const folder = join(parent, 'not-there', 'drawbridge')
   expect(() => ownFolder(folder)).toThrow(`${folder} could not be read or written (ENOENT).`)
+})
+
+test('a folder has one owner, and nobody changes it beside that one', async () => {
+  const folder = join(parent, 'drawbridge')
+  const release = ownFolder(folder)
+  const change = () => whileUnowned(folder, '23', async () => 'changed')
+  expect(() => ownFolder(folder)).toThrow('is in use by process')
+  await expect(change()).rejects.toThrow('Edge 23 belongs to an agent')
+  release()
+  expect(await change()).toBe('changed')
 })

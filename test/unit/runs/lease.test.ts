@@ -1,40 +1,83 @@
-import { expect, test } from 'vitest'
-import { HeldLeases, LeaseLost } from '../../../src/runs/engine/lease.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { EdgeLock, type LockTurn } from '../../../src/runs/engine/edge-lock.ts'
+import { HeldLeases } from '../../../src/runs/engine/lease.ts'
+import type { Lease } from '../../../src/store/ports/leases.ts'
 
-const LIFE_MS = 3_000
+const LIFE_MS = 30_000
+const BEGIN = 1_000_000
 
-/** A lease whose process was late: nothing has renewed it in its life. `owner`: whose it is in the store now. */
-function lateHolder(owner: 'us' | 'another instance' | 'unknown') {
-  const clock = { now: 0 }
-  const lease = { name: 'host app.lab.test', holder: 'us', fence: 7, expiresAt: LIFE_MS }
-  const store = {
-    renewLeases: async () => {
-      if (owner === 'unknown') throw new Error('The store does not answer.')
-      return new Set(owner === 'us' ? [lease.name] : [])
-    },
+beforeEach(() => {
+  vi.useFakeTimers({ now: BEGIN })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const lease = (name: string, lifeMs = LIFE_MS): Lease => ({ name, holder: 'me', fence: 1, expiresAt: BEGIN + lifeMs })
+const [A, B] = [lease('a'), lease('b', LIFE_MS / 2)]
+
+/** The store renews the leases of these names. Without a list it does not answer. */
+const held = (leases: readonly Lease[], renews?: readonly string[]) => {
+  const renewLeases = async () => {
+    if (renews) return new Set(renews)
+    throw new Error('The store does not answer.')
   }
-  const held = new HeldLeases(store, [lease], LIFE_MS, () => clock.now)
-  clock.now = 5 * LIFE_MS
-  return held
+  return new HeldLeases({ renewLeases }, leases, LIFE_MS, Date.now)
 }
 
-test('a lease that ran out while this process was late is kept if nobody has taken it', async () => {
-  const held = lateHolder('us')
-  expect(() => held.assertHeld()).toThrow(LeaseLost)
-  await held.ensureHeld()
-  held.assertHeld()
-  expect(held.leftMs).toBe(LIFE_MS)
-  held.stop()
+test('leases are held until the first of them ends, and not longer', () => {
+  const both = held([A, B])
+  expect(both.leftMs).toBe(LIFE_MS / 2)
+  vi.setSystemTime(BEGIN + LIFE_MS / 2 - 1)
+  both.assertHeld()
+  vi.setSystemTime(BEGIN + LIFE_MS / 2)
+  expect(() => both.assertHeld()).toThrow('The lease of b was lost.')
+  expect(both.leftMs).toBe(0)
+  both.stop()
 })
 
-test.each(['another instance', 'unknown'] as const)('it is lost if it belongs to %s', async (owner) => {
-  const held = lateHolder(owner)
-  await expect(held.ensureHeld()).rejects.toThrow(LeaseLost)
-  held.stop()
+test('they are renewed while their holder works', async () => {
+  const one = held([A], ['a'])
+  await vi.advanceTimersByTimeAsync(3 * LIFE_MS)
+  one.assertHeld()
+  expect(one.leftMs).toBe(LIFE_MS)
+  one.stop()
 })
 
-test('a lease that was given up is not taken again', async () => {
-  const held = lateHolder('us')
-  held.stop()
-  await expect(held.ensureHeld()).rejects.toThrow(LeaseLost)
+test('one that the store does not renew is lost at once', async () => {
+  const both = held([A, lease('c')], ['a'])
+  await vi.advanceTimersByTimeAsync(LIFE_MS / 4)
+  expect(() => both.assertHeld()).toThrow('The lease of c was lost.')
+  both.stop()
+})
+
+test('nothing is held after the end of the work', () => {
+  const one = held([A], ['a'])
+  one.stop()
+  expect(() => one.assertHeld()).toThrow('The lease of a was lost.')
+})
+
+test('the lock of an edge is held during the work, and neither held nor renewed after it', async () => {
+  const calls: string[] = []
+  const turns: LockTurn[] = []
+  const lock = new EdgeLock(
+    {
+      takeLease: async (name) => lease(name),
+      findLease: async () => undefined,
+      renewLeases: async (leases) => {
+        calls.push('renew')
+        return new Set(leases.map(({ name }) => name))
+      },
+      releaseLease: async ({ name }) => void calls.push(`release ${name}`),
+    },
+    'me',
+    LIFE_MS,
+  )
+  await lock.hold('23', async (turn) => {
+    turn.assertHeld()
+    turns.push(turn)
+  })
+  await vi.advanceTimersByTimeAsync(LIFE_MS)
+  expect(calls).toEqual(['release edge 23'])
+  expect(() => turns[0]?.assertHeld()).toThrow('The lease of edge 23 was lost.')
 })

@@ -1,0 +1,150 @@
+import type { Guard } from './guard.ts'
+
+const FENCES = 'src/edge/files/fences.ts'
+const ENGINE = 'src/edge/generations/engine.ts'
+const FENCES_TEST = 'test/integration/edge/edge-fences.test.ts'
+const STORE_TEST = 'test/contract/store-on-sqlite.test.ts'
+const RUNS = 'src/store/queries/runs.ts'
+const EXPOSURES = 'src/store/queries/exposures.ts'
+const LEASES = 'src/store/queries/leases.ts'
+
+/** What an older run sends is refused: by the store and by the edges. For DNS the signature ends with the lease, see leases.ts. */
+export const FENCE_GUARDS: readonly Guard[] = [
+  {
+    name: 'the store lets only a higher fence adopt a run',
+    file: RUNS,
+    from: "      .where('fence', '<', fence)\n",
+    to: '',
+    breaks: 'An instance that slept would take its run back from the one that has finished it.',
+    test: STORE_TEST,
+    filter: 'runs',
+  },
+  {
+    name: 'the store ends a run only under its newest fence',
+    file: RUNS,
+    from: "      .where('fence', '<=', fence)\n      .executeTakeFirst()\n    if (numUpdatedRows === 0n)",
+    to: '      .executeTakeFirst()\n    if (numUpdatedRows === 0n)',
+    breaks: 'An instance that slept would end a run that another one continues.',
+    test: STORE_TEST,
+    filter: 'runs',
+  },
+  {
+    name: 'the journal takes entries only under the newest fence',
+    file: RUNS,
+    from: "    .where('fence', '<=', fence)\n    .returning('entries as seq')",
+    to: "    .returning('entries as seq')",
+    breaks: 'An instance that slept would write into the journal from which another one recovers.',
+    test: STORE_TEST,
+    filter: 'journal',
+  },
+  {
+    name: 'an exposure is claimed only by one run',
+    file: EXPOSURES,
+    from: "      .where('run_id', 'is', null)\n",
+    to: '',
+    breaks: 'A second run would change a host that a first one has not finished.',
+    test: 'test/integration/runs/begin.test.ts',
+  },
+  {
+    name: 'an exposure moves only under its newest fence',
+    file: EXPOSURES,
+    from: "      .set({ state: to, fence, since })\n      .where('host', '=', host)\n      .where('plan_id', '=', planId)\n      .where('fence', '<=', fence)\n",
+    to: "      .set({ state: to, fence, since })\n      .where('host', '=', host)\n      .where('plan_id', '=', planId)\n",
+    breaks: 'An instance that slept would overwrite the state of a host.',
+    test: STORE_TEST,
+    filter: 'exposures',
+  },
+  {
+    name: 'an exposure is deleted only for its own plan',
+    file: EXPOSURES,
+    from: "      .deleteFrom('exposures')\n      .where('host', '=', host)\n      .where('plan_id', '=', planId)\n",
+    to: "      .deleteFrom('exposures')\n      .where('host', '=', host)\n",
+    breaks: 'The end of an old plan would take the host from the plan that replaced it.',
+    test: STORE_TEST,
+    filter: 'exposures',
+  },
+  {
+    name: 'a lease that lives is not taken',
+    file: LEASES,
+    from: "eb('leases.holder', 'is', null),",
+    to: 'eb.lit(true),',
+    breaks: 'Two instances would hold the same host.',
+    test: STORE_TEST,
+    filter: 'leases',
+  },
+  {
+    name: 'each lease has a higher fence than the one before',
+    file: LEASES,
+    from: "fence: eb('leases.fence', '+', 1)",
+    to: "fence: eb('leases.fence', '+', 0)",
+    breaks: 'No edge and no store could tell the newer of two runs.',
+    test: STORE_TEST,
+    filter: 'leases',
+  },
+  {
+    name: 'a lease is released only by its holder',
+    file: LEASES,
+    from: "      .where('fence', '=', fence)\n",
+    to: '',
+    breaks: 'A run that ended late would free the host that the next one holds.',
+    test: STORE_TEST,
+    filter: 'leases',
+  },
+  {
+    name: 'a lease is renewed only under its fence',
+    file: LEASES,
+    from: "eb('fence', '=', fence), ",
+    to: '',
+    breaks: 'A run that lost its lease would keep the one of its successor alive, and believe to hold it.',
+    test: STORE_TEST,
+    filter: 'leases',
+  },
+  {
+    name: 'an edge refuses an older fence',
+    file: FENCES,
+    from: '    if (stale)\n',
+    to: '    if (stale && false)\n',
+    breaks: 'A change of a run that was taken over would be made.',
+    test: FENCES_TEST,
+  },
+  {
+    name: 'a later epoch stands above every number',
+    file: FENCES,
+    from: 'one.epoch < other.epoch || (one.epoch === other.epoch && one.number < other.number)',
+    to: 'one.number < other.number',
+    breaks: 'A store that was restored could be refused for ever by the edges of the former one, or let both act.',
+    test: FENCES_TEST,
+  },
+  {
+    name: 'a claim is checked again after it was written',
+    file: FENCES,
+    from: '      this.#assertNewest(fences)\n      const missing',
+    to: '      if (appends === 0) this.#assertNewest(fences)\n      const missing',
+    breaks: 'Of two claims at the same time the lower one would go on.',
+    test: FENCES_TEST,
+  },
+  {
+    name: 'the fences of an edge are not read through a link',
+    file: FENCES,
+    from: '    if (!isFile) throw notRegularFile(FENCES)\n',
+    to: '',
+    breaks: 'Somebody could put another file in the place of the fences.',
+    test: FENCES_TEST,
+  },
+  {
+    name: 'a change asks for newer runs directly before the swap',
+    file: ENGINE,
+    from: '      this.#parts.fences.claim(work.fences).assertNewest()\n',
+    to: '',
+    breaks: 'A run that was overtaken while its change was tested would change the edge.',
+    test: FENCES_TEST,
+  },
+  {
+    name: 'a change records its fence before the swap',
+    file: ENGINE,
+    from: '    await fences.claim(proposed.flatMap(({ member }) => member.work.fences ?? [])).record()\n',
+    to: '',
+    breaks: 'An older run would be let in after a newer one.',
+    test: FENCES_TEST,
+  },
+]

@@ -1,0 +1,114 @@
+// Takes the guards of the table out of a copy of the checkout, one at a time, and runs the test that has to turn red.
+// Usage: npm run campaign -- guards [--only NAME | --from NAME]
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Guard, occurrences } from './guard.ts'
+import { ALL_GUARDS } from './guards.ts'
+import { README, readme } from './readme.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+/** Ends a test that hangs without its guard. */
+const LIMIT_MS = 600_000
+
+/** What a run of a test file showed. `failed` is undefined if the file could not be run. */
+interface Shown {
+  readonly passed: readonly string[]
+  readonly failed: readonly string[] | undefined
+  readonly output: string
+}
+
+/** A copy of the files that git knows or would add, so that the checkout itself is never changed. */
+function copyOfCheckout(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'drawbridge-guards-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
+  const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
+  const files = listed.stdout.toString().split('\0')
+  for (const file of files.filter((name) => name !== '' && existsSync(join(ROOT, name))))
+    cpSync(join(ROOT, file), join(folder, file))
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+/** Runs one test file in the copy. The tests of the table import the source, so nothing has to be built. */
+function runTest(folder: string, file: string, filter?: string): Shown {
+  const report = join(folder, 'guards-report.json')
+  rmSync(report, { force: true })
+  const program = join(folder, 'node_modules/vitest/vitest.mjs')
+  const named = filter === undefined ? [] : ['-t', filter.replaceAll(/\W/g, '\\$&')]
+  const args = [program, 'run', file, ...named, '--reporter=json', `--outputFile=${report}`]
+  const { stderr } = spawnSync(process.execPath, args, { cwd: folder, timeout: LIMIT_MS, killSignal: 'SIGKILL' })
+  const output = stderr.toString().trim()
+  if (!existsSync(report)) return { passed: [], failed: undefined, output }
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+    testResults: { message: string; assertionResults: { status: string; fullName: string }[] }[]
+  }
+  const of = (status: string) =>
+    testResults.flatMap(({ assertionResults }) =>
+      assertionResults.filter((one) => one.status === status).map(({ fullName }) => fullName),
+    )
+  return { passed: of('passed'), failed: of('failed'), output: testResults.map(({ message }) => message).join('\n') }
+}
+
+/** Why a test cannot show anything: it has to pass as the code is. */
+function faultOfTest(folder: string, file: string, filters: readonly (string | undefined)[]): string | undefined {
+  const { passed, failed, output } = runTest(folder, file)
+  if (failed === undefined || passed.length === 0) return `${file} cannot be run. ${output}`
+  if (failed.length > 0) return `${file} is red with all guards: ${failed.join('; ')}`
+  const idle = filters.find((filter) => filter !== undefined && !passed.some((name) => name.includes(filter)))
+  return idle === undefined ? undefined : `${file} has no test "${idle}".`
+}
+
+/** Undefined if the test turned red without the guard, and otherwise what is wrong. */
+function faultOf({ file, from, to, test, filter }: Guard, folder: string): string | undefined {
+  const path = join(folder, file)
+  const source = readFileSync(path, 'utf8')
+  if (occurrences(source, from) !== 1) return `${file} has the text of the guard ${occurrences(source, from)} times.`
+  try {
+    writeFileSync(
+      path,
+      source.replace(from, () => to),
+    )
+    const { failed, output } = runTest(folder, test, filter)
+    if (failed === undefined) return `${test} did not end. ${output}`
+    if (failed.length > 0) return undefined
+    return output === '' ? 'GREEN' : `no test of ${test} failed by itself: ${output}`
+  } finally {
+    writeFileSync(path, source)
+  }
+}
+
+function chosen(): readonly Guard[] {
+  const { values } = parseArgs({ options: { only: { type: 'string' }, from: { type: 'string' } } })
+  const name = values.only ?? values.from
+  const at = name === undefined ? 0 : ALL_GUARDS.findIndex((guard) => guard.name === name)
+  if (at < 0) throw new Error(`No guard is called "${name}". test/guards/README.md lists them.`)
+  return ALL_GUARDS.slice(at, values.only === undefined ? undefined : at + 1)
+}
+
+const guards = chosen()
+const folder = copyOfCheckout()
+const faults: string[] = []
+const idle = new Set<string>()
+for (const [file, of] of Map.groupBy(guards, ({ test }) => test)) {
+  const fault = faultOfTest(
+    folder,
+    file,
+    of.map(({ filter }) => filter),
+  )
+  if (fault === undefined) continue
+  idle.add(file)
+  faults.push(fault)
+  process.stdout.write(`${fault}\n`)
+}
+for (const guard of guards.filter(({ test }) => !idle.has(test))) {
+  const fault = faultOf(guard, folder)
+  if (fault !== undefined) faults.push(guard.name)
+  process.stdout.write(`${fault ?? 'red'}  ${guard.name}  →  ${guard.file}  →  ${guard.test}\n`)
+}
+process.stdout.write(`${guards.length} guards, ${faults.length} not found.\n`)
+if (faults.length === 0 && guards.length === ALL_GUARDS.length) writeFileSync(README, readme())
+process.exitCode = faults.length === 0 ? 0 : 1

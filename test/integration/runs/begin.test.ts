@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Plan } from '../../../src/model/exposure.ts'
+import { BY_SCHEDULE, type RunAction } from '../../../src/model/run.ts'
+import { begin } from '../../../src/runs/engine/begin.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
+import { appliedPlan } from '../../support/saga.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+const AT = 1_000_000
+const folder = tempFolder()
+let store: Store
+
+beforeAll(async () => {
+  store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
+})
+afterAll(async () => {
+  await store.close()
+  folder[Symbol.dispose]()
+})
+
+const begun = (action: RunAction, plan: Plan) =>
+  store.transaction((session) =>
+    begin({ action, plan, origin: BY_SCHEDULE, instance: 'me', leaseMs: 30_000, at: AT }, session),
+  )
+
+const applied = () => appliedPlan(store, AT)
+
+test('a host that another plan exposes is not applied over', async () => {
+  const plan = await applied()
+  const other: Plan = { ...plan, planId: `${plan.planId.slice(0, -1)}z`, state: 'planned' }
+  await store.insertPlan(other)
+  await expect(begun('apply', other)).rejects.toMatchObject({ code: 'dns_name_taken' })
+  expect(await store.findExposure(plan.host)).toMatchObject({ planId: plan.planId })
+  expect(await store.findPlan(other.planId)).toMatchObject({ state: 'planned' })
+})
+
+test('a plan that is not applied is not removed', async () => {
+  const plan = await applied()
+  await store.movePlan(plan.planId, ['applied'], 'removed')
+  await expect(begun('remove', plan)).rejects.toMatchObject({ code: 'plan_not_applied' })
+})
+
+test('a host that an unfinished run has claimed is not changed, although no lease lives', async () => {
+  const plan = await applied()
+  await store.claimExposure(plan.host, plan.planId, 'run_of_another', 1)
+  await expect(begun('repair', plan)).rejects.toMatchObject({ code: 'plan_busy' })
+  expect(await store.findExposure(plan.host)).toMatchObject({ runId: 'run_of_another' })
+})

@@ -1,0 +1,67 @@
+import { expect, test, vi } from 'vitest'
+import { Changes } from '../../../src/edge/agent/changes.ts'
+import { type EdgeChange, EdgeFault, type EdgeProposal } from '../../../src/edge/contract.ts'
+import type { WireChange } from '../../../src/edge/wire/verbs.ts'
+
+/** An agent on a stand-in for its edge, which makes each change when the test lets it. */
+function agent({ accepts = true } = {}) {
+  const gate = Promise.withResolvers<void>()
+  const made: EdgeChange[] = []
+  const change = async ({ propose, assertHeld }: EdgeProposal) => {
+    const proposed = await propose()
+    await gate.promise
+    assertHeld()
+    made.push(proposed)
+  }
+  const assertAcceptable = async () => {
+    if (!accepts) throw new EdgeFault('change_invalid', 'The agent does not accept it.')
+  }
+  const changes = new Changes({ edge: { change }, acceptance: { assertAcceptable }, onUnexpected: () => undefined })
+  return { changes, made, go: gate.resolve }
+}
+
+const asked = (id: string, heldForMs: number | null = null): WireChange => ({
+  ...{ id, heldForMs, files: [], expected: [], fences: [], replacesLinks: false, mends: false },
+})
+const nothing = () => undefined
+
+test('a change that comes twice is made once, and both get its verdict', async () => {
+  const { changes, made, go } = agent()
+  const both = [changes.carryOut(asked('1'), nothing), changes.carryOut(asked('1'), nothing)]
+  go()
+  expect(await Promise.all(both)).toEqual([{ state: 'done' }, { state: 'done' }])
+  expect(await changes.verdictOf('1')).toEqual({ state: 'done' })
+  expect(made).toHaveLength(1)
+})
+
+test('a change that its sender has given up is refused when it comes', async () => {
+  const { changes, made, go } = agent()
+  go()
+  expect(await changes.verdictOf('1')).toEqual({ state: 'unknown' })
+  expect(await changes.carryOut(asked('1'), nothing)).toMatchObject({ state: 'refused' })
+  expect(made).toEqual([])
+})
+
+test('a change is late when the lease of its run has ended meanwhile', async () => {
+  vi.useFakeTimers()
+  try {
+    const { changes, made, go } = agent()
+    const verdict = changes.carryOut(asked('1', 1_000), nothing)
+    await vi.advanceTimersByTimeAsync(1_000)
+    go()
+    expect(await verdict).toEqual({ state: 'late' })
+    expect(made).toEqual([])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('what the agent does not accept is not made', async () => {
+  const { changes, made, go } = agent({ accepts: false })
+  go()
+  expect(await changes.carryOut(asked('1'), nothing)).toMatchObject({
+    state: 'refused',
+    fault: { kind: 'change_invalid' },
+  })
+  expect(made).toEqual([])
+})

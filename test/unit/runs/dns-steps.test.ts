@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { type DnsProvider, DnsWriteFault, type ZoneRecord } from '../../../src/dns/contract.ts'
+import { claimNameStep, type Held, releaseNameStep, repairNameStep } from '../../../src/runs/steps/dns.ts'
+
+const HOST = 'app.lab.test'
+const RECORD: ZoneRecord = { name: HOST, type: 'A', ttl: 60, value: '127.0.45.23' }
+const THEIRS: ZoneRecord = { ...RECORD, value: '127.0.45.99' }
+const lostAnswer = async () => {
+  throw new DnsWriteFault('unknown', 'The answer was lost.')
+}
+const note = async () => undefined
+
+/** A name server that tells these answers, in order; the last of them for ever. */
+function zone(answers: readonly Held[], provider: Partial<DnsProvider> = {}, sets: readonly ZoneRecord[] = []) {
+  const sent: string[] = []
+  const left = [...answers]
+  const noting = <T>(what: string, answer: T) => {
+    return async () => {
+      sent.push(what)
+      return answer
+    }
+  }
+  const parts = {
+    provider: {
+      create: noting('create', 'created'),
+      remove: noting('remove', 'removed'),
+      replace: noting('replace', 'replaced'),
+      ...provider,
+    } as DnsProvider,
+    readBack: async () => (left.length > 1 ? left.shift() : left[0]) ?? 'unknown',
+    readSets: async () => sets,
+    patienceMs: 1,
+  }
+  return { parts, sent }
+}
+
+describe('a name is claimed', () => {
+  const claim = async ({ parts }: ReturnType<typeof zone>, record = RECORD) => {
+    const step = claimNameStep(HOST, [record], parts)
+    return step.do({ records: [record] }, {}, note)
+  }
+
+  test('and not where somebody else has a record', async () => {
+    await expect(claim(zone(['partly'], { create: async () => 'in_use' }))).rejects.toMatchObject({
+      code: 'dns_name_taken',
+    })
+  })
+
+  test('and after a lost answer only if the server has the records', async () => {
+    expect(await claim(zone(['yes'], { create: lostAnswer }))).toEqual({ records: [RECORD] })
+    await expect(claim(zone(['no'], { create: lostAnswer }))).rejects.toThrow('does not serve them (no)')
+    await expect(claim(zone(['unknown'], { create: lostAnswer }))).rejects.toMatchObject({ transient: true })
+  })
+
+  test('and records that the plan keeps have to be there', async () => {
+    const at = zone(['partly'])
+    await expect(claim(at, { ...RECORD, kept: true })).rejects.toMatchObject({ code: 'plan_stale' })
+    expect(at.sent).toEqual([])
+  })
+})
+
+describe('a name is released', () => {
+  const release = ({ parts }: ReturnType<typeof zone>) =>
+    releaseNameStep(HOST, [RECORD], parts).do({ records: [RECORD] }, {}, note)
+
+  test.each<[Held, string]>([
+    ['partly', 'were changed outside Drawbridge'],
+    ['unknown', 'gave no certain answer'],
+  ])('and not while the server has them %s', async (held, sentence) => {
+    const at = zone([held])
+    await expect(release(at)).rejects.toThrow(sentence)
+    expect(at.sent).toEqual([])
+  })
+
+  test('and the removal is read back', async () => {
+    await release(zone(['yes', 'no']))
+    await expect(release(zone(['yes', 'yes']))).rejects.toThrow('may still serve them (yes)')
+  })
+})
+
+test('a repair overwrites records of others only if it is told to', async () => {
+  const repair = (overwrite: boolean, { parts }: ReturnType<typeof zone>) =>
+    repairNameStep(HOST, [RECORD], overwrite, parts).do({ found: [THEIRS] }, {}, note)
+  const kept = zone([], {}, [THEIRS])
+  await expect(repair(false, kept)).rejects.toMatchObject({ code: 'changed_elsewhere' })
+  expect(kept.sent).toEqual([])
+  const overwritten = zone([], {}, [THEIRS])
+  await repair(true, overwritten)
+  expect(overwritten.sent).toEqual(['replace'])
+})
