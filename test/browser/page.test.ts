@@ -11,7 +11,7 @@ import { story } from './expose/story.ts'
 import { weight } from './expose/weight.ts'
 import { outside } from './repair/outside.ts'
 import { refusals } from './repair/refusals.ts'
-import { repairs } from './repair/repairs.ts'
+import { accepting, repairs } from './repair/repairs.ts'
 import { screens } from './screens/screens.ts'
 import { oneSite, test } from './site/page-test.ts'
 import { access } from './status/access.ts'
@@ -48,3 +48,5 @@ test('store, zone and edges are whole when all runs have ended', async ({ demo: 
   expect(resolved.code).toBe(0)
   await invariants(lab)
 })
+
+accepting()

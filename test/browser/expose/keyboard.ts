@@ -6,7 +6,7 @@ import { badgeOf } from '../site/steps.ts'
 
 /** Every action works with the keyboard alone. */
 export function keyboard(): void {
-  test('status and diagnosis by keys', async ({ canned, open }) => {
+  test('status and diagnosis by keys', async ({ canned, expect, open }) => {
     canned.hosts = ['one', 'two', 'three'].map((name) => cannedRow(`${name}.lab.test`))
     const page = await open('/', canned.origin)
     const row = (name: string) => page.getByRole('row').filter({ hasText: `${name}.lab.test` })

@@ -10,17 +10,17 @@ import { applied, planned, run } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { expectAccessible } from '../site/accessible.ts'
-import { focused, tabTo } from '../site/keys.ts'
+import { focused, openDialog, pressOn, tabTo } from '../site/keys.ts'
 import { test } from '../site/page-test.ts'
+
+const entryOf = (lab: TestLab, host: string) => entryFile(lab.description.edges.primary, host)
+const edit = (lab: TestLab, host: string) => appendFileSync(entryOf(lab, host), '# edited\n')
+const section = (page: Page) => page.getByRole('region', { name: 'What can be done' })
+const buttons = async (page: Page) =>
+  (await section(page).getByRole('button').allInnerTexts()).map((text) => text.trim())
 
 /** What the page offers for a host that is not as it was applied, and what it shows of it. */
 export function repairs(): void {
-  const entryOf = (lab: TestLab, host: string) => entryFile(lab.description.edges.primary, host)
-  const edit = (lab: TestLab, host: string) => appendFileSync(entryOf(lab, host), '# edited\n')
-  const section = (page: Page) => page.getByRole('region', { name: 'What can be done' })
-  const buttons = async (page: Page) =>
-    (await section(page).getByRole('button').allInnerTexts()).map((text) => text.trim())
-
   test('an edited entry is compared, and overwritten after a confirmation', async ({ lab, open }) => {
     const { host } = await applied(lab, { subdomain: 'touched' })
     edit(lab, host)
@@ -81,25 +81,6 @@ export function repairs(): void {
     for (const moment of ['Repair begun', 'Repaired']) await timeline.getByText(moment, { exact: true }).waitFor()
   })
 
-  test('an accepted host stays on the air, and its plan is released', async ({ lab, open }) => {
-    const { planId, host } = await applied(lab, { subdomain: 'let-go' })
-    edit(lab, host)
-    const page = await open(`/hosts/${host}`)
-    await section(page).getByRole('button', { name: 'Accept' }).click()
-    const dialog = page.getByRole('dialog', { name: `Accept ${host} as it stands?` })
-    expect(await dialog.innerText()).toMatch(/stays on the air.*owner mark.*file outside.*nobody renews/s)
-    await expectAccessible(page)
-    await dialog.getByRole('button', { name: 'Accept' }).click()
-    await page.getByText(`${host} was accepted as it stands`).waitFor()
-    await page.getByRole('code').filter({ hasText: 'unmanaged' }).waitFor()
-    expect((await visit(lab.description.edges.primary, { host, path: '/healthz' })).status).toBe(200)
-    await page.goto(`${lab.description.inside}/plans/${planId}`)
-    await page.getByText(`${host} is no longer managed by Drawbridge`).waitFor()
-    await page.getByText('Released', { exact: true }).waitFor()
-    expect(await page.getByRole('button', { name: /^(remove|repair|change|accept)/i }).count()).toBe(0)
-    await expectAccessible(page)
-  })
-
   test('a blocked plan shows the commands that resolve it', async ({ lab, open }) => {
     let isTouched = false
     await using backend = await startWebBackend(lab, (_request, response) => {
@@ -142,5 +123,27 @@ export function repairs(): void {
     await page.getByText('The activity is for the internal network').waitFor()
     const answer = await run(lab, planId, 'repair', {}, { overwrite: true })
     expect(answer.status).toBe(200)
+  })
+}
+
+/** The host stays in the zone and on the edges without an exposure. */
+export function accepting(): void {
+  test('an accepted host stays on the air, and its plan is released', async ({ lab, open }) => {
+    const { planId, host } = await applied(lab, { subdomain: 'let-go' })
+    edit(lab, host)
+    const page = await open(`/hosts/${host}`)
+    await section(page).getByRole('button', { name: 'Accept' }).waitFor()
+    const dialog = await openDialog(page, 'Accept', `Accept ${host} as it stands?`)
+    expect(await dialog.innerText()).toMatch(/stays on the air.*owner mark.*file outside.*nobody renews/s)
+    await expectAccessible(page)
+    await pressOn(page, 'Accept')
+    await page.getByText(`${host} was accepted as it stands`).waitFor()
+    await page.getByRole('code').filter({ hasText: 'unmanaged' }).waitFor()
+    expect((await visit(lab.description.edges.primary, { host, path: '/healthz' })).status).toBe(200)
+    await page.goto(`${lab.description.inside}/plans/${planId}`)
+    await page.getByText(`${host} is no longer managed by Drawbridge`).waitFor()
+    await page.getByText('Released', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: /^(remove|repair|change|accept)/i }).count()).toBe(0)
+    await expectAccessible(page)
   })
 }

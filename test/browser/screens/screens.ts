@@ -110,7 +110,7 @@ export function screens(): void {
     expect(again.request).toMatchObject(wanted)
   })
 
-  test('a host is put into maintenance and taken out again on its page', async ({ lab, open }) => {
+  test('a host is put into maintenance and taken out again on its page', async ({ expect, lab, open }) => {
     const { host } = await applied(lab, { subdomain: 'mended', owner: 'ops', options: { maxBody: '5m' } })
     const page = await open(`/hosts/${host}/details`)
     const panel = page.getByRole('region', { name: 'Maintenance', exact: true })

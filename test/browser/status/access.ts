@@ -37,7 +37,7 @@ const SCREENS: Readonly<Record<string, Screen>> = {
     ready: (page) => page.getByRole('list', { name: 'Certificates' }).getByRole('link').first().waitFor(),
     isPrinted: true,
   },
-  activity: { path: () => '/activity', ready: named, isPrinted: true },
+  activity: { path: () => `/activity?search=${NAME}`, ready: named, isPrinted: true },
   form: { path: () => '/plan', ready: (page) => page.getByLabel('Subdomain').waitFor() },
   history: { path: () => '/plans', ready: named, isPrinted: true },
   plan: { path: (planId) => `/plans/${planId}`, ready: (page) => page.getByText('is on the air').waitFor() },

@@ -1,5 +1,4 @@
 import type { Page } from 'playwright-core'
-import { expect } from 'vitest'
 import { type CannedPage, cannedRow } from '../../support/http/canned-page.ts'
 import { test } from '../site/page-test.ts'
 import { rowOf } from '../site/steps.ts'
@@ -25,7 +24,11 @@ export function crowd(): void {
     await page.getByRole('heading', { name: 'Plan an exposure' }).waitFor()
   })
 
-  test('thousands of hosts are each loaded once, drawn in parts, searched and scrolled', async ({ canned, open }) => {
+  test('thousands of hosts are each loaded once, drawn in parts, searched and scrolled', async ({
+    canned,
+    expect,
+    open,
+  }) => {
     canned.hosts = crowdOf(MANY)
     const page = await open('/', canned.origin)
     await page.getByRole('button', { name: /^All 5,000$/ }).waitFor()
@@ -51,7 +54,7 @@ export function crowd(): void {
     await expect.poll(() => new URL(page.url()).search).toBe('?search=h49&sort=host')
   })
 
-  test('a page at rest asks for nothing', async ({ canned, open }) => {
+  test('a page at rest asks for nothing', async ({ canned, expect, open }) => {
     canned.hosts = crowdOf(3)
     const page = await open('/help', canned.origin)
     await page.clock.install()
@@ -63,7 +66,11 @@ export function crowd(): void {
     expect(canned.requests.slice(asked)).toEqual([])
   })
 
-  test('several filters at once stand in the address, and Back undoes them one by one', async ({ canned, open }) => {
+  test('several filters at once stand in the address, and Back undoes them one by one', async ({
+    canned,
+    expect,
+    open,
+  }) => {
     canned.hosts = [...crowdOf(30), cannedRow('sifted.lab.test')]
     const page = await open('/', canned.origin)
     await page.getByText(/need attention|hosts are well/).waitFor()
@@ -86,7 +93,11 @@ export function crowd(): void {
     )
   })
 
-  test('title and icon tell the number of red hosts, and a muted one does not count', async ({ canned, open }) => {
+  test('title and icon tell the number of red hosts, and a muted one does not count', async ({
+    canned,
+    expect,
+    open,
+  }) => {
     const host = 'alarming.lab.test'
     canned.hosts = [cannedRow(host), cannedRow('calm.lab.test')]
     const page = await open('/', canned.origin)

@@ -133,7 +133,7 @@ function pageOf(hosts: readonly HostRow[], query: URLSearchParams): object {
 }
 
 function sendFile(response: ServerResponse, path: string): void {
-  const file = extname(path) ? path : '/index.html'
+  const file = /^\/(assets\/|[\w-]+\.svg$)/.test(path) ? path : '/index.html'
   response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'image/svg+xml' })
   response.end(readFileSync(join(WEB, file)))
 }

@@ -35,7 +35,7 @@ export async function startPageSite(): Promise<PageSite> {
       ...config,
       publicUrls: [...(config.publicUrls as string[]), PLAIN_ADDRESS],
       // All suites call from two addresses at the same time.
-      rateLimits: { public: PLENTY, internal: PLENTY },
+      rateLimits: { public: { ...PLENTY }, internal: { ...PLENTY } },
       // A badge follows its host as fast as the service allows.
       monitor: { everySeconds: 1 },
     }),
