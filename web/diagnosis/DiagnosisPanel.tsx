@@ -17,6 +17,7 @@ import { Cause } from './Cause.tsx'
 import { Chain } from './Chain.tsx'
 import styles from './DiagnosisPanel.module.css'
 import { Facts } from './Facts.tsx'
+import { type Watched, watchBadge } from './look-again.ts'
 import { reportOf } from './report.ts'
 
 interface DiagnosisPanelProps {
@@ -32,7 +33,7 @@ export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => title.current?.focus(), [])
   useEscape(onClose)
-  useLookAgain(row?.badge, look.data?.badge, () => void look.refetch())
+  useLookAgain(row?.badge, look)
   const diagnosis = look.data
   const badge = diagnosis?.badge ?? row?.badge
   return (
@@ -121,12 +122,15 @@ function useEscape(onEscape: () => void): void {
   }, [])
 }
 
-/** A badge that changes while its diagnosis is open makes the diagnosis outdated. */
-function useLookAgain(live: string | undefined, diagnosed: string | undefined, lookAgain: () => void): void {
-  const seen = useRef(live)
+/** Looks again when the badge of the list has made the diagnosis outdated. */
+function useLookAgain(
+  live: string | undefined,
+  { data, isFetching, refetch }: Pick<ReturnType<typeof useDiagnosis>, 'data' | 'isFetching' | 'refetch'>,
+): void {
+  const seen = useRef<Watched>({ live, hasTurned: false })
   useEffect(() => {
-    const hasTurned = seen.current !== undefined && seen.current !== live
-    seen.current = live
-    if (hasTurned && live !== diagnosed) lookAgain()
+    const { watched, isOutdated } = watchBadge(seen.current, { live, diagnosed: data?.badge, isLooking: isFetching })
+    seen.current = watched
+    if (isOutdated) void refetch()
   })
 }

@@ -75,6 +75,7 @@ export function StatusPage({ host, live }: { readonly host: string | undefined; 
           </div>
         )}
       </section>
+      {host !== undefined && <h1 className={`off-screen ${styles.narrowTitle}`}>Status</h1>}
       {host !== undefined && <DiagnosisPanel key={host} host={host} onClose={close} />}
     </div>
   )

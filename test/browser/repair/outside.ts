@@ -1,26 +1,28 @@
-import { expect, test } from 'vitest'
-import type { PageSite } from '../../support/programs/browser.ts'
+import { expect } from 'vitest'
+import { expectAccessible } from '../site/accessible.ts'
+import { test } from '../site/page-test.ts'
 import { makePlan } from '../site/steps.ts'
 
 /** What a public caller sees, and what the service refuses. */
-export function outside(site: () => PageSite): void {
-  test('a public caller can plan and read, and sees no control that changes anything', async () => {
-    const page = await site().open('/plan', 'outside')
+export function outside(): void {
+  test('a public caller can plan and read, and sees no control that changes anything', async ({ lab, open }) => {
+    const page = await open('/plan', 'outside')
     const planId = await makePlan(page, { subdomain: 'wish', port: 3000 })
     const acting = page.getByRole('button', { name: /apply|remove/i })
     await page.getByRole('region', { name: 'For someone inside' }).waitFor()
+    await expectAccessible(page)
     expect(await acting.count()).toBe(0)
-    await page.goto(`${site().lab.description.outside}/plans/${planId}`)
+    await page.goto(`${lab.description.outside}/plans/${planId}`)
     await page.getByRole('region', { name: 'What changes' }).waitFor()
     expect(await acting.count()).toBe(0)
     expect(await page.getByRole('link', { name: 'History' }).count()).toBe(0)
     expect(await page.getByText('asked by').count()).toBe(0)
-    await page.goto(`${site().lab.description.outside}/plans`)
+    await page.goto(`${lab.description.outside}/plans`)
     await page.getByText('The list of plans is for the internal network').waitFor()
   })
 
-  test('the service refuses calls that the page does not offer to the public', async () => {
-    const page = await site().open('/plan', 'outside')
+  test('the service refuses calls that the page does not offer to the public', async ({ lab, open }) => {
+    const page = await open('/plan', 'outside')
     const planId = await makePlan(page, { subdomain: 'forged', port: 3000 })
     const forged = await page.evaluate(async (id) => {
       const headers = { 'content-type': 'application/json', 'x-deploy-capability': 'cap_forged' }
@@ -30,6 +32,6 @@ export function outside(site: () => PageSite): void {
       return Promise.all((await Promise.all(answers)).map(async (answer) => (await answer.json()).code))
     }, planId)
     expect(forged).toEqual(Array(3).fill('internal_network_required'))
-    expect((await site().lab.call({ path: `/api/deploy/plans/${planId}` })).body.state).toBe('planned')
+    expect((await lab.call({ path: `/api/deploy/plans/${planId}` })).body.state).toBe('planned')
   })
 }

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest'
-import type { PageSite } from '../../support/programs/browser.ts'
+import { expect } from 'vitest'
+import { test } from '../site/page-test.ts'
 import { askForPlan, fillPlan } from '../site/steps.ts'
 
 /** Errors are shown next to the field that caused them. */
-export function refusals(site: () => PageSite): void {
-  test('each field is checked against the policy when it loses focus', async () => {
-    const page = await site().open('/plan', 'outside')
+export function refusals(): void {
+  test('each field is checked against the policy when it loses focus', async ({ open }) => {
+    const page = await open('/plan', 'outside')
     const describes = async (label: string) => {
       const field = page.getByLabel(label)
       const ids = (await field.getAttribute('aria-describedby')) ?? ''
@@ -34,8 +34,8 @@ export function refusals(site: () => PageSite): void {
     expect(await describes('Subdomain')).toMatchObject({ invalid: null })
   })
 
-  test('a refused plan marks every field that caused it, with advice', async () => {
-    const page = await site().open('/plan', 'outside')
+  test('a refused plan marks every field that caused it, with advice', async ({ open }) => {
+    const page = await open('/plan', 'outside')
     await fillPlan(page, { subdomain: 'ns1', server: '253', port: 3000 })
     await askForPlan(page)
     await page.getByText('Refused: The backend is not healthy.').waitFor()
@@ -51,34 +51,37 @@ export function refusals(site: () => PageSite): void {
     expect(await page.getByText('What changes').count()).toBe(0)
   })
 
-  test('an unknown page shows an error', async () => {
-    const page = await site().open(`/plans/plan_${'0'.repeat(26)}`, 'outside')
+  test('an unknown page shows an error', async ({ lab, open }) => {
+    const page = await open(`/plans/plan_${'0'.repeat(26)}`, 'outside')
     await page.getByText('The plan does not exist').waitFor()
-    await page.goto(`${site().lab.description.outside}/hosts/nobody.lab.test`)
+    await page.goto(`${lab.description.outside}/hosts/nobody.lab.test`)
     await page
       .getByRole('region', { name: /nobody/ })
       .getByRole('alert')
       .waitFor()
   })
 
-  test.each(['/nowhere', '/plans/x/y/z', '/hosts/a/b/c'])('%s shows the page’s own not-found', async (path) => {
-    const page = await site().open('/help', 'outside')
-    expect((await page.goto(`${site().lab.description.outside}${path}`))?.status()).toBe(404)
-    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
-    await page.getByRole('link', { name: 'See all hosts' }).click()
-    await page.getByRole('heading', { name: 'Status' }).waitFor()
-  })
+  test.for(['/nowhere', '/plans/x/y/z', '/hosts/a/b/c'])(
+    '%s shows the page’s own not-found',
+    async (path, { lab, open }) => {
+      const page = await open('/help', 'outside')
+      expect((await page.goto(`${lab.description.outside}${path}`))?.status()).toBe(404)
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+      await page.getByRole('link', { name: 'See all hosts' }).click()
+      await page.getByRole('heading', { name: 'Status' }).waitFor()
+    },
+  )
 
-  test('an address with a trailing slash shows its screen', async () => {
-    const page = await site().open('/help/', 'outside')
+  test('an address with a trailing slash shows its screen', async ({ open }) => {
+    const page = await open('/help/', 'outside')
     await page.getByRole('region', { name: 'Allowed here' }).waitFor()
   })
 
-  test('a program that asks for an unknown address gets a problem', async () => {
-    const answer = await fetch(`${site().lab.description.outside}/nowhere`)
+  test('a program that asks for an unknown address gets a problem', async ({ lab }) => {
+    const answer = await fetch(`${lab.description.outside}/nowhere`)
     expect(answer.status).toBe(404)
     expect(answer.headers.get('content-type')).toMatch(/problem\+json/)
-    const api = await fetch(`${site().lab.description.outside}/api/nowhere`, { headers: { accept: 'text/html' } })
+    const api = await fetch(`${lab.description.outside}/api/nowhere`, { headers: { accept: 'text/html' } })
     expect(api.headers.get('content-type')).toMatch(/problem\+json/)
   })
 }

@@ -1,33 +1,32 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
-import { applied, planned, removed, run } from '../../support/lab/exposure.ts'
-import type { PageSite } from '../../support/programs/browser.ts'
+import { applied, planned, run } from '../../support/lab/exposure.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { expectAccessible } from '../site/accessible.ts'
-import { focused, tabTo } from '../site/keys.ts'
-import { SEEN_WITHIN } from '../site/steps.ts'
+import { focused, openDialog, pressOn, tabTo } from '../site/keys.ts'
+import { test } from '../site/page-test.ts'
+
+const entryOf = (lab: TestLab, host: string) => entryFile(lab.description.edges.primary, host)
+const edit = (lab: TestLab, host: string) => appendFileSync(entryOf(lab, host), '# edited\n')
+const section = (page: Page) => page.getByRole('region', { name: 'What can be done' })
+const buttons = async (page: Page) =>
+  (await section(page).getByRole('button').allInnerTexts()).map((text) => text.trim())
 
 /** What the page offers for a host that is not as it was applied, and what it shows of it. */
-export function repairs(site: () => PageSite): void {
-  const entryOf = (host: string) => entryFile(site().lab.description.edges.primary, host)
-  const edit = (host: string) => appendFileSync(entryOf(host), '# edited\n')
-  const section = (page: Page) => page.getByRole('region', { name: 'What can be done' })
-  const buttons = async (page: Page) =>
-    (await section(page).getByRole('button').allInnerTexts()).map((text) => text.trim())
-
-  test('an edited entry is compared, and overwritten after a confirmation', async () => {
-    const { lab, open } = site()
-    const { planId, host } = await applied(lab, { subdomain: 'touched' })
-    edit(host)
+export function repairs(): void {
+  test('an edited entry is compared, and overwritten after a confirmation', async ({ lab, open }) => {
+    const { host } = await applied(lab, { subdomain: 'touched' })
+    edit(lab, host)
     const page = await open(`/hosts/${host}`)
     const differences = section(page).getByRole('table', { name: `How ${host} differs from its plan` })
-    await differences.waitFor(SEEN_WITHIN)
+    await differences.waitFor()
     expect(await differences.getByRole('columnheader').allInnerTexts()).toEqual(['Part', 'Field', 'Expected', 'Found'])
     expect(await differences.getByRole('row').last().innerText()).toMatch(
       new RegExp(`Entry\\s+entries/${host}\\s+sha256:[0-9a-f]{12}…\\s+sha256:[0-9a-f]{12}…\\s+changed outside`),
@@ -44,11 +43,11 @@ export function repairs(site: () => PageSite): void {
     expect(await dialog.innerText()).toMatch(new RegExp(`entries/${host} is overwritten.*is lost.*put back`, 's'))
     await expectAccessible(page)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
-    expect(readFileSync(entryOf(host), 'utf8')).toContain('# edited')
+    expect(readFileSync(entryOf(lab, host), 'utf8')).toContain('# edited')
 
     await section(page).getByRole('button', { name: 'Overwrite and repair' }).click()
     await dialog.getByRole('button', { name: 'Overwrite and repair' }).click()
-    await page.getByText(`${host} was repaired`).waitFor(SEEN_WITHIN)
+    await page.getByText(`${host} was repaired`).waitFor()
     const steps = await section(page).getByRole('list', { name: 'Steps' }).getByRole('listitem').allInnerTexts()
     expect(steps.map((step) => step.split('\n')[0])).toEqual([
       'Back up the configuration',
@@ -56,18 +55,16 @@ export function repairs(site: () => PageSite): void {
       'Set the DNS records again',
       'Verify on Primary and Secondary',
     ])
-    expect(readFileSync(entryOf(host), 'utf8')).not.toContain('# edited')
-    await page.getByText('Nothing needs to be done.').waitFor(SEEN_WITHIN)
+    expect(readFileSync(entryOf(lab, host), 'utf8')).not.toContain('# edited')
+    await page.getByText('Nothing needs to be done.').waitFor()
     expect(await buttons(page)).toEqual([])
-    await removed(lab, planId)
   })
 
-  test('a missing record is repaired on the page of the plan, by keys', async () => {
-    const { lab, open } = site()
+  test('a missing record is repaired on the page of the plan, by keys', async ({ lab, open }) => {
     const { planId, host } = await applied(lab, { subdomain: 'unnamed' })
     updateZone(lab, `update delete ${host} A`)
     const page = await open(`/plans/${planId}`)
-    await section(page).getByRole('table').waitFor(SEEN_WITHIN)
+    await section(page).getByRole('table').waitFor()
     expect(await section(page).innerText()).toMatch(/DNS has no address.*Press Repair.*missing/s)
     await expectAccessible(page)
     await tabTo(page, 'Repair')
@@ -78,38 +75,16 @@ export function repairs(site: () => PageSite): void {
     await page.keyboard.press('Enter')
     await tabTo(page, 'Repair')
     await page.keyboard.press('Enter')
-    await page.getByText(`${host} was repaired`).waitFor(SEEN_WITHIN)
-    await section(page).waitFor({ state: 'detached', ...SEEN_WITHIN })
+    await page.getByText(`${host} was repaired`).waitFor()
+    await section(page).waitFor({ state: 'detached' })
     const timeline = page.getByRole('region', { name: 'Timeline' })
     for (const moment of ['Repair begun', 'Repaired']) await timeline.getByText(moment, { exact: true }).waitFor()
-    await removed(lab, planId)
   })
 
-  test('an accepted host stays on the air, and its plan is released', async () => {
-    const { lab, open } = site()
-    const { planId, host } = await applied(lab, { subdomain: 'let-go' })
-    edit(host)
-    const page = await open(`/hosts/${host}`)
-    await section(page).getByRole('button', { name: 'Accept' }).click(SEEN_WITHIN)
-    const dialog = page.getByRole('dialog', { name: `Accept ${host} as it stands?` })
-    expect(await dialog.innerText()).toMatch(/stays on the air.*owner mark.*file outside.*nobody renews/s)
-    await expectAccessible(page)
-    await dialog.getByRole('button', { name: 'Accept' }).click()
-    await page.getByText(`${host} was accepted as it stands`).waitFor(SEEN_WITHIN)
-    await page.getByRole('code').filter({ hasText: 'unmanaged' }).waitFor(SEEN_WITHIN)
-    expect((await visit(lab.description.edges.primary, { host, path: '/healthz' })).status).toBe(200)
-    await page.goto(`${lab.description.inside}/plans/${planId}`)
-    await page.getByText(`${host} is no longer managed by Drawbridge`).waitFor()
-    await page.getByText('Released', { exact: true }).waitFor()
-    expect(await page.getByRole('button', { name: /^(remove|repair|change|accept)/i }).count()).toBe(0)
-    await expectAccessible(page)
-  })
-
-  test('a blocked plan shows the commands that resolve it', async () => {
-    const { lab, open } = site()
+  test('a blocked plan shows the commands that resolve it', async ({ lab, open }) => {
     let isTouched = false
     await using backend = await startWebBackend(lab, (_request, response) => {
-      if (!isTouched) edit(`stuck.${lab.description.zone}`)
+      if (!isTouched) edit(lab, `stuck.${lab.description.zone}`)
       isTouched = true
       response.writeHead(500).end()
     })
@@ -125,24 +100,50 @@ export function repairs(site: () => PageSite): void {
     await page.getByText(`drawbridge resolve ${planId} --config ${configFile} --accept`, { exact: true }).waitFor()
     await page.getByText('Blocked', { exact: true }).waitFor()
     await expectAccessible(page)
-    writeFileSync(entryOf(host), readFileSync(entryOf(host), 'utf8').replace('# edited\n', ''))
+    writeFileSync(entryOf(lab, host), readFileSync(entryOf(lab, host), 'utf8').replace('# edited\n', ''))
     const resolved = await drawbridge(['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml')])
     expect(resolved.code).toBe(0)
   })
 
-  test('a public caller sees the cause and nothing that changes anything', async () => {
-    const { lab, open } = site()
-    const { planId, host } = await applied(lab, { subdomain: 'watched' })
-    edit(host)
+  test('a public caller sees the cause and nothing that changes anything', async ({ lab, open }) => {
+    const { planId, host } = await applied(lab, { subdomain: 'watched', expiresIn: 3600 })
+    edit(lab, host)
     const page = await open(`/hosts/${host}`, 'outside')
-    await page.getByText('Ask the administrator of this service to repair the exposure.').waitFor(SEEN_WITHIN)
+    await page.getByText('Ask the administrator of this service to repair the exposure.').waitFor()
     expect(await section(page).count()).toBe(0)
     expect(await page.getByRole('button', { name: /repair|accept|renew/i }).count()).toBe(0)
     await page.goto(`${lab.description.outside}/plans/${planId}`)
     await page.getByRole('region', { name: 'What changes' }).waitFor()
     expect(await section(page).count()).toBe(0)
+    await page.goto(`${lab.description.outside}/hosts/${host}/details`)
+    await page.getByRole('region', { name: 'Facts' }).waitFor()
+    expect(await page.getByRole('button', { name: /^(Extend|Change|Repair|Open plan)/ }).count()).toBe(0)
+    expect(await page.getByRole('region', { name: 'Runs' }).count()).toBe(0)
+    await page.goto(`${lab.description.outside}/activity`)
+    await page.getByText('The activity is for the internal network').waitFor()
     const answer = await run(lab, planId, 'repair', {}, { overwrite: true })
     expect(answer.status).toBe(200)
-    await removed(lab, planId)
+  })
+}
+
+/** The host stays in the zone and on the edges without an exposure. */
+export function accepting(): void {
+  test('an accepted host stays on the air, and its plan is released', async ({ lab, open }) => {
+    const { planId, host } = await applied(lab, { subdomain: 'let-go' })
+    edit(lab, host)
+    const page = await open(`/hosts/${host}`)
+    await section(page).getByRole('button', { name: 'Accept' }).waitFor()
+    const dialog = await openDialog(page, 'Accept', `Accept ${host} as it stands?`)
+    expect(await dialog.innerText()).toMatch(/stays on the air.*owner mark.*file outside.*nobody renews/s)
+    await expectAccessible(page)
+    await pressOn(page, 'Accept')
+    await page.getByText(`${host} was accepted as it stands`).waitFor()
+    await page.getByRole('code').filter({ hasText: 'unmanaged' }).waitFor()
+    expect((await visit(lab.description.edges.primary, { host, path: '/healthz' })).status).toBe(200)
+    await page.goto(`${lab.description.inside}/plans/${planId}`)
+    await page.getByText(`${host} is no longer managed by Drawbridge`).waitFor()
+    await page.getByText('Released', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: /^(remove|repair|change|accept)/i }).count()).toBe(0)
+    await expectAccessible(page)
   })
 }

@@ -1,29 +1,29 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
+import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import { applied, planOf, removed } from '../../support/lab/exposure.ts'
-import type { PageSite } from '../../support/programs/browser.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
 import { expectAccessible } from '../site/accessible.ts'
-import { tabTo } from '../site/keys.ts'
-import { askForPlan, badgeOf, SEEN_WITHIN } from '../site/steps.ts'
+import { focused, openDialog, pressOn, tabTo } from '../site/keys.ts'
+import { test } from '../site/page-test.ts'
+import { askForPlan } from '../site/steps.ts'
 
-/** The screens beside status and plans. */
-export function screens(site: () => PageSite): void {
-  test('the page of a host shows its history as charts that are described, its facts and what was done', async () => {
-    const { lab, open } = site()
-    const { planId, host } = await applied(lab, {
-      subdomain: 'detailed',
-      tls: true,
-      expiresIn: 7200,
-      owner: 'web-team',
-      note: 'Shown to customers',
-      options: { maxBody: '5m' },
+const DAY_MS = 86_400_000
+
+/** The screens beside status and plans. Every act is done by keys. */
+export function screens(): void {
+  test('the page of a host shows its history as charts that are described, and its facts', async ({ lab, open }) => {
+    const { host } = await applied(lab, {
+      ...{ subdomain: 'acted', tls: true, expiresIn: 7200 },
+      ...{ owner: 'web-team', note: 'Shown to customers' },
     })
     const page = await open(`/hosts/${host}`)
     await page.getByRole('link', { name: 'Host page' }).click()
     await page.getByRole('heading', { name: host, level: 1 }).waitFor()
     const charts = page.getByRole('region', { name: 'Uptime, latency and incidents' })
+    await charts.waitFor()
     for (const range of ['24 hours', '7 days', '30 days', '90 days']) {
-      await charts.getByRole('button', { name: range }).click()
+      await pressOn(page, range)
       await charts
         .getByText(new RegExp(`(Uptime, ${range}: 100 %, from 1 |No checks in the last ${range})`))
         .first()
@@ -34,23 +34,50 @@ export function screens(site: () => PageSite): void {
     )
     await page.getByRole('list', { name: 'Activity' }).getByText('apply', { exact: true }).waitFor()
     await page.getByRole('region', { name: 'Runs' }).getByText('Applied', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Extend…' }).click()
+
+    const extending = await openDialog(page, 'Extend…', `Extend ${host}?`)
     await expectAccessible(page)
+    await tabTo(page, 'Expires')
+    await page.keyboard.press('ArrowDown')
     // The host belongs to somebody, so the page asks first.
-    expect(await page.getByRole('button', { name: `Extend ${host}` }).isDisabled()).toBe(true)
-    await page.getByLabel('It belongs to web-team. I act for web-team.').check()
-    await page.getByRole('button', { name: `Extend ${host}` }).click()
+    expect(await extending.getByRole('button', { name: `Extend ${host}` }).isDisabled()).toBe(true)
+    await pressOn(page, 'It belongs to web-team. I act for web-team.', 'Space')
+    await pressOn(page, `Extend ${host}`)
+    await extending.waitFor({ state: 'detached' })
+    expect(await focused(page)).toBe('Extend…')
     await expect
       .poll(async () => Date.parse((await lab.call({ path: `/api/health?host=${host}` })).body.expiresAt) - Date.now())
-      .toBeGreaterThan(6 * 86_400_000)
+      .toBeGreaterThan(29 * DAY_MS)
     await page.getByText(/^Expires /).waitFor()
 
-    await page.getByRole('link', { name: 'Certificates' }).click()
-    await page.getByRole('list', { name: 'Certificates' }).getByRole('link', { name: host }).waitFor()
+    const alerts = page.getByRole('region', { name: 'Alerts' })
+    const muting = await openDialog(page, 'Mute…', `Mute ${host}?`)
+    await tabTo(page, 'Why')
+    await page.keyboard.type('<moves>')
+    expect(await muting.getByRole('button', { name: `Mute ${host}` }).isDisabled()).toBe(true)
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('moves to a new server')
+    await expectAccessible(page)
+    await page.keyboard.press('Enter')
+    await alerts.getByText(/^Muted until /).waitFor()
+    expect(await alerts.innerText()).toMatch(/moves to a new server/)
+    await expectAccessible(page)
+    await page.reload()
+    await alerts.getByText(/^Muted until /).waitFor()
+    await pressOn(page, 'End mute')
+    await alerts.getByRole('button', { name: 'Mute…' }).waitFor()
+  })
+
+  test('certificates, network, activity and a plan that is made again', async ({ lab, open }) => {
+    await using backend = await startWebBackend(lab, (_request, response) => response.end('detailed'))
+    const wanted = { owner: 'web-team', note: 'Shown to customers', options: { maxBody: '5m' } }
+    const { planId, host } = await applied(lab, { subdomain: 'detailed', tls: true, port: backend.port, ...wanted })
+    const page = await open('/certificates')
     // Issuer and names are there before Renew is pressed.
     await page
+      .getByRole('list', { name: 'Certificates' })
       .getByRole('listitem')
-      .filter({ hasText: host })
+      .filter({ has: page.getByRole('link', { name: host }) })
       .getByText(new RegExp(`Pebble Intermediate CA \\w+: ${host}`))
       .waitFor()
     await page.getByRole('button', { name: 'Renew…' }).first().click()
@@ -59,7 +86,7 @@ export function screens(site: () => PageSite): void {
 
     await page.getByRole('link', { name: 'Network', exact: true }).click()
     await page.getByRole('list', { name: 'Names on server 25' }).getByRole('link', { name: host }).waitFor()
-    await page.getByRole('list', { name: 'Ports of server 25' }).getByText('Port 3000: 1 name').waitFor()
+    await page.getByRole('list', { name: 'Ports of server 25' }).getByText(`Port ${backend.port}: 1 name`).waitFor()
 
     await page.getByRole('link', { name: 'Activity' }).click()
     const lines = page.getByRole('list', { name: 'Activity' }).getByRole('listitem')
@@ -69,9 +96,9 @@ export function screens(site: () => PageSite): void {
     await page.getByLabel('Search').fill('')
     await removed(lab, planId)
     // New lines appear by themselves.
-    await lines.filter({ hasText: 'remove' }).filter({ hasText: host }).first().waitFor(SEEN_WITHIN)
+    await lines.filter({ hasText: 'remove' }).filter({ hasText: host }).first().waitFor()
     await page.getByLabel('Show').selectOption('event')
-    await lines.filter({ hasText: 'exposure.removed' }).filter({ hasText: host }).waitFor(SEEN_WITHIN)
+    await lines.filter({ hasText: 'exposure.removed' }).filter({ hasText: host }).waitFor()
     expect(await lines.filter({ hasText: /^(Done|Refused|Failed)/ }).count()).toBe(0)
 
     await page.goto(`${lab.description.inside}/plans/${planId}`)
@@ -80,38 +107,32 @@ export function screens(site: () => PageSite): void {
     await askForPlan(page)
     await page.getByText(`${host} can be exposed.`).waitFor()
     const again = await planOf(lab, new URL(page.url()).pathname.split('/').at(-1) ?? '')
-    expect(again.request).toMatchObject({
-      owner: 'web-team',
-      note: 'Shown to customers',
-      options: { maxBody: '5m' },
-    })
+    expect(again.request).toMatchObject(wanted)
   })
 
-  test('a host is put into maintenance and taken out again on its page, by keys', async () => {
-    const { lab, open } = site()
+  test('a host is put into maintenance and taken out again on its page', async ({ expect, lab, open }) => {
     const { host } = await applied(lab, { subdomain: 'mended', owner: 'ops', options: { maxBody: '5m' } })
     const page = await open(`/hosts/${host}/details`)
     const panel = page.getByRole('region', { name: 'Maintenance', exact: true })
     const statusOf = async () => (await visit(lab.description.edges.primary, { host, path: '/healthz' })).status
-    await panel.getByRole('button', { name: 'Begin maintenance…' }).focus(SEEN_WITHIN)
-    await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog', { name: `Put ${host} into maintenance?` })
+    await panel.getByRole('button', { name: 'Begin maintenance…' }).waitFor()
+    const dialog = await openDialog(page, 'Begin maintenance…', `Put ${host} into maintenance?`)
     await dialog.getByLabel('Tell visitors to come back in').selectOption('900')
     expect(await dialog.getByRole('button', { name: `Begin maintenance of ${host}` }).isDisabled()).toBe(true)
-    await dialog.getByLabel('It belongs to ops. I act for ops.').focus()
-    await page.keyboard.press('Space')
+    await pressOn(page, 'It belongs to ops. I act for ops.', 'Space')
     await expectAccessible(page)
-    await tabTo(page, `Begin maintenance of ${host}`)
-    await page.keyboard.press('Enter')
-    await panel.getByText(`${host} was changed`).waitFor(SEEN_WITHIN)
-    await panel.getByText('Under maintenance').waitFor(SEEN_WITHIN)
+    await pressOn(page, `Begin maintenance of ${host}`)
+    await panel.getByText(`${host} was changed`).waitFor()
+    await panel.getByText('Under maintenance').waitFor()
     expect(await panel.innerText()).toMatch(/come back in 15 min/)
     expect(await statusOf()).toBe(503)
     await expectAccessible(page)
-    await panel.getByRole('button', { name: 'End maintenance…' }).click()
+    const list = await open(`/?search=${host}`)
+    await list.getByRole('row').filter({ hasText: host }).getByText('Maintenance', { exact: true }).waitFor()
+    await openDialog(page, 'End maintenance…', `End the maintenance of ${host}?`)
     // The answer about the owner holds for this tab.
-    await page.getByRole('button', { name: `End maintenance of ${host}` }).click()
-    await panel.getByRole('button', { name: 'Begin maintenance…' }).waitFor(SEEN_WITHIN)
+    await pressOn(page, `End maintenance of ${host}`)
+    await panel.getByRole('button', { name: 'Begin maintenance…' }).waitFor()
     await expect.poll(statusOf).toBe(200)
     const { planId } = (await lab.call({ path: `/api/health?host=${host}` })).body
     expect((await planOf(lab, planId)).request).toMatchObject({ owner: 'ops', options: { maxBody: '5m' } })
@@ -124,88 +145,35 @@ export function screens(site: () => PageSite): void {
     expect(await applying.getByRole('button', { name: `Apply ${host}` }).isDisabled()).toBe(true)
     await applying.getByLabel('It belongs to ops. I act for ops.').check()
     expect(await applying.getByRole('button', { name: `Apply ${host}` }).isEnabled()).toBe(true)
-    await removed(lab, planId)
   })
 
-  test('several exposures are extended and removed with one confirmation that lists them', async () => {
-    const { lab, open } = site()
-    const hosts = ['many-1', 'many-2', 'many-3'].map((name) => `${name}.lab.test`)
-    for (const subdomain of ['many-1', 'many-2', 'many-3']) await applied(lab, { subdomain, expiresIn: 3600 })
+  test('several exposures are extended and removed with one confirmation that lists them', async ({ lab, open }) => {
+    const names = ['many-1', 'many-2', 'many-3']
+    const hosts = names.map((name) => `${name}.lab.test`)
+    await Promise.all(names.map((subdomain) => applied(lab, { subdomain, expiresIn: 3600 })))
     const other = await applied(lab, { subdomain: 'left-alone' })
     const page = await open('/?search=many-')
-    await page.getByRole('button', { name: 'Extend 3 shown exposures…' }).click(SEEN_WITHIN)
-    const extending = page.getByRole('dialog', { name: 'Extend 3 exposures?' })
+    await page.getByRole('button', { name: 'Extend 3 shown exposures…' }).waitFor()
+    const extending = await openDialog(page, 'Extend 3 shown exposures…', 'Extend 3 exposures?')
     expect(await extending.getByRole('listitem').allInnerTexts()).toEqual(hosts)
-    await extending.getByRole('button', { name: 'Extend 3 exposures' }).click()
-    await page.getByText('Extended: 3 of 3').waitFor(SEEN_WITHIN)
-    await page.getByRole('button', { name: 'Remove 3 shown exposures…' }).click()
-    const removing = page.getByRole('dialog', { name: 'Remove 3 exposures?' })
+    await pressOn(page, 'Extend 3 exposures')
+    await page.getByText('Extended: 3 of 3').waitFor()
+    // The progress takes the place of the button, and the focus goes there.
+    expect(await focused(page)).toMatch(/^Extended: /)
+    const removing = await openDialog(page, 'Remove 3 shown exposures…', 'Remove 3 exposures?')
     expect(await removing.getByRole('listitem').allInnerTexts()).toEqual(hosts)
     await expectAccessible(page)
     expect(await removing.getByRole('button', { name: 'Remove 3 exposures' }).isDisabled()).toBe(true)
-    await removing.getByLabel('Type 3 to confirm').fill('3')
+    await tabTo(page, 'Type 3 to confirm')
+    await page.keyboard.type('3')
     await page.keyboard.press('Enter')
-    await page.getByText('Removed: 3 of 3').waitFor(SEEN_WITHIN)
-    expect((await lab.call({ path: '/api/hosts' })).body.hosts.map(({ host }: { host: string }) => host)).toEqual([
-      other.host,
-    ])
-    await removed(lab, other.planId)
-  })
-
-  test('title and icon tell the number of red hosts', async () => {
-    const { lab, open } = site()
-    const { planId, host } = await applied(lab, { subdomain: 'alarming' })
-    const page = await open('/')
-    await badgeOf(page, host, 'RUNNING').waitFor(SEEN_WITHIN)
-    expect(await page.title()).toBe('Status · Drawbridge')
-    // The row that the stream would send.
-    await page.route('**/api/hosts?*', async (route) => {
-      const answer = await route.fetch()
-      const body = await answer.json()
-      for (const row of body.hosts) if (row.host === host) row.badge = 'HTTP 502'
-      await route.fulfill({ response: answer, json: body })
-    })
-    await page.reload()
-    await expect.poll(() => page.title()).toMatch(/^\(\d+\) Status/)
-    expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg/)
-    await page.getByRole('link', { name: 'Help' }).click()
-    await expect.poll(() => page.title()).toMatch(/^\(\d+\) How it works/)
-
-    // A muted host does not count.
-    await page.goto(`${lab.description.inside}/hosts/${host}/details`)
-    const alerts = page.getByRole('region', { name: 'Alerts' })
-    await alerts.getByRole('button', { name: 'Mute…' }).focus()
-    await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog', { name: `Mute ${host}?` })
-    await dialog.getByLabel('Why').fill('<moves>')
-    expect(await dialog.getByRole('button', { name: `Mute ${host}` }).isDisabled()).toBe(true)
-    await dialog.getByLabel('Why').fill('moves to a new server')
-    await expectAccessible(page)
-    await page.keyboard.press('Enter')
-    await alerts.getByText(/^Muted until /).waitFor()
-    expect(await alerts.innerText()).toMatch(/moves to a new server/)
-    await expectAccessible(page)
-    await page.reload()
-    await alerts.getByText(/^Muted until /).waitFor(SEEN_WITHIN)
-    await expect.poll(() => page.title()).not.toMatch(/^\(/)
-    await page.getByRole('link', { name: 'Status', exact: true }).click()
-    await page.getByText(/needs? attention, 1 muted$/).waitFor()
-    await page.getByRole('row').filter({ hasText: host }).getByText('Muted', { exact: true }).waitFor()
-    await page.goBack()
-    await alerts.getByRole('button', { name: 'End mute' }).click()
-    await alerts.getByRole('button', { name: 'Mute…' }).waitFor()
-    await removed(lab, planId)
-  })
-
-  test('a caller outside sees no activity, and no act on the page of a host', async () => {
-    const { lab, open } = site()
-    const { planId, host } = await applied(lab, { subdomain: 'shown-outside', expiresIn: 3600 })
-    const page = await open(`/hosts/${host}/details`, 'outside')
-    await page.getByRole('region', { name: 'Facts' }).waitFor(SEEN_WITHIN)
-    expect(await page.getByRole('button', { name: /^(Extend|Change|Repair|Open plan)/ }).count()).toBe(0)
-    expect(await page.getByRole('region', { name: 'Runs' }).count()).toBe(0)
-    await page.goto(`${lab.description.outside}/activity`)
-    await page.getByText('The activity is for the internal network').waitFor()
-    await removed(lab, planId)
+    await page.getByText('Removed: 3 of 3').waitFor()
+    expect(await focused(page)).toMatch(/^Removed: /)
+    const left = await hostsOf(lab)
+    expect(left.filter((host) => hosts.includes(host))).toEqual([])
+    expect(left).toContain(other.host)
   })
 }
+
+const hostsOf = async (lab: TestLab): Promise<readonly string[]> =>
+  (await lab.call({ path: '/api/hosts?limit=500' })).body.hosts.map(({ host }: { host: string }) => host)

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 /** The accessible name of the focused element. */
@@ -29,6 +29,19 @@ export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
 export async function pressOn(page: Page, name: string | RegExp, key = 'Enter'): Promise<void> {
   await tabTo(page, name)
   await page.keyboard.press(key)
+}
+
+/** Opens a dialog, leaves it by Esc, and opens it again: the focus comes back to the button each time. */
+export async function openDialog(page: Page, button: string, title: string): Promise<Locator> {
+  await pressOn(page, button)
+  const dialog = page.getByRole('dialog', { name: title })
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(await focused(page)).toBe(button)
+  await page.keyboard.press('Enter')
+  await dialog.waitFor()
+  return dialog
 }
 
 /** Whether the focused element or what frames it has a ring. An input can be hidden below a label that is drawn instead. */

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { applied, removed } from '../../support/lab/exposure.ts'
-import type { PageSite } from '../../support/programs/browser.ts'
-import { expectAccessible } from '../site/accessible.ts'
-import { badgeOf, makePlan, SEEN_WITHIN } from '../site/steps.ts'
+import { expect } from 'vitest'
+import { applied } from '../../support/lab/exposure.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { ALL_LOOKS, expectAccessible, type Look, lookAt, USUAL_LOOKS } from '../site/accessible.ts'
+import { test } from '../site/page-test.ts'
+import { badgeOf } from '../site/steps.ts'
 
-const WIDTHS = [320, 768, 1280, 3840]
 const NAME = 'a-name-that-is-longer-than-any-telephone-is-wide-upright'
 const HOST = `${NAME}.lab.test`
 
@@ -18,26 +18,26 @@ interface Screen {
   readonly isPublic?: boolean
 }
 
-const named = (page: Page) => page.getByText(HOST).first().waitFor(SEEN_WITHIN)
+const named = (page: Page) => page.getByText(HOST).first().waitFor()
 
 const SCREENS: Readonly<Record<string, Screen>> = {
   status: {
-    path: () => '/',
-    ready: (page) => badgeOf(page, HOST, 'RUNNING').waitFor(SEEN_WITHIN),
+    path: () => `/?search=${NAME}`,
+    ready: (page) => badgeOf(page, HOST, 'RUNNING').waitFor(),
     isPrinted: true,
   },
   diagnosis: {
-    path: () => `/hosts/${HOST}`,
-    ready: (page) => page.getByText('Nothing needs to be done.').waitFor(SEEN_WITHIN),
+    path: () => `/hosts/${HOST}?search=${NAME}`,
+    ready: (page) => page.getByText('Nothing needs to be done.').waitFor(),
   },
   host: { path: () => `/hosts/${HOST}/details`, ready: named, isPrinted: true },
   network: { path: () => '/network', ready: named, isPrinted: true },
   certificates: {
     path: () => '/certificates',
-    ready: (page) => page.getByText('No host serves a certificate yet').waitFor(SEEN_WITHIN),
+    ready: (page) => page.getByRole('list', { name: 'Certificates' }).getByRole('link').first().waitFor(),
     isPrinted: true,
   },
-  activity: { path: () => '/activity', ready: named, isPrinted: true },
+  activity: { path: () => `/activity?search=${NAME}`, ready: named, isPrinted: true },
   form: { path: () => '/plan', ready: (page) => page.getByLabel('Subdomain').waitFor() },
   history: { path: () => '/plans', ready: named, isPrinted: true },
   plan: { path: (planId) => `/plans/${planId}`, ready: (page) => page.getByText('is on the air').waitFor() },
@@ -48,62 +48,60 @@ const SCREENS: Readonly<Record<string, Screen>> = {
   },
 }
 
-/** What holds for every screen. Each is loaded once and checked in every way. */
-export function access(site: () => PageSite): void {
-  describe('with one exposure', () => {
-    let planId = ''
-    beforeAll(async () => {
-      planId = (await applied(site().lab, { subdomain: NAME })).planId
-    })
-    afterAll(() => removed(site().lab, planId))
+/** The plan of the host with the long name. All tests share it. */
+let planId: Promise<string> | undefined
+const longNamed = (lab: TestLab): Promise<string> => {
+  planId ??= applied(lab, { subdomain: NAME, tls: true }).then((answer) => answer.planId)
+  return planId
+}
 
-    test.each(Object.entries(SCREENS))(
-      'the screen %s has no accessibility fault, does not scroll sideways, and is printed without controls',
-      async (name, { path, ready, isPrinted = false, isPublic = false }) => {
-        const page = await site().open(path(planId), isPublic ? 'outside' : 'inside')
-        await ready(page)
-        await expectAccessible(page)
-        await expectNoSidewaysScroll(page)
-        if (isPrinted) await expectPrintedWithoutControls(page)
-        if (name !== 'plan') return
-        await page.getByRole('button', { name: 'Remove…' }).click()
-        await page.getByRole('dialog').waitFor()
-        await expectAccessible(page)
-      },
-    )
+/** What holds for every screen, at one width for each theme. */
+export function access(): void {
+  everyScreen(USUAL_LOOKS)
 
-    test('a plan that was made has no accessibility fault', async () => {
-      const page = await site().open('/plan', 'outside')
-      await makePlan(page, { subdomain: 'shown', port: 3000 })
-      await expectAccessible(page)
-    })
+  test('a diagnosis fits on one printed page', async ({ lab, open }) => {
+    await longNamed(lab)
+    const page = await open(`/hosts/${HOST}`)
+    await page.getByText('From name to backend').waitFor()
+    const pages = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type ?\/Page\b/g)
+    expect(pages).toHaveLength(1)
+  })
 
-    test('a diagnosis fits on one printed page', async () => {
-      const page = await site().open(`/hosts/${HOST}`)
-      await page.getByText('From name to backend').waitFor(SEEN_WITHIN)
-      const pages = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type ?\/Page\b/g)
-      expect(pages).toHaveLength(1)
-    })
-
-    test('copying works without the clipboard API', async () => {
-      const page = await site().open(`/hosts/${HOST}`, 'plainly')
-      expect(await page.evaluate(() => navigator.clipboard === undefined)).toBe(true)
-      await page.getByRole('button', { name: 'Copy listen' }).click()
-      await page.getByText('Copied listen').waitFor()
-      await page.keyboard.press('/')
-      await page.keyboard.press('Control+V')
-      expect(await page.getByRole('searchbox').inputValue()).toMatch(/:8080/)
-    })
+  test('copying works without the clipboard API', async ({ lab, open }) => {
+    await longNamed(lab)
+    const page = await open(`/hosts/${HOST}`, 'plainly')
+    expect(await page.evaluate(() => navigator.clipboard === undefined)).toBe(true)
+    await page.getByRole('button', { name: 'Copy listen' }).click()
+    await page.getByText('Copied listen').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.press('Control+V')
+    expect(await page.getByRole('searchbox').inputValue()).toMatch(/:8443/)
   })
 }
 
-async function expectNoSidewaysScroll(page: Page): Promise<void> {
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: width > 2000 ? 2160 : 800 })
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth)
-    expect({ width, wide }).toEqual({ width, wide: width })
-  }
-  await page.setViewportSize({ width: 1280, height: 800 })
+/** Every screen at every width in every theme. */
+export const accessInFull = (): void => everyScreen(ALL_LOOKS)
+
+function everyScreen(looks: readonly Look[]): void {
+  test.for(Object.entries(SCREENS))(
+    'the screen %s has no accessibility fault, does not scroll sideways, and is printed without controls',
+    async ([name, { path, ready, isPrinted = false, isPublic = false }], { lab, open }) => {
+      const page = await open(path(await longNamed(lab)), isPublic ? 'outside' : 'inside')
+      await ready(page)
+      for (const look of looks) {
+        await lookAt(page, look)
+        const { width } = look
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+        expect({ width, wide }).toEqual({ width, wide: width })
+        await expectAccessible(page, [look])
+      }
+      if (isPrinted) await expectPrintedWithoutControls(page)
+      if (name !== 'plan') return
+      await page.getByRole('button', { name: 'Remove…' }).click()
+      await page.getByRole('dialog').waitFor()
+      await expectAccessible(page, looks)
+    },
+  )
 }
 
 async function expectPrintedWithoutControls(page: Page): Promise<void> {

@@ -4,56 +4,82 @@ import { startTestLab, type TestLab } from '../lab/lab.ts'
 export interface PageSite {
   readonly lab: TestLab
   readonly browser: Browser
-  /** A new page, as an internal or public caller. Its errors and requests are recorded. */
-  open(path: string, as?: Visitor, options?: BrowserContextOptions): Promise<Page>
-  /** Returns and clears what no page may do: errors, content policy violations, requests to other servers. */
-  complaints(): string[]
+  /** A visitor with browser contexts of its own, so that tests can run at the same time. */
+  visitor(): PageVisitor
   stop(): Promise<void>
 }
 
+export interface PageVisitor {
+  /** A new page, as an internal or public caller, or at another origin. Its errors and requests are recorded. */
+  readonly open: Open
+  /** Closes the pages. Returns what no page may do: errors, content policy violations, requests to other servers. */
+  leave(): Promise<readonly string[]>
+}
+
+export type Open = (path: string, as?: Origin, options?: BrowserContextOptions) => Promise<Page>
+
 /** `plainly`: by a name over plain http, which is no secure context, unlike localhost. */
-type Visitor = 'inside' | 'outside' | 'plainly'
+type Origin = 'inside' | 'outside' | 'plainly' | `http://${string}`
 
 /** Service and edge run on this machine, and the browser resolves every name of the zone to it. */
 const PLAIN_ADDRESS = 'http://drawbridge.lab.test:8045'
+/** Ends what hangs on a busy machine. */
+const PATIENCE_MS = 60_000
+const MANY = 100_000
+const PLENTY = { plan: MANY, diagnose: MANY, read: MANY, failedCredential: MANY }
 
 /** One lab and one real browser for all suites. Names of the zone resolve to the edge of the Primary. */
 export async function startPageSite(): Promise<PageSite> {
   const lab = await startTestLab({
-    configure: (config) => ({ ...config, publicUrls: [...(config.publicUrls as string[]), PLAIN_ADDRESS] }),
+    configure: (config) => ({
+      ...config,
+      publicUrls: [...(config.publicUrls as string[]), PLAIN_ADDRESS],
+      // All suites call from two addresses at the same time.
+      rateLimits: { public: { ...PLENTY }, internal: { ...PLENTY } },
+      // A badge follows its host as fast as the service allows.
+      monitor: { everySeconds: 1 },
+    }),
   })
-  const { description } = lab
-  const browser = await launch(description.zone, description.edges.primary.address).catch(async (error) => {
+  const { zone, inside, outside, edges } = lab.description
+  const browser = await launch(zone, edges.primary.address).catch(async (error) => {
     await lab.stop()
     throw error
   })
-  const origins: Record<Visitor, string> = {
-    inside: description.inside,
-    outside: description.outside,
-    plainly: PLAIN_ADDRESS,
-  }
-  const complaints: string[] = []
+  const origins: Record<string, string> = { inside, outside, plainly: PLAIN_ADDRESS }
   return {
     lab,
     browser,
+    visitor: () => visitorOf(browser, (as) => origins[as] ?? as),
+    async stop() {
+      await browser.close()
+      await lab.stop()
+    },
+  }
+}
+
+function visitorOf(browser: Browser, originOf: (as: Origin) => string): PageVisitor {
+  const complaints: string[] = []
+  const pages: Page[] = []
+  return {
     async open(path, as = 'inside', options = {}) {
+      const origin = originOf(as)
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
       const page = await context.newPage()
-      page.setDefaultTimeout(20_000)
+      pages.push(page)
+      page.setDefaultTimeout(PATIENCE_MS)
       page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
       page.on('console', (message) => {
         if (message.type() === 'error' && !isOwnRefusal(message.text())) complaints.push(`console: ${message.text()}`)
       })
       page.on('request', (request) => {
-        if (!request.url().startsWith(`${origins[as]}/`)) complaints.push(`asked somebody else: ${request.url()}`)
+        if (!request.url().startsWith(`${origin}/`)) complaints.push(`asked somebody else: ${request.url()}`)
       })
-      await page.goto(`${origins[as]}${path}`)
+      await page.goto(`${origin}${path}`)
       return page
     },
-    complaints: () => complaints.splice(0),
-    async stop() {
-      await browser.close()
-      await lab.stop()
+    async leave() {
+      await Promise.all(pages.map((page) => page.context().close()))
+      return complaints
     },
   }
 }

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import { hostRow } from '../../../src/http/routes/host-body.ts'
+import type { HostStatus } from '../../../src/model/host-status.ts'
+import { Board } from '../../../src/monitor/board.ts'
+import { statusAfterCheck } from '../../../src/monitor/judge.ts'
+import { sampleStatus } from '../../support/http/host-status.ts'
+
+const EVERY_MS = 30_000
+const START = Date.parse('2026-01-01T00:00:00Z')
+/** Ten thousand rows of this size are 6 MB. */
+const MOST_BYTES_PER_ROW = 600
+
+const checked = (before: HostStatus, at: number, latencyMs: number, httpStatus = 200): HostStatus =>
+  statusAfterCheck(before, { answer: { kind: 'answer', httpStatus, latencyMs } }, at)
+
+/** The changes that a listener hears of a host that answers with these latencies. */
+function heard(latencies: readonly number[]): readonly string[] {
+  const board = new Board()
+  const kinds: string[] = []
+  let status = checked(sampleStatus({ tls: false }), START, 5)
+  board.put(status)
+  board.listen(({ kind }) => kinds.push(kind))
+  board.put(status)
+  for (const [round, latencyMs] of latencies.entries()) {
+    status = checked(status, START + (round + 1) * EVERY_MS, latencyMs)
+    board.put(status)
+  }
+  return kinds
+}
+
+describe('an open list of hosts', () => {
+  test('is sent nothing about a host at rest, for a whole day', () => {
+    expect(heard(Array.from({ length: 2_880 }, (_, round) => 5 + (round % 7)))).toEqual([])
+  })
+
+  test('is sent a latency that is another one', () => {
+    expect(heard([5, 900, 5])).toEqual(['row', 'row'])
+  })
+
+  test('is sent rows of at most 600 bytes for hosts that are only watched', () => {
+    let status = sampleStatus({ host: 'h1234.lab.test', tls: false, managed: false, planId: null })
+    for (let round = 0; round < 2_880; round += 1)
+      status = checked(status, START + round * EVERY_MS, 400 + (round % 500))
+    const row = JSON.stringify(hostRow(status, 'internal', START + 2_880 * EVERY_MS))
+    expect(row.length).toBeLessThan(MOST_BYTES_PER_ROW)
+  })
+})
