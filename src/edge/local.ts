@@ -59,6 +59,8 @@ export interface LocalEdgeParts {
   readonly isOwner?: boolean
   /** Where its servers listen. Default: read from the configuration of nginx. */
   readonly listening?: () => Promise<Listening>
+  /** Loads the configuration on disk. Default: signals nginx, and proves that new workers serve. */
+  readonly reload?: EngineParts['reload']
   /** Called after every proven reload with the time at which the reload began. */
   readonly loaded?: ((since: number) => void) | undefined
 }
@@ -66,6 +68,7 @@ export interface LocalEdgeParts {
 /** An nginx on this machine. */
 export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): Edge {
   const { exclusive = alone, isOwner = false, listening = listeningReader(settings), loaded } = parts
+  const { reload: load = (signal) => reloadNginx(settings, signal) } = parts
   const { server, folder } = settings
   const present = new PresentGeneration(folder)
   const assertValid = (signal?: AbortSignal) => assertLoads(settings, signal)
@@ -77,7 +80,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
   const locked = <T>(work: () => Promise<T>): Promise<T> => (isOwner ? work() : whileUnowned(folder, server, work))
   const reload = async (signal?: AbortSignal) => {
     const since = Date.now()
-    await reloadNginx(settings, signal)
+    await load(signal)
     loaded?.(since)
   }
   const fences = new Fences(folder)
@@ -123,7 +126,8 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     forgetTried: () => engine.forgetAhead(),
     async prepare(signal) {
       try {
-        await prepareEdge(settings, { present, engine, listening, reload, locked }, signal)
+        const draftFolders = () => sites.folders()
+        await prepareEdge(settings, { present, engine, listening, reload, locked, draftFolders }, signal)
         engine.whyUnprepared = undefined
       } catch (error) {
         engine.whyUnprepared = error instanceof Error ? error.message : String(error)

@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process'
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWebBackend } from '../support/backends/web-backend.ts'
+import { updateZone } from '../support/dns/lab-dns.ts'
 import { zoneRecords } from '../support/dns/zone-transfer.ts'
 import { entryFile, hasEntry } from '../support/lab/entry-file.ts'
 import { applied, invariants, planned, planOf, removed, run } from '../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import type { TestLab } from '../support/lab/lab.ts'
+import { borrowLab } from '../support/lab/shared-lab.ts'
 
 /** Somebody edits our file while an apply fails. The edit is never overwritten, so the undo fails and the plan is blocked. */
 let lab: TestLab
@@ -15,10 +17,18 @@ let planId: string
 let file: string
 const EDIT = '# somebody was here\n'
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab('mortal')
   file = entryFile(lab.description.edges.primary, 'edited.lab.test')
 })
-afterAll(() => lab?.stop())
+afterAll(async () => {
+  // The host is not ours any more: whoever has it takes it away.
+  updateZone(lab, 'update delete edited.lab.test A')
+  rmSync(released(), { force: true })
+  const rest = readFileSync(file, 'utf8').replaceAll(EDIT, '')
+  if (rest === '') rmSync(file)
+  else writeFileSync(file, rest)
+  await lab?.stop()
+})
 
 test('a failed undo is reported with every step and every undo', async () => {
   let isEdited = false
@@ -72,6 +82,7 @@ test('other hosts still work, and a restart does not unblock the plan', async ()
   await invariants(lab)
 })
 
+const released = () => join(`${lab.description.edges.primary.folder}-released`, 'edited.lab.test.conf')
 const resolve = (...options: string[]) =>
   promisify(execFile)('bin/drawbridge', ['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml'), ...options])
 
@@ -113,9 +124,8 @@ test('a change in place that is blocked freezes the host under both plans, and r
     expect(answer.body.nextAction).toContain(`drawbridge resolve ${planId}`)
   }
   const { stdout } = await resolve('--accept')
-  const released = join(`${lab.description.edges.primary.folder}-released`, 'edited.lab.test.conf')
   expect(stdout).toContain('edited.lab.test stays as it is and is not managed any more.')
-  expect(readFileSync(released, 'utf8')).toContain(`:${backend.port};`)
+  expect(readFileSync(released(), 'utf8')).toContain(`:${backend.port};`)
   expect(hasEntry(lab.description.edges.primary, 'edited.lab.test')).toBe(false)
   expect(readFileSync(file, 'utf8')).toContain(EDIT)
   expect([(await planOf(lab, planId)).state, (await planOf(lab, former)).state]).toEqual(['released', 'released'])

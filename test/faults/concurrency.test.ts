@@ -1,18 +1,23 @@
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { masterPid } from '../../src/edge/process/nginx-workers.ts'
 import { addOwnHosts } from '../support/edge/foreign-hosts.ts'
-import { makeCertificate } from '../support/edge/openssl.ts'
 import type { Answer } from '../support/http/call.ts'
 import { applied, granted, invariants, planned, planOf, removed, run, runWith, world } from '../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import type { TestLab } from '../support/lab/lab.ts'
+import { borrowLab } from '../support/lab/shared-lab.ts'
+import { installWildcard } from '../support/lab/wildcard.ts'
 
 let lab: TestLab
+let takeWildcardAway: () => void
 beforeAll(async () => {
-  lab = await startTestLab()
-  const at = (name: string) => join(lab.state, 'certificates', name)
-  await makeCertificate({ certificate: at('wildcard.pem'), key: at('wildcard.key'), names: ['DNS:*.lab.test'] })
+  lab = await borrowLab()
+  takeWildcardAway = await installWildcard(lab)
 })
-afterAll(() => lab?.stop())
+afterAll(async () => {
+  takeWildcardAway?.()
+  await lab?.stop()
+})
 
 const verdicts = (answers: readonly Answer[]) => answers.map(({ status, body }) => [status, body.code]).toSorted()
 
@@ -96,6 +101,12 @@ test('no apply is refused for load with hundreds of hosts', {
   timeout: 120_000,
 }, async () => {
   const names = Array.from({ length: NEIGHBOURS }, (_, i) => `h${i}.lab.test`)
+  const { config, pidFile } = lab.description.edges.primary
+  const own = readFileSync(config)
+  onTestFinished(() => {
+    writeFileSync(config, own)
+    process.kill(masterPid(pidFile) ?? 0, 'SIGHUP')
+  })
   await addOwnHosts(lab, (address) =>
     names.map((name) => `server { listen ${address}:8080; server_name ${name}; return 204; }`).join('\n'),
   )
@@ -103,4 +114,5 @@ test('no apply is refused for load with hundreds of hosts', {
   const answers = await Promise.all(plans.map(({ planId }) => run(lab, planId)))
   expect(verdicts(answers)).toEqual(plans.map(() => [200, undefined]))
   await invariants(lab)
+  await Promise.all(plans.map(({ planId }) => removed(lab, planId)))
 })

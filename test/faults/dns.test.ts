@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Bind } from '../../lab/bind.ts'
 import type { ServiceConfig } from '../../lab/service-config.ts'
 import type { Endpoint } from '../../src/model/address.ts'
@@ -24,7 +24,6 @@ afterAll(async () => {
   await lab?.stop()
   await revived?.stop()
 })
-afterEach(() => lab.restartService())
 
 const withZone = (config: ServiceConfig, change: (zone: Record<string, unknown>) => Record<string, unknown>) => {
   const zones = config.zones as Record<string, Record<string, unknown>>
@@ -84,6 +83,7 @@ test('an apply succeeds when the answer to an update is lost, because reading ba
   expect(await world(lab)).toEqual(before)
   await invariants(lab)
   relay.close()
+  await lab.restartService()
 })
 
 test('a removal keeps a record that somebody else changed, and reports it', async () => {

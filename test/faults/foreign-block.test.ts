@@ -8,14 +8,16 @@ import { startWebBackend } from '../support/backends/web-backend.ts'
 import { visit } from '../support/edge/visitor.ts'
 import { entryFile } from '../support/lab/entry-file.ts'
 import { applied, planned, planOf, planRequest, removed, run, world } from '../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import type { TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
+import { borrowLab } from '../support/lab/shared-lab.ts'
 import { until } from '../support/until.ts'
 
 /** Server blocks that Drawbridge did not write serve the name to expose, or a name that matches it. */
 let lab: TestLab
 beforeAll(async () => {
-  lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1, timeoutSeconds: 3 } }) })
+  lab = await borrowLab('mortal')
+  await lab.restartService((config) => ({ ...config, monitor: { everySeconds: 1, timeoutSeconds: 3 } }))
 })
 afterAll(() => lab?.stop())
 

@@ -4,19 +4,20 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { visit } from '../support/edge/visitor.ts'
 import { applied, invariants, removed } from '../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import type { TestLab } from '../support/lab/lab.ts'
 import { change } from '../support/lab/lab-store.ts'
+import { borrowLab } from '../support/lab/shared-lab.ts'
 import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
 /** A service that is started on the wrong store takes nothing off the air, on either edge, and says what it sees. */
-const HOSTS = 25
+const HOSTS = 5
 let lab: TestLab
 const hosts: string[] = []
 let foreigner: { host: string; planId: string }
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab('mortal')
   for (const name of ['empty', 'yesterday', 'foreign']) mkdirSync(join(lab.state, name), { mode: 0o700 })
   // Another installation: its store has hosts of its own, live and removed ones, and an epoch of its own.
   await startOn('foreign')

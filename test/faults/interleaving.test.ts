@@ -19,7 +19,7 @@ import { until } from '../support/until.ts'
  * Everything that ends or changes an exposure, asked for at the same time with random delays, on a whole lab with TLS.
  * `npm run campaign -- interleaving` plays 200 rounds. SEED repeats the rounds of a failure.
  */
-const ROUNDS = process.env.CAMPAIGN ? 200 : 6
+const ROUNDS = process.env.CAMPAIGN ? 200 : 3
 vi.setConfig({ testTimeout: ROUNDS * 60_000 })
 
 const SUBDOMAIN = 'contended'

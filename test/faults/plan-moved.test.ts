@@ -6,8 +6,9 @@ import { statePaths } from '../../lab/state.ts'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { updateZone } from '../support/dns/lab-dns.ts'
 import { invariants, planned, planOf, run, world } from '../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import type { TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
+import { borrowLab } from '../support/lab/shared-lab.ts'
 
 /**
  * The policy, the zone or the servers change between the plan and its apply. All plans are made with the first configuration; each
@@ -17,7 +18,7 @@ let lab: TestLab
 const plans = new Map<string, string>()
 const planFor = (subdomain: string): string => plans.get(subdomain) ?? ''
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab('mortal')
   for (const subdomain of ['port', 'server', 'homeless', 'stale', 'moved'])
     plans.set(subdomain, (await planned(lab, { subdomain })).planId)
 })

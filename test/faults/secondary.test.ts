@@ -7,15 +7,16 @@ import { servingWorkers } from '../../src/edge/process/nginx-workers.ts'
 import { visit } from '../support/edge/visitor.ts'
 import { untilInStep } from '../support/lab/edge-step.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../support/lab/lab.ts'
+import type { TestLab } from '../support/lab/lab.ts'
 import { withStore } from '../support/lab/lab-store.ts'
 import { expectFailure } from '../support/lab/put-back.ts'
+import { borrowLab } from '../support/lab/shared-lab.ts'
 import { until } from '../support/until.ts'
 
 /** The Secondary gets the same changes as the Primary. Its failures are reported and never fail a run. */
 let lab: TestLab
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
 })
 afterAll(() => lab?.stop())
 const foreignFile = () => join(lab.description.edges.primary.folder, 'zz-somebody-else.conf')

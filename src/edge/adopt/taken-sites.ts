@@ -7,6 +7,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -14,8 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createFile, syncFolder } from '../../primitives/durable-file.ts'
-import { adoptedFile, adoptedPlace, SHADOW_PREFIX, SITE_RECORD } from '../config/layout.ts'
+import { createFile, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
+import { adoptedFile, adoptedFolder, adoptedPlace, SHADOW_PREFIX, SITE_RECORD } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile } from '../contract.ts'
 import { faultOf, withEdgeFaults } from '../files/files.ts'
 import type { SiteChange } from '../generations/engine.ts'
@@ -118,6 +119,13 @@ export class TakenSites {
     }
   }
 
+  /** The folders of the files from which sites were taken out, or would have been when the process died: drafts may lie there. */
+  folders(): ReadonlySet<string> {
+    const places = existsSync(adoptedFolder(this.#folder)) ? readdirSync(adoptedFolder(this.#folder)) : []
+    const records = places.flatMap((name) => this.#standing(adoptedFile(name)) ?? [])
+    return new Set(records.flatMap((text) => (JSON.parse(text) as TakenSite).files.map(({ file }) => dirname(file))))
+  }
+
   #standing(path: string): string | undefined {
     const place = adoptedPlace(this.#folder, path)
     return existsSync(place) ? readFileSync(place, 'utf8') : undefined
@@ -159,8 +167,8 @@ export class TakenSites {
       await createFile(join(place, `${at}.${AFTER}`), after, 0o600)
     }
     await syncFolder(place)
-    await createFile(join(place, SITE_RECORD), record, 0o600)
-    await syncFolder(place)
+    // By a rename: where it stands, it is whole.
+    await replaceFile(join(place, SITE_RECORD), record, 0o600)
     await syncFolder(dirname(place))
   }
 }
@@ -175,7 +183,7 @@ function replace({ file }: SiteFile, expected: string, wanted: string): () => vo
     if (text === to) return false
     if (text !== from) throw edited(file)
     const { mode, uid, gid } = statSync(file)
-    const draft = join(dirname(file), `${SHADOW_PREFIX}${randomBytes(8).toString('hex')}`)
+    const draft = join(dirname(file), `${SHADOW_PREFIX}${process.pid}-${randomBytes(8).toString('hex')}`)
     try {
       writeFileSync(draft, to, { flag: 'wx', mode: 0o600 })
       chownSync(draft, uid, gid)

@@ -19,6 +19,8 @@ interface Prepared {
   /** Rejects if our servers cannot listen beside those of others. */
   readonly listening: () => Promise<unknown>
   readonly reload: (signal?: AbortSignal) => Promise<void>
+  /** Folders of others in which a change writes drafts. */
+  readonly draftFolders: () => ReadonlySet<string>
   /** Runs `work` while no agent owns the folder. */
   readonly locked: (work: () => Promise<void>) => Promise<void>
 }
@@ -26,14 +28,14 @@ interface Prepared {
 /** Changes nothing before it has checked that the administrator's configuration includes the folder and has a place for our servers. */
 export async function prepareEdge(
   settings: EdgeSettings,
-  { present, engine, listening, reload, locked }: Prepared,
+  { present, engine, listening, reload, locked, draftFolders }: Prepared,
   signal?: AbortSignal,
 ): Promise<void> {
   const { folder } = settings
   await readMainFile(settings)
   await listening()
   for (const { path, mode } of FOLDERS) await makeFolder(join(folder, path), mode)
-  await locked(() => removeLeftOvers(settings, present.number))
+  await locked(() => removeLeftOvers(settings, present.number, draftFolders()))
   const first = present.number === undefined ? firstLayout(folder) : NOTHING
   const hasChanged = await engine.refresh(first, isRunning(settings), signal)
   await removeFirstLayout(folder, first)
@@ -111,13 +113,20 @@ async function makeFolder(path: string, mode: number): Promise<void> {
 }
 
 /** Removes what a crash during a test or a swap left behind. */
-async function removeLeftOvers({ config, folder }: EdgeSettings, present: number | undefined): Promise<void> {
+async function removeLeftOvers(
+  { config, folder }: EdgeSettings,
+  present: number | undefined,
+  folders: ReadonlySet<string>,
+): Promise<void> {
   await removeLeft(folder, present)
   const drafts = await withEdgeFaults(STAGING, () => readdir(join(folder, STAGING)))
-  const beside = await withEdgeFaults(dirname(config), () => readdir(dirname(config)))
   const leftOvers = [
     ...drafts.filter((name) => !isLiveMarker(name)).map((name) => join(folder, STAGING, name)),
-    ...beside.filter(isDeadShadow).map((name) => join(dirname(config), name)),
+    ...[dirname(config), ...folders].flatMap((place) =>
+      namesIn(place)
+        .filter(isDeadShadow)
+        .map((name) => join(place, name)),
+    ),
     // A process that lives may be writing one.
     ...(drafts.some(isLiveMarker) ? [] : unfinishedSites(folder)),
   ]

@@ -1,7 +1,6 @@
 import { chmodSync, closeSync, constants, existsSync, fchmodSync, fdatasync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver, type TransactionSettings } from 'kysely'
 import { errorCode } from '../../primitives/durable-file.ts'
@@ -85,7 +84,8 @@ function makePrivate(file: string): void {
   }
 }
 
-const fdatasyncOf = promisify(fdatasync)
+const fdatasyncOf = (descriptor: number): Promise<void> =>
+  new Promise((resolve, reject) => fdatasync(descriptor, (error) => (error ? reject(error) : resolve())))
 
 /** The file that SQLite appends every transaction to. It stays the same while the database is open. */
 class WriteAheadLog {

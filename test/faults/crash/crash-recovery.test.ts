@@ -8,9 +8,10 @@ import { linesFile } from '../../../src/edge/config/layout.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
 import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
 import { change, rowsOf } from '../../support/lab/lab-store.ts'
 import { startLoad } from '../../support/lab/load.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { until } from '../../support/until.ts'
 
@@ -22,9 +23,14 @@ let count = 0
 let configure: ((config: ServiceConfig) => ServiceConfig) | undefined
 
 beforeAll(async () => {
-  lab = await startTestLab({ deathsAllowed: Number.POSITIVE_INFINITY })
+  lab = await borrowLab('mortal')
 })
 afterAll(() => lab?.stop())
+
+/** `npm test` kills one update by http-01; `npm run campaign -- crash-recovery` tries everything. */
+const inCampaign = (name: string, work: () => Promise<void>): void => {
+  if (process.env.CAMPAIGN) test(name, work)
+}
 
 /** Kills the service at a crash point of a run. Resolves when the next process, which dies at `next`, has started. */
 async function dieAt(
@@ -62,7 +68,7 @@ const settled = (planId: string, state: string) =>
     80_000,
   )
 
-test('recovery removes the challenge of a crashed run and continues its order', async () => {
+inCampaign('recovery removes the challenge of a crashed run and continues its order', async () => {
   // Counts accepted orders, not requests: Pebble refuses some nonces, and the client repeats the request.
   const orders = () =>
     readFileSync(join(statePaths(lab.state).pebble, 'pebble.log'), 'utf8').split('Added order "').length - 1
@@ -103,10 +109,9 @@ async function dieWhileUpdateIsChecked(): Promise<void> {
   await invariants(lab)
 }
 
-test('recovery removes the challenge of a crashed update, and the former exposure stays', dieWhileUpdateIsChecked)
+inCampaign('recovery removes the challenge of a crashed update, and the former exposure stays', dieWhileUpdateIsChecked)
 
-/** `npm test` tries one way; `npm run campaign -- crash-recovery` all of them. */
-const someOf = <T>(ways: readonly T[]): readonly T[] => (process.env.CAMPAIGN ? ways : ways.slice(0, 1))
+const allOf = <T>(ways: readonly T[]): readonly T[] => (process.env.CAMPAIGN ? ways : [])
 
 const KILLED_TWICE_IN_UPDATE = [
   ['update verify after-effect', 'update proxy after-undo', 'rolled_back'],
@@ -114,7 +119,7 @@ const KILLED_TWICE_IN_UPDATE = [
   ['update verify after-done', 'update run before-finish', 'applied'],
 ] as const
 
-test.each(someOf(KILLED_TWICE_IN_UPDATE))(
+test.each(allOf(KILLED_TWICE_IN_UPDATE))(
   'an update killed at "%s", and in its recovery at "%s": the new plan is %s',
   async (first, second, end) => {
     const former = await newPlan()
@@ -139,7 +144,7 @@ const KILLED_TWICE = [
   ['remove dns after-effect', 'remove proxy swapped', 'removed'],
 ] as const
 
-test.each(someOf(KILLED_TWICE))(
+test.each(allOf(KILLED_TWICE))(
   'killed at "%s", and in its recovery at "%s": the third process finishes the run',
   async (first, second, end) => {
     const { planId } = await newPlan()
@@ -150,26 +155,29 @@ test.each(someOf(KILLED_TWICE))(
   },
 )
 
-test('without DNS the service starts, reports why a run waits, and finishes the run when DNS is back', async () => {
-  const { planId } = await newPlan()
-  const named = lab.description.pids.dnsPrimary
-  if (named === undefined) throw new Error('the lab has no DNS server')
-  try {
-    await dieAt('apply verify before-intent', planId, () => {
-      // At this crash point the name is already created; only the next process queries it.
-      void untilNamed(planId).then(() => process.kill(named, 'SIGSTOP'))
-    })
-    const { state } = await planOf(lab, planId)
-    expect(state).toBe('applying')
-    await until('the plan says what it waits for', async () => isWaiting(await planOf(lab, planId)), 30_000)
-  } finally {
-    process.kill(named, 'SIGCONT')
-  }
-  await settled(planId, 'rolled_back')
-  await invariants(lab)
-})
+inCampaign(
+  'without DNS the service starts, reports why a run waits, and finishes the run when DNS is back',
+  async () => {
+    const { planId } = await newPlan()
+    const named = lab.description.pids.dnsPrimary
+    if (named === undefined) throw new Error('the lab has no DNS server')
+    try {
+      await dieAt('apply verify before-intent', planId, () => {
+        // At this crash point the name is already created; only the next process queries it.
+        void untilNamed(planId).then(() => process.kill(named, 'SIGSTOP'))
+      })
+      const { state } = await planOf(lab, planId)
+      expect(state).toBe('applying')
+      await until('the plan says what it waits for', async () => isWaiting(await planOf(lab, planId)), 30_000)
+    } finally {
+      process.kill(named, 'SIGCONT')
+    }
+    await settled(planId, 'rolled_back')
+    await invariants(lab)
+  },
+)
 
-test('a removal without a running nginx removes the name, waits, and finishes when nginx is back', async () => {
+inCampaign('a removal without a running nginx removes the name, waits, and finishes when nginx is back', async () => {
   const { pidFile } = lab.description.edges.primary
   const { planId } = await newPlan()
   expected(await run(lab, planId), 200)
@@ -185,7 +193,7 @@ test('a removal without a running nginx removes the name, waits, and finishes wh
   await invariants(lab)
 })
 
-test('a removal does not touch a file that was edited meanwhile, and the exposure stays applied', async () => {
+inCampaign('a removal does not touch a file that was edited meanwhile, and the exposure stays applied', async () => {
   const { planId, host } = await newPlan()
   expected(await run(lab, planId), 200)
   const isBackedUp = () => isDone(planId, 'remove', 'backup')
@@ -202,24 +210,24 @@ describe('by http-01', () => {
     configure = (config) => ({ ...config, acme: { ...(config.acme as object), challenge: 'http-01' } })
     return lab.restartService(configure)
   })
-  test.runIf(process.env.CAMPAIGN)(
-    'recovery removes the challenge of a crashed update, and the former exposure stays',
-    dieWhileUpdateIsChecked,
-  )
+  test('recovery removes the challenge of a crashed update, and the former exposure stays', dieWhileUpdateIsChecked)
 
-  test('an update turns on TLS for an entry that an earlier version rendered otherwise, or leaves it as it was', async () => {
-    const former = await newPlan()
-    expected(await run(lab, former.planId), 200)
-    renderOtherwise(former.host)
-    const [subdomain] = former.host.split('.')
-    const { planId } = await planned(lab, { subdomain, tls: true, replaces: former.planId })
-    await dieAt('update certificate challenge-set', planId)
-    await settled(planId, 'rolled_back')
-    await invariants(lab)
-    expected(await run(lab, planId), 200)
-    await invariants(lab)
-    expected(await run(lab, planId, 'remove'), 200)
-  })
+  inCampaign(
+    'an update turns on TLS for an entry that an earlier version rendered otherwise, or leaves it as it was',
+    async () => {
+      const former = await newPlan()
+      expected(await run(lab, former.planId), 200)
+      renderOtherwise(former.host)
+      const [subdomain] = former.host.split('.')
+      const { planId } = await planned(lab, { subdomain, tls: true, replaces: former.planId })
+      await dieAt('update certificate challenge-set', planId)
+      await settled(planId, 'rolled_back')
+      await invariants(lab)
+      expected(await run(lab, planId), 200)
+      await invariants(lab)
+      expected(await run(lab, planId, 'remove'), 200)
+    },
+  )
 
   const hasChallenge = (host: string) => () => existsSync(hostFile(host).replace('/backends/', '/challenges/'))
 
@@ -227,7 +235,7 @@ describe('by http-01', () => {
     ['and the service is killed', (planId) => dieAt('apply certificate challenge-set', planId)],
     ['and the run goes on', (planId) => run(lab, planId)],
   ]
-  test.each(someOf(EDITED))(
+  test.each(allOf(EDITED))(
     'a file that was edited while it served a challenge is not changed, and the plan is blocked: %s',
     async (_, apply) => {
       const { planId, host } = await newPlan({ tls: true })

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
@@ -6,7 +6,6 @@ import { statePaths } from '../../../lab/state.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { watchName } from '../../support/dns/name-watch.ts'
-import { makeCertificate } from '../../support/edge/openssl.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import {
   type CrashCase,
@@ -14,17 +13,20 @@ import {
   isOfIssuing,
   isOfRenewal,
   isOnTheWayBack,
+  partsOf,
   someOf,
   usualPoints,
   walk,
 } from '../../support/lab/crash-walk.ts'
 import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
+import { installWildcard } from '../../support/lab/wildcard.ts'
 import { until } from '../../support/until.ts'
 
 /** All points take minutes; `npm run campaign -- crash` tests them. */
-const chosen = (points: string[]): string[] => (process.env.CAMPAIGN ? points : someOf(points))
+const chosen = (points: string[], few: string[]): string[] => (process.env.CAMPAIGN ? points : few)
 const UNDER_WAY = ['applying', 'removing']
 
 /** A plan and the number of its backend. */
@@ -44,6 +46,7 @@ let backends: readonly [WebBackend, WebBackend]
 /** The backend that answers the health path with 500 through an edge. It serves visitors all the same. */
 let sick: number | undefined
 let bare: readonly unknown[]
+let takeWildcardAway: () => void
 let plan: Exposed | undefined
 /** A plan that replaces `plan`, whose update was rolled back. */
 let successor: (Exposed & { replaces: string }) | undefined
@@ -53,42 +56,35 @@ let armed: string | undefined
 let configure: ((config: ServiceConfig) => ServiceConfig) | undefined
 
 beforeAll(async () => {
-  lab = await startTestLab({ deathsAllowed: Number.POSITIVE_INFINITY })
+  lab = await borrowLab('mortal')
   const started = (number: number) =>
     startWebBackend(lab, ({ url }, response) => {
       response.writeHead(sick === number && url === '/healthz' ? 500 : 200).end(`backend ${number}`)
     })
   backends = [await started(0), await started(1)]
-  const { certificates } = statePaths(lab.state)
-  await makeCertificate({
-    certificate: join(certificates, 'wildcard.pem'),
-    key: join(certificates, 'wildcard.key'),
-    names: ['DNS:*.lab.test'],
-  })
+  takeWildcardAway = await installWildcard(lab)
   bare = await world(lab)
 })
 
 afterAll(async () => {
-  for (const backend of backends ?? []) await backend[Symbol.asyncDispose]()
+  takeWildcardAway?.()
   await lab?.stop()
+  for (const backend of backends ?? []) await backend[Symbol.asyncDispose]()
 })
 
-test('every crash point belongs to a walk, and the short walk covers every step and every moment', () => {
+test('every crash point belongs to a walk, and the short walk covers every action, step and moment', () => {
   expect(
     [
       ...usualPoints(),
       ...CRASH_POINTS.filter((point) => isOfHttpChallenge(point) || isOfIssuing(point) || isOfRenewal(point)),
     ].toSorted(),
   ).toEqual([...CRASH_POINTS].toSorted())
-  const parts = (points: readonly string[]) => ({
-    steps: [...new Set(points.map((point) => point.split(' ').slice(0, 2).join(' ')))].toSorted(),
-    moments: [...new Set(points.map((point) => point.split(' ')[2]))].toSorted(),
-  })
+  const parts = (points: readonly string[]) => new Set(points.flatMap(partsOf))
   expect(parts(someOf(usualPoints()))).toEqual(parts(usualPoints()))
 })
 
 describe('after a crash at each point, recovery finishes the run', () => {
-  const cases = walk(chosen(usualPoints()))
+  const cases = walk(chosen(usualPoints(), someOf(usualPoints())))
   test.each(cases.map((crash, i) => [crash.point, crash, cases[i + 1]] as const))('%s', async (_point, crash, next) => {
     await dieAt(crash, next)
   })
@@ -98,13 +94,12 @@ describe('after a crash at each point with http-01 challenges', () => {
   beforeAll(async () => {
     if (plan?.state === 'applied') expected(await run(lab, plan.planId, 'remove'), 200)
     // Only a plan that orders a certificate has the step proxy-tls, so nothing installed may cover the host.
-    const { certificates } = statePaths(lab.state)
-    for (const name of ['wildcard.pem', 'wildcard.key']) rmSync(join(certificates, name))
+    takeWildcardAway()
     plan = undefined
     armed = undefined
     configure = (config) => ({ ...config, acme: { ...(config.acme as object), challenge: 'http-01' } })
   })
-  const cases = walk(chosen(CRASH_POINTS.filter(isOfHttpChallenge)))
+  const cases = walk(chosen(CRASH_POINTS.filter(isOfHttpChallenge), ['apply proxy-tls after-effect']))
   test.each(cases.map((crash) => [crash.point, crash] as const))('%s', async (_point, crash) => {
     await dieAt(crash, undefined)
   })

@@ -2,28 +2,17 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { stringify } from 'yaml'
-import { addressesAt, type Place } from '../../../lab/addresses.ts'
-import { launcher } from '../../../lab/checkout.ts'
-import { type Daemon, startDaemon } from '../../../lab/daemon.ts'
-import { type Lab, startLab } from '../../../lab/lab.ts'
-import { serviceConfig } from '../../../lab/service-config.ts'
 import { statePaths } from '../../../lab/state.ts'
-import { httpStatus } from '../../../lab/web-question.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { hostEntry, linesFile } from '../../../src/edge/config/layout.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
-import { openStore } from '../../../src/store/open.ts'
-import type { Store } from '../../../src/store/ports/store.ts'
 import { STEADY_PEBBLE } from '../../support/acme/pebble-again.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { serves } from '../../support/edge/edge-folder.ts'
 import { handshake } from '../../support/edge/tls-visitor.ts'
-import { call } from '../../support/http/call.ts'
-import { freePlace } from '../../support/lab/lab.ts'
-import { type PostgresCluster, startPostgres } from '../../support/programs/postgres.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import type { Answer } from '../../support/http/call.ts'
+import { type InstanceLab, type RunningInstance, startInstanceLab } from '../../support/lab/instances.ts'
 import { until } from '../../support/until.ts'
 
 /**
@@ -43,15 +32,11 @@ const isElsewhere = (point: string): boolean => / proxy-tls |^renew verify (?:be
 const ALL = CRASH_POINTS.filter(
   (point) => ACTIONS.some((action) => point.startsWith(`${action} `)) && !isElsewhere(point),
 )
-/** Directly before and after the effects that a visitor would see. */
-const SOME = ['remove dns after-intent', 'remove proxy before-swap', 'update proxy before-swap', 'renew proxy swapped']
+/** Directly before effects that a visitor would see: of DNS, which has no fence, and of nginx. */
+const SOME = ['apply dns after-intent', 'update proxy before-swap']
 const POINTS = process.env.CAMPAIGN ? ALL : SOME
 
-const folder = tempFolder()
-let place: Place
-let lab: Lab
-let postgres: PostgresCluster
-let store: Store
+let lab: InstanceLab
 let living: Instance
 let backend: WebBackend
 /** The subdomains whose health path answers 500 through an edge, so that their runs go back. */
@@ -60,14 +45,10 @@ let count = 0
 
 beforeAll(async () => {
   Object.assign(process.env, STEADY_PEBBLE)
-  place = await freePlace()
-  ;[lab, postgres] = await Promise.all([
-    startLab({ state: join(folder.path, 'lab'), place, service: false }),
-    startPostgres(),
-  ])
-  for (const name of Object.keys(STEADY_PEBBLE)) delete process.env[name]
-  store = await openStore({ kind: 'postgres', url: postgres.url })
-  backend = await startWebBackend(lab, ({ headers }, response) => {
+  lab = await startInstanceLab().finally(() => {
+    for (const name of Object.keys(STEADY_PEBBLE)) delete process.env[name]
+  })
+  backend = await startWebBackend(lab.lab, ({ headers }, response) => {
     response
       .writeHead(sick.has((headers['x-forwarded-host'] ?? '').toString().split('.')[0] ?? '') ? 500 : 200)
       .end('ok')
@@ -75,61 +56,33 @@ beforeAll(async () => {
   living = await startInstance('living', 24)
 })
 afterAll(async () => {
-  await living?.daemon.stop()
+  await lab?.stop()
   await backend?.[Symbol.asyncDispose]()
-  await store?.close()
-  await Promise.all([lab?.stop(), postgres?.stop()])
-  folder[Symbol.dispose]()
 })
 
-interface Instance {
-  readonly daemon: Daemon
-  readonly logFile: string
-  post(path: string, body: unknown, headers?: Record<string, string>): ReturnType<typeof call>
-  run(action: string, planId: string): ReturnType<typeof call>
+interface Instance extends RunningInstance {
+  run(action: string, planId: string): Promise<Answer>
 }
 
 /** Each instance issues into its own folder. All of them read all folders. */
-const issuedBy = (name: string) => join(folder.path, name, 'certificates')
+const issuedBy = (name: string) => join(lab.folder, name, 'certificates')
 const SLOTS = Array.from({ length: AT_ONCE }, (_, slot) => `slot${slot}`)
 
 async function startInstance(name: string, last: number, environment: Record<string, string> = {}): Promise<Instance> {
-  const listen = { address: `${place.network}.${last}`, port: 8045 }
-  const origin = `http://${listen.address}:${listen.port}`
-  const shared = serviceConfig(addressesAt(place), statePaths(lab.state), 'capability')
-  const config = {
-    ...shared,
-    listen,
-    stateDir: join(folder.path, name),
-    certificates: [
-      ...((shared.certificates as string[]) ?? []),
-      ...['living', ...SLOTS].filter((other) => other !== name).map(issuedBy),
-    ],
-    store: postgres.url,
-    storeKeyFile: join(folder.path, 'store.key'),
-    instances: { takeOverSeconds: TAKE_OVER_SECONDS },
-    renewal: { checkEverySeconds: 3_600 },
-  }
-  const configFile = join(folder.path, `${name}.yaml`)
-  const logFile = join(folder.path, `${name}.log`)
-  writeFileSync(configFile, stringify(config), { mode: 0o600 })
-  const daemon = await startDaemon({
-    name: `instance ${name}`,
-    program: process.execPath,
-    args: [launcher(), 'serve', '--config', configFile],
-    logFile,
-    env: { ...process.env, ...environment },
-    isReady: async () => (await httpStatus(`${origin}/readyz`)) === 200,
+  const others = ['living', ...SLOTS].filter((other) => other !== name).map(issuedBy)
+  const instance = await lab.start(name, last, {
+    environment,
+    settings: {
+      certificates: [statePaths(lab.lab.state).certificates, ...others],
+      instances: { takeOverSeconds: TAKE_OVER_SECONDS },
+      renewal: { checkEverySeconds: 3_600 },
+    },
   })
-  const from = lab.description.callers.internal
-  const post: Instance['post'] = (path, body, headers = {}) => call(origin, { path, body, headers, from })
   return {
-    daemon,
-    logFile,
-    post,
+    ...instance,
     run: async (action, planId) => {
-      const { capability } = (await post('/api/internal/token', { planId, action })).body
-      return post(`/api/deploy/${action}`, { planId }, { 'x-deploy-capability': capability })
+      const { capability } = (await instance.post('/api/internal/token', { planId, action })).body
+      return instance.post(`/api/deploy/${action}`, { planId }, { 'x-deploy-capability': capability })
     },
   }
 }
@@ -156,13 +109,13 @@ const isStopped = (pid: number): boolean => / T /.test(readFileSync(`/proc/${pid
 
 /** What can be seen of a host from outside. */
 async function seen(host: string): Promise<unknown> {
-  const edges = Object.values(lab.description.edges)
+  const edges = Object.values(lab.lab.description.edges)
   const names = [host, `_drawbridge.${host}`]
-  const answers = await dnsReader(lab.description.dns.primary).ask([
+  const answers = await dnsReader(lab.lab.description.dns.primary).ask([
     { name: host, type: 'A' },
     { name: `_drawbridge.${host}`, type: 'TXT' },
   ])
-  const ca = readFileSync(lab.description.acme.ca, 'utf8')
+  const ca = readFileSync(lab.lab.description.acme.ca, 'utf8')
   return {
     names: names.map((name, i) => [name, answers[i]?.kind === 'answer' ? answers[i].rcode : answers[i]?.kind]),
     files: edges.flatMap((edge) => {
@@ -183,7 +136,7 @@ async function seen(host: string): Promise<unknown> {
 
 /** Name and service are both there exactly when the store says so. */
 async function assertAgrees(host: string): Promise<void> {
-  const exposure = await store.findExposure(host)
+  const exposure = await lab.store.findExposure(host)
   const found = (await seen(host)) as { names: [string, string][]; served: boolean[] }
   const isThere = exposure !== undefined
   expect(exposure?.state ?? 'applied').toBe('applied')
@@ -194,7 +147,7 @@ async function assertAgrees(host: string): Promise<void> {
 
 /** Reloads of the Primary fail while its pid file is empty. */
 function hinderReloads(): () => void {
-  const { pidFile } = lab.description.edges.primary
+  const { pidFile } = lab.lab.description.edges.primary
   const pid = readFileSync(pidFile)
   writeFileSync(pidFile, '')
   return () => writeFileSync(pidFile, pid)
@@ -226,23 +179,25 @@ async function stopAt({ point, subdomain, host, planId, paused }: Case): Promise
   const { pid } = paused.daemon
   const answer = paused.run(action === 'update' ? 'apply' : action, planId).catch((error: unknown) => error)
   await until(`an instance has stopped at ${point}`, () => isStopped(pid), 60_000).finally(heal)
-  const isOver = async () => !(await store.unfinishedRuns()).some((run) => run.host === host)
+  const isOver = async () => !(await lab.store.unfinishedRuns()).some((run) => run.host === host)
   await until(`the run of ${point} was ended by the other instance`, isOver, 60_000)
   sick.delete(subdomain)
   const before = await seen(host)
-  const logged = readFileSync(paused.logFile, 'utf8').length
+  const logged = paused.log().length
   process.kill(pid, 'SIGCONT')
-  await answer
+  const told = await answer
+  // Whoever has ended the run itself may say so.
+  if (!point.endsWith('after-finish')) expect(told).not.toMatchObject({ status: 200 })
   await sleep(500)
   expect(await seen(host)).toEqual(before)
-  expect(readFileSync(paused.logFile, 'utf8').slice(logged)).not.toMatch(/"progress":"(?!failed|challenge_left)/)
+  expect(paused.log().slice(logged)).not.toMatch(/"progress":"(?!failed|challenge_left)/)
   await assertAgrees(host)
 }
 
 /** The next instance to start looks after every host: nothing may be left for it. */
 async function cleanUp({ host, paused }: Case): Promise<void> {
   await paused.daemon.stop()
-  const exposure = await store.findExposure(host)
+  const exposure = await lab.store.findExposure(host)
   if (exposure) await living.run('remove', exposure.planId)
 }
 

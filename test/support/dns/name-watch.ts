@@ -24,7 +24,7 @@ export function watchName({ description }: TestLab, host: string): NameWatch {
       looks += 1
       // The name is queried before and after: a name that was removed in between, or one failed connection, proves nothing.
       if ((await stands()) && !(await isServed()) && !(await isServed()) && (await stands())) bare += 1
-      await sleep(5)
+      await sleep(20)
     }
   })()
   return {

@@ -1,3 +1,4 @@
+import { EDGE_POINTS } from '../../../src/edge/contract.ts'
 import { RUN_ACTIONS, type RunAction } from '../../../src/model/run.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 
@@ -70,20 +71,25 @@ export const usualPoints = (): string[] =>
   CRASH_POINTS.filter((point) => !isOfHttpChallenge(point) && !isOfIssuing(point) && !isOfRenewal(point))
 
 /**
- * A sixth of the points, which covers every step of every action and every moment. All points take minutes; the campaign walks
- * them.
+ * A twelfth of the points, which covers every action, every step and every moment of a run. All points take minutes; the campaign walks
+ * them. The moments inside a change of an edge are walked in process, by test/integration/edge/edge-crash.
  */
 export function someOf(points: readonly string[]): string[] {
-  const isOfEveryStep = (point: string) => / (?:before|after)-(?:undo-)?(?:intent|effect|done|undo|undone)$/.test(point)
-  // A moment that few steps have is walked once, each one in another action.
-  const rare = Map.groupBy(
-    points.filter((point) => !isOfEveryStep(point)),
-    (point) => point.split(' ').slice(1).join(' '),
-  )
-  const common = Map.groupBy(points.filter(isOfEveryStep), (point) => point.split(' ').slice(0, 2).join(' '))
-  // Three and eight are coprime, so the walk covers every moment.
-  return [...onePerGroup(rare, 1), ...onePerGroup(common, 3)]
+  const chosen: string[] = []
+  const left = new Set(points.flatMap(partsOf))
+  const gainOf = (point: string) => partsOf(point).filter((part) => left.has(part)).length
+  const isUsed = (point: string) => chosen.filter((one) => one.split(' ')[0] === point.split(' ')[0]).length
+  while (left.size > 0) {
+    const [best = ''] = points.toSorted((a, b) => gainOf(b) - gainOf(a) || isUsed(a) - isUsed(b))
+    chosen.push(best)
+    for (const part of partsOf(best)) left.delete(part)
+  }
+  return chosen
 }
 
-const onePerGroup = (groups: ReadonlyMap<string, readonly string[]>, stride: number): string[] =>
-  [...groups.values()].flatMap((group, turn) => group.slice((turn * stride) % group.length).slice(0, 1))
+/** What a point stands for. */
+export function partsOf(point: string): string[] {
+  const [action, step, moment = ''] = point.split(' ')
+  const isInside = (EDGE_POINTS as readonly string[]).includes(moment)
+  return [`action ${action}`, `step ${step}`, ...(isInside ? [] : [`moment ${moment}`])]
+}

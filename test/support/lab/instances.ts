@@ -11,7 +11,7 @@ import { httpStatus } from '../../../lab/web-question.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { type Answer, call } from '../http/call.ts'
-import { type PostgresCluster, startPostgres } from '../programs/postgres.ts'
+import { borrowPostgres, type PostgresCluster } from '../programs/postgres.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { freePlace } from './lab.ts'
 
@@ -48,7 +48,7 @@ const BUDGET = { plan: 100_000, diagnose: 100_000, read: 100_000, failedCredenti
 export async function startInstanceLab(): Promise<InstanceLab> {
   const folder = tempFolder()
   const place = await freePlace()
-  const postgres = await startPostgres()
+  const postgres = await borrowPostgres()
   const lab = await startLab({ state: join(folder.path, 'lab'), place, service: false }).catch(
     async (error: unknown) => {
       await postgres.stop()

@@ -5,12 +5,16 @@ import { run, world } from './exposure.ts'
 import { startTestLab, startWithAgents, type TestLab } from './lab.ts'
 import { withStore } from './lab-store.ts'
 
-/** `local`: the service changes the edges itself. `agents`: an agent per edge does, over its unix socket. */
-type Kind = 'local' | 'agents'
+/**
+ * `local`: the service changes the edges itself. `agents`: an agent per edge does, over its unix socket. `mortal`: as `local`, and a
+ * borrower may kill the service or start it with another configuration; the next one gets it with the usual configuration.
+ */
+type Kind = 'local' | 'agents' | 'mortal'
 
 interface Shared {
   readonly lab: TestLab
-  readonly servicePid: number | undefined
+  /** The processes of the lab before the first borrower. */
+  readonly pids: Readonly<Record<string, number | undefined>>
   /** Zone and edges before the first borrower. */
   readonly pristine: string
   /** The files that borrowed it, in order. A red test prints them. */
@@ -35,6 +39,7 @@ const CALLERS = 150
 export async function borrowLab(kind: Kind = 'local'): Promise<TestLab> {
   const shared = await sharedLab(kind)
   const { lab, borrowers } = shared
+  const lent = lab.description.pids.service
   const { api, callers: ofLab, edges } = lab.description
   const network = edges.primary.address.split('.').slice(0, 3).join('.')
   const number = borrowers.length % CALLERS
@@ -50,7 +55,7 @@ export async function borrowLab(kind: Kind = 'local'): Promise<TestLab> {
       return { ...lab.description, callers }
     },
     call: ({ from = 'internal', ...request }) => call(api, { ...request, from: addresses[from] ?? from }),
-    stop: () => handBack(kind, shared, borrowed),
+    stop: () => handBack(kind, shared, borrowed, lent),
   }
   return borrowed
 }
@@ -58,13 +63,19 @@ export async function borrowLab(kind: Kind = 'local'): Promise<TestLab> {
 /** The files that used the shared labs of this worker so far. */
 export const borrowersSoFar = (): readonly string[] => [...labs.values()].flatMap(({ borrowers }) => borrowers)
 
+const START: Readonly<Record<Kind, () => Promise<TestLab>>> = {
+  local: () => startTestLab(),
+  agents: async () => (await startWithAgents()).lab,
+  mortal: () => startTestLab({ deathsAllowed: Number.POSITIVE_INFINITY }),
+}
+
 async function sharedLab(kind: Kind): Promise<Shared> {
   const present = labs.get(kind)
   if (present) return present
-  const lab = kind === 'local' ? await startTestLab() : (await startWithAgents()).lab
+  const lab = await START[kind]()
   const shared = {
     lab,
-    servicePid: lab.description.pids.service,
+    pids: lab.description.pids,
     pristine: JSON.stringify(await world(lab)),
     borrowers: [],
   }
@@ -72,11 +83,25 @@ async function sharedLab(kind: Kind): Promise<Shared> {
   return shared
 }
 
-async function handBack(kind: Kind, { lab, servicePid, pristine }: Shared, borrowed: TestLab): Promise<void> {
-  const isIntact = await tidied(borrowed).catch(() => false)
-  const isSame =
-    isIntact && lab.description.pids.service === servicePid && JSON.stringify(await world(lab)) === pristine
-  if (isSame) return
+async function handBack(
+  kind: Kind,
+  { lab, pids, pristine }: Shared,
+  borrowed: TestLab,
+  lent: number | undefined,
+): Promise<void> {
+  const isMortal = kind === 'mortal'
+  const tidy = async () => {
+    // The borrower may have left another configuration, or a service that is to die at a point.
+    lab.setNextServiceEnvironment({})
+    if (isMortal && lab.description.pids.service !== lent) await lab.restartService((config) => config)
+    return tidied(borrowed)
+  }
+  const isIntact = await tidy().catch(() => false)
+  const areSame = Object.entries(lab.description.pids).every(
+    ([name, pid]) => (isMortal && name === 'service') || pids[name] === pid,
+  )
+  const isAll = Object.keys(pids).length === Object.keys(lab.description.pids).length
+  if (isIntact && areSame && isAll && JSON.stringify(await world(lab)) === pristine) return
   labs.delete(kind)
   await lab.stop()
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -35,6 +36,49 @@ export async function startPostgres(): Promise<PostgresCluster> {
     throw error
   }
   return cluster(folder, port)
+}
+
+interface SharedCluster {
+  readonly folder: string
+  readonly port: number
+  databases: number
+}
+
+/** The cluster of this worker. Modules may be loaded again for each file, so it is kept at the process. */
+const KEY = Symbol.for('drawbridge.shared-postgres')
+const holder = globalThis as { [KEY]?: Promise<SharedCluster> }
+
+/** A new database in a cluster that all files of this worker share, one file after the other. `stop` drops the database. */
+export async function borrowPostgres(): Promise<PostgresCluster> {
+  holder[KEY] ??= startShared()
+  const shared = await holder[KEY]
+  shared.databases += 1
+  const name = `borrowed_${shared.databases}`
+  const whole = cluster(shared.folder, shared.port)
+  await runSql(whole.url, `create database ${name}`)
+  const url = whole.url.replace(/[^/]+$/, name)
+  return {
+    ...whole,
+    url,
+    empty: async () => void (await runSql(url, EMPTY)),
+    stop: async () => {
+      // A test that failed may have left it stopped.
+      await whole.restart().catch(() => undefined)
+      await runSql(whole.url, `drop database ${name} with (force)`)
+    },
+  }
+}
+
+async function startShared(): Promise<SharedCluster> {
+  const folder = await mkdtemp(join(tmpdir(), 'drawbridge-postgres-'))
+  const port = await freePort()
+  await initCluster(folder)
+  await startServer(folder, port)
+  // At once, without a checkpoint.
+  process.once('exit', () =>
+    process.kill(Number.parseInt(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8'), 10), 'SIGQUIT'),
+  )
+  return { folder, port, databases: 0 }
 }
 
 async function startServer(folder: string, port: number): Promise<void> {

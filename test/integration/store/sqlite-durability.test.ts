@@ -1,24 +1,33 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import fs, { mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { openStore } from '../../src/store/open.ts'
-import { StoreUnavailable } from '../../src/store/ports/store.ts'
-import { sampleEntry } from '../contract/samples.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { openStore } from '../../../src/store/open.ts'
+import { StoreUnavailable } from '../../../src/store/ports/store.ts'
+import { sampleEntry } from '../../contract/samples.ts'
 
-const disk = vi.hoisted(() => ({
-  /** Ends the calls of fdatasync. Undefined: they end by themselves. */
-  gate: undefined as Promise<Error | null> | undefined,
-}))
+/** Ends the calls of fdatasync. Undefined: they end by themselves. */
+const disk: { gate: Promise<Error | null> | undefined } = { gate: undefined }
+const { fdatasync } = fs
 
-vi.mock('node:fs', async (original) => {
-  const real = await original<typeof import('node:fs')>()
-  const fdatasync = (descriptor: number, done: (error: Error | null) => void) => {
+beforeAll(() => {
+  const gated = (descriptor: number, done: (error: Error | null) => void) => {
     if (disk.gate) void disk.gate.then(done)
-    else real.fdatasync(descriptor, done)
+    else fdatasync(descriptor, done)
   }
-  return { ...real, fdatasync, default: real }
+  Object.assign(fs, { fdatasync: gated })
+  syncBuiltinESMExports()
 })
+afterAll(() => {
+  Object.assign(fs, { fdatasync })
+  syncBuiltinESMExports()
+})
+
+/** The event loop goes on, long enough for everything that does not wait for the disk. */
+const eventLoopTurns = async () => {
+  for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
 
 let folder: string
 beforeEach(() => {
@@ -37,7 +46,7 @@ it('a commit resolves after the disk has it, and the event loop goes on meanwhil
   const writing = store.appendAudit(sampleEntry()).then(() => {
     isDone = true
   })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await eventLoopTurns()
   expect(isDone).toBe(false)
   gate.resolve(null)
   await writing
@@ -54,7 +63,7 @@ it('nobody reads what the disk does not have yet', async () => {
   const reading = store.readAudit(0, 10).then((found) => {
     lines = found.length
   })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await eventLoopTurns()
   expect(lines).toBeUndefined()
   gate.resolve(null)
   await Promise.all([writing, reading])
