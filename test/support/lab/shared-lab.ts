@@ -51,6 +51,7 @@ export async function borrowLab(kind: Kind = 'local'): Promise<TestLab> {
     },
     call: ({ from = 'internal', ...request }) => call(api, { ...request, from: addresses[from] ?? from }),
     stop: () => handBack(kind, shared, borrowed),
+    borrowedAt: Date.now(),
   }
   return borrowed
 }
