@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { visit } from '../../support/edge/visitor.ts'
 import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
-import { applied, expected, planOf } from '../../support/lab/exposure.ts'
+import { applied, expected, planOf, run } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
 import { forgetReleased } from '../../support/lab/released.ts'
@@ -61,6 +61,7 @@ test('release refuses a host that differs from its plan, and changes nothing', a
   expect(stderr).toContain(`drawbridge repair ${host}`)
   expect((await planOf(lab, planId)).state).toBe('applied')
   expect(hasEntry(primary(), host)).toBe(true)
+  expected(await run(lab, planId, 'repair', {}, { overwrite: true }), 200)
 })
 
 test("release does not give away somebody else's host without its name", async () => {
