@@ -35,14 +35,22 @@ const PARTS = [
   'test/browser/logic/**/*.test.ts',
 ]
 const ALL = ['test/**/*.test.ts']
+/** They need a process in which no thread or variable of another file is left. */
+const ALONE = ['test/security/secrets/child-environment.test.ts']
 
 export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: 'parts', include: PARTS } },
+      { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
       {
         extends: true,
-        test: { name: 'whole', include: ALL, exclude: PARTS, setupFiles: ['test/support/lab/after-each.ts'] },
+        test: {
+          name: 'whole',
+          include: ALL,
+          exclude: [...PARTS, ...ALONE],
+          setupFiles: ['test/support/lab/after-each.ts'],
+        },
       },
     ],
     // A limit ends what hangs. It says nothing about speed, and a busy machine can be five times as slow.

@@ -33,9 +33,14 @@ class Failure extends Error {}
 
 function main() {
   const { values } = parseArgs({
-    options: { out: { type: 'string' }, revision: { type: 'string' }, only: { type: 'string' } },
+    options: {
+      out: { type: 'string' },
+      revision: { type: 'string' },
+      only: { type: 'string' },
+      uncompressed: { type: 'boolean' },
+    },
   })
-  const { revision, only } = values
+  const { revision, only, uncompressed } = values
   if (revision !== undefined && !/^[0-9A-Za-z.+~]+$/.test(revision))
     throw new Failure(`--revision ${JSON.stringify(revision)}: use letters, digits, dots, + and ~, as Debian does.`)
   if (only !== undefined && only !== 'deb' && only !== 'tarball')
@@ -48,7 +53,7 @@ function main() {
   const out = resolve(values.out ?? join(ROOT, 'packages'))
   mkdirSync(out, { recursive: true })
   const full = revision === undefined ? version : `${version}-${revision}`
-  const build = { version: full, architecture, epoch: sourceDate(), out }
+  const build = { version: full, architecture, epoch: sourceDate(), out, uncompressed }
   const work = mkdtempSync(join(tmpdir(), 'drawbridge-package-'))
   chmodSync(work, 0o755)
   try {
@@ -171,7 +176,7 @@ function nodeLicence() {
 
 // --- the two kinds of packages
 
-function buildDeb(usr, folder, { version: full, architecture, epoch, out }) {
+function buildDeb(usr, folder, { version: full, architecture, epoch, out, uncompressed }) {
   mkdirSync(folder, { recursive: true })
   renameSync(usr, join(folder, 'usr'))
   const bytes = filesUnder(folder).reduce((sum, file) => sum + statSync(file).size, 0)
@@ -188,7 +193,8 @@ function buildDeb(usr, folder, { version: full, architecture, epoch, out }) {
   normalize(folder, epoch)
   const file = join(out, `drawbridge_${full}_${architecture}.deb`)
   // One thread: with more of them the result depends on their number.
-  const args = ['--root-owner-group', '-Zxz', '-z1', '--threads-max=1', '--build', folder, file]
+  const compression = uncompressed ? ['-Znone'] : ['-Zxz', '-z1', '--threads-max=1']
+  const args = ['--root-owner-group', ...compression, '--build', folder, file]
   run('dpkg-deb', args, { SOURCE_DATE_EPOCH: String(epoch) })
   renameSync(join(folder, 'usr'), usr)
   return file

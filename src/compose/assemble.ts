@@ -206,11 +206,13 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     housekeeping: housekeeping({
       ...{ ...parts, store, runs, renewals, converge, exposer, debugLogs, preparation },
       ...{ reach, duty, instance, log, now },
+      get retention() {
+        return config.retention
+      },
     }),
     monitor,
     presence: config.store.kind === 'postgres' ? composePresence(config, { ...shared, claim, reach }) : undefined,
     lastKnown,
-    duty,
     hooks: hooks(),
     webhookReport,
     webhookSender: new WebhookSender(hooks, { ...shared, chance: Math.random, send: sender() }),

@@ -30,6 +30,7 @@ import {
   addShow,
   addWebhooks,
 } from '../operate/commands.ts'
+import { addHousekeeping } from '../operate/control/command.ts'
 import { addAgent } from '../operate/edge/commands.ts'
 import { addInit } from '../operate/init/command.ts'
 import { addBackup, addRebuild, addRestore } from '../operate/keep/commands.ts'
@@ -94,7 +95,7 @@ export function commandLine(): Command {
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
   addInit(program, async () => (await import('./machine/init.ts')).initParts)
-  for (const add of [addServe, addReload, addDoctor, addBackups, addResolve]) add(program, machine)
+  for (const add of [addServe, addReload, addHousekeeping, addDoctor, addBackups, addResolve]) add(program, machine)
   for (const add of [addBackup, addRestore, addRebuild]) add(program, keepMachine)
   for (const add of [addStore, addKeys, addAcme, addWebhooks, addWithdraw]) add(program, machine)
   addAuditVerify(audit, machine)

@@ -6,10 +6,11 @@ import type { Config } from '../config/config.ts'
 import type { App } from '../http/app.ts'
 import { reloadOnChange } from '../http/certificate-reload.ts'
 import { formatEndpoint } from '../model/address.ts'
-import type { Duty } from '../runs/engine/duty.ts'
+import type { DutyName, DutyReport } from '../runs/duties.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import { acceptsAdminToken } from '../usecases/policy.ts'
+import { listenForCommands } from './control/server.ts'
 import type { Presence } from './presence.ts'
 import type { Reloader } from './reload.ts'
 
@@ -26,7 +27,6 @@ export interface Service {
   readonly presence: Pick<Presence, 'begin' | 'stop'> | undefined
   /** What is read while the database is lost. Undefined on a store that belongs to this instance alone. */
   readonly lastKnown: { start(): void; stop(): Promise<void> } | undefined
-  readonly duty: Duty
   readonly log: Log
 }
 
@@ -41,13 +41,17 @@ interface Housekeeping {
   /** Prepares edges that could not be prepared before. */
   prepare(): Promise<void>
   /** Removes expired exposures. */
-  expire(): Promise<void>
+  expire(): Promise<unknown>
   /** Brings edges that missed something into step with the store. */
-  converge(): Promise<void>
+  converge(): Promise<unknown>
   /** The same while the Secondary takes no change. */
-  convergeIfAway(): Promise<void>
+  convergeIfAway(): Promise<unknown>
   /** Renews certificates that are due, and finishes interrupted renewals. */
   renew(): Promise<unknown>
+  /** Deletes what is older than the retention of the configuration. */
+  prune(): Promise<unknown>
+  /** Runs a duty now and says what it did. Never rejects. */
+  perform(name: DutyName): Promise<DutyReport>
   /** Checks whether an edge logs at debug level. */
   checkLogLevels(): Promise<void>
   /** Waits for running runs and renewals. */
@@ -69,11 +73,10 @@ const DRAIN_MS = 25_000
 const CLOSE_MS = 5_000
 /** The process ends this long after the signal, even if something hangs. The next start recovers the rest. */
 const SHUTDOWN_MS = DRAIN_MS + 2 * CLOSE_MS
-const DAY_MS = 86_400_000
 
 /** Listens until SIGTERM or SIGINT. SIGHUP reloads the configuration. At the end it refuses new requests, finishes running ones and returns. */
 export async function serve(service: Service, config: Config, reloader: Reloader): Promise<void> {
-  const { app, store, trail, housekeeping, monitor, webhookSender, presence, lastKnown, duty, log } = service
+  const { app, store, trail, housekeeping, monitor, webhookSender, presence, lastKnown, log } = service
   const lost = Promise.withResolvers<string>()
   await reloader.start()
   // Before recovery: what has the name of another instance must not take up its runs.
@@ -84,6 +87,13 @@ export async function serve(service: Service, config: Config, reloader: Reloader
       throw error
     })
   await housekeeping.begin()
+  const control = await listenForCommands(config.stateDir, { perform: housekeeping.perform, log }).catch(
+    async (error: unknown) => {
+      await presence?.stop()
+      await store.close()
+      throw error
+    },
+  )
   // Runs end before the listener closes, so that callers get an answer (503) during this time.
   app.addHook('preClose', () => housekeeping.drain(DRAIN_MS))
   await app.listen({ host: config.listen.address, port: config.listen.port })
@@ -95,7 +105,7 @@ export async function serve(service: Service, config: Config, reloader: Reloader
   const stopWatching = tls ? reloadOnChange(app.server as unknown as Server, tls, log) : () => undefined
   const loops = [
     every(FLUSH_MS, log, () => trail.flush(Date.now())),
-    every(PRUNE_MS, log, () => duty('prune', () => pruneOld(store, config, Date.now()))),
+    every(PRUNE_MS, log, () => housekeeping.prune()),
     // A run whose instance died is taken up soon after its lease has run out.
     every(Math.min(RECOVER_MS, config.instances.takeOverSeconds * 400), log, () => housekeeping.recover()),
     ...(presence ? [takeUpRuns(store, housekeeping, log)] : []),
@@ -118,6 +128,7 @@ export async function serve(service: Service, config: Config, reloader: Reloader
   reloader.stop()
   stopWatching()
   for (const stop of loops) stop()
+  control.close()
   // An open connection must not keep the service alive. The next start recovers unfinished runs.
   await Promise.race([
     Promise.all([app.close(), monitor.stop(), webhookSender.stop(), lastKnown?.stop()]),
@@ -161,13 +172,6 @@ function warnAboutAccess(config: Config, log: Log): void {
   if (config.internalNetworks.length === 0) {
     log.warn({ event: 'no_internal_network' }, 'internalNetworks is empty; no caller can apply or remove.')
   }
-}
-
-function pruneOld(store: Store, { retention }: Config, now: number): Promise<void> {
-  const plansBefore = now - retention.planDays * DAY_MS
-  const auditBefore = now - retention.auditDays * DAY_MS
-  const eventsBefore = now - retention.eventDays * DAY_MS
-  return store.prune({ plansBefore, auditBefore, eventsBefore, now })
 }
 
 /** Runs `work` at regular intervals, never twice at the same time. Logs a failure and tries again at the next interval. */

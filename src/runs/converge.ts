@@ -30,6 +30,13 @@ const TEST_MS = 60_000
 /** The command with which a person confirms a removal that was refused. */
 export const CONFIRM_REMOVAL = 'drawbridge edge converge --confirm-removal'
 
+/** What a look did on one edge: the hosts that it wrote or took off, and why the edge is out of step, if it is. */
+export interface Converged {
+  readonly server: string
+  readonly hosts: readonly string[]
+  readonly outOfStep: string | undefined
+}
+
 /** What a run of converge shall do. */
 interface Work {
   readonly members: readonly Exposure[]
@@ -53,25 +60,16 @@ export class Converge {
   #testedAt = Number.NEGATIVE_INFINITY
   /** By edge: unused pairs that were tidied. What is still there after that is not tried again. */
   readonly #tidied = new Map<string, string>()
-  #underWay: Promise<void> | undefined
 
   constructor(parts: ConvergeParts) {
     this.#parts = parts
     this.#comparison = new EdgeComparison(parts.store, parts.loadPair)
   }
 
-  /** One look at every edge, never two at once. */
-  look(): Promise<void> {
-    this.#underWay ??= this.#lookOnce().finally(() => {
-      this.#underWay = undefined
-    })
-    return this.#underWay
-  }
-
-  /** The same, only while the Secondary takes no change: it shall be in step soon after it is back. */
-  async lookIfAway(): Promise<void> {
+  /** The Secondary takes no change now. It shall be in step soon after it is back, so that it is looked at often. */
+  get isAway(): boolean {
     const { secondary, standings } = this.#parts
-    if (secondary && standings.unfit(secondary.server)) await this.look()
+    return secondary !== undefined && standings.unfit(secondary.server) !== undefined
   }
 
   /** Compares the edges, and changes nothing. */
@@ -96,7 +94,8 @@ export class Converge {
     if (shortfall) throw new Fault(`Edge ${compared.server} was not brought into step: ${shortfall.sentence}`)
   }
 
-  async #lookOnce(): Promise<void> {
+  /** One look at every edge. Never call it twice at the same time. */
+  async look(): Promise<readonly Converged[]> {
     const { primary, secondary, store, standings } = this.#parts
     const edges = [primary, secondary].flatMap((edge) => edge ?? [])
     const unfit = secondary && (await this.#unfitness(secondary))
@@ -105,24 +104,28 @@ export class Converge {
       ...(await Promise.all(edges.map((edge) => edge.generation().catch(() => 'unknown')))),
     ])
     const isInStep = () => !unfit && standings.all.every(({ outOfStep }) => outOfStep === undefined)
-    if (state === this.#inStepAt && isInStep()) return
+    if (state === this.#inStepAt && isInStep()) return edges.map(({ server }) => nothingDone(server))
     const exposures = await this.#comparison.exposures()
     const compared = primary && (await this.#comparison.primary(primary, exposures, !this.#isRendered))
-    if (primary && compared) this.#isRendered = (await this.#lookAt(primary, compared, exposures)) || this.#isRendered
-    if (secondary) await this.#lookAtSecondary(secondary, exposures, { unfit, rewritten: compared?.behind ?? [] })
+    const first = primary && compared && (await this.#lookAt(primary, compared, exposures))
+    this.#isRendered ||= first !== undefined && first.outOfStep === undefined
+    const second =
+      secondary && (await this.#lookAtSecondary(secondary, exposures, { unfit, rewritten: compared?.behind ?? [] }))
     // The next look compares everything once more if this one has changed an edge.
     this.#inStepAt = isInStep() ? state : undefined
+    return [first, second].filter((converged) => converged !== undefined)
   }
 
   async #lookAtSecondary(
     edge: Edge,
     exposures: ReadonlyMap<string, Exposure>,
     { unfit, rewritten }: { readonly unfit: Shortfall | undefined; readonly rewritten: readonly string[] },
-  ): Promise<void> {
+  ): Promise<Converged> {
     try {
       const compared = await this.#comparison.secondary(edge, exposures, this.#parts.primary, rewritten)
-      if (unfit) this.#tell(compared, unfit)
-      else await this.#lookAt(edge, compared, exposures)
+      if (!unfit) return await this.#lookAt(edge, compared, exposures)
+      this.#tell(compared, unfit)
+      return nothingDone(edge.server, unfit)
     } catch (error) {
       // It cannot even be read: what was known of it stays.
       const { server } = edge
@@ -133,12 +136,13 @@ export class Converge {
         doubtful: [],
         unknown: [],
       }
-      this.#tell({ ...known, server }, unfit ?? shortfallOf(error))
+      const shortfall = unfit ?? shortfallOf(error)
+      this.#tell({ ...known, server }, shortfall)
+      return nothingDone(server, shortfall)
     }
   }
 
-  /** True if the edge is in step after it. */
-  async #lookAt(edge: Edge, compared: ComparedEdge, exposures: ReadonlyMap<string, Exposure>): Promise<boolean> {
+  async #lookAt(edge: Edge, compared: ComparedEdge, exposures: ReadonlyMap<string, Exposure>): Promise<Converged> {
     const { behind, orphans, doubtful, entries } = compared
     const limit = Math.max(REMOVED_AT_ONCE, entries * REMOVED_PART)
     const isTooMuch = doubtful.length > limit
@@ -148,13 +152,17 @@ export class Converge {
       members.length + removes.length > 0
         ? await this.#close(edge, { members, removes, origin: BY_SCHEDULE })
         : await this.#tidy(edge)
-    if (failed) this.#tell(compared, failed)
-    else
-      this.#tell(
-        { ...compared, behind: [], orphans: [], doubtful: isTooMuch ? doubtful : [] },
-        isTooMuch ? refusedRemoval(doubtful.length, entries, limit) : undefined,
-      )
-    return !failed && !isTooMuch
+    if (failed) {
+      this.#tell(compared, failed)
+      return nothingDone(edge.server, failed)
+    }
+    const refused = isTooMuch ? refusedRemoval(doubtful.length, entries, limit) : undefined
+    this.#tell({ ...compared, behind: [], orphans: [], doubtful: isTooMuch ? doubtful : [] }, refused)
+    return {
+      server: edge.server,
+      hosts: [...members.map(({ host }) => host), ...removes],
+      outOfStep: refused?.sentence,
+    }
   }
 
   /** Why the Secondary takes no change now. Looks closer where that was so before, and once in a while. */
@@ -260,6 +268,12 @@ export class Converge {
     else if (isKnown) log.info({ event: 'edge_in_step', ...facts }, 'Edge is in step with the store')
   }
 }
+
+const nothingDone = (server: string, shortfall?: Shortfall): Converged => ({
+  server,
+  hosts: [],
+  outOfStep: shortfall?.sentence,
+})
 
 const GONE: readonly PlanState[] = ['removed', 'released']
 

@@ -13,6 +13,15 @@ export interface ExpiryParts {
   readonly now: () => number
 }
 
+/** The hosts that were removed, those whose removal failed, and how many wait for another attempt. */
+export interface Expired {
+  readonly removed: readonly string[]
+  readonly failed: readonly string[]
+  readonly waiting: number
+}
+
+type Ended = 'removed' | 'not_due' | 'failed'
+
 interface Wait {
   readonly until: number
   readonly pauseMs: number
@@ -29,7 +38,7 @@ const RETRIES_AT_ONCE = 4
 export class Expiry {
   readonly #parts: ExpiryParts
   readonly #waits = new Map<string, Wait>()
-  readonly #underWay = new Set<string>()
+  readonly #underWay = new Map<string, Promise<{ readonly host: string; readonly ended: Ended }>>()
 
   constructor(parts: ExpiryParts) {
     this.#parts = parts
@@ -44,9 +53,22 @@ export class Expiry {
       if (!ids.has(planId) && !this.#underWay.has(planId)) this.#waits.delete(planId)
     const ready = due.filter(({ planId }) => !this.#underWay.has(planId) && this.#isReady(planId))
     const [retries, first] = [ready.filter((one) => this.#failed(one)), ready.filter((one) => !this.#failed(one))]
-    const retriesUnderWay = [...this.#underWay].filter((planId) => this.#waits.has(planId)).length
+    const retriesUnderWay = [...this.#underWay.keys()].filter((planId) => this.#waits.has(planId)).length
     const next = [...first, ...retries.slice(0, Math.max(0, RETRIES_AT_ONCE - retriesUnderWay))]
-    for (const exposure of next.slice(0, Math.max(0, AT_ONCE - this.#underWay.size))) void this.#remove(exposure)
+    for (const exposure of next.slice(0, Math.max(0, AT_ONCE - this.#underWay.size)))
+      this.#underWay.set(exposure.planId, this.#remove(exposure))
+  }
+
+  /** Removes everything that is due and waits until the removals end. A removal that failed before keeps its pause. */
+  async removeAllDue(): Promise<Expired> {
+    const removed = new Set<string>()
+    const failed = new Set<string>()
+    for (await this.removeDue(); this.#underWay.size > 0; await this.removeDue())
+      for (const { host, ended } of await Promise.all(this.#underWay.values())) {
+        if (ended === 'removed') removed.add(host)
+        if (ended === 'failed') failed.add(host)
+      }
+    return { removed: [...removed], failed: [...failed], waiting: this.#waits.size }
   }
 
   #isReady(planId: string): boolean {
@@ -57,26 +79,27 @@ export class Expiry {
     return this.#waits.has(planId)
   }
 
-  async #remove({ planId, host }: Exposure): Promise<void> {
+  async #remove({ planId, host }: Exposure): Promise<{ readonly host: string; readonly ended: Ended }> {
     const { log, now } = this.#parts
-    this.#underWay.add(planId)
     log.info({ event: 'exposure_expiring', planId, host }, 'Exposure expired; removing it')
-    const isDone = await this.#isDone(planId).catch((error: unknown) => {
+    const ended = await this.#end(planId).catch((error: unknown): Ended => {
       log.error({ event: 'expiry_failed', err: error, planId, host }, 'Removal of an expired exposure failed; retrying')
-      return false
+      return 'failed'
     })
     this.#underWay.delete(planId)
     const { pauseMs } = this.#waits.get(planId) ?? { pauseMs: FIRST_PAUSE_MS }
-    if (isDone) this.#waits.delete(planId)
+    if (ended !== 'failed') this.#waits.delete(planId)
     else this.#waits.set(planId, { until: now() + pauseMs, pauseMs: Math.min(2 * pauseMs, LONGEST_PAUSE_MS) })
+    return { host, ended }
   }
 
-  async #isDone(planId: string): Promise<boolean> {
+  async #end(planId: string): Promise<Ended> {
     const started = await this.#parts.exposer.expire(planId).catch((fault: unknown) => {
       // Another instance was faster, or a caller removes it. If the exposure stays, the next look finds it again.
       if (fault instanceof Problem && TAKEN.includes(fault.code)) return undefined
       throw fault
     })
-    return !started || (await started.result).outcome.kind === 'succeeded'
+    if (!started) return 'not_due'
+    return (await started.result).outcome.kind === 'succeeded' ? 'removed' : 'failed'
   }
 }

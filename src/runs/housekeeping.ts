@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { poll, type TryLimits } from '../primitives/retry.ts'
 import { sharedNextRun } from '../primitives/shared-run.ts'
 import type { Log } from '../runtime/log.ts'
-import type { Store } from '../store/ports/store.ts'
+import type { Pruned, Store } from '../store/ports/store.ts'
 import type { Converge } from './converge.ts'
+import { type DutyName, type DutyReport, type DutyResults, dutyReport, failedDuty, type NotDone } from './duties.ts'
 import type { EdgePreparation } from './edge-preparation.ts'
 import type { Duty } from './engine/duty.ts'
 import { recover, takeUp } from './engine/recover.ts'
@@ -22,6 +24,8 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary'> {
   readonly exposer: ExpiryParts['exposer']
   readonly reach: Pick<Reach, 'hasPrimary'>
   readonly duty: Duty
+  /** How long what has ended is kept. */
+  readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
   /** Warns of edges that log at debug level: their log would hold private keys. */
   readonly debugLogs: { check(): Promise<void> }
   readonly instance: string
@@ -31,43 +35,82 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary'> {
 
 const BEGIN_PATIENCE_MS = 8_000
 const JUST_BEGUN_MS = 5_000
+const DAY_MS = 86_400_000
+/** How long a request for a duty waits for another instance that does the same. */
+const ELSEWHERE: TryLimits = { firstMs: 100, factor: 1.5, longestMs: 1_000, withinMs: 60_000 }
 
 /** Periodic work of the service: prepares edges, recovers interrupted runs, removes expired exposures, renews certificates. */
 export function housekeeping(parts: HousekeepingParts) {
   const { preparation, store, runs, renewals, converge, exposer, reach, duty, log, now } = parts
   const expiry = new Expiry({ store, exposer, log, now })
   /** Work that needs the Primary's edge is left to instances that reach it. */
-  const withEdge = async (work: () => Promise<unknown>) => {
-    if (await reach.hasPrimary()) await work()
+  const withEdge = async <T>(work: () => Promise<T>): Promise<T | NotDone> =>
+    (await reach.hasPrimary()) ? work() : 'no_edge'
+  const onDuty = async <T>(name: DutyName, work: () => Promise<T>): Promise<T | NotDone> =>
+    (await duty(name, work)) ?? 'elsewhere'
+  // A request during a run of the same duty gets the next run: the one under way may have looked before something changed.
+  const duties: Duties = {
+    // A run that was committed a moment ago may not be registered in `runs` yet.
+    recover: sharedNextRun(() => withEdge(() => recover(parts, now() - JUST_BEGUN_MS))),
+    converge: sharedNextRun(() => onDuty('converge', () => converge.look())),
+    expire: sharedNextRun(() => withEdge(() => expiry.removeAllDue())),
+    renew: sharedNextRun(() => withEdge(async () => (renewals ? onDuty('renew', () => renewals.look()) : 'no_edge'))),
+    prune: sharedNextRun(() => onDuty('prune', () => prune(parts))),
   }
-  const renew = () => withEdge(() => duty('renew', async () => renewals?.look()))
-  const bringIntoStep = () => duty('converge', () => converge.look())
   return {
     async begin(): Promise<void> {
       const begun = parts.debugLogs
         .check()
         .then(() => preparation.begin())
         .then(() => withEdge(() => recover(parts)))
-        .then(bringIntoStep)
-        .then(renew)
+        .then(duties.converge)
+        .then(duties.renew)
         .catch((error: unknown) =>
           log.error({ event: 'start_incomplete', err: error }, 'Recovery at start failed; retrying'),
         )
       // The service starts to answer after this time even if an edge, a DNS server or the store hangs.
       await Promise.race([begun, sleep(BEGIN_PATIENCE_MS, undefined, { ref: false })])
     },
-    // A run that was committed a moment ago may not be registered in `runs` yet.
-    recover: () => withEdge(() => recover(parts, now() - JUST_BEGUN_MS)),
+    recover: duties.recover,
     /** Callers wait for these runs, so the next look does not wait for this one's runs. */
     takeUp: sharedNextRun(() => takeUp({ ...parts, reaches: () => reach.hasPrimary() })),
     prepare: () => preparation.retry(),
+    /** Starts the removals and does not wait for their ends, so that the next look comes in time. */
     expire: () => withEdge(() => expiry.removeDue()),
-    renew,
-    converge: bringIntoStep,
-    convergeIfAway: () => duty('converge', () => converge.lookIfAway()),
+    renew: duties.renew,
+    converge: duties.converge,
+    convergeIfAway: async () => (converge.isAway ? duties.converge() : undefined),
+    prune: duties.prune,
+    perform: (name: DutyName) => perform(duties, name, log),
     checkLogLevels: () => parts.debugLogs.check(),
     async drain(limitMs: number): Promise<void> {
       await Promise.all([runs.drain(limitMs), renewals?.drain(limitMs)])
     },
   }
+}
+
+type Duties = { readonly [Name in DutyName]: () => Promise<DutyResults[Name] | NotDone> }
+
+/** Runs a duty now and says what it did. Never rejects. */
+async function perform<Name extends DutyName>(duties: Duties, name: Name, log: Log): Promise<DutyReport> {
+  try {
+    return dutyReport(name, await poll(duties[name], (result) => result !== 'elsewhere', ELSEWHERE))
+  } catch (error) {
+    log.error(
+      { event: 'housekeeping_failed', err: error },
+      'Housekeeping by request failed; retrying at the next interval.',
+    )
+    return failedDuty(name, error)
+  }
+}
+
+function prune({ store, retention, now }: HousekeepingParts): Promise<Pruned> {
+  const at = now()
+  const before = (days: number) => at - days * DAY_MS
+  return store.prune({
+    plansBefore: before(retention.planDays),
+    auditBefore: before(retention.auditDays),
+    eventsBefore: before(retention.eventDays),
+    now: at,
+  })
 }

@@ -34,6 +34,12 @@ interface Choice {
   readonly task: RunTask
 }
 
+/** The hosts that one look gave a new certificate, and the certificates that it could not renew, by their names. */
+export interface Renewed {
+  readonly hosts: readonly string[]
+  readonly failed: readonly string[]
+}
+
 const AT_ONCE = 4
 
 /**
@@ -45,7 +51,9 @@ export class Renewals {
   readonly #parts: RenewalParts
   /** By the certificate in use: the better ones that could not be put in its place. */
   readonly #refused = new Map<string, Set<string>>()
-  #underWay: Promise<void> | undefined
+  /** What the look under way has done. There are never two at once. */
+  #done = { hosts: [] as string[], failed: new Set<string>() }
+  #underWay: Promise<Renewed> | undefined
   #told = ''
 
   constructor(parts: RenewalParts) {
@@ -53,7 +61,7 @@ export class Renewals {
   }
 
   /** One look at everything, never two at once. A certificate that cannot be renewed yet keeps no other one waiting. */
-  look(): Promise<void> {
+  look(): Promise<Renewed> {
     this.#underWay ??= this.#lookOnce().finally(() => {
       this.#underWay = undefined
     })
@@ -106,7 +114,8 @@ export class Renewals {
     return { plan, result: runs.start({ plan, ...begun }) }
   }
 
-  async #lookOnce(): Promise<void> {
+  async #lookOnce(): Promise<Renewed> {
+    this.#done = { hosts: [], failed: new Set() }
     await this.#tellFindings()
     const hosts = await this.#uses()
     const waiting = linesOf(hosts)
@@ -117,6 +126,8 @@ export class Renewals {
         await this.#lookAfter(line, known.get(line.certificate.fingerprint), covering)
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
+    const { hosts: renewed, failed } = this.#done
+    return { hosts: renewed, failed: [...failed] }
   }
 
   /** Once per change, not once per look. */
@@ -164,6 +175,7 @@ export class Renewals {
       const renewal = await this.#advised(line, known ?? { fingerprint, names, attempts: 0, failures: 0 })
       await this.#act(line, renewal, covering).catch((fault: unknown) => this.#failed(renewal, fault))
     } catch (error) {
+      this.#done.failed.add(names.join(', '))
       log.error(
         { event: 'renewal_check_failed', err: error, names },
         'A certificate could not be checked for renewal; retrying.',
@@ -219,6 +231,7 @@ export class Renewals {
     if (!started) return undefined
     const { outcome, afters } = await started.result
     if (outcome.kind !== 'succeeded') throw outcome.fault
+    this.#done.hosts.push(...free.map(({ host }) => host))
     return afters
   }
 
@@ -277,6 +290,7 @@ export class Renewals {
     const { store, log, now, retry } = this.#parts
     const at = now()
     const failures = renewal.failures + 1
+    this.#done.failed.add(renewal.names.join(', '))
     const told = fault instanceof Fault ? (fault.retryAfter ?? 0) * 1000 : 0
     const failed: Renewal = {
       ...renewal,

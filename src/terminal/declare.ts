@@ -7,8 +7,11 @@ export interface Configured {
   readonly json?: boolean
 }
 
-export const onThisMachine = (command: Command): Command =>
-  command.requiredOption('--config <file>', 'the configuration file, as in drawbridge.example.yaml')
+/** The configuration of an installed service. */
+const INSTALLED = '/etc/drawbridge/drawbridge.yaml'
+
+export const onThisMachine = (command: Command, file = INSTALLED): Command =>
+  command.option('--config <file>', 'the configuration file, as in drawbridge.example.yaml', file)
 
 export const withJson = (command: Command): Command => command.option('--json', 'print one JSON document')
 

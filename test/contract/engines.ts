@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Engine } from '../../src/store/dialects/engine.ts'
@@ -8,7 +8,7 @@ import { postgresEngine } from '../../src/store/dialects/postgres.ts'
 import { sqliteEngine } from '../../src/store/dialects/sqlite.ts'
 import { openStore, type StoreSetting } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/ports/store.ts'
-import { type PostgresCluster, runSql, startPostgres } from '../support/programs/postgres.ts'
+import { KILL_OTHERS, type PostgresCluster, runSql, startPostgres } from '../support/programs/postgres.ts'
 
 type Rows = Record<string, unknown>[]
 
@@ -27,22 +27,90 @@ export interface Bench {
   sql(statement: string): Promise<Rows>
 }
 
-export function onSqlite(): Bench {
-  return benchOn(createSqliteDatabase)
+interface BenchOptions {
+  /** Without tables, for tests of the migrations. Otherwise the migrations have run before the test. */
+  readonly empty?: boolean
 }
 
-export function onPostgres(): Bench {
+export function onSqlite({ empty = false }: BenchOptions = {}): Bench {
+  let template: TestDatabase | undefined
+  beforeAll(async () => {
+    template = await createSqliteDatabase()
+    await (await openStore(template.setting)).close()
+  })
+  afterAll(() => template?.remove())
+  return benchOn(async () => {
+    const database = await createSqliteDatabase()
+    if (!empty && template) await copyDatabase(template, database)
+    return database
+  })
+}
+
+export function onPostgres({ empty = false }: BenchOptions = {}): Bench {
   let cluster: PostgresCluster | undefined
+  let fresh: FreshTables | undefined
   beforeAll(async () => {
     cluster = await startPostgres()
   })
   afterAll(() => cluster?.stop())
   return benchOn(async () => {
     if (!cluster) throw new Error('PostgreSQL did not start.')
-    const { url, empty } = cluster
-    return { setting: { kind: 'postgres', url }, sql: (statement) => runSql(url, statement), remove: empty }
+    const { url } = cluster
+    const setting: StoreSetting = { kind: 'postgres', url }
+    if (!empty && !fresh) {
+      await (await openStore(setting)).close()
+      fresh = await readFreshTables(url)
+    }
+    const remove = async () => {
+      await runSql(url, KILL_OTHERS)
+      if (fresh && (await isReset(url, fresh))) return
+      fresh = undefined
+      await cluster?.empty()
+    }
+    return { setting, sql: (statement) => runSql(url, statement), remove }
   })
 }
+
+/** The tables of a new store: what they are, and the statements that bring them back. */
+interface FreshTables {
+  readonly shape: string
+  readonly reset: string
+}
+
+const SHAPE = `select
+  (select string_agg(relname::text || relkind::text, ',' order by relname) from pg_class where relnamespace = 'public'::regnamespace) ||
+  (select count(*) from pg_trigger)::text || ' ' || (select count(*) from pg_attribute where attrelid > 16383)::text as shape`
+
+async function readFreshTables(url: string): Promise<FreshTables> {
+  const tables = await runSql(url, "select tablename as name from pg_tables where schemaname = 'public'")
+  const names = tables.map(({ name }) => String(name))
+  const rows = await Promise.all(
+    names.map(async (name) => {
+      const [found] = await runSql(url, `select coalesce(json_agg(t), '[]')::text as rows from ${name} t`)
+      const text = String(found?.rows).replaceAll("'", "''")
+      return text === '[]' ? '' : `insert into ${name} select * from json_populate_recordset(null::${name}, '${text}');`
+    }),
+  )
+  const sequences = await runSql(url, "select sequencename as name from pg_sequences where schemaname = 'public'")
+  return {
+    shape: await shapeOf(url),
+    reset: [
+      'set session_replication_role = replica;',
+      ...names.map((name) => `delete from ${name};`),
+      ...sequences.map(({ name }) => `alter sequence ${name} restart;`),
+      ...rows,
+    ].join('\n'),
+  }
+}
+
+/** Makes the tables as new. False: a test changed the tables themselves. */
+async function isReset(url: string, { shape, reset }: FreshTables): Promise<boolean> {
+  if ((await shapeOf(url)) !== shape) return false
+  await runSql(url, reset)
+  return true
+}
+
+const shapeOf = async (url: string): Promise<string> => String((await runSql(url, SHAPE))[0]?.shape)
 
 function benchOn(createDatabase: () => Promise<TestDatabase>): Bench {
   let present: TestDatabase | undefined
@@ -66,6 +134,12 @@ function benchOn(createDatabase: () => Promise<TestDatabase>): Bench {
       return store
     },
   }
+}
+
+async function copyDatabase(from: TestDatabase, to: TestDatabase): Promise<void> {
+  if (from.setting.kind !== 'sqlite' || to.setting.kind !== 'sqlite') return
+  await mkdir(dirname(to.setting.file), { recursive: true, mode: 0o700 })
+  await copyFile(from.setting.file, to.setting.file)
 }
 
 async function createSqliteDatabase(): Promise<TestDatabase> {

@@ -5,9 +5,7 @@ import { durabilitySuite } from './store/durability.ts'
 import { eventSuite } from './store/events.ts'
 import { exposureSuite } from './store/exposures.ts'
 import { hostSuite } from './store/hosts.ts'
-import { identitySuite } from './store/identity.ts'
 import { instanceSuite } from './store/instances.ts'
-import { migrationSuite } from './store/migrations.ts'
 import { ledgerSuite } from './store/orders/ledger.ts'
 import { orderSuite } from './store/orders/orders.ts'
 import { renewalSuite } from './store/orders/renewals.ts'
@@ -27,7 +25,6 @@ export function storeSuite(on: Bench): void {
   capabilitySuite(on)
   exposureSuite(on)
   leaseSuite(on)
-  identitySuite(on)
   instanceSuite(on)
   secretSuite(on)
   runSuite(on)
@@ -42,6 +39,5 @@ export function storeSuite(on: Bench): void {
   eventSuite(on)
   outboxSuite(on)
   pruneSuite(on)
-  migrationSuite(on)
   durabilitySuite(on)
 }

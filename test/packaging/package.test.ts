@@ -23,7 +23,10 @@ let unpacked: string
 let listing: string[]
 
 beforeAll(async () => {
-  ;({ deb, tarball } = await buildPackage(join(folder.path, 'first'), CAMPAIGN ? {} : { only: 'deb' }))
+  ;({ deb, tarball } = await buildPackage(
+    join(folder.path, 'first'),
+    CAMPAIGN ? {} : { only: 'deb', uncompressed: true },
+  ))
   unpacked = join(folder.path, 'unpacked')
   mkdirSync(unpacked)
   execFileSync('dpkg-deb', ['-x', deb, unpacked])

@@ -6,6 +6,9 @@ import type { Endpoint } from '../../model/address.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 
+/** The configuration of an installed agent. */
+const AGENT_FILE = '/etc/drawbridge/edge.yaml'
+
 /** Waits for an agent to fetch its certificate. */
 interface OpenEnrolment {
   readonly code: string
@@ -93,7 +96,7 @@ function addEnroll(edge: Command, machine: EdgeMachine): void {
 }
 
 function addJoin(edge: Command, machine: EdgeMachine): void {
-  const command = onThisMachine(edge.command('join <code>'))
+  const command = onThisMachine(edge.command('join <code>'), AGENT_FILE)
     .description('fetch the certificate of the agent of this machine with the code of "drawbridge edge enroll"')
     .action(async (code: string, { config: file }: Configured) => {
       const { loadEdgeAgentConfig } = await import('../../config/edge-agent.ts')
@@ -105,7 +108,7 @@ function addJoin(edge: Command, machine: EdgeMachine): void {
 }
 
 function addLeave(edge: Command, machine: EdgeMachine): void {
-  const command = onThisMachine(edge.command('leave'))
+  const command = onThisMachine(edge.command('leave'), AGENT_FILE)
     .description(
       'take Drawbridge out of the nginx of this machine: the include line and the folder, when no host is left',
     )

@@ -1,23 +1,21 @@
 import type { LeaseStore } from '../../store/ports/leases.ts'
 import { HeldLeases } from './lease.ts'
 
-/** Does a regular task unless another instance is doing it. */
-export type Duty = (name: string, work: () => Promise<unknown>) => Promise<void>
+/** Does a regular task and resolves with what it did. Undefined: another instance is doing it. */
+export type Duty = <T>(name: string, work: () => Promise<T>) => Promise<T | undefined>
 
 /** For a store with one instance. */
-export const aloneOnDuty: Duty = async (_name, work) => {
-  await work()
-}
+export const aloneOnDuty: Duty = (_name, work) => work()
 
 /** One instance at a time: what it has done needs no second one, which would only look for the same work. */
 export const sharedDuty =
   (store: LeaseStore, instance: string, leaseMs: number): Duty =>
   async (name, work) => {
     const lease = await store.takeLease(`duty ${name}`, instance, Date.now(), leaseMs)
-    if (!lease) return
+    if (!lease) return undefined
     const held = new HeldLeases(store, [lease], leaseMs, Date.now)
     try {
-      await work()
+      return await work()
     } finally {
       held.stop()
       // A lease that cannot be released runs out.

@@ -19,11 +19,17 @@ interface RecoverParts {
 /** A run that nobody has taken up for this long is given up: its caller is not served any more by a change. */
 const OPEN_MS = 15_000
 
+/** The hosts of the runs that a recovery has finished, and of those that it could not finish. */
+export interface Recovered {
+  readonly finished: readonly string[]
+  readonly failed: readonly string[]
+}
+
 /**
  * Finishes every unfinished run that began before `begunBefore` and that no instance executes. All run at the same time, so
  * one that cannot finish yet delays no other. The run of another instance is not touched while its lease lives.
  */
-export async function recover(parts: RecoverParts, begunBefore = Number.POSITIVE_INFINITY): Promise<void> {
+export async function recover(parts: RecoverParts, begunBefore = Number.POSITIVE_INFINITY): Promise<Recovered> {
   const left = (await parts.store.unfinishedRuns()).filter(
     ({ runId, holder, startedAt }) => holder !== NOBODY && startedAt < begunBefore && !parts.runs.isUnderWay(runId),
   )
@@ -35,13 +41,22 @@ export async function recover(parts: RecoverParts, begunBefore = Number.POSITIVE
       log.warn({ event: 'run_recovered', ...about(run) }, 'Run was interrupted; finishing it')
       return { result: parts.runs.resume({ ...taken, patient: true }) }
     })
+  const finished: string[] = []
+  const failed: string[] = []
   await Promise.all(
-    left.map((run) =>
-      finish(run)
-        .then((finishing) => finishing?.result)
-        .catch((error: unknown) => report(error, run, log)),
-    ),
+    left.map(async (run) => {
+      try {
+        const finishing = await finish(run)
+        if (!finishing) return
+        await finishing.result
+        finished.push(run.host)
+      } catch (error) {
+        failed.push(run.host)
+        report(error, run, log)
+      }
+    }),
   )
+  return { finished, failed }
 }
 
 /**

@@ -70,6 +70,13 @@ export interface Transactions<Session> {
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
 }
 
+/** How many rows of each kind a prune has deleted. */
+export interface Pruned {
+  readonly plans: number
+  readonly events: number
+  readonly auditLines: number
+}
+
 /** All ports on one database. A caller that needs a few of them declares only those. */
 export interface Store extends StoreSession, Transactions<StoreSession>, ChangeFeed {
   /**
@@ -84,7 +91,7 @@ export interface Store extends StoreSession, Transactions<StoreSession>, ChangeF
    * - Lines of the order ledger that are older than 60 days.
    * - Counts of requests whose window is over.
    */
-  prune(limits: { plansBefore: number; auditBefore: number; eventsBefore: number; now: number }): Promise<void>
+  prune(limits: { plansBefore: number; auditBefore: number; eventsBefore: number; now: number }): Promise<Pruned>
   /** Rejects when the database does not answer. */
   ping(): Promise<void>
   /** Closes the connections. No other method may be called afterwards. */

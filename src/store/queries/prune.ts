@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { AuditEntry, PruneFacts } from '../../model/audit.ts'
 import type { PlanState } from '../../model/exposure.ts'
 import { oldestSlots } from '../../model/history.ts'
-import type { Store } from '../ports/store.ts'
+import type { Pruned, Store } from '../ports/store.ts'
 import type { Schema } from '../schema.ts'
 import { auditLinesIn } from './audit-lines.ts'
 
@@ -11,15 +11,16 @@ type Limits = Parameters<Store['prune']>[0]
 /** States of plans that never became live. A `removed` plan was live, and stays as long as its audit lines. */
 const NEVER_LIVE: readonly PlanState[] = ['planned', 'rolled_back', 'expired']
 
-export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    await prunePlans(transaction, limits)
+export async function prune(db: Kysely<Schema>, limits: Limits): Promise<Pruned> {
+  return db.transaction().execute(async (transaction) => {
+    const plans = await prunePlans(transaction, limits)
     await pruneCapabilities(transaction, limits)
-    await transaction.deleteFrom('events').where('at', '<', limits.eventsBefore).execute()
+    const events = await transaction.deleteFrom('events').where('at', '<', limits.eventsBefore).executeTakeFirst()
     await pruneLedger(transaction, limits)
     await pruneHistory(transaction, limits)
     await transaction.deleteFrom('request_counts').where('window_end', '<=', limits.now).execute()
-    await pruneAudit(transaction, limits)
+    const auditLines = await pruneAudit(transaction, limits)
+    return { plans, events: Number(events.numDeletedRows), auditLines }
   })
 }
 
@@ -27,7 +28,7 @@ export async function prune(db: Kysely<Schema>, limits: Limits): Promise<void> {
  * Foreign keys delete the capabilities of a plan and the journal of a run, and keep a plan whose run begins at the same
  * time.
  */
-async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefore, now }: Limits): Promise<void> {
+async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefore, now }: Limits): Promise<number> {
   const exposed = transaction.selectFrom('exposures').select('plan_id')
   const neverLive = transaction
     .selectFrom('plans')
@@ -51,10 +52,13 @@ async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefor
         .select('plan_id')
         .where((eb) => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>=', auditBefore)])),
     )
+  let deleted = 0
   for (const plans of [neverLive, removed]) {
     await transaction.deleteFrom('runs').where('plan_id', 'in', plans).execute()
-    await transaction.deleteFrom('plans').where('plan_id', 'in', plans).execute()
+    const { numDeletedRows } = await transaction.deleteFrom('plans').where('plan_id', 'in', plans).executeTakeFirst()
+    deleted += Number(numDeletedRows)
   }
+  return deleted
 }
 
 /** Keeps a spent capability as long as a plan, so that a second use is refused as `used` and not as `unknown`. */
@@ -83,15 +87,16 @@ async function pruneHistory(transaction: Kysely<Schema>, { now }: Limits): Promi
 }
 
 /** Deletes lines from the beginning of the chain and appends a line that records where the chain now begins. */
-async function pruneAudit(transaction: Kysely<Schema>, { auditBefore, now }: Limits): Promise<void> {
+async function pruneAudit(transaction: Kysely<Schema>, { auditBefore, now }: Limits): Promise<number> {
   const last = await lastToDelete(transaction, auditBefore)
-  if (!last) return
+  if (!last) return 0
   const { numDeletedRows } = await transaction
     .deleteFrom('audit_lines')
     .where('seq', '<=', last.throughSeq)
     .executeTakeFirst()
   // No row was deleted when another instance pruned the same lines at the same time.
   if (numDeletedRows > 0n) await auditLinesIn(transaction).appendAudit(pruneEntry(last, now))
+  return Number(numDeletedRows)
 }
 
 /**

@@ -60,8 +60,8 @@ export function migrationSuite(on: Bench): void {
     (await on.sql('select version from schema_versions order by version')).map((row) => Number(row.version))
   const everyVersion = MIGRATIONS.map((_, index) => index + 1)
   const earlierVersions = everyVersion.slice(0, -1)
-  /** `npm run campaign -- store` compares all. The test before shows that each of them can be upgraded. */
-  const comparedVersions = process.env.CAMPAIGN ? earlierVersions : [1, RELEASED.length, MIGRATIONS.length - 1]
+  /** `npm run campaign -- store` takes all. */
+  const someVersions = process.env.CAMPAIGN ? earlierVersions : [1, RELEASED.length, MIGRATIONS.length - 1]
 
   const addColour: Migration = async (db) => {
     await db.schema
@@ -83,7 +83,7 @@ export function migrationSuite(on: Bench): void {
       expect(await versions()).toStrictEqual(everyVersion)
     })
 
-    it.each(earlierVersions)('upgrade a database of version %i with all rows of version 1', async (version) => {
+    it.each(someVersions)('upgrade a database of version %i with all rows of version 1', async (version) => {
       await layVersion(version)
       const store = await on.open()
       expect(await versions()).toStrictEqual(everyVersion)
@@ -200,7 +200,7 @@ export function migrationSuite(on: Bench): void {
       expect(await (await on.open()).epoch()).toBe(epoch)
     })
 
-    it.each(comparedVersions)('lead from version %i to the same tables as a fresh database has', async (version) => {
+    it.each(someVersions)('lead from version %i to the same tables as a fresh database has', async (version) => {
       await layVersion(version)
       await on.open()
       const migrated = await withKysely((db) => db.introspection.getTables())

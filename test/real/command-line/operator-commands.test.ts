@@ -5,13 +5,17 @@ import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { DUTIES, type DutyReport } from '../../../src/runs/duties.ts'
 import { sqliteEngine } from '../../../src/store/dialects/sqlite.ts'
 import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
-import { applied, planned, removed, world } from '../../support/lab/exposure.ts'
+import { applied, planned, planOf, removed, world } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { withStore } from '../../support/lab/lab-store.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 let lab: TestLab
@@ -111,6 +115,56 @@ test('a plan that is not blocked has nothing to resolve', async () => {
 test('a second service on the same state folder is refused', async () => {
   await expect(drawbridge('serve', ...configured())).rejects.toThrow('Another Drawbridge service uses the state folder')
   expect((await lab.call({ path: '/livez' })).status).toBe(200)
+})
+
+describe('housekeeping', () => {
+  const housekept = (...words: string[]) => drawbridge('housekeeping', ...words, ...configured())
+
+  test('brings the Secondary into step, and removes what has ended, when it is asked to', async () => {
+    const { secondary } = lab.description.edges
+    const behind = await applied(lab, { subdomain: 'behind' })
+    const over = await applied(lab, { subdomain: 'over', expiresIn: 300 })
+    rmSync(entryFile(secondary, behind.host))
+    await withStore(lab, (store) => store.setExposureExpiry(over.host, over.planId, Date.now()))
+    // A timer may be faster than a command. Then there is nothing left to say.
+    const converged = await housekept('converge')
+    expect(converged.stdout).toMatch(/^converge: (1 host brought into step on edge 73|every edge is in step)\.\n$/)
+    expect(hasEntry(secondary, behind.host)).toBe(true)
+    const expired = await housekept('expire')
+    expect(expired.stdout).toMatch(/^expire: (1 exposure was removed|nothing was due)\.\n$/)
+    expect((await planOf(lab, over.planId)).state).toBe('removed')
+    await removed(lab, behind.planId)
+  })
+
+  test('does all duties in their order, and tells scripts and the log', async () => {
+    const { stdout } = await housekept('--json')
+    const { duties } = JSON.parse(stdout)
+    expect(duties.map(({ duty, ok }: DutyReport) => `${duty} ${ok}`)).toEqual(DUTIES.map((duty) => `${duty} true`))
+    expect(readFileSync(lab.description.log, 'utf8')).toContain('"event":"duty_by_request","duty":"prune"')
+  })
+
+  test('a wrong duty is refused, and without a service it says how to start one', async () => {
+    await expect(housekept('everything')).rejects.toMatchObject({ code: 2 })
+    using folder = tempFolder()
+    const file = join(folder.path, 'drawbridge.yaml')
+    const stateDir = join(folder.path, 'nobody-here')
+    const { stateDir: _, ...config } = parse(readFileSync(join(lab.state, 'drawbridge.yaml'), 'utf8'))
+    writeFileSync(file, stringify({ ...config, stateDir }), { mode: 0o600 })
+    const refused = await drawbridge('housekeeping', '--config', file).catch((error) => error)
+    expect(refused).toMatchObject({ code: 1 })
+    expect(refused.stderr).toContain(
+      `No service uses the state folder ${stateDir}. Start it: systemctl start drawbridge`,
+    )
+  })
+
+  test('a service that was killed leaves its socket, and the next one takes its place', async () => {
+    await lab.killService('SIGKILL')
+    expect(await housekeeping(lab, 'prune')).toMatchObject([{ duty: 'prune', ok: true }])
+    await lab.stopService()
+    await expect(housekeeping(lab, 'prune')).rejects.toThrow('No service uses the state folder')
+    expect(existsSync(join(lab.state, 'service', 'control.sock'))).toBe(false)
+    await lab.restartService()
+  })
 })
 
 describe('beside a store of another version', () => {

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { isAdminToken } from '../../../src/authorize/credentials.ts'
+import { startZoneServer, type ZoneServer } from '../../support/dns/zone-server.ts'
 import { guardedRuns } from '../../support/http/guarded-run.ts'
 import { type Site, startSite } from '../../support/http/site.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -9,14 +10,22 @@ import { tempFolder } from '../../support/temp-folder.ts'
 /** Who gets in with the administrator token, and who does not, in both flows and with real files. */
 const RIGHT = 'tok-5f0c1e0b9a7d4c3e2b1a'
 let site: Site | undefined
+let zoneServer: ZoneServer
 const stack = new DisposableStack()
+
+beforeAll(async () => {
+  zoneServer = await startZoneServer([{ name: 'lab.test', records: [] }])
+})
 
 afterEach(async () => {
   await site?.stop()
   site = undefined
 })
 
-afterAll(() => stack.dispose())
+afterAll(async () => {
+  stack.dispose()
+  await zoneServer.stop()
+})
 
 async function start(settings: string, token?: string, environment?: Record<string, string>): Promise<Site> {
   const folder = stack.use(tempFolder())
@@ -24,6 +33,8 @@ async function start(settings: string, token?: string, environment?: Record<stri
   if (token !== undefined) writeFileSync(file, token, { mode: 0o600 })
   const runs = guardedRuns()
   site = await startSite({
+    sockets: false,
+    zoneServer,
     mount: runs.mount,
     settings: token === undefined ? settings : `${settings}\nadminTokenFile: ${file}`,
     ...(environment && { environment }),

@@ -8,7 +8,7 @@ let planId: string
 let before: ReturnType<typeof stored>
 
 beforeAll(async () => {
-  site = await startSite()
+  site = await startSite({ sockets: false })
   planId = await site.planId()
   before = stored(site.api)
 })

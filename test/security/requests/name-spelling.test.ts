@@ -10,7 +10,7 @@ const LONGEST_NAME = 253
 let site: Site
 
 beforeAll(async () => {
-  site = await startSite({ zones: ['lab.test', long] })
+  site = await startSite({ sockets: false, zones: ['lab.test', long] })
 })
 
 afterAll(() => site.stop())

@@ -13,7 +13,7 @@ let site: Site
 let before: ReturnType<typeof stored>
 
 beforeAll(async () => {
-  site = await startSite()
+  site = await startSite({ sockets: false })
   await site.planId()
   before = stored(site.api)
 })

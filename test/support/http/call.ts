@@ -53,7 +53,8 @@ export function call(origin: string, { method, path, body, headers = {}, from }:
   })
 }
 
-function parsed(text: string): unknown {
+/** The value of a JSON text. Undefined if it is none. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -16,9 +16,3 @@ export const requestLog = (api: TestService): RequestLine[] =>
     .split('\n')
     .filter((line) => line.includes('"event":"request"'))
     .map((line) => JSON.parse(line))
-
-/** The given quantile of the values. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
-}

@@ -5,7 +5,7 @@ import type { Service } from '../../../src/operate/serve.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
-import { type Answer, type Call, call } from './call.ts'
+import { type Answer, type Call, call, parsed } from './call.ts'
 
 export interface TestService {
   readonly origin: string
@@ -30,6 +30,8 @@ export interface ServiceOptions {
   readonly network?: string
   /** The service's clock. */
   readonly now?: () => number
+  /** False: the service does not listen, and calls are handed to it directly. For tests that are not about sockets. */
+  readonly sockets?: boolean
   /** Adds routes to the assembled service before it listens. */
   readonly mount?: (service: Service) => void
 }
@@ -58,7 +60,9 @@ async function startIn(folder: string, options: ServiceOptions): Promise<TestSer
   const log = createLog('trace', secretsOf(config), { write: (line) => void lines.push(line) })
   const service = await assemble(config, log, { now: options.now })
   options.mount?.(service)
-  await service.app.listen({ host: config.listen.address, port: config.listen.port })
+  const { sockets = true } = options
+  if (sockets) await service.app.listen({ host: config.listen.address, port: config.listen.port })
+  else await service.app.ready()
   const reachedAt = config.listen.address === '::' ? `${network}.23` : config.listen.address
   const origin = `http://${reachedAt}:${config.listen.port}`
   const addresses: Record<string, string> = { inside: `${network}.10`, outside: '127.0.0.1' }
@@ -68,7 +72,10 @@ async function startIn(folder: string, options: ServiceOptions): Promise<TestSer
     service,
     folder,
     log: () => lines.join(''),
-    call: ({ from = 'inside', ...request }) => call(origin, { ...request, from: addresses[from] ?? from }),
+    call: ({ from = 'inside', ...request }) => {
+      const outgoing = { ...request, from: addresses[from] ?? from }
+      return sockets ? call(origin, outgoing) : handed(service, origin, outgoing)
+    },
     async stop() {
       await service.app.close()
       await service.trail.finish(Date.now())
@@ -77,8 +84,27 @@ async function startIn(folder: string, options: ServiceOptions): Promise<TestSer
   }
 }
 
+/** Hands a request to the service without a socket. It has the headers that a client would send. */
+async function handed({ app }: Service, origin: string, { method, path, body, headers, from }: Call): Promise<Answer> {
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
+  const payload = body === undefined || isRaw ? body : JSON.stringify(body)
+  const answer = await app.inject({
+    method: (method ?? (body === undefined ? 'GET' : 'POST')) as 'GET',
+    url: path,
+    remoteAddress: from,
+    headers: {
+      host: new URL(origin).host,
+      ...(body !== undefined && !isRaw && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(payload !== undefined && { payload }),
+  })
+  const text = answer.payload
+  return { status: answer.statusCode, headers: answer.headers as Answer['headers'], text, body: parsed(text) }
+}
+
 function settingsText(
-  { settings = '', dns = { address: '127.0.0.1', port: 9 }, zones = ['lab.test'] }: ServiceOptions,
+  { settings = '', sockets = true, dns = { address: '127.0.0.1', port: 9 }, zones = ['lab.test'] }: ServiceOptions,
   network: string,
   folder: string,
 ): string {
@@ -90,6 +116,8 @@ function settingsText(
     edge: '{ http: 8080, https: 8443 }',
     zones: `{ ${zones.map((zone) => `${zone}: { primary: "${dns.address}:${dns.port}" }`).join(', ')} }`,
     acme: '{ directory: "https://127.0.0.1:9/dir" }',
+    // Without a socket there is no own address that the Host header could name.
+    ...(!sockets && { publicUrls: `["http://${network}.23:8045"]` }),
   }
   const replaced = new Set([...settings.matchAll(/^(\w+):/gm)].map(([, key]) => key))
   const kept = Object.entries(defaults).filter(([key]) => !replaced.has(key))

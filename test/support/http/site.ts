@@ -21,11 +21,19 @@ export interface Site {
 
 export const healthy = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 
-export async function startSite(options: ServiceOptions = {}): Promise<Site> {
+interface SiteOptions extends ServiceOptions {
+  /** A running DNS server to use. Its owner stops it. */
+  readonly zoneServer?: ZoneServer
+}
+
+export async function startSite(options: SiteOptions = {}): Promise<Site> {
   const { zones = ['lab.test'] } = options
-  const dns = await startZoneServer(zones.map((name) => ({ name, records: [] })))
+  const dns = options.zoneServer ?? (await startZoneServer(zones.map((name) => ({ name, records: [] }))))
+  const stopDns = async () => {
+    if (dns !== options.zoneServer) await dns.stop()
+  }
   const api = await startService({ dns, ...options }).catch(async (error: unknown) => {
-    await dns.stop()
+    await stopDns()
     throw error
   })
   const backend = await startBackend((socket) => socket.end(healthy), `${api.network}.25`)
@@ -53,7 +61,7 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
     async stop() {
       await api.stop()
       await backend[Symbol.asyncDispose]()
-      await dns.stop()
+      await stopDns()
     },
   }
 }

@@ -1,0 +1,136 @@
+import { lstatSync, rmSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { type DutyName, type DutyReport, dutyUnderWay } from '../../runs/duties.ts'
+import type { Log } from '../../runtime/log.ts'
+import { type Ask, askIn, type ControlAnswer, Lines, socketIn } from './protocol.ts'
+
+interface ControlParts {
+  /** Runs a duty now and says what it did. Never rejects. */
+  readonly perform: (duty: DutyName) => Promise<DutyReport>
+  readonly log: Log
+}
+
+interface ControlSocket {
+  /** Refuses new requests, ends all connections and removes the socket. */
+  close(): void
+}
+
+/** Connections above the first number are refused with a sentence, above the second without one. */
+const MOST_SERVED = 8
+const MOST_CONNECTIONS = 16
+/** How long a connection may take to send its request, and to read its last answer. */
+const IDLE_MS = 5_000
+/** A request is answered after this time, even if a duty takes longer. */
+const DUTY_MINUTES = 5
+
+/**
+ * Listens on `control.sock` in the state folder. Only the user of the service and root can connect: the folder has mode 0700 and
+ * the socket 0600. The caller holds the lock of the folder, so a socket that is there belongs to a service that has ended.
+ */
+export async function listenForCommands(stateDir: string, parts: ControlParts): Promise<ControlSocket> {
+  const { path, close } = socketIn(stateDir)
+  const open = new Set<Socket>()
+  // A caller that has sent everything may close its side and still gets its answers.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    open.add(socket)
+    socket.on('close', () => open.delete(socket))
+    if (open.size > MOST_SERVED) end(socket, { answer: 'refused', reason: 'The service has too many requests here.' })
+    else serveOne(socket, parts)
+  })
+  server.maxConnections = MOST_CONNECTIONS
+  try {
+    removeLeft(path, join(stateDir, 'control.sock'))
+    await listen(server, path)
+  } catch (error) {
+    close()
+    throw error
+  }
+  // The socket alone keeps no process alive.
+  server.unref()
+  return {
+    close() {
+      // Node removes the socket through the folder, which stays open until then.
+      server.close(close)
+      for (const socket of open) socket.destroy()
+    },
+  }
+}
+
+/** A link or a file of somebody else is neither followed nor removed. */
+function removeLeft(path: string, name: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (!found) return
+  if (!found.isSocket()) throw new Error(`${name} is not a socket. Find out who put it there, then move it away.`)
+  rmSync(path)
+}
+
+/** Binding fails if anything is at the path, also a link. */
+function listen(server: Server, path: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  const former = process.umask(0o177)
+  try {
+    server.listen(path, resolve)
+  } finally {
+    process.umask(former)
+  }
+  return promise.finally(() => server.off('error', reject))
+}
+
+/** Reads one request and answers it. What follows the request is ignored. */
+function serveOne(socket: Socket, parts: ControlParts): void {
+  const lines = new Lines()
+  const leave = () => socket.destroy()
+  const refuse = (reason: string) => end(socket, { answer: 'refused', reason })
+  const read = (chunk: Buffer) => {
+    try {
+      const [first] = lines.add(chunk)
+      if (first === undefined) return
+      stopReading()
+      const ask = askIn(first)
+      if (ask) void answer(ask, socket, parts).then(() => end(socket, { answer: 'done' }))
+      else refuse('The service does not know this request. Is the command of another version?')
+    } catch {
+      stopReading()
+      refuse('The request is too long.')
+    }
+  }
+  const late = setTimeout(leave, IDLE_MS)
+  const stopReading = () => {
+    clearTimeout(late)
+    socket.off('data', read)
+    socket.off('end', leave)
+    // Nothing else is read, but the end of the connection is noticed.
+    socket.resume()
+  }
+  socket.on('data', read)
+  socket.on('end', leave)
+  socket.on('error', leave)
+  socket.on('close', () => clearTimeout(late))
+}
+
+/** Sends the last answer. A caller that does not read it is not waited for. */
+function end(socket: Socket, answer: ControlAnswer): void {
+  socket.on('error', () => socket.destroy())
+  socket.setTimeout(IDLE_MS, () => socket.destroy())
+  socket.end(lineOf(answer))
+}
+
+const lineOf = (answer: ControlAnswer): string => `${JSON.stringify(answer)}\n`
+
+/** A caller that has gone away changes nothing: the duties are run. */
+async function answer({ duties }: Ask, socket: Socket, { perform, log }: ControlParts): Promise<void> {
+  for (const duty of duties) {
+    const report = await within(DUTY_MINUTES, duty, perform(duty))
+    const { ok, changed } = report
+    log.info({ event: 'duty_by_request', duty, ok, changed, sentence: report.sentence }, 'A duty was run by request.')
+    if (socket.writable) socket.write(lineOf({ answer: 'report', ...report, hosts: [...report.hosts] }))
+  }
+}
+
+async function within(minutes: number, duty: DutyName, work: Promise<DutyReport>): Promise<DutyReport> {
+  const { promise, resolve } = Promise.withResolvers<DutyReport>()
+  const timer = setTimeout(() => resolve(dutyUnderWay(duty, minutes)), minutes * 60_000)
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer))
+}
