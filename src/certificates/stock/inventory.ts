@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { sharedNextRun } from '../../primitives/shared-run.ts'
 import { Slices } from '../../primitives/slices.ts'
 import type { CertificateInventory, CoveringCertificate, InstalledCertificate } from '../contract.ts'
 import { type CheckedFile, findingsIn, isChainSound, type Leaf } from './inventory-findings.ts'
@@ -32,9 +33,9 @@ export function certificateInventory(folders: readonly string[], options: Invent
   let files: ReadonlyMap<string, ReadFile> = new Map()
   let pairs: readonly Pair[] = []
   let named: ReadonlyMap<string, readonly Pair[]> = new Map()
-  let underWay: Promise<void> | undefined
 
-  const refresh = async (): Promise<void> => {
+  // Who asks while the folders are listed gets the next listing: this one may have missed what has just changed.
+  const upToDate = sharedNextRun(async (): Promise<void> => {
     const listed = (await Promise.all(all.map(listFiles))).flat()
     const unchanged = listed.length === files.size && listed.every((file) => files.get(file.path)?.stamp === file.stamp)
     if (unchanged) return
@@ -47,13 +48,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
     files = new Map(read.map((file) => [file.path, file]))
     pairs = pair(read, (path) => issued !== undefined && path.startsWith(`${issued}/`))
     named = byName(pairs)
-  }
-  const upToDate = async (): Promise<void> => {
-    underWay ??= refresh().finally(() => {
-      underWay = undefined
-    })
-    await underWay
-  }
+  })
   const bestFor = (host: string, now: number) => best(candidates(named, host), host, now, prefersWildcard(host))
   return {
     async covering(host, now) {

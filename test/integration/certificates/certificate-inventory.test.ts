@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, renameSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { certificateInventory } from '../../../src/certificates/stock/inventory.ts'
 import { type CertificateWish, encryptKey, makeCertificate } from '../../support/edge/openssl.ts'
@@ -269,6 +270,23 @@ describe('what Drawbridge issued and what an administrator placed', () => {
     expect(await from.withFingerprint(issued?.fingerprint ?? '')).toMatchObject({ names: ['app.lab.test'] })
     rmSync(at('issued'), { recursive: true })
     expect(await from.withFingerprint(issued?.fingerprint ?? '')).toBeUndefined()
+  })
+
+  test('a pair that goes while another caller has the folders listed is not told of afterwards', async () => {
+    await make('one', ['DNS:app.lab.test'])
+    const pair = ['one.pem', 'one.key'].map((name) => ({ path: at(name), text: readFileSync(at(name)) }))
+    const told: unknown[] = []
+    // One of the turns falls between the listing of the first caller and its end.
+    for (let turns = 0; turns < 30; turns += 1) {
+      for (const { path, text } of pair) writeFileSync(path, text)
+      const from = inventory()
+      const first = covering('app.lab.test', undefined, from)
+      for (let turn = 0; turn < turns; turn += 1) await nextTurn()
+      for (const { path } of pair) rmSync(path)
+      told.push(await covering('app.lab.test', undefined, from))
+      await first
+    }
+    expect(told.filter((found) => found !== undefined)).toEqual([])
   })
 
   test('where a zone wants a wildcard, it goes before the exact name', async () => {

@@ -16,7 +16,7 @@ import { expected, granted, planOf, run, runWith } from '../../support/lab/expos
 import { startTestLab, startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
 import { type SwitchedBackend, startSwitchedBackend } from '../../support/lab/switched-backend.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { command } from '../../support/programs/command.ts'
 import { onTerminal } from '../../support/programs/pseudo-terminal.ts'
 import { until } from '../../support/until.ts'
 
@@ -119,14 +119,14 @@ test('a person sees what becomes of a site, declines, and adopts it with one com
   const { host, text } = await written('typed', 7)
   const config = join(lab.state, 'drawbridge.yaml')
   const place = `${join(dirname(primary().config), 'enabled', host)}:4`
-  const without = await typed(`adopt ${host} --health /healthz`, '')
-  expect(without).toContain('loss_not_accepted')
-  expect(without).toContain('run the command again with --accept-loss')
-  expect(without).toContain('access_log: ')
-  expect(without).not.toContain(place)
-  expect(without).toContain('code 3')
-  const placed = await typed(`adopt ${host} --health /healthz --config ${config}`, '')
-  expect(placed).toContain(`access_log, ${place}: `)
+  const words = ['adopt', host, '--health', '/healthz', '--yes', '--url', lab.description.inside]
+  const without = await command(words)
+  expect(without.code).toBe(3)
+  expect(without.stderr).toContain('loss_not_accepted')
+  expect(without.stderr).toContain('run the command again with --accept-loss')
+  expect(without.stderr).toContain('access_log: ')
+  expect(without.stderr).not.toContain(place)
+  expect((await command([...words, '--config', config])).stderr).toContain(`access_log, ${place}: `)
 
   const act = `adopt typed --health /healthz --accept-loss --config ${config}`
   const declined = await typed(act, 'n\n')
@@ -148,29 +148,28 @@ test('a person sees what becomes of a site, declines, and adopts it with one com
   expect(adoptedNow).toContain('code 0')
   expect(failures).toEqual([])
   expect(readFileSync(siteFile(primary(), host), 'utf8')).not.toContain('server {')
-  const again = await typed(act, 'y\n')
-  expect(again).toContain('host_not_found')
-  expect(again).toContain('code 3')
+  const again = await command([...words, '--accept-loss'])
+  expect(again).toMatchObject({ code: 3, stderr: expect.stringContaining('host_not_found') })
 })
 
 test('a script adopts with --yes, and apply takes a plan that adopts', async () => {
   const { host } = await written('scripted')
   const { inside, outside } = lab.description
   const words = ['adopt', host, '--health', '/healthz']
-  expect(await drawbridge([...words, '--yes', '--url', outside])).toMatchObject({ code: 3 })
-  expect(await drawbridge([...words, '--url', inside])).toMatchObject({
+  expect(await command([...words, '--yes', '--url', outside])).toMatchObject({ code: 3 })
+  expect(await command([...words, '--url', inside])).toMatchObject({
     code: 2,
     stderr: `drawbridge: Not a terminal: pass --yes to adopt ${host} without a prompt.\n`,
   })
   const { planId } = expected(await planned(host), 201)
-  expect(await drawbridge(['apply', planId, '--url', inside])).toMatchObject({ code: 0, stderr: '' })
+  expect(await command(['apply', planId, '--url', inside])).toMatchObject({ code: 0, stderr: '' })
   expected(await run(lab, planId, 'release'), 200)
   const second = await written('scripted2')
-  const done = await drawbridge(['adopt', second.host, '--health', '/healthz', '--yes', '--json', '--url', inside])
+  const done = await command(['adopt', second.host, '--health', '/healthz', '--yes', '--json', '--url', inside])
   expect(done).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(done.stdout)).toMatchObject({ host: second.host, state: 'applied' })
 
-  const released = await drawbridge(['release', second.host, '--yes', '--url', inside])
+  const released = await command(['release', second.host, '--yes', '--url', inside])
   expect(released).toMatchObject({ code: 0, stderr: '' })
   const [, file = ''] = /Its entry is now in (\S+)/.exec(released.stdout) ?? []
   expect(released.stdout).toContain('After a change run: nginx -t && nginx -s reload')
@@ -192,15 +191,15 @@ test('a site that no exposure can stand for is refused with its reasons, and sta
   writeFileSync(file, text)
   const enabled = join(dirname(primary().config), 'enabled', host)
   const words = ['adopt', host, '--yes', '--accept-loss', '--url', lab.description.inside]
-  const apart = await drawbridge(words)
+  const apart = await command(words)
   expect(apart).toMatchObject({ code: 3, stdout: '' })
   expect(apart.stderr).toContain('site_not_adoptable')
   expect(apart.stderr).toMatch(/^ +server: It does not pass every request on to a backend\.$/m)
   expect(apart.stderr).toContain('drawbridge adopt HOST --config FILE')
-  const here = await drawbridge([...words, '--config', join(lab.state, 'drawbridge.yaml')])
+  const here = await command([...words, '--config', join(lab.state, 'drawbridge.yaml')])
   expect(here.stderr).toContain(`server, ${enabled}:1: `)
   expect(readFileSync(file, 'utf8')).toBe(text)
-  const report = await drawbridge(['import', 'nginx', '--config', join(lab.state, 'drawbridge.yaml')])
+  const report = await command(['import', 'nginx', '--config', join(lab.state, 'drawbridge.yaml')])
   expect(report.stdout).not.toContain(`drawbridge adopt ${host}`)
 })
 

@@ -1,20 +1,21 @@
 import { request } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { type EventStream, follow } from '../../support/http/event-stream.ts'
-import { granted, invariants, planned, planOf, removed, run, runWith } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { granted, invariants, planned, planOf, removed, run } from '../../support/lab/exposure.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { until } from '../../support/until.ts'
 
-/** Runs that take a while, because what comes through the edge is answered late: time to look on, hang up or end the service. */
+/** Runs that take a while, because what comes through the edge is answered late: time to look on or hang up. */
 let lab: TestLab
 let backend: WebBackend
-let delayMs = 0
+/** What comes through the edge is answered when this has resolved. */
+let held = Promise.withResolvers<void>()
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
   backend = await startWebBackend(lab, async (_request, response) => {
-    await sleep(delayMs)
+    await held.promise
     response.end('through the edge\n')
   })
 })
@@ -23,7 +24,7 @@ afterAll(async () => {
   await lab?.stop()
 })
 beforeEach(() => {
-  delayMs = 700
+  held = Promise.withResolvers()
 })
 
 const async = { prefer: 'respond-async' }
@@ -52,6 +53,7 @@ test('respond-async is answered at once, and the run can be followed to its end'
   })
   expect((await planOf(lab, planId)).state).toBe('applying')
   const stream = follow(lab, answer.body.progress)
+  held.resolve()
   const end = await stream.seen('end', 'run')
   expect(end.data).toMatchObject({ action: 'apply', state: 'applied', at: expect.any(String) })
   expect(stream.contentType()).toMatch(/^text\/event-stream/)
@@ -73,6 +75,7 @@ test('whoever comes back with Last-Event-ID misses nothing and sees nothing twic
   first.close()
   const seenFirst = first.events.slice(0, first.events.findIndex((event) => event.id === id) + 1)
   const second = follow(lab, body.progress, id)
+  held.resolve()
   await second.seen('end', 'run')
   const ids = [...seenFirst, ...second.events].map((event) => event.id)
   expect(new Set(ids).size).toBe(ids.length)
@@ -117,34 +120,8 @@ test('a client that hangs up does not stop the run', async () => {
   const stream = follow(lab, `/api/deploy/plans/${planId}/events`)
   await stream.seen('started', 'proxy')
   asking.destroy()
+  held.resolve()
   expect((await stream.seen('end', 'run')).data.state).toBe('applied')
   await invariants(lab)
   await removed(lab, planId)
-})
-
-test('SIGTERM: the run under way is finished and answered, nothing new is begun, and the next start finds all in order', async () => {
-  delayMs = 1_500
-  const { planId } = await slowPlan('interrupted')
-  const [capability, spare] = [await granted(lab, planId), await granted(lab, planId, 'remove')]
-  const applying = runWith(lab, capability, planId)
-  const stream = follow(lab, `/api/deploy/plans/${planId}/events`)
-  await stream.seen('started', 'verify')
-  const ending = lab.killService('SIGTERM')
-  await until('the service shuts down', async () => (await lab.call({ path: '/readyz' })).status === 503)
-  const late = await runWith(lab, spare, planId, 'remove')
-  expect([late.status, late.body.code]).toEqual([503, 'unavailable'])
-  const answer = await applying
-  expect([answer.status, answer.body.state]).toEqual([200, 'applied'])
-  await ending
-  expect((await planOf(lab, planId)).state).toBe('applied')
-  await invariants(lab)
-  await removed(lab, planId)
-})
-
-test('SIGTERM: nobody who waits for a run to begin keeps the service from ending', async () => {
-  const { planId } = await slowPlan('awaited')
-  const stream = follow(lab, `/api/deploy/plans/${planId}/events`)
-  await until('the stream is open', () => stream.contentType() !== undefined)
-  await lab.killService('SIGTERM')
-  await until('the stream has ended', stream.hasEnded)
 })

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuditLine } from '../../../src/model/audit.ts'
@@ -33,114 +33,78 @@ const stepNames = (body: { steps: { name: string; status: string }[] }) =>
 const auditOf = (planId: string): Promise<AuditLine[]> =>
   withStore(lab, async (store) => (await store.readAudit(0, 10_000)).filter((line) => line.planId === planId))
 
-describe('with a certificate from the authority', () => {
-  test('apply answers as the contract says, and the host is served over https by both edges', async () => {
-    const { planId } = await planned(lab, { subdomain: 'secure', tls: true })
-    const answer = await run(lab, planId)
-    expect(answer.status).toBe(200)
-    expect(answer.headers['cache-control']).toBe('no-store')
-    expect(Object.keys(answer.body).toSorted()).toEqual(
-      'appliedAt host planId state steps url verification warnings'.split(' '),
-    )
-    expect(answer.body).toMatchObject({
-      planId,
-      state: 'applied',
-      host: 'secure.lab.test',
-      url: 'https://secure.lab.test:8443/',
-      verification: {
-        primary: { server: '23', ok: true, httpStatus: 200 },
-        secondary: { server: '73', ok: true, optional: true },
-      },
-      warnings: [],
-    })
-    expect(stepNames(answer.body)).toEqual(
-      ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'].map((name) => `${name} done`),
-    )
-    expect(answer.body.steps.every(({ ms }: { ms: unknown }) => typeof ms === 'number')).toBe(true)
-    expect(Date.parse(answer.body.appliedAt)).toBeLessThanOrEqual(Date.now())
-
-    const { primary, secondary } = lab.description.edges
-    for (const edge of [primary, secondary]) {
-      const seen = await visit(edge, { host: 'secure.lab.test', ca: caOfLab() })
-      expect(seen).toMatchObject({ status: 200, text: expect.stringContaining('server 25') })
-      expect((await visit(edge, { host: 'secure.lab.test' })).status).toBe(308)
-    }
-    await removed(lab, planId)
+test('one life with a certificate from the authority: applied, served by both edges, in the zone and the books, removed', async () => {
+  const before = await world(lab)
+  const { planId } = await planned(lab, { subdomain: 'applied', tls: true })
+  const answer = await run(lab, planId)
+  expect(answer.status).toBe(200)
+  expect(answer.headers['cache-control']).toBe('no-store')
+  expect(Object.keys(answer.body).toSorted()).toEqual(
+    'appliedAt host planId state steps url verification warnings'.split(' '),
+  )
+  expect(answer.body).toMatchObject({
+    planId,
+    state: 'applied',
+    host: 'applied.lab.test',
+    url: 'https://applied.lab.test:8443/',
+    verification: {
+      primary: { server: '23', ok: true, httpStatus: 200 },
+      secondary: { server: '73', ok: true, optional: true },
+    },
+    warnings: [],
   })
+  expect(stepNames(answer.body)).toEqual(
+    ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'].map((name) => `${name} done`),
+  )
+  expect(answer.body.steps.every(({ ms }: { ms: unknown }) => typeof ms === 'number')).toBe(true)
+  expect(Date.parse(answer.body.appliedAt)).toBeLessThanOrEqual(Date.now())
 
-  test('the zone holds the record and the owner mark that names the plan', async () => {
-    const { planId } = await applied(lab, { subdomain: 'zoned', tls: true })
-    const records = (await zoneRecords(lab)).filter(({ name }) => name.endsWith('zoned.lab.test'))
-    const { address } = lab.description.edges.primary
-    expect(records).toEqual([
-      { name: '_drawbridge.zoned.lab.test', ttl: '60', type: 'TXT', value: `"drawbridge ${planId}"` },
-      { name: 'zoned.lab.test', ttl: '60', type: 'A', value: address },
-    ])
-    await removed(lab, planId)
+  const { primary, secondary } = lab.description.edges
+  for (const edge of [primary, secondary]) {
+    const seen = await visit(edge, { host: 'applied.lab.test', ca: caOfLab() })
+    expect(seen).toMatchObject({ status: 200, text: expect.stringContaining('server 25') })
+    expect((await visit(edge, { host: 'applied.lab.test' })).status).toBe(308)
+  }
+  expect((await zoneRecords(lab)).filter(({ name }) => name.endsWith('applied.lab.test'))).toEqual([
+    { name: '_drawbridge.applied.lab.test', ttl: '60', type: 'TXT', value: `"drawbridge ${planId}"` },
+    { name: 'applied.lab.test', ttl: '60', type: 'A', value: primary.address },
+  ])
+  expect(await planOf(lab, planId)).toMatchObject({
+    state: 'applied',
+    lastRun: { action: 'apply', state: 'succeeded', finishedAt: expect.any(String) },
   })
+  const again = await run(lab, planId)
+  expect([again.status, again.body.code]).toEqual([409, 'plan_already_applied'])
+  await invariants(lab)
 
-  test('the plan is applied and shows its run; store, zone and edges agree', async () => {
-    const { planId } = await applied(lab, { subdomain: 'agreed', tls: true })
-    expect(await planOf(lab, planId)).toMatchObject({
-      state: 'applied',
-      lastRun: { action: 'apply', state: 'succeeded', finishedAt: expect.any(String) },
-    })
-    await invariants(lab)
-    await removed(lab, planId)
-  })
+  const removal = await run(lab, planId, 'remove')
+  expect(removal.status).toBe(200)
+  expect(Object.keys(removal.body).toSorted()).toEqual('host planId removedAt state steps'.split(' '))
+  expect(removal.body).toMatchObject({ planId, state: 'removed', host: 'applied.lab.test' })
+  expect(stepNames(removal.body)).toEqual(['backup done', 'dns done', 'proxy done'])
+  expect(await world(lab)).toEqual(before)
+  expect((await planOf(lab, planId)).state).toBe('removed')
+  await expect(visit(primary, { host: 'applied.lab.test', ca: caOfLab() })).rejects.toThrow()
+  await invariants(lab)
+  const caller = { actor: lab.description.callers.internal, network: 'internal', host: 'applied.lab.test', planId }
+  const lines = await auditOf(planId)
+  expect(lines.map(({ action, outcome, code }) => [action, outcome, code])).toEqual([
+    ['plan', 'ok', undefined],
+    ['token', 'ok', undefined],
+    ['apply', 'ok', undefined],
+    ['token', 'ok', undefined],
+    ['apply', 'refused', 'plan_already_applied'],
+    ['token', 'ok', undefined],
+    ['remove', 'ok', undefined],
+  ])
+  for (const line of lines.filter(({ outcome }) => outcome === 'ok')) expect(line).toMatchObject(caller)
 
-  test('a second apply is refused with plan_already_applied', async () => {
-    const { planId } = await applied(lab, { subdomain: 'again', tls: true })
-    const answer = await run(lab, planId)
-    expect([answer.status, answer.body.code]).toEqual([409, 'plan_already_applied'])
-    await invariants(lab)
-    await removed(lab, planId)
-  })
-
-  test('remove leaves zone, files and folders exactly as they were before the apply', async () => {
-    const before = await world(lab)
-    const { planId } = await applied(lab, { subdomain: 'gone', tls: true })
-    const answer = await run(lab, planId, 'remove')
-    expect(answer.status).toBe(200)
-    expect(Object.keys(answer.body).toSorted()).toEqual('host planId removedAt state steps'.split(' '))
-    expect(answer.body).toMatchObject({ planId, state: 'removed', host: 'gone.lab.test' })
-    expect(stepNames(answer.body)).toEqual(['backup done', 'dns done', 'proxy done'])
-    expect(await world(lab)).toEqual(before)
-    expect((await planOf(lab, planId)).state).toBe('removed')
-    await expect(visit(lab.description.edges.primary, { host: 'gone.lab.test', ca: caOfLab() })).rejects.toThrow()
-    await invariants(lab)
-  })
-
-  test('the audit has a line for every call, with its caller and its outcome', async () => {
-    const { planId } = await applied(lab, { subdomain: 'audited', tls: true })
-    await run(lab, planId)
-    await removed(lab, planId)
-    const caller = { actor: lab.description.callers.internal, network: 'internal', host: 'audited.lab.test', planId }
-    const lines = (await auditOf(planId)).map(({ action, outcome, code }) => [action, outcome, code])
-    expect(lines).toEqual([
-      ['plan', 'ok', undefined],
-      ['token', 'ok', undefined],
-      ['apply', 'ok', undefined],
-      ['token', 'ok', undefined],
-      ['apply', 'refused', 'plan_already_applied'],
-      ['token', 'ok', undefined],
-      ['remove', 'ok', undefined],
-    ])
-    for (const line of (await auditOf(planId)).filter(({ outcome }) => outcome === 'ok'))
-      expect(line).toMatchObject(caller)
-  })
-
-  test('the next plan for the same name reuses the certificate', async () => {
-    const before = await world(lab)
-    const first = await applied(lab, { subdomain: 'reused', tls: true })
-    await removed(lab, first.planId)
-    const next = await planned(lab, { subdomain: 'reused', tls: true })
-    expect(next.changes[0]).toMatchObject({ kind: 'certificate', action: 'reuse', names: ['reused.lab.test'] })
-    expect((await run(lab, next.planId)).status).toBe(200)
-    expect((await visit(lab.description.edges.primary, { host: 'reused.lab.test', ca: caOfLab() })).status).toBe(200)
-    await removed(lab, next.planId)
-    expect(await world(lab)).toEqual(before)
-  })
+  const next = await planned(lab, { subdomain: 'applied', tls: true })
+  expect(next.changes[0]).toMatchObject({ kind: 'certificate', action: 'reuse', names: ['applied.lab.test'] })
+  expect((await run(lab, next.planId)).status).toBe(200)
+  expect((await visit(primary, { host: 'applied.lab.test', ca: caOfLab() })).status).toBe(200)
+  await removed(lab, next.planId)
+  expect(await world(lab)).toEqual(before)
 })
 
 test('without TLS the host is served by http alone', async () => {
@@ -174,6 +138,7 @@ test('a wildcard certificate that the administrator put there is used for all it
   await invariants(lab)
   await removed(lab, second.planId)
   expect(await world(lab)).toEqual(before)
+  for (const name of ['wildcard.pem', 'wildcard.key']) rmSync(at(name))
 })
 
 describe('what is refused', () => {
@@ -200,7 +165,8 @@ describe('what is refused', () => {
   test('applying a plan whose life is over, while an applied one never expires', async () => {
     const [late, live] = [await planned(lab, { subdomain: 'late' }), await applied(lab, { subdomain: 'live' })]
     const capability = await granted(lab, late.planId)
-    change(lab, 'update plans set expires_at = ?', Date.now() - 1)
+    for (const { planId } of [late, live])
+      change(lab, 'update plans set expires_at = ? where plan_id = ?', Date.now() - 1, planId)
     const answer = await runWith(lab, capability, late.planId)
     expect([answer.status, answer.body.code]).toEqual([410, 'plan_expired'])
     expect((await planOf(lab, live.planId)).state).toBe('applied')

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { viewOf } from '../../support/edge/edge-folder.ts'
@@ -5,16 +6,22 @@ import { makeCertificate } from '../../support/edge/openssl.ts'
 import { applied, planned, run } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { rowsOf, withStore } from '../../support/lab/lab-store.ts'
+import { forgetReleased } from '../../support/lab/released.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { until } from '../../support/until.ts'
 
 let lab: TestLab
 beforeAll(async () => {
   lab = await borrowLab()
-  const at = (name: string) => join(lab.state, 'certificates', name)
   await makeCertificate({ certificate: at('wildcard.pem'), key: at('wildcard.key'), names: ['DNS:*.lab.test'] })
 })
-afterAll(() => lab?.stop())
+afterAll(async () => {
+  if (lab) forgetReleased(lab, ['one-accept.lab.test', 'two-accept.lab.test'])
+  for (const name of ['wildcard.pem', 'wildcard.key']) rmSync(at(name), { force: true })
+  await lab?.stop()
+})
+
+const at = (name: string) => join(lab.state, 'certificates', name)
 
 const pairs = () => Object.values(lab.description.edges).map((edge) => viewOf(edge).certificates)
 

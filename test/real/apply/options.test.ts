@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { viewOf } from '../../support/edge/edge-folder.ts'
@@ -10,7 +9,7 @@ import { type FullVisit, visitFully } from '../../support/edge/full-visit.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
 import { invariants, planned, planRequest, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { command } from '../../support/programs/command.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
@@ -48,7 +47,7 @@ beforeAll(async () => {
   lab = await startTestLab({ configure })
   await writeNamedFiles()
   backend = await startWebBackend(lab, async (request, response) => {
-    if (request.url === '/slow') await sleep(2_500)
+    if (request.url === '/silent') return
     response.setHeader('x-frame-options', 'from-the-backend')
     if (request.url === '/stream') {
       response.write('first\n')
@@ -70,6 +69,8 @@ const host = () => `tuned.${lab.description.zone}`
 const visit = (visitor: Omit<FullVisit, 'host'> = {}) => visitFully(edge(), { host: host(), ...visitor })
 
 const health = async () => (await lab.call({ path: `/api/health?host=${host()}` })).body
+
+const UPGRADE = { upgrade: 'websocket', connection: 'upgrade' }
 
 let standing: string | undefined
 /** Gives the host these options, and no others. */
@@ -108,30 +109,39 @@ describe.each(['lines', 'blocks'])('with the layout %s', (layout) => {
     await useLayout(layout)
   })
 
-  test('the size of bodies', async () => {
+  test('without options large bodies and WebSocket pass', async () => {
     expect(await visit({ bodyLength: 1_500_000 })).toMatchObject({ status: 200 })
-    const { body } = await tuned({ maxBody: '1m' })
-    expect(body.request.options).toEqual({ maxBody: '1m' })
-    expect(await visit({ bodyLength: 1_500_000 })).toMatchObject({ status: 413 })
-    expect(await visit({ bodyLength: 900_000 })).toMatchObject({ status: 200 })
+    expect(JSON.parse((await visit({ headers: UPGRADE })).text)).toMatchObject({ upgrade: 'websocket' })
   })
 
-  test('timeouts', async () => {
-    await tuned({ timeouts: { connect: 2, read: 1, send: 1 } })
-    expect(await visit({ path: '/slow' })).toMatchObject({ status: 504 })
-    await tuned({ timeouts: { read: 30 } })
-    expect(await visit({ path: '/slow' })).toMatchObject({ status: 200 })
-  })
-
-  test('WebSocket off', async () => {
-    const headers = { upgrade: 'websocket', connection: 'upgrade' }
-    expect(JSON.parse((await visit({ headers })).text)).toMatchObject({ upgrade: 'websocket' })
-    await tuned({ websocket: false })
-    expect(JSON.parse((await visit({ headers })).text)).not.toHaveProperty('upgrade')
+  test('the size of bodies, timeouts, WebSocket off, buffering off, response headers and access by network, at once', async () => {
+    const { internal, public: outside } = lab.description.callers
+    const { body } = await tuned({
+      maxBody: '1m',
+      timeouts: { connect: 2, read: 1, send: 1 },
+      websocket: false,
+      buffering: false,
+      headers: { frameOptions: 'DENY', contentTypeOptions: 'nosniff', referrerPolicy: 'no-referrer' },
+      allow: [`${internal}/32`, '2001:db8::/32'],
+    })
+    expect(body.request.options).toMatchObject({ maxBody: '1m' })
+    const from = internal
+    expect(await visit({ from, bodyLength: 1_500_000 })).toMatchObject({ status: 413 })
+    expect(await visit({ from, bodyLength: 900_000 })).toMatchObject({ status: 200 })
+    expect(await visit({ from, path: '/silent' })).toMatchObject({ status: 504 })
+    expect(JSON.parse((await visit({ from, headers: UPGRADE })).text)).not.toHaveProperty('upgrade')
+    const { headers, status } = await visit({ from })
+    expect({ status, ...headers }).toMatchObject({
+      ...{ status: 200, 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' },
+      'referrer-policy': 'no-referrer',
+    })
+    expect(headers).not.toHaveProperty('strict-transport-security')
+    expect(await visit({ from: outside })).toMatchObject({ status: 403 })
+    await until('the monitor calls it RUNNING', async () => (await health()).badge === 'RUNNING', 30_000)
   })
 
   test('buffering off: the first part comes before the last is written', async () => {
-    await tuned({ buffering: false })
+    await tuned({ buffering: false, timeouts: { read: 30 } })
     const parts: string[] = []
     const visiting = visit({ path: '/stream', onPart: (part) => parts.push(part) })
     await until('the first part comes', () => parts.join('') === 'first\n', 20_000)
@@ -139,49 +149,27 @@ describe.each(['lines', 'blocks'])('with the layout %s', (layout) => {
     expect(await visiting).toMatchObject({ status: 200 })
   })
 
-  test('response headers, in place of those of the backend', async () => {
-    await tuned({ headers: { frameOptions: 'DENY', contentTypeOptions: 'nosniff', referrerPolicy: 'no-referrer' } })
-    const { headers, status } = await visit()
-    expect({ status, ...headers }).toMatchObject({
-      ...{ status: 200, 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' },
-      'referrer-policy': 'no-referrer',
-    })
-    expect(headers).not.toHaveProperty('strict-transport-security')
-  })
-
   test('HSTS with its parts', async () => {
     await tuned({ headers: { hsts: { maxAge: 3600, includeSubDomains: true, preload: true } } }, { tls: true })
     const { headers } = await visit({ ca: readFileSync(lab.description.acme.ca) })
     expect(headers['strict-transport-security']).toBe('max-age=3600; includeSubDomains; preload')
-    await tuned(undefined)
   })
 
-  test('access by network', async () => {
-    const { internal, public: outside } = lab.description.callers
-    await tuned({ allow: [`${internal}/32`, '2001:db8::/32'] })
-    expect(await visit({ from: internal })).toMatchObject({ status: 200 })
-    expect(await visit({ from: outside })).toMatchObject({ status: 403 })
-    await until('the monitor calls it RUNNING', async () => (await health()).badge === 'RUNNING', 30_000)
-  })
-
-  test('passwords, which the backend does not see', async () => {
-    await tuned({ basicAuth: 'office' })
+  test('passwords, which the backend does not see, and a snippet of the administrator; one that nginx refuses is put back', async () => {
+    await tuned({ basicAuth: 'office', snippets: ['teapot'] })
     const authorization = (password: string) => `Basic ${Buffer.from(`ali:${password}`).toString('base64')}`
     expect(await visit()).toMatchObject({ status: 401 })
     expect(await visit({ headers: { authorization: authorization('wrong') } })).toMatchObject({ status: 401 })
-    const { status, text } = await visit({ headers: { authorization: authorization('open sesame') } })
+    const headers = { authorization: authorization('open sesame') }
+    const { status, text } = await visit({ headers })
     expect(status).toBe(200)
     expect(JSON.parse(text)).not.toHaveProperty('authorization')
-  })
-
-  test('a snippet of the administrator; one that nginx refuses is put back', async () => {
-    await tuned({ snippets: ['teapot'] })
-    expect(await visit({ path: '/teapot' })).toMatchObject({ status: 418 })
+    expect(await visit({ path: '/teapot', headers })).toMatchObject({ status: 418 })
     const { planId } = await planned(lab, {
       ...{ subdomain: 'tuned', port: backend.port, health: '/', replaces: standing, options: { snippets: ['broken'] } },
     })
     expect((await run(lab, planId)).body).toMatchObject({ code: 'apply_failed' })
-    expect(await visit({ path: '/teapot' })).toMatchObject({ status: 418 })
+    expect(await visit({ path: '/teapot', headers })).toMatchObject({ status: 418 })
   })
 
   test('a backend with HTTPS, and no other authority', async () => {
@@ -198,7 +186,6 @@ describe.each(['lines', 'blocks'])('with the layout %s', (layout) => {
       body: planRequest(lab, { subdomain: 'tuned', port, health: '/', replaces: standing, options: options('other') }),
     })
     expect(refused.body).toMatchObject({ code: 'backend_unhealthy' })
-    await tuned(undefined)
     secure.closeAllConnections()
     secure.close()
   })
@@ -210,7 +197,6 @@ describe.each(['lines', 'blocks'])('with the layout %s', (layout) => {
     expect(await visit()).toMatchObject({ status: 200, text: 'first' })
     await first[Symbol.asyncDispose]()
     for (let count = 0; count < 5; count += 1) expect(await visit()).toMatchObject({ status: 200, text: 'second' })
-    await tuned(undefined)
     await second[Symbol.asyncDispose]()
   })
 
@@ -220,13 +206,12 @@ describe.each(['lines', 'blocks'])('with the layout %s', (layout) => {
     const { status, headers, text } = await visit()
     expect({ status, retryAfter: headers['retry-after'] }).toEqual({ status: 503, retryAfter: '120' })
     expect(text).toContain('Under maintenance')
-    await tuned(undefined)
-    expect(await visit()).toMatchObject({ status: 200 })
   })
 
   test('without options the host is written as every other one, and everything agrees', async () => {
     const { body } = await tuned(undefined)
     expect(body.request).not.toHaveProperty('options')
+    expect(await visit()).toMatchObject({ status: 200 })
     await until(
       'store, zone and edges agree',
       () =>
@@ -240,15 +225,15 @@ describe.each(['lines', 'blocks'])('with the layout %s', (layout) => {
 })
 
 /** As a person types it. */
-const command = async (...words: string[]) => {
-  const ended = await drawbridge(words, { environment: { DRAWBRIDGE_URL: lab.description.inside } })
+const typed = async (...words: string[]) => {
+  const ended = await command(words, { environment: { DRAWBRIDGE_URL: lab.description.inside } })
   expect(ended, words.join(' ')).toMatchObject({ code: 0 })
   return ended.stdout
 }
 
 describe('on the command line', () => {
   const up = (...flags: string[]) =>
-    command(
+    typed(
       'up',
       host(),
       '--server',
@@ -274,35 +259,35 @@ describe('on the command line', () => {
 
   test('maintenance is switched on and off, and keeps the other options', async () => {
     await up('--max-body', '1k')
-    await command('maintenance', host(), 'on', '--retry-after', '10m')
+    await typed('maintenance', host(), 'on', '--retry-after', '10m')
     const { status, headers } = await visit()
     expect({ status, retryAfter: headers['retry-after'] }).toEqual({ status: 503, retryAfter: '600' })
-    expect(await command('status', '--search', host())).toMatch(/RUNNING \(maintenance\)/)
+    expect(await typed('status', '--search', host())).toMatch(/RUNNING \(maintenance\)/)
     const row = async (from: 'internal' | 'public') =>
       (await lab.call({ path: `/api/health?host=${host()}`, from })).body
     expect((await row('internal')).maintenance).toBe(true)
     expect(await row('public')).not.toHaveProperty('maintenance')
-    await command('maintenance', host(), 'off')
-    expect(await command('status', '--search', host())).not.toContain('maintenance')
+    await typed('maintenance', host(), 'off')
+    expect(await typed('status', '--search', host())).not.toContain('maintenance')
     expect(await visit()).toMatchObject({ status: 200 })
     expect(await visit({ bodyLength: 2_000 })).toMatchObject({ status: 413 })
-    expect(await command('maintenance', host(), 'off')).toContain('is not under maintenance')
+    expect(await typed('maintenance', host(), 'off')).toContain('is not under maintenance')
   })
 
   test('an unknown host gets the nearest name', async () => {
     const environment = { DRAWBRIDGE_URL: lab.description.inside }
     for (const about of ['status', 'show']) {
-      const { code, stderr } = await drawbridge([about, `x${host()}`], { environment })
+      const { code, stderr } = await command([about, `x${host()}`], { environment })
       expect([code, stderr.replaceAll(/\s+/g, ' ')]).toEqual([3, expect.stringContaining(`Did you mean ${host()}?`)])
     }
-    const far = await drawbridge(['status', 'nothing-like-it.lab.test'], { environment })
+    const far = await command(['status', 'nothing-like-it.lab.test'], { environment })
     expect([far.code, far.stderr]).toEqual([3, expect.not.stringContaining('Did you mean')])
   })
 
   test('maintenance of a host of another owner needs a word', async () => {
     await up('--owner', 'ann')
     const environment = { DRAWBRIDGE_URL: lab.description.inside }
-    const refused = await drawbridge(['maintenance', host(), 'on', '--owner', 'ben'], { environment })
+    const refused = await command(['maintenance', host(), 'on', '--owner', 'ben'], { environment })
     expect(refused.code).not.toBe(0)
     expect(refused.stderr).toContain('--other-owner')
     expect(await visit()).toMatchObject({ status: 200 })

@@ -4,18 +4,18 @@ import { visit } from '../../support/edge/visitor.ts'
 import { untilInStep } from '../../support/lab/edge-step.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, expected, run } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
+import { command } from '../../support/programs/command.ts'
 import { until } from '../../support/until.ts'
 
 /** What somebody edits on the Secondary is shown as drift, as on the Primary, and overwritten only by a repair that may. */
-const HOST = 'edited.lab.test'
+const HOST = 'edited-there.lab.test'
 let lab: TestLab
 let planId: string
 beforeAll(async () => {
-  lab = await startTestLab({ service: false })
-  await lab.restartService((config) => ({ ...config, monitor: { everySeconds: 1 } }))
-  planId = (await applied(lab, { subdomain: 'edited' })).planId
+  lab = await borrowLab()
+  planId = (await applied(lab, { subdomain: 'edited-there' })).planId
   await untilInStep(lab)
 })
 afterAll(() => lab?.stop())
@@ -43,7 +43,7 @@ test('a hand edit on the Secondary is drift of the host, shown everywhere, and a
   expect(await drift()).toEqual([
     expect.objectContaining({ part: 'entry', field: `entries/${HOST}`, server: '73', overwrite: true }),
   ])
-  const shown = await drawbridge(['diff', HOST, '--url', lab.description.inside])
+  const shown = await command(['diff', HOST, '--url', lab.description.inside])
   expect([shown.code, shown.stdout]).toEqual([1, expect.stringContaining(`entries/${HOST} on edge 73`)])
   await until('the status says so', async () => (await rowOf()).secondary === 'differs', 60_000)
   expect((await rowOf()).badge).toBe('RUNNING')

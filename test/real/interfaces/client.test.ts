@@ -10,7 +10,8 @@ import {
   Unreachable,
 } from '../../../src/client/index.ts'
 import { planRequest } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 
 let lab: TestLab
 let inside: DrawbridgeClient
@@ -18,7 +19,7 @@ let outside: DrawbridgeClient
 /** Everything that went over the wire from this client, credentials and all. */
 const sent: { path: string; headers: Headers }[] = []
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
   const recording: typeof fetch = (input, init) => {
     const request = new Request(input, init)
     sent.push({ path: new URL(request.url).pathname, headers: request.headers })
@@ -29,7 +30,6 @@ beforeAll(async () => {
 })
 afterAll(() => lab?.stop())
 
-const WANTED_EVENTS = { after: '0', host: 'lasting.lab.test', type: 'exposure.applied,exposure.removed' }
 const wanted = (subdomain: string) => planRequest(lab, { subdomain }) as Parameters<DrawbridgeClient['plan']>[0]
 
 test('the whole life of an exposure, its steps told on the way and its right never shown', async () => {
@@ -57,23 +57,6 @@ test('the whole life of an exposure, its steps told on the way and its right nev
   const capabilities = sent.flatMap(({ headers }) => headers.get('x-deploy-capability') ?? [])
   for (const capability of capabilities)
     expect(JSON.stringify([plan, applied, removed, steps, back, lines])).not.toContain(capability)
-})
-
-test('events go on where they were after the service has died', async () => {
-  const end = new AbortController()
-  const seen: string[] = []
-  const following = (async () => {
-    for await (const { type, data } of inside.events(WANTED_EVENTS, { signal: end.signal })) {
-      seen.push(`${type} ${data.host}`)
-      if (type === 'exposure.removed') end.abort()
-    }
-  })()
-  const { planId } = await inside.plan(wanted('lasting'))
-  await inside.applyPlan(planId)
-  await lab.killService()
-  await inside.removePlan(planId)
-  await following
-  expect(seen).toEqual(['exposure.applied lasting.lab.test', 'exposure.removed lasting.lab.test'])
 })
 
 test('a refusal has its code, its advice and its checks', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
@@ -13,6 +13,7 @@ import { tour } from '../../../lab/tour.ts'
 import { get } from '../../../lab/web-question.ts'
 import { call } from '../../support/http/call.ts'
 import { freePlace, startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
@@ -28,13 +29,14 @@ const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 describe('a running lab', () => {
   let lab: TestLab
   beforeAll(async () => {
-    lab = await startTestLab()
+    lab = await borrowLab()
   })
   afterAll(() => lab?.stop())
 
   test('lab.json tells a script everything', () => {
     const told = readJson(join(lab.state, 'lab.json'))
-    expect(told).toEqual(lab.description)
+    // Who borrows the lab has callers of its own.
+    expect({ ...told, callers: {} }).toEqual({ ...lab.description, callers: {} })
     expect(Object.keys(told).sort()).toEqual(
       'acme adminTokenFile api backends callers dns edges inside log outside pids zone'.split(' '),
     )
@@ -65,6 +67,7 @@ describe('a running lab', () => {
     await until('the secondary has the record', () => addressOf(`news.${zone}`, dns.secondary.port) === '127.0.0.9')
     expect(addressOf(`ns1.${zone}`, dns.secondary.port)).toBe(lab.description.edges.primary.address)
     expect(addressOf(`ns2.${zone}`, dns.secondary.port)).toBe(lab.description.edges.secondary.address)
+    updateZone(lab, `delete news.${zone}`)
   })
 
   test.each(['primary', 'secondary'] as const)('the %s edge refuses names that nobody serves', async (name) => {
@@ -76,8 +79,9 @@ describe('a running lab', () => {
   test("a file beside the edge's own is served after a reload", async () => {
     const { address, http, folder, hosts, pidFile } = lab.description.edges.primary
     expect(readdirSync(hosts)).toEqual([])
+    const own = join(folder, 'x.lab.test.conf')
     writeFileSync(
-      join(folder, 'x.lab.test.conf'),
+      own,
       `server { listen ${address}:${http}; server_name x.lab.test; location / { return 200 "here"; } }\n`,
     )
     process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGHUP')
@@ -87,6 +91,8 @@ describe('a running lab', () => {
       'x is served',
       async () => (await call(origin, { path: '/', from: '127.0.0.1', headers })).text === 'here',
     )
+    rmSync(own)
+    process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGHUP')
   })
 
   test('the certificate authority answers and its root is known', async () => {
@@ -140,35 +146,18 @@ describe('a running lab', () => {
     expect(printed).not.toContain('cap_')
   })
 
-  test('a service that dies is started again on the same state', async () => {
-    const request = { zone: 'lab.test', subdomain: 'stays', server: '25', port: 3000, health: '/healthz', tls: false }
-    const plan = await lab.call({ path: '/api/deploy/plan', body: request })
-    const before = lab.description.pids.service
-    await lab.killService('SIGKILL')
-    const after = readJson(join(lab.state, 'lab.json')).pids.service
-    expect(after).not.toBe(before)
-    expect(isAlive(after)).toBe(true)
-    expect(await lab.call({ path: `/api/deploy/plans/${plan.body.planId}` })).toMatchObject({ status: 200 })
-  })
-
-  test('the service can be started on another configuration', async () => {
-    await lab.restartService((config) => ({ ...config, flow: 'legacy' }))
-    expect((await lab.call({ path: '/api/policy' })).body.flow).toBe('legacy')
-    await lab.restartService()
-    expect((await lab.call({ path: '/api/policy' })).body.flow).toBe('capability')
-  })
-
   test('a second lab on the same state is refused by name', async () => {
     const second = startLab({ state: lab.state, place: await freePlace(), service: false })
     await expect(second).rejects.toThrow(`A lab already runs on ${lab.state} (pid ${process.pid})`)
-    expect(readJson(join(lab.state, 'lab.json'))).toEqual(lab.description)
+    expect(readJson(join(lab.state, 'lab.json')).pids).toEqual(lab.description.pids)
   })
 })
 
 describe('the end of a lab', () => {
-  test('leaves no process and no port, and a new start finds everything again', async () => {
+  test('leaves no process and no port; a new start is refused beside processes of before, finds everything again, and gives up a service that keeps dying', async () => {
     using folder = tempFolder()
-    const options = { state: join(folder.path, 'lab'), place: await freePlace() }
+    const lost = Promise.withResolvers<Error>()
+    const options = { state: join(folder.path, 'lab'), place: await freePlace(), onServiceLost: lost.resolve }
     const first = await startLab(options)
     updateZone(first, 'add kept.lab.test 60 A 127.0.0.9')
     const { lab: own, ...pids } = first.description.pids
@@ -180,12 +169,27 @@ describe('the end of a lab', () => {
     }
     expect(readJson(join(options.state, 'lab.json')).pids).toEqual({})
 
+    const sleeper = spawn('sleep', ['60'])
+    onTestFinished(() => void sleeper.kill())
+    const ticks = readFileSync(`/proc/${sleeper.pid}/stat`, 'utf8').split(' ')[21]
+    const record = (startedAt: string | undefined) =>
+      writeFileSync(
+        join(options.state, 'processes.json'),
+        JSON.stringify([{ name: 'service', pid: sleeper.pid, startedAt }]),
+      )
+    record(ticks)
+    await expect(startLab(options)).rejects.toThrow(`left processes running: service (pid ${sleeper.pid})`)
+    // Another process has the id now.
+    record('1')
     const secrets = readFileSync(first.description.adminTokenFile, 'utf8')
     const second = await startLab(options)
     try {
       expect(addressOf('kept.lab.test', options.place.dnsPorts.primary)).toBe('127.0.0.9')
       expect(readFileSync(second.description.adminTokenFile, 'utf8')).toBe(secrets)
       expect(readFileSync(second.description.acme.ca, 'utf8').match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
+      writeFileSync(join(options.state, 'drawbridge.yaml'), 'nonsense: true\n')
+      await expect(second.killService()).rejects.toThrow(/^The service died 6 times in 30 s .*nonsense/)
+      expect(await lost.promise).toBeInstanceOf(Error)
     } finally {
       await second.stop()
     }
@@ -229,26 +233,6 @@ describe('a start that fails names the reason', () => {
     )
   })
 
-  test('processes of an earlier lab, unless other processes have their ids now', async () => {
-    using folder = tempFolder()
-    const options = { state: join(folder.path, 'lab'), place: await freePlace(), service: false }
-    const first = await startLab(options)
-    await first.stop()
-    const sleeper = spawn('sleep', ['60'])
-    onTestFinished(() => void sleeper.kill())
-    const ticks = readFileSync(`/proc/${sleeper.pid}/stat`, 'utf8').split(' ')[21]
-    const record = (startedAt: string | undefined) =>
-      writeFileSync(
-        join(options.state, 'processes.json'),
-        JSON.stringify([{ name: 'service', pid: sleeper.pid, startedAt }]),
-      )
-    record(ticks)
-    await expect(startLab(options)).rejects.toThrow(`left processes running: service (pid ${sleeper.pid})`)
-    record('1')
-    const second = await startLab(options)
-    await second.stop()
-  })
-
   test('a service that cannot start, with its last output, and no process is left', async () => {
     const configure = () => ({ nonsense: true })
     const started: string[] = []
@@ -256,15 +240,6 @@ describe('a start that fails names the reason', () => {
       /^The service did not start. .*nonsense/,
     )
     expect(started.length).toBeGreaterThan(0)
-  })
-
-  test('a service that keeps dying is given up', async () => {
-    const lost = Promise.withResolvers<Error>()
-    const lab = await startTestLab({ onServiceLost: lost.resolve })
-    writeFileSync(join(lab.state, 'drawbridge.yaml'), 'nonsense: true\n')
-    await expect(lab.killService()).rejects.toThrow(/^The service died 6 times in 30 s .*nonsense/)
-    expect(await lost.promise).toBeInstanceOf(Error)
-    await lab.stop()
   })
 })
 

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { launcher } from '../../../lab/checkout.ts'
-import { type Agent, errorOf, startAgent, structured } from '../../support/http/agent.ts'
+import { type Agent, errorOf, startAgentHere, structured } from '../../support/http/agent.ts'
 import { applied, granted, planned, planRequest, run, runWith } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { startSwitchedBackend } from '../../support/lab/switched-backend.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { command } from '../../support/programs/command.ts'
 import { onTerminal } from '../../support/programs/pseudo-terminal.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -16,8 +17,8 @@ vi.setConfig({ testTimeout: 60_000 })
 let lab: TestLab
 let agent: Agent
 beforeAll(async () => {
-  lab = await startTestLab()
-  agent = await startAgent(lab.description.inside, '--owner', 'bob')
+  lab = await borrowLab()
+  agent = await startAgentHere(lab.description.inside, { owner: 'bob' })
 }, 60_000)
 afterAll(async () => {
   await agent?.close()
@@ -25,8 +26,8 @@ afterAll(async () => {
 })
 
 const LABELS = { owner: 'Alice Müller', note: 'Demo for Monday (sales)' }
-const command = (args: readonly string[], owner?: string) =>
-  drawbridge([...args, '--url', lab.description.inside], { environment: { DRAWBRIDGE_OWNER: owner ?? '' } })
+const said = (args: readonly string[], owner?: string) =>
+  command([...args, '--url', lab.description.inside], { environment: { DRAWBRIDGE_OWNER: owner ?? '' } })
 const outside = (path: string, body?: object) => lab.call({ from: 'public', path, ...(body && { body }) })
 
 test('are kept and told inside by plan, list, status, audit and events, and outside only to who sent them', async () => {
@@ -37,7 +38,8 @@ test('are kept and told inside by plan, list, status, audit and events, and outs
   expect(plans[0].request).toMatchObject(LABELS)
   expect((await lab.call({ path: '/api/health?host=labelled.lab.test' })).body).toMatchObject(LABELS)
   const { lines } = (await lab.call({ path: '/api/audit' })).body
-  const facts = (action: string) => lines.find((line: { action: string }) => line.action === action)?.facts
+  const facts = (action: string) =>
+    lines.find((line: { action: string; planId: string }) => line.action === action && line.planId === planId)?.facts
   expect(facts('plan')).toMatchObject(LABELS)
   expect(facts('apply')).toMatchObject(LABELS)
   expect((await outside(`/api/deploy/plans/${planId}`)).body.request).not.toHaveProperty('owner')
@@ -92,35 +94,35 @@ test('a busy host tells whose run it is and when to try again', async () => {
 test('the command line asks before the host of another owner is changed or removed', async () => {
   const host = 'hers.lab.test'
   const up = ['up', host, '--server', '25', '--port', '3000', '--no-tls', '--yes']
-  expect(await command([...up, '--note', 'A trial'], 'alice')).toMatchObject({ code: 0 })
-  expect((await command(['health', host])).stdout).toMatch(/owner +alice\nnote +A trial/)
+  expect(await said([...up, '--note', 'A trial'], 'alice')).toMatchObject({ code: 0 })
+  expect((await said(['health', host])).stdout).toMatch(/owner +alice\nnote +A trial/)
   const change = [...up, '--health', '/?2']
   for (const args of [['remove', host, '--yes'], change, ['renew', host], ['repair', host]]) {
-    const refused = await command(args, 'bob')
+    const refused = await said(args, 'bob')
     expect(refused, args.join(' ')).toMatchObject({ code: 2 })
     expect(refused.stderr).toContain(`${host} belongs to alice. You are bob. Pass --other-owner to`)
   }
-  expect((await command(['remove', host, '--yes'])).stderr).toContain('Nobody said who you are')
+  expect((await said(['remove', host, '--yes'])).stderr).toContain('Nobody said who you are')
   const line = `DRAWBRIDGE_OWNER=bob ${launcher()} remove ${host} --yes --url ${lab.description.inside}; echo "code $?"`
   const declined = await onTerminal(line, { input: 'n\n' })
   expect(declined).toContain(`${host} belongs to alice. You are bob.`)
   expect(declined).toMatch(/Remove hers\.lab\.test\? \[y\/N\][\s\S]*Nothing was changed\.[\s\S]*code 8/)
-  expect(await command([...change, '--other-owner'], 'bob')).toMatchObject({ code: 0 })
-  expect((await command(['health', host])).stdout).toMatch(/owner +alice/)
-  expect(await command(['remove', host, '--yes'], 'ALICE')).toMatchObject({ code: 0 })
+  expect(await said([...change, '--other-owner'], 'bob')).toMatchObject({ code: 0 })
+  expect((await said(['health', host])).stdout).toMatch(/owner +alice/)
+  expect(await said(['remove', host, '--yes'], 'ALICE')).toMatchObject({ code: 0 })
 })
 
 test('a file of exposures has them, and asks about those of others', async () => {
   await applied(lab, { subdomain: 'filed', ...LABELS })
   const file = join(lab.state, 'exposures.yaml')
-  writeFileSync(file, (await command(['export'])).stdout)
+  writeFileSync(file, (await said(['export'])).stdout)
   const listed = parse(readFileSync(file, 'utf8')).exposures as { host: string }[]
   expect(listed.find(({ host }) => host === 'filed.lab.test')).toMatchObject(LABELS)
-  expect(await command(['diff', '-f', file])).toMatchObject({ code: 0 })
+  expect(await said(['diff', '-f', file])).toMatchObject({ code: 0 })
   writeFileSync(file, readFileSync(file, 'utf8').replace('Demo for Monday (sales)', 'Moved to Tuesday'))
-  const refused = await command(['apply', '-f', file, '--yes'], 'bob')
+  const refused = await said(['apply', '-f', file, '--yes'], 'bob')
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to Alice Müller. You are bob.') })
-  expect(await command(['apply', '-f', file, '--yes'], 'alice müller')).toMatchObject({ code: 0 })
+  expect(await said(['apply', '-f', file, '--yes'], 'alice müller')).toMatchObject({ code: 0 })
   const { body } = await lab.call({ path: '/api/health?host=filed.lab.test' })
   expect(body).toMatchObject({ ...LABELS, note: 'Moved to Tuesday' })
 })

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -11,7 +12,7 @@ vi.setConfig({ testTimeout: 120_000 })
 /** The command blocks of README.md, as they stand there, on a lab with other addresses. */
 let lab: TestLab
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
 }, 60_000)
 afterAll(() => lab?.stop())
 

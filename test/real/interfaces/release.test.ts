@@ -2,20 +2,27 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { visit } from '../../support/edge/visitor.ts'
 import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
-import { applied, expected, planOf } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { applied, expected, planOf, run } from '../../support/lab/exposure.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { forgetReleased } from '../../support/lab/released.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
+import { command } from '../../support/programs/command.ts'
 
 /** A host is given back as a file of its own, while visitors ask for it all the time. */
 let lab: TestLab
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
 })
-afterAll(() => lab?.stop())
+afterAll(async () => {
+  if (lab) forgetReleased(lab, released)
+  await lab?.stop()
+})
+
+const released: string[] = []
 
 const primary = () => lab.description.edges.primary
-const command = (...args: string[]) => drawbridge([...args, '--url', lab.description.inside])
+const said = (...args: string[]) => command([...args, '--url', lab.description.inside])
 
 /** What nginx answers to a table of questions, without what differs from moment to moment. */
 const answers = (host: string) =>
@@ -28,9 +35,10 @@ const answers = (host: string) =>
 
 test.each([{ tls: false }, { tls: true }])('release drops no request and changes no answer (%o)', async ({ tls }) => {
   const { planId, host } = await applied(lab, { subdomain: `given-back-${tls}`, tls })
+  released.push(host)
   const before = await answers(host)
-  const load = startLoad(primary(), host, '/healthz', { tls, perSecond: 200 })
-  const { code, stdout, stderr } = await command('release', host, '--yes', '--json')
+  const load = startLoad(primary(), host, '/healthz', { tls, perSecond: 100 })
+  const { code, stdout, stderr } = await said('release', host, '--yes', '--json')
   const { served, failures } = await load.stop()
   expect(stderr).toBe('')
   expect(code).toBe(0)
@@ -46,18 +54,19 @@ test.each([{ tls: false }, { tls: true }])('release drops no request and changes
 })
 
 test('release refuses a host that differs from its plan, and changes nothing', async () => {
-  const { planId, host } = await applied(lab, { subdomain: 'edited', tls: false })
+  const { planId, host } = await applied(lab, { subdomain: 'not-given-back', tls: false })
   appendFileSync(entryFile(primary(), host), '# edited\n')
-  const { code, stderr } = await command('release', host, '--yes')
+  const { code, stderr } = await said('release', host, '--yes')
   expect(code).not.toBe(0)
   expect(stderr).toContain(`drawbridge repair ${host}`)
   expect((await planOf(lab, planId)).state).toBe('applied')
   expect(hasEntry(primary(), host)).toBe(true)
+  expected(await run(lab, planId, 'repair', {}, { overwrite: true }), 200)
 })
 
 test("release does not give away somebody else's host without its name", async () => {
   const { planId, host } = await applied(lab, { subdomain: 'of-others', tls: false, owner: 'team-a' })
-  const { code } = await command('release', host, '--yes', '--owner', 'team-b')
+  const { code } = await said('release', host, '--yes', '--owner', 'team-b')
   expect(code).not.toBe(0)
   expect((await planOf(lab, planId)).state).toBe('applied')
 })

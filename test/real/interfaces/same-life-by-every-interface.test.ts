@@ -1,23 +1,25 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 import type { AuditPage } from '../../../src/client/bodies.ts'
-import { errorOf, startAgent, structured } from '../../support/http/agent.ts'
+import { errorOf, startAgent, startAgentHere, structured } from '../../support/http/agent.ts'
 import { startRecordingProxy } from '../../support/http/recording-proxy.ts'
 import { invariants } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
+import { command } from '../../support/programs/command.ts'
 import { watchProcesses } from '../../support/programs/process-list.ts'
 import { onTerminal } from '../../support/programs/pseudo-terminal.ts'
 
 let lab: TestLab
 
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
 })
 
 afterAll(() => lab?.stop())
@@ -72,27 +74,27 @@ const byCommands: Way = {
   async live(subdomain) {
     const { inside, outside, zone } = lab.description
     const host = `${subdomain}.${zone}`
-    const command = async (url: string, ...args: string[]) => {
-      const { code, stdout } = await drawbridge([...args, '--url', url, '--json'])
+    const at = async (url: string, ...args: string[]) => {
+      const { code, stdout } = await command([...args, '--url', url, '--json'])
       return { code, body: JSON.parse(stdout) }
     }
     const backend = (server: string) => ['plan', host, '--server', server, '--port', '3000']
-    expect(await command(inside, ...backend('253'))).toMatchObject({ code: 4, body: { code: 'backend_unhealthy' } })
-    const { planId } = (await command(inside, ...backend('25'))).body
-    expect(await command(outside, 'apply', planId)).toMatchObject({
+    expect(await at(inside, ...backend('253'))).toMatchObject({ code: 4, body: { code: 'backend_unhealthy' } })
+    const { planId } = (await at(inside, ...backend('25'))).body
+    expect(await at(outside, 'apply', planId)).toMatchObject({
       code: 3,
       body: { code: 'internal_network_required' },
     })
-    expect(await command(inside, 'apply', planId)).toMatchObject({ code: 0, body: { state: 'applied' } })
-    expect(await command(inside, 'apply', planId)).toMatchObject({ code: 3, body: { code: 'plan_already_applied' } })
-    expect(await command(inside, 'remove', host, '--yes')).toMatchObject({ code: 0, body: { state: 'removed' } })
+    expect(await at(inside, 'apply', planId)).toMatchObject({ code: 0, body: { state: 'applied' } })
+    expect(await at(inside, 'apply', planId)).toMatchObject({ code: 3, body: { code: 'plan_already_applied' } })
+    expect(await at(inside, 'remove', host, '--yes')).toMatchObject({ code: 0, body: { state: 'removed' } })
   },
 }
 
 const byAgent: Way = {
   async live(subdomain) {
-    const inside = await startAgent(lab.description.inside)
-    const outside = await startAgent(lab.description.outside)
+    const inside = await startAgentHere(lab.description.inside)
+    const outside = await startAgentHere(lab.description.outside)
     try {
       expect(errorOf(await inside.use('plan_exposure', request(subdomain, '253')))).toMatchObject({
         code: 'backend_unhealthy',
@@ -122,8 +124,9 @@ async function auditOf(subdomain: string, work: () => Promise<void>): Promise<un
   await work()
   const { lines } = await page(head)
   const plans = new Map<string, string>()
-  return lines.map(({ seq: _seq, at: _at, previous: _previous, hash: _hash, planId, host, ...line }) => ({
+  return lines.map(({ seq: _seq, at: _at, previous: _previous, hash: _hash, actor, planId, host, ...line }) => ({
     ...line,
+    isByAddress: isIP(actor) !== 0,
     ...(planId !== undefined && { plan: plans.get(planId) ?? named(plans, planId) }),
     ...(host !== undefined && { host: host.replace(subdomain, 'NAME') }),
   }))

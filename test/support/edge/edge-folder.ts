@@ -123,6 +123,7 @@ export function listing(folder: string, path = ''): string[] {
       const stat = lstatSync(join(folder, below))
       const mode = (stat.mode & 0o7777).toString(8)
       if (stat.isDirectory()) return [`${below}/ ${mode}`, ...listing(folder, below)]
+      if (stat.isSocket()) return [`${below} ${mode} socket`]
       if (stat.isSymbolicLink()) return [`${below} -> ${readlinkSync(join(folder, below))}`]
       return [
         `${below} ${mode} ${createHash('sha256')

@@ -1,21 +1,42 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { CallToolResult, Progress } from '@modelcontextprotocol/sdk/types.js'
 import { expect } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
+import { createClient } from '../../../src/client/index.ts'
+import { mcpServer } from '../../../src/mcp/server.ts'
+import { VERSION } from '../../../src/runtime/version.ts'
 
 /**
  * The SDK's own client on the built program, with a transcript of all messages. It lists the tools first, because only then
  * does the client validate every answer against the outputSchema of its tool.
  */
 export async function startAgent(url: string, ...options: string[]) {
-  const transcript: string[] = []
   const transport = new StdioClientTransport({
     command: launcher(),
     args: ['mcp', '--url', url, ...options],
     stderr: 'pipe',
   })
+  const transcript: string[] = []
   transport.stderr?.on('data', (chunk: Buffer) => transcript.push(chunk.toString()))
+  return connected(transport, transcript)
+}
+
+/** The same without a process of its own. */
+export async function startAgentHere(url: string, { readOnly = false, owner }: AgentHere = {}) {
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  await mcpServer(createClient(url), { version: VERSION, readOnly, owner }).connect(far)
+  return connected(near, [])
+}
+
+interface AgentHere {
+  readonly readOnly?: boolean
+  readonly owner?: string
+}
+
+async function connected(transport: Transport, transcript: string[]) {
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(transport)
   const { onmessage, send } = transport

@@ -32,6 +32,8 @@ export interface Judged {
   readonly stateFolders: readonly string[]
   readonly logs: readonly string[]
   readonly secretFiles: readonly string[]
+  /** When this use of a shared lab began: the plans of earlier users are over, and were judged by them. */
+  readonly since?: number | undefined
   /** The command that runs a program on the machine of an edge. */
   readonly onMachineOf?: (server: string) => readonly string[]
 }
@@ -45,6 +47,7 @@ function labJudged(lab: TestLab): Judged {
     stateFolders: [service],
     logs: [log],
     secretFiles: [tsigSecret, adminToken],
+    since: lab.borrowedAt,
   }
 }
 
@@ -78,8 +81,9 @@ function violations(judged: Judged, allowances: Allowances): Promise<string[]> {
   const { primary, secondary } = judged.description.edges
   const edges = allowances.withoutSecondary ? [primary] : [primary, secondary]
   return judged.withStore(async (store) => {
+    const { since = 0 } = judged
     const books: Books = {
-      plans: await store.listPlans({ limit: 100_000 }),
+      plans: (await store.listPlans({ limit: 100_000 })).filter(({ createdAt }) => createdAt >= since),
       exposures: await Array.fromAsync(eachExposure(store)),
       zone: await zoneRecords(judged),
     }

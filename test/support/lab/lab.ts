@@ -12,6 +12,8 @@ export interface TestLab extends Omit<Lab, 'stop'> {
   call(request: Omit<Call, 'from'> & { from?: 'internal' | 'public' | string }): Promise<Answer>
   /** Stops the lab and removes its state. */
   stop(): Promise<void>
+  /** When a shared lab was borrowed. */
+  readonly borrowedAt?: number
 }
 
 /** A whole lab for one test file: real BIND, nginx, Pebble and backends, with the built service unless `service` is false. */

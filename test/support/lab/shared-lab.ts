@@ -56,6 +56,7 @@ export async function borrowLab(kind: Kind = 'local'): Promise<TestLab> {
     },
     call: ({ from = 'internal', ...request }) => call(api, { ...request, from: addresses[from] ?? from }),
     stop: () => handBack(kind, shared, borrowed, lent),
+    borrowedAt: Date.now(),
   }
   return borrowed
 }

@@ -3,17 +3,18 @@ import { launcher } from '../../../lab/checkout.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { zoneRecords } from '../../support/dns/zone-transfer.ts'
 import { visit } from '../../support/edge/visitor.ts'
-import { errorOf, startAgent, structured } from '../../support/http/agent.ts'
+import { errorOf, startAgentHere, structured } from '../../support/http/agent.ts'
 import { invariants, planOf } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
+import { command } from '../../support/programs/command.ts'
 import { onTerminal } from '../../support/programs/pseudo-terminal.ts'
 
 /** A change of an applied exposure through the built command and through the tools for agents. */
 let lab: TestLab
 let other: WebBackend
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
   other = await startWebBackend(lab, (_request, response) => response.end('the other'))
 })
 afterEach(() => invariants(lab))
@@ -22,7 +23,7 @@ afterAll(async () => {
   await lab?.stop()
 })
 
-const command = (url: string, ...args: string[]) => drawbridge([...args, '--url', url])
+const at = (url: string, ...args: string[]) => command([...args, '--url', url])
 const upArgs = (subdomain: string, port: number) => [
   ...['up', `${subdomain}.${lab.description.zone}`, '--server', '25', '--port', String(port), '--no-tls'],
 ]
@@ -36,14 +37,14 @@ const plansOf = async (host: string): Promise<{ planId: string; state: string }[
 test('up a second time with another port shows before and after, asks, and changes the exposure', async () => {
   const { inside, outside, zone } = lab.description
   const host = `twice.${zone}`
-  const first = await command(inside, ...upArgs('twice', 3000), '--yes')
+  const first = await at(inside, ...upArgs('twice', 3000), '--yes')
   expect(first).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('Steps: check → backup → proxy → dns → verify'),
   })
   const records = await zoneRecords(lab)
 
-  const silent = await command(inside, ...upArgs('twice', other.port))
+  const silent = await at(inside, ...upArgs('twice', other.port))
   expect(silent).toMatchObject({
     code: 2,
     stdout: expect.stringContaining(`port        3000 → ${other.port}`),
@@ -54,9 +55,9 @@ test('up a second time with another port shows before and after, asks, and chang
   expect(declined).toContain(`Change ${host}? [y/N]`)
   expect(declined).toContain('code 8')
   expect(await served('twice')).not.toBe('the other')
-  expect(await command(outside, ...upArgs('twice', other.port), '--yes', '--json')).toMatchObject({ code: 3 })
+  expect(await at(outside, ...upArgs('twice', other.port), '--yes', '--json')).toMatchObject({ code: 3 })
 
-  const second = await command(inside, ...upArgs('twice', other.port), '--yes')
+  const second = await at(inside, ...upArgs('twice', other.port), '--yes')
   expect(second).toMatchObject({ code: 0, stderr: '' })
   expect(second.stdout).toMatch(/Replaces plan_\w{26}\n {2}server {6}25 \(unchanged\)/)
   expect(second.stdout).toContain('expires     never (unchanged)')
@@ -65,29 +66,29 @@ test('up a second time with another port shows before and after, asks, and chang
   expect(await zoneRecords(lab)).toEqual(records)
   const states = (await plansOf(host)).map(({ state }) => state)
   expect(states.toSorted()).toEqual(['applied', 'planned', 'planned', 'replaced'])
-  expect((await command(inside, 'plans')).stdout).toMatch(new RegExp(`${host} +replaced`))
+  expect((await at(inside, 'plans')).stdout).toMatch(new RegExp(`${host} +replaced`))
 
-  const third = await command(inside, ...upArgs('twice', other.port))
+  const third = await at(inside, ...upArgs('twice', other.port))
   expect(third).toMatchObject({ code: 0, stdout: `Nothing to change: ${host} is already exposed with these values.\n` })
-  expect(await command(inside, 'down', host, '--yes')).toMatchObject({ code: 0 })
+  expect(await at(inside, 'down', host, '--yes')).toMatchObject({ code: 0 })
 }, 120_000)
 
 test('plan --replaces, and an expiry that the change takes away', async () => {
   const { inside } = lab.description
-  await command(inside, ...upArgs('planned', 3000), '--expires-in', '2h', '--yes')
+  await at(inside, ...upArgs('planned', 3000), '--expires-in', '2h', '--yes')
   const host = `planned.${lab.description.zone}`
   const [former] = await plansOf(host)
   const [, ...args] = upArgs('planned', other.port)
-  const { code, stdout } = await command(inside, 'plan', ...args, '--replaces', former?.planId ?? '')
+  const { code, stdout } = await at(inside, 'plan', ...args, '--replaces', former?.planId ?? '')
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/expires .* UTC \(in 2h\) → never/) })
   const next = stdout.match(/drawbridge (apply) (plan_\w+)/)?.slice(1) ?? []
-  expect(await command(inside, ...next)).toMatchObject({ code: 0 })
+  expect(await at(inside, ...next)).toMatchObject({ code: 0 })
   expect((await planOf(lab, former?.planId ?? '')).state).toBe('replaced')
-  expect(await command(inside, 'down', host, '--yes')).toMatchObject({ code: 0 })
+  expect(await at(inside, 'down', host, '--yes')).toMatchObject({ code: 0 })
 }, 60_000)
 
 test('an agent is told how to change an exposure, and does so', async () => {
-  const { use, close } = await startAgent(lab.description.inside)
+  const { use, close } = await startAgentHere(lab.description.inside)
   try {
     const { zone } = lab.description
     const request = { zone, subdomain: 'agent', server: '25', port: 3000, health: '/healthz', tls: false }

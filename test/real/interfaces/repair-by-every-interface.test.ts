@@ -3,22 +3,29 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { visit } from '../../support/edge/visitor.ts'
-import { type Agent, errorOf, startAgent, structured } from '../../support/http/agent.ts'
+import { type Agent, errorOf, startAgentHere, structured } from '../../support/http/agent.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, expected, granted, planOf, run } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { forgetReleased } from '../../support/lab/released.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
+import { command } from '../../support/programs/command.ts'
 import { onTerminal } from '../../support/programs/pseudo-terminal.ts'
 import { until } from '../../support/until.ts'
 
 /** Somebody changes an exposure by hand; the API, the built command and the tools for agents repair or accept it. */
 let lab: TestLab
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
 })
-afterAll(() => lab?.stop())
+afterAll(async () => {
+  if (lab) forgetReleased(lab, released)
+  await lab?.stop()
+})
 
-const command = (...args: string[]) => drawbridge([...args, '--url', lab.description.inside])
+const released: string[] = []
+
+const said = (...args: string[]) => command([...args, '--url', lab.description.inside])
 const entryOf = (host: string) => entryFile(lab.description.edges.primary, host)
 const edit = (host: string) => appendFileSync(entryOf(host), '# edited\n')
 const isEdited = (host: string) => readFileSync(entryOf(host), 'utf8').includes('# edited')
@@ -35,6 +42,7 @@ async function expectWell(host: string): Promise<void> {
 
 /** The host answers as before, and Drawbridge no longer manages it. */
 async function expectReleased(host: string, planId: string): Promise<void> {
+  released.push(host)
   expect((await served(host)).status).toBe(200)
   expect((await planOf(lab, planId)).state).toBe('released')
   expect((await healthOf(host)).managed).toBe(false)
@@ -46,16 +54,16 @@ async function expectReleased(host: string, planId: string): Promise<void> {
 describe('by the command', () => {
   test('an edited entry is shown, not overwritten without a word, and repaired with --overwrite', async () => {
     const { host } = await applied(lab, { subdomain: 'by-command' })
-    expect(await command('diff', host)).toMatchObject({ code: 0 })
+    expect(await said('diff', host)).toMatchObject({ code: 0 })
     edit(host)
-    const diff = await command('diff', host)
+    const diff = await said('diff', host)
     expect(diff).toMatchObject({
       code: 1,
       stdout: expect.stringContaining(`entry entries/${host} (changed outside`),
     })
     const advice = `Discard it with drawbridge repair ${host} --overwrite, or keep it with drawbridge accept ${host}.`
-    expect((await command('diagnose', host)).stdout).toContain(advice)
-    const refused = await command('repair', host)
+    expect((await said('diagnose', host)).stdout).toContain(advice)
+    const refused = await said('repair', host)
     expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('(changed_elsewhere)') })
     expect(isEdited(host)).toBe(true)
     const declined = await onTerminal(`${launcher()} repair ${host} --url ${lab.description.inside}; echo "code $?"`, {
@@ -64,7 +72,7 @@ describe('by the command', () => {
     expect(declined).toContain('Overwrite what was changed outside Drawbridge? [y/N]')
     expect(declined).toContain('code 8')
     expect(isEdited(host)).toBe(true)
-    const repaired = await command('repair', host, '--overwrite')
+    const repaired = await said('repair', host, '--overwrite')
     expect(repaired).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Repaired: http://') })
     expect(repaired.stdout).toMatch(/✔ back up .*\n.*✔ test and reload nginx/)
     expect(isEdited(host)).toBe(false)
@@ -74,15 +82,15 @@ describe('by the command', () => {
   test('what is gone is repaired without a question: an entry, a record, the owner mark', async () => {
     const { host, planId } = await applied(lab, { subdomain: 'gone' })
     rmSync(entryOf(host))
-    expect((await command('diagnose', host)).stdout).toContain(`drawbridge repair ${host}.`)
-    expect(await command('repair', planId)).toMatchObject({ code: 0 })
+    expect((await said('diagnose', host)).stdout).toContain(`drawbridge repair ${host}.`)
+    expect(await said('repair', planId)).toMatchObject({ code: 0 })
     await expectWell(host)
     updateZone(lab, `update delete ${host} A`, `update delete _drawbridge.${host} TXT`)
-    expect((await command('diff', host)).stdout).toMatch(
+    expect((await said('diff', host)).stdout).toMatch(
       /record .*\n.*\n +found +missing\n +mark .*\n.*\n +found +missing/,
     )
-    expect((await command('diagnose', host)).stdout).toMatch(/NO DNS[\s\S]*drawbridge repair/)
-    expect(await command('repair', host)).toMatchObject({ code: 0 })
+    expect((await said('diagnose', host)).stdout).toMatch(/NO DNS[\s\S]*drawbridge repair/)
+    expect(await said('repair', host)).toMatchObject({ code: 0 })
     await expectWell(host)
   }, 90_000)
 
@@ -94,29 +102,29 @@ describe('by the command', () => {
       acts: ['overwrite', 'accept'],
       advice: expect.stringContaining('POST /api/deploy/repair and overwrite: true'),
     })
-    expect(await command('repair', host)).toMatchObject({ code: 3 })
-    expect(await command('repair', host, '--overwrite', '--json')).toMatchObject({ code: 0 })
+    expect(await said('repair', host)).toMatchObject({ code: 3 })
+    expect(await said('repair', host, '--overwrite', '--json')).toMatchObject({ code: 0 })
     await expectWell(host)
   }, 90_000)
 
   test('an accepted host stays on the air and is no longer managed', async () => {
     const { host, planId } = await applied(lab, { subdomain: 'kept' })
     edit(host)
-    const silent = await command('accept', host)
+    const silent = await said('accept', host)
     expect(silent).toMatchObject({ code: 2, stderr: expect.stringContaining(`pass --yes to accept ${host}`) })
     expect(silent.stdout).toMatch(/stays on the air[\s\S]*nobody renews its certificate/)
-    const { code, stdout } = await command('accept', host, '--yes')
+    const { code, stdout } = await said('accept', host, '--yes')
     expect(code).toBe(0)
     expect(stdout).toContain(`Released: ${host} is no longer managed by Drawbridge.`)
     const [, file = ''] = /Its entry is now in (\S+)/.exec(stdout) ?? []
     expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`server_name ${host};[\\s\\S]*proxy_pass http://`))
     await expectReleased(host, planId)
-    expect((await command('plans')).stdout).toMatch(new RegExp(`${host} +released`))
-    expect(await command('repair', planId)).toMatchObject({
+    expect((await said('plans')).stdout).toMatch(new RegExp(`${host} +released`))
+    expect(await said('repair', planId)).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('plan_not_applied'),
     })
-    expect(await command('repair', host)).toMatchObject({
+    expect(await said('repair', host)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('was not exposed by Drawbridge'),
     })
@@ -126,7 +134,7 @@ describe('by the command', () => {
 describe('by an agent', () => {
   let agent: Agent
   beforeAll(async () => {
-    agent = await startAgent(lab.description.inside)
+    agent = await startAgentHere(lab.description.inside)
   })
   afterAll(() => agent?.close())
 
@@ -172,12 +180,13 @@ describe('over HTTP', () => {
   test.each(['repair', 'renew', 'accept'] as const)(
     '%s can be followed',
     async (action) => {
-      const { host, planId } = await applied(lab, { subdomain: `follow-${action}`, tls: true })
+      const { host, planId } = await applied(lab, { subdomain: `follow-${action}`, tls: action === 'renew' })
       const answer = await run(lab, planId, action, { prefer: 'respond-async' })
       expect([answer.status, answer.headers.location]).toEqual([202, `/api/deploy/plans/${planId}`])
       const last = async () => (await planOf(lab, planId)).lastRun
       await until('the run has ended', async () => (await last()).state !== 'running')
       expect(await last()).toMatchObject({ action, state: 'succeeded' })
+      if (action === 'accept') released.push(host)
       expect((await visit(lab.description.edges.primary, { host, path: '/healthz' })).status).toBeLessThan(400)
     },
     90_000,

@@ -3,25 +3,28 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../lab/free-port.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
-import { type Agent, errorOf, startAgent, structured } from '../../support/http/agent.ts'
+import { type Agent, errorOf, startAgentHere, structured } from '../../support/http/agent.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { startSwitchedBackend } from '../../support/lab/switched-backend.ts'
 
 /** Agents inside and outside that have listed their tools: the client throws at an answer that its outputSchema forbids. */
 let lab: TestLab
 let inside: Agent
 let outside: Agent
+let takeOwnHosts: (() => void) | undefined
 
 beforeAll(async () => {
-  lab = await startTestLab({ configure: (config) => ({ ...config, monitor: { everySeconds: 1 } }) })
-  inside = await startAgent(lab.description.inside)
-  outside = await startAgent(lab.description.outside)
+  lab = await borrowLab()
+  inside = await startAgentHere(lab.description.inside)
+  outside = await startAgentHere(lab.description.outside)
 })
 
 afterAll(async () => {
   await inside?.close()
   await outside?.close()
+  takeOwnHosts?.()
   await lab?.stop()
 })
 
@@ -56,7 +59,7 @@ async function lookedAt(subdomain: string): Promise<string[]> {
 }
 
 test('every tool is offered with an open outputSchema, a closed inputSchema and honest hints; read-only ones change nothing', async () => {
-  const reading = await startAgent(lab.description.inside, '--read-only')
+  const reading = await startAgentHere(lab.description.inside, { readOnly: true })
   await reading.close()
   const plans = ['wait_for_host', 'get_plan', 'list_plans', 'recent_events', 'compare_exposure']
   const looks = ['get_policy', 'list_hosts', 'check_host', 'diagnose_host', ...plans]
@@ -82,9 +85,12 @@ describe("the SDK's client accepts every answer by its schema", () => {
   test('in a whole life with HTTPS and an end: policy, plan, apply, check, list, diagnose, remove', async () => {
     expect(structured(await inside.use('get_policy')).caller).toMatchObject({ network: 'internal' })
     const plan = structured(
-      await inside.use('plan_exposure', request('life', { tls: true, expiresIn: 3600, options: { maxBody: '2m' } })),
+      await inside.use(
+        'plan_exposure',
+        request('agent-life', { tls: true, expiresIn: 3600, options: { maxBody: '2m' } }),
+      ),
     )
-    expect(plan).toMatchObject({ state: 'planned', host: hostOf('life') })
+    expect(plan).toMatchObject({ state: 'planned', host: hostOf('agent-life') })
     const { planId } = plan
     expect(structured(await inside.use('get_plan', { planId }))).toMatchObject({
       state: 'planned',
@@ -94,14 +100,14 @@ describe("the SDK's client accepts every answer by its schema", () => {
     const applying = await inside.use('apply_plan', { planId }, ({ message = '' }) => heard.push(message))
     expect(structured(applying)).toMatchObject({ state: 'applied', verification: { primary: { ok: true } } })
     expect(heard).toEqual(expect.arrayContaining(['check: started', 'dns: done', 'verify: done']))
-    const host = hostOf('life')
+    const host = hostOf('agent-life')
     expect(structured(await inside.use('wait_for_host', { host }))).toMatchObject({ reached: true, badge: 'RUNNING' })
     expect(structured(await inside.use('wait_for_host', { host, badge: 'DOWN', timeoutSeconds: 1 }))).toMatchObject({
       reached: false,
       badge: 'RUNNING',
     })
     expect(structured(await inside.use('get_plan', { host }))).toMatchObject({ planId, state: 'applied' })
-    expect(structured(await inside.use('list_plans')).plans).toMatchObject([{ planId }])
+    expect(structured(await inside.use('list_plans')).plans?.[0]).toMatchObject({ planId })
     expect(structured(await inside.use('extend_exposure', { host, expiresIn: 7200 }))).toMatchObject({ planId })
     expect(errorOf(await inside.use('extend_exposure', { planId, expiresIn: 300 }))).toMatchObject({
       code: 'lease_not_longer',
@@ -113,8 +119,8 @@ describe("the SDK's client accepts every answer by its schema", () => {
         expect.objectContaining({ type: 'exposure.extended' }),
       ]),
     )
-    expect(await lookedAt('life')).toEqual(['healthy'])
-    expect(structured(await inside.use('check_host', { host: hostOf('life') }))).toMatchObject({ planId })
+    expect(await lookedAt('agent-life')).toEqual(['healthy'])
+    expect(structured(await inside.use('check_host', { host: hostOf('agent-life') }))).toMatchObject({ planId })
     expect(structured(await inside.use('remove_exposure', { planId }))).toMatchObject({ state: 'removed' })
     expect(errorOf(await inside.use('remove_exposure', { planId }))).toMatchObject({ code: 'plan_not_applied' })
   }, 90_000)
@@ -135,7 +141,7 @@ describe("the SDK's client accepts every answer by its schema", () => {
       expect(errorOf(await outside.use(tool, args)), tool).toMatchObject({ code: 'internal_network_required' })
   })
 
-  test('of a host that is well, then drifts, then has no backend', async () => {
+  test('of a host that is well, then drifts, is repaired, then has no backend', async () => {
     await using backend = await startSwitchedBackend(lab, 'here\n')
     const { planId } = structured(await inside.use('plan_exposure', request('changing', { port: backend.port })))
     await inside.use('apply_plan', { planId })
@@ -143,6 +149,7 @@ describe("the SDK's client accepts every answer by its schema", () => {
     appendFileSync(entryFile(lab.description.edges.primary, hostOf('changing')), '# edited\n')
     await badgeBecomes('changing', 'DRIFT')
     expect(await lookedAt('changing')).toEqual(['file_edited'])
+    structured(await inside.use('repair_exposure', { planId, overwrite: true }))
     await backend.stop()
     await badgeBecomes('changing', 'HTTP 502')
     expect(await lookedAt('changing')).toEqual(['nothing_listening'])
@@ -151,7 +158,7 @@ describe("the SDK's client accepts every answer by its schema", () => {
 
   test('of hosts that were not made here: served, down, without TLS, on a unix socket, proxied by a variable', async () => {
     const free = await freePort()
-    await addOwnHosts(
+    takeOwnHosts = await addOwnHosts(
       lab,
       (address) => `
   server { listen ${address}:8080; server_name static.own.lab.test; return 204; }
@@ -214,7 +221,7 @@ test('the schemas of the arguments tell what the policy allows', () => {
 })
 
 test('tools are listed while the service cannot be reached', async () => {
-  const lost = await startAgent(`http://127.0.0.1:${await freePort()}`)
+  const lost = await startAgentHere(`http://127.0.0.1:${await freePort()}`)
   expect(lost.tools).toHaveLength(16)
   expect(errorOf(await lost.use('get_policy'))).toMatchObject({ code: 'unreachable', retryable: true })
   await lost.close()

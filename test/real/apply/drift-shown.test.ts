@@ -5,7 +5,7 @@ import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, expected, planned } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { command } from '../../support/programs/command.ts'
 
 /** What was changed outside Drawbridge is shown part by part, on a whole lab. */
 let lab: TestLab
@@ -66,7 +66,7 @@ test('only callers inside, and only applied plans', async () => {
   expect(expected(await lab.call({ path: `/api/deploy/plans/${planId}/drift` }), 200).planId).toBe(planId)
 })
 
-const diff = (host: string) => drawbridge(['diff', host, '--url', lab.description.inside])
+const diff = (host: string) => command(['diff', host, '--url', lab.description.inside])
 
 function linkAway(): void {
   rmSync(entry())
