@@ -1,24 +1,28 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { visit } from '../../support/edge/visitor.ts'
 import { applied, planOf } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
+import { commandHere } from '../../support/programs/command-here.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 /** Exposures in a file: export, diff, apply and import, each by the commands that a person types. */
 let lab: TestLab
 let file: string
+const folder = tempFolder()
 beforeAll(async () => {
-  lab = await startTestLab()
-  file = join(lab.state, 'exposures.yaml')
-}, 60_000)
-afterAll(() => lab?.stop())
+  lab = await borrowLab()
+  file = join(folder.path, 'exposures.yaml')
+})
+afterAll(async () => {
+  folder[Symbol.dispose]()
+  await lab?.stop()
+})
 
-const call = (...args: string[]) => drawbridge([...args, '--url', lab.description.inside])
+const call = (...args: string[]) => commandHere([...args, '--url', lab.description.inside])
 const listed = (): { exposures: Record<string, unknown>[] } => parse(readFileSync(file, 'utf8'))
 const write = (exposures: readonly unknown[]) => writeFileSync(file, stringify({ exposures }))
 const entry = (name: string, more: object = {}) => ({
@@ -137,7 +141,7 @@ describe('a file of exposures', () => {
     expect((await call('apply')).stderr).toContain('Name a plan, or a file')
     expect((await call('apply', 'plan_x', '-f', file)).code).toBe(2)
     expect((await call('diff', 'first.lab.test', '-f', file)).code).toBe(2)
-    const outside = await drawbridge(['export', '--url', lab.description.outside])
+    const outside = await commandHere(['export', '--url', lab.description.outside])
     expect(outside).toMatchObject({ code: 2, stderr: expect.stringContaining('Only internal callers') })
   })
 })

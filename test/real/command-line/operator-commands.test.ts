@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -12,27 +10,37 @@ import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
+<<<<<<< HEAD
 import { applied, planned, planOf, removed, world } from '../../support/lab/exposure.ts'
 import { housekeeping } from '../../support/lab/housekeeping.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { withStore } from '../../support/lab/lab-store.ts'
+=======
+import { applied, planned, removed, world } from '../../support/lab/exposure.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
+import { commandHere } from '../../support/programs/command-here.ts'
+import type { Ended } from '../../support/programs/drawbridge.ts'
+>>>>>>> real2
 import { tempFolder } from '../../support/temp-folder.ts'
 
 let lab: TestLab
 
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab()
 })
 
 afterAll(() => lab?.stop())
 
-const run = promisify(execFile)
-const drawbridge = (...args: string[]) => run('bin/drawbridge', args)
+/** Rejects where the command does not end with 0. */
+async function drawbridge(...args: string[]): Promise<Ended> {
+  const ended = await commandHere(args)
+  if (ended.code !== 0) throw Object.assign(new Error(ended.stderr), ended)
+  return ended
+}
 const configured = () => ['--config', join(lab.state, 'drawbridge.yaml')]
 
-test('withdraw lists every name, asks, and takes all of them out of DNS and off the edges', {
-  timeout: 120_000,
-}, async () => {
+test('withdraw lists every name, asks, and takes all of them out of DNS and off the edges', async () => {
   const first = await applied(lab, { subdomain: 'withdrawn', tls: true })
   const second = await applied(lab, { subdomain: 'also-withdrawn' })
   const listed = await drawbridge('withdraw', '--show', ...configured())
@@ -216,5 +224,5 @@ describe('beside a store of another version', () => {
     for (const told of [...(await answers()), await answer(REBUILD), await answer(['serve'])])
       expect(told).toContain('Use the newer Drawbridge that wrote it, or go back')
     expect(versions().at(-1)).toBe(999)
-  }, 120_000)
+  })
 })

@@ -40,5 +40,8 @@ export function nginxFiles(files: Readonly<Record<string, string>>): NginxFiles 
 
 /** What has just been written may be written again within the same tick of the clock: the reader reads it again until then. */
 export async function settled(reader: EdgeReader): Promise<void> {
-  await until('two readings are the same', async () => (await reader.read()) === (await reader.read()))
+  await until('two readings are the same', async () => {
+    const first = await reader.read()
+    return (await reader.read()) === first
+  })
 }
