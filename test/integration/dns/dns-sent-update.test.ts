@@ -20,7 +20,12 @@ beforeEach(async () => {
 })
 afterEach(() => server[Symbol.asyncDispose]())
 
-const guard = (leftMs: number) => ({ assertHeld: () => undefined, leftMs, signal: ended.signal })
+const guard = (leftMs: number) => ({
+  assertHeld: () => undefined,
+  ensureHeld: async () => undefined,
+  leftMs,
+  signal: ended.signal,
+})
 
 /** The first update that the server gets. */
 async function sentBy(send: () => Promise<unknown>) {

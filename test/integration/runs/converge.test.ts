@@ -225,7 +225,13 @@ test('a new version writes the entries of the Primary again, without those that 
 test('a run removes no host but those that it was told to', async () => {
   for (const host of ['told.lab.test', 'other.lab.test']) secondary.put(host, 'plan_1')
   const fences = secondary.hosts.map((host) => ({ host, epoch: 1, number: 1 }))
-  const guard = { assertHeld: () => undefined, leftMs: 1, fences, signal: new AbortController().signal }
+  const guard = {
+    assertHeld: () => undefined,
+    ensureHeld: async () => undefined,
+    leftMs: 1,
+    fences,
+    signal: new AbortController().signal,
+  }
   const step = convergeStep({
     ...{ edge: secondary.edge, isPrimary: false, members: [], removes: ['told.lab.test'], guard, pairOf: loadPair },
     isAlone: async () => true,

@@ -10,18 +10,13 @@ import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
-<<<<<<< HEAD
 import { applied, planned, planOf, removed, world } from '../../support/lab/exposure.ts'
 import { housekeeping } from '../../support/lab/housekeeping.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
-import { withStore } from '../../support/lab/lab-store.ts'
-=======
-import { applied, planned, removed, world } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
+import { withStore } from '../../support/lab/lab-store.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { commandHere } from '../../support/programs/command-here.ts'
 import type { Ended } from '../../support/programs/drawbridge.ts'
->>>>>>> real2
 import { tempFolder } from '../../support/temp-folder.ts'
 
 let lab: TestLab

@@ -9,6 +9,7 @@ const file = (content: string | null): EdgeFile => ({ path: PATH, content, secre
 const hash = (content: string | null) => ({ path: PATH, hash: hashOf(content) })
 const GUARD: RunGuard = {
   assertHeld: () => undefined,
+  ensureHeld: async () => undefined,
   leftMs: 1,
   fences: [],
   signal: new AbortController().signal,
