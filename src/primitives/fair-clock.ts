@@ -63,7 +63,8 @@ function latenessOf(clock: Clock): Lateness {
  * loop was blocked or it did not get the processor, is not counted. The owner of a clock must stop it.
  */
 export class FairClock implements Disposable {
-  readonly #clock: Clock
+  /** The clock that it is built on. */
+  readonly base: Clock
   readonly #lateness: Lateness
   readonly #started: number
   readonly #lateBefore: number
@@ -71,7 +72,7 @@ export class FairClock implements Disposable {
   #isStopped = false
 
   constructor(clock: Clock = systemClock) {
-    this.#clock = clock
+    this.base = clock
     this.#lateness = latenessOf(clock)
     this.#started = clock.monotonic()
     this.#lateness.begin()
@@ -85,7 +86,7 @@ export class FairClock implements Disposable {
 
   /** Counted time since the clock was started. */
   get elapsedMs(): number {
-    return this.#clock.monotonic() - this.#started - this.lateMs
+    return this.base.monotonic() - this.#started - this.lateMs
   }
 
   /**
@@ -108,9 +109,9 @@ export class FairClock implements Disposable {
     }
     const check = () => {
       const leftMs = signal?.aborted ? 0 : this.#leftMs(limitMs)
-      if (leftMs > 0) timer = this.#clock.after(Math.ceil(leftMs), check)
+      if (leftMs > 0) timer = this.base.after(Math.ceil(leftMs), check)
       // An answer that has arrived and waits to be read is read first.
-      else void this.#clock.turn().then(finish)
+      else void this.base.turn().then(finish)
     }
     if (!this.#isStopped) {
       this.#limits.add(cancel)
@@ -132,7 +133,7 @@ export class FairClock implements Disposable {
   }
 
   #leftMs(limitMs: number): number {
-    const totalMs = this.#clock.monotonic() - this.#started
+    const totalMs = this.base.monotonic() - this.#started
     return Math.min(limitMs - this.elapsedMs, (1 + MAX_UNCOUNTED_LIMITS) * limitMs - totalMs)
   }
 }

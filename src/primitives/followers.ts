@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { type Clock, systemClock, type Timer } from './clock.ts'
+import type { Clock, Timer } from './clock.ts'
 
 /** A signal that any number of followers can wait for. */
 export class WakeUp {
@@ -21,12 +21,7 @@ export class WakeUp {
 }
 
 /** Resolves with the next call of `wakeUp`, after `ms`, or when `signal` aborts. */
-export async function wokenWithin(
-  wakeUp: WakeUp,
-  ms: number,
-  clock: Clock = systemClock,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function wokenWithin(wakeUp: WakeUp, ms: number, clock: Clock, signal?: AbortSignal): Promise<void> {
   const over = new AbortController()
   const timer = clock.after(ms, () => over.abort())
   await wakeUp.next(signal ? AbortSignal.any([signal, over.signal]) : over.signal)
@@ -46,7 +41,7 @@ export class SharedPoll {
   #isReading = false
   #isLate = false
 
-  constructor(everyMs: () => number, read: () => Promise<void>, clock: Clock = systemClock) {
+  constructor(everyMs: () => number, read: () => Promise<void>, clock: Clock) {
     this.#everyMs = everyMs
     this.#read = read
     this.#clock = clock

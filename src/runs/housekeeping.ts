@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../primitives/clock.ts'
 import { sharedNextRun } from '../primitives/shared-run.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
@@ -26,7 +26,7 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary'> {
   readonly debugLogs: { check(): Promise<void> }
   readonly instance: string
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 const BEGIN_PATIENCE_MS = 8_000
@@ -34,8 +34,8 @@ const JUST_BEGUN_MS = 5_000
 
 /** Periodic work of the service: prepares edges, recovers interrupted runs, removes expired exposures, renews certificates. */
 export function housekeeping(parts: HousekeepingParts) {
-  const { preparation, store, runs, renewals, converge, exposer, reach, duty, log, now } = parts
-  const expiry = new Expiry({ store, exposer, log, now })
+  const { preparation, store, runs, renewals, converge, exposer, reach, duty, log, clock } = parts
+  const expiry = new Expiry({ store, exposer, log, now: clock.now })
   /** Work that needs the Primary's edge is left to instances that reach it. */
   const withEdge = async (work: () => Promise<unknown>) => {
     if (await reach.hasPrimary()) await work()
@@ -54,10 +54,10 @@ export function housekeeping(parts: HousekeepingParts) {
           log.error({ event: 'start_incomplete', err: error }, 'Recovery at start failed; retrying'),
         )
       // The service starts to answer after this time even if an edge, a DNS server or the store hangs.
-      await Promise.race([begun, sleep(BEGIN_PATIENCE_MS, undefined, { ref: false })])
+      await Promise.race([begun, clock.sleep(BEGIN_PATIENCE_MS, { ref: false })])
     },
     // A run that was committed a moment ago may not be registered in `runs` yet.
-    recover: () => withEdge(() => recover(parts, now() - JUST_BEGUN_MS)),
+    recover: () => withEdge(() => recover(parts, clock.now() - JUST_BEGUN_MS)),
     /** Callers wait for these runs, so the next look does not wait for this one's runs. */
     takeUp: sharedNextRun(() => takeUp({ ...parts, reaches: () => reach.hasPrimary() })),
     prepare: () => preparation.retry(),

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../edge/contract.ts'
 import { Problem } from '../model/errors.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { poll } from '../primitives/retry.ts'
 import type { Instance, InstanceStore } from '../store/ports/instances.ts'
 
@@ -11,7 +11,7 @@ interface ReachParts {
   readonly primaryServer: string
   readonly instance: string
   readonly store: Pick<InstanceStore, 'liveInstances'>
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** Who executes a run: this instance, or another one that takes it up. */
@@ -37,7 +37,7 @@ export class Reach {
 
   /** The servers whose edges answer. */
   servers(): Promise<readonly string[]> {
-    const at = performance.now()
+    const at = this.#parts.clock.monotonic()
     if (!this.#asked || at - this.#asked.at > FRESH_MS) this.#asked = { at, servers: this.#ask() }
     return this.#asked.servers
   }
@@ -49,11 +49,11 @@ export class Reach {
 
   /** Where a run that changes the Primary's edge can be executed. A problem: nowhere at the moment. */
   async place(): Promise<Place | Problem> {
-    const { primary, primaryServer } = this.#parts
+    const { primary, primaryServer, clock } = this.#parts
     if (await this.hasPrimary()) return 'here'
     if (await this.#isReachedByOthers()) return 'elsewhere'
     // Without a configured edge the run is refused with the setting that is missing.
-    if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: RESTART_MS })))
+    if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: RESTART_MS, clock })))
       return 'here'
     if (await this.#isReachedByOthers()) return 'elsewhere'
     return new Problem('unavailable', `No instance can reach edge ${primaryServer} at the moment.`, {
@@ -76,23 +76,23 @@ export class Reach {
   }
 
   async #isReachedByOthers(): Promise<boolean> {
-    const { store, primaryServer, instance, now } = this.#parts
-    const alive = await store.liveInstances(now()).catch((): Instance[] => [])
+    const { store, primaryServer, instance, clock } = this.#parts
+    const alive = await store.liveInstances(clock.now()).catch((): Instance[] => [])
     return alive.some(({ name, edges }) => name !== instance && edges.includes(primaryServer))
   }
 
   async #ask(): Promise<readonly string[]> {
     const edges = [this.#parts.primary, this.#parts.secondary].filter((edge) => edge !== undefined)
-    const answers = await Promise.all(edges.map((edge) => hasAnswer(edge)))
+    const answers = await Promise.all(edges.map((edge) => hasAnswer(edge, this.#parts.clock)))
     return edges.filter((_, at) => answers[at]).map(({ server }) => server)
   }
 }
 
-const hasAnswer = (edge: Pick<Edge, 'generation'>): Promise<boolean> =>
+const hasAnswer = (edge: Pick<Edge, 'generation'>, clock: Clock): Promise<boolean> =>
   Promise.race([
     edge.generation().then(
       () => true,
       () => false,
     ),
-    sleep(PATIENCE_MS, false, { ref: false }),
+    clock.sleep(PATIENCE_MS, { ref: false }).then(() => false),
   ])

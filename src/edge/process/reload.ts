@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { EdgeFault } from '../contract.ts'
 import { endOfLog, refusalSince } from '../reading/error-log.ts'
 import type { EdgeSettings } from '../settings.ts'
@@ -22,16 +21,16 @@ export async function reloadNginx(settings: EdgeSettings, signal?: AbortSignal):
 
 /** The same without asking our own servers, which may be gone afterwards. */
 export async function replaceWorkers(
-  { pidFile, errorLog }: Pick<EdgeSettings, 'pidFile' | 'errorLog'>,
+  { pidFile, errorLog, clock }: Pick<EdgeSettings, 'pidFile' | 'errorLog' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<void> {
   const master = masterPid(pidFile)
   if (master === undefined) throw notReloaded(`The process in ${pidFile} is not a running nginx. Start nginx.`)
-  const giveUpAt = performance.now() + TIMEOUT_MS
+  const giveUpAt = clock.monotonic() + TIMEOUT_MS
   const pause = async (reason: string) => {
     signal?.throwIfAborted()
-    if (performance.now() > giveUpAt) throw notReloaded(reason)
-    await sleep(POLL_MS)
+    if (clock.monotonic() > giveUpAt) throw notReloaded(reason)
+    await clock.sleep(POLL_MS)
   }
   const nginx = { master, errorLog, pause }
   const before = await waitUntilIdle(nginx)

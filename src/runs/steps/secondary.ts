@@ -1,6 +1,7 @@
 import type { Edge, EdgeFile } from '../../edge/contract.ts'
 import { hostsOutOfStep } from '../../model/host-status.ts'
 import type { EdgeVerdict, SecondaryVerdict } from '../../model/receipt.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { type EdgeStandings, shortfallOf } from '../edge-standings.ts'
 import { StepFault } from '../engine/step.ts'
 
@@ -19,6 +20,7 @@ interface WorkParts {
   readonly host: string
   readonly standings: EdgeStandings
   readonly waitMs?: number
+  readonly clock: Clock
 }
 
 /**
@@ -121,14 +123,14 @@ export class SecondaryWork {
   }
 
   async #inTime(work: Promise<SecondaryReport>): Promise<SecondaryReport> {
-    const { edge, host, standings, waitMs } = this.#parts
+    const { edge, host, standings, waitMs, clock } = this.#parts
     const late = Promise.withResolvers<SecondaryReport>()
-    const timer = setTimeout(() => {
+    const timer = clock.after(waitMs, () => {
       this.#ending.abort(new StepFault(LATE.detail))
       standings.note(edge.server, host, { cause: 'catching_up', sentence: LATE.detail })
       late.resolve(LATE)
-    }, waitMs)
-    return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
+    })
+    return Promise.race([work, late.promise]).finally(() => timer.cancel())
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Place } from '../../../lab/addresses.ts'
 import { freePort, isPortFree } from '../../../lab/free-port.ts'
 import { type Lab, type LabOptions, startLab } from '../../../lab/lab.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { poll } from '../../../src/primitives/retry.ts'
 import { type Answer, type Call, call } from '../http/call.ts'
 import { randomNetwork } from '../network.ts'
@@ -60,6 +61,7 @@ const whenNotOverloaded = (ask: () => Promise<Answer>): Promise<Answer> =>
   poll(ask, ({ status, body }) => status !== 503 || body?.detail !== 'The service is overloaded.', {
     firstMs: 250,
     withinMs: PATIENCE_MS,
+    clock: systemClock,
   })
 
 async function startInProcess(options: Omit<LabOptions, 'state' | 'place'>): Promise<TestLab> {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { Problem } from '../../../src/model/errors.ts'
 import { Reach } from '../../../src/runs/reach.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
 
 /** The reach of an instance whose edge answers from this question on. */
-const reachOf = (answersFrom: number) => {
+const reachOf = (answersFrom: number, clock: VirtualClock) => {
   let asked = 0
   const generation = async (): Promise<never> => {
     asked += 1
@@ -16,16 +17,18 @@ const reachOf = (answersFrom: number) => {
     primaryServer: '23',
     instance: 'instance-a',
     store: { liveInstances: async () => [] },
-    now: () => 0,
+    clock,
   })
 }
 
 test('a request waits for an agent that is being started again', async () => {
-  expect(await reachOf(4).place()).toBe('here')
+  const clock = new VirtualClock()
+  expect(await clock.advanceUntil(reachOf(4, clock).place())).toBe('here')
 })
 
-test('a request is refused when no agent comes back', { timeout: 15_000 }, async () => {
-  const refused = await reachOf(Number.POSITIVE_INFINITY).place()
+test('a request is refused when no agent comes back', async () => {
+  const clock = new VirtualClock()
+  const refused = await clock.advanceUntil(reachOf(Number.POSITIVE_INFINITY, clock).place())
   expect(refused).toBeInstanceOf(Problem)
   expect(refused).toMatchObject({ code: 'unavailable', message: expect.stringContaining('edge 23') })
 })
