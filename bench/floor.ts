@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import type { EdgeDescription, LabDescription } from '../lab/description.ts'
 import { rfc2136Provider } from '../src/dns/rfc2136.ts'
 import { isIdle, isServing, servingWorkers } from '../src/edge/process/nginx-workers.ts'
+import { systemClock } from '../src/primitives/clock.ts'
 import { masterOf } from './processes.ts'
 
 const run = promisify(execFile)
@@ -14,7 +15,7 @@ export function floorOf({ edges, dns, zone }: LabDescription): (label: string) =
   const { name, algorithm, secretFile } = dns.tsig
   const secret = readFileSync(secretFile, 'utf8').trim()
   const key = { name, algorithm: algorithm as 'hmac-sha256', secret }
-  const provider = rfc2136Provider({ zone, primary: dns.primary, key })
+  const provider = rfc2136Provider({ zone, primary: dns.primary, key, clock: systemClock })
   return async (label) => {
     await testAndReload(edges.primary)
     await provider.create([{ name: `${label}.${zone}`, type: 'A', ttl: 60, value: edges.primary.address }])

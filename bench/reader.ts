@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EdgeMap } from '../src/edge/reading/contract.ts'
 import { edgeReader } from '../src/edge/reading/edge-reader.ts'
+import { systemClock } from '../src/primitives/clock.ts'
 import { inFolder } from './bench-lab.ts'
 import { timed } from './measure.ts'
 import type { Sizes } from './sizes.ts'
@@ -35,7 +36,7 @@ interface Size {
 }
 
 async function measure(name: string, config: string, size: Size): Promise<Row[]> {
-  const reader = edgeReader({ config, pidFile: '/nowhere', folder: '/nowhere' })
+  const reader = edgeReader({ config, pidFile: '/nowhere', folder: '/nowhere', clock: systemClock })
   const sites = join(config, '..', 'sites')
   await sleep(200) // The reader reads a younger file again, because it may still change.
   const reading = await costOf(() => reader.read())

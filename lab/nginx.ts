@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Edge } from '../src/edge/contract.ts'
 import { localEdge } from '../src/edge/local.ts'
+import { systemClock } from '../src/primitives/clock.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import type { EdgeDescription } from './description.ts'
 import { nginxConfig } from './nginx-config.ts'
@@ -41,7 +42,8 @@ const prepare = (edge: EdgeDescription, binary: string): Promise<void> => labEdg
 /** The edge as the service has it. */
 export function labEdge(edge: EdgeDescription, binary = findProgram('nginx', 'nginx')): Edge {
   const { server, address, http, https } = edge
-  return localEdge({ server, ...edgeFiles(edge), binary, address, listen: [address], ports: { http, https } })
+  const ports = { http, https }
+  return localEdge({ server, ...edgeFiles(edge), binary, address, listen: [address], ports, clock: systemClock })
 }
 
 /** The paths of an edge, as members of the service's configuration. */

@@ -8,6 +8,7 @@ import { allOrFirstError, started } from '../lab/parts.ts'
 import { findProgram, isRoot } from '../lab/program.ts'
 import { runUntilEnd } from '../lab/run.ts'
 import { writeFileAtomically } from '../lab/state.ts'
+import { systemClock } from '../src/primitives/clock.ts'
 import { poll } from '../src/primitives/retry.ts'
 import { shareStoreKey, writeAgentConfig, writeServiceConfig } from './configs.ts'
 import { Control } from './control.ts'
@@ -176,7 +177,7 @@ class NamespaceNetwork implements Network {
       await poll(
         () => edgesOutOfStep(asked, api),
         (servers) => servers.length === 0,
-        { firstMs: 100, withinMs: 60_000 },
+        { firstMs: 100, withinMs: 60_000, clock: systemClock },
       )
     this.#options.onProgress?.('both edges in step')
   }

@@ -10,10 +10,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   model: [],
   primitives: [],
   terminal: [],
-  client: [],
+  client: ['primitives/clock.ts'],
   plan: ['model'],
   diagnose: ['model'],
-  metrics: ['model'],
+  metrics: ['model', 'primitives/clock.ts'],
   config: ['model'],
   dns: ['model', 'primitives'],
   edge: ['model', 'primitives'],
@@ -91,6 +91,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: [
     ...['terminal', 'client', 'config/document.ts', 'config/exposures-file.ts', 'mcp', 'runtime/version.ts'],
     ...['model/options/grammar.ts', 'model/options/words.ts', 'model/badge.ts', 'model/dns-name.ts'],
+    'primitives/clock.ts',
   ],
   operate: [
     'model',
@@ -160,6 +161,36 @@ const REACHING_OUT =
 /** Of these modules the model uses the pure parts only. */
 const PURE_PARTS: Record<string, readonly string[]> = { 'model/address.ts': ['node:net'] }
 
+/** The one file that may name the clock and the timers of the machine. Everything else is given a clock. */
+const CLOCK = 'primitives/clock.ts'
+const TIME: readonly RegExp[] = [
+  // Also as members of `globalThis`, of a module or of a socket, and under another name.
+  /\b(?:setTimeout|setInterval|setImmediate|performance|hrtime|Temporal)\b|\bprocess\.uptime\b|\buptime\b.*= process\b/,
+  // `Date` may read a time and write one, and be a type.
+  /\bDate\b(?!\.(?:parse|UTC)\b)(?<!\bnew Date(?=\(\s*[^\s)]))(?<!: Date)/,
+  /\bAbortSignal\b(?:\.timeout\b|\[)|= AbortSignal\b(?!\.)/,
+]
+const TIME_MODULES = /^(?:node:)?(?:timers|timers\/promises|perf_hooks)$/
+/** Parts of these modules that neither tell the time nor wait. */
+const NO_TIMERS = ['monitorEventLoopDelay']
+/** Limits that a socket, a program or a database keeps by itself, where the library takes no other. */
+const OWN_LIMITS = /\btimeout: (?:[A-Z\d]|\w+Ms\b)/
+const MAY_SET_LIMITS = [
+  ...['edge/remote/agent-client.ts', 'notify/webhook-request.ts', 'edge/process/nginx-thread.ts'],
+  ...['edge/files/folder-lock.ts', 'runtime/instance.ts', 'store/dialects/sqlite.ts'],
+]
+/** Those who put a service, a client, a store or a command together choose its clock. All others are given one. */
+const MAY_CHOOSE_CLOCK = [
+  'primitives',
+  'compose',
+  'client/client.ts',
+  'store/open.ts',
+  'cli/service-address.ts',
+  'dns/read-back.ts',
+]
+/** Those who compare a time with the stamps of files and processes. */
+const MAY_ASK_KERNEL = ['edge/local.ts', 'edge/process/loaded.ts', 'edge/reading/text/config-files.ts']
+
 const MOST_FILES_IN_A_FOLDER = 16
 
 interface Import {
@@ -197,6 +228,29 @@ const writersHeld = (imports: readonly Import[]): string[] =>
   imports
     .filter(({ from }) => MAY_NOT_WRITE.some((rule) => covers(rule, from)))
     .flatMap(({ from, names }) => names.filter((name) => WRITERS.includes(name)).map((name) => `${from} has ${name}`))
+
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*/gm, '')
+
+/** Where a file has a clock or a timer that it was not given. */
+function timeIn(file: string, text: string): string[] {
+  if (file === CLOCK) return []
+  const code = withoutComments(text)
+  const named = TIME.flatMap((pattern) => pattern.exec(code)?.[0] ?? [])
+  const limits = MAY_SET_LIMITS.includes(file) ? [] : (OWN_LIMITS.exec(code)?.slice(0, 1) ?? [])
+  const imports = importsIn(file, text)
+  const modules = imports
+    .filter(
+      ({ to, names }) => TIME_MODULES.test(to) && !(names.length > 0 && names.every((n) => NO_TIMERS.includes(n))),
+    )
+    .map(({ to }) => to)
+  const chosen = imports
+    .filter(({ to }) => to === CLOCK)
+    .flatMap(({ names }) => [
+      ...(names.includes('systemClock') && !MAY_CHOOSE_CLOCK.some((rule) => covers(rule, file)) ? ['systemClock'] : []),
+      ...(names.includes('kernelTime') && !MAY_ASK_KERNEL.includes(file) ? ['kernelTime'] : []),
+    ])
+  return [...named, ...limits, ...modules, ...chosen].map((what) => `${file} has ${what}`)
+}
 
 /** A circle among nodes, as a path; undefined when there is none. */
 function circleIn(edges: readonly { readonly from: string; readonly to: string }[]): string | undefined {
@@ -286,6 +340,50 @@ describe('these rules refuse', () => {
   })
 })
 
+describe('the rule of time refuses', () => {
+  test.each([
+    "import { setTimeout as sleep } from 'node:timers/promises'",
+    "import { scheduler } from 'timers/promises'",
+    "import * as timers from 'node:timers'",
+    "const { setInterval: every } = await import('node:timers')",
+    "import { performance as watch } from 'node:perf_hooks'",
+    'globalThis.setTimeout(call, 5)',
+    "globalThis['setTimeout'](call, 5)",
+    'const later = setTimeout',
+    'await new Promise(setImmediate)',
+    'socket.setTimeout(limitMs)',
+    'connect({ host, port, timeout: PROBE_MS })',
+    'const at = Date.now()',
+    'const { now } = Date',
+    'const at = new Date().toISOString()',
+    'const at = new Date',
+    'const at = Date()',
+    'options.now ?? Date.now',
+    'AbortSignal.timeout(5)',
+    'const { timeout } = AbortSignal',
+    'process.hrtime.bigint()',
+    'const { uptime } = process',
+    "import { systemClock } from '../primitives/clock.ts'",
+    "import { systemClock as clock } from '../primitives/clock.ts'",
+    "import { kernelTime } from '../primitives/clock.ts'",
+  ])('%s', (text) => {
+    expect(timeIn('runs/x.ts', text)).not.toEqual([])
+    expect(timeIn(CLOCK, text)).toEqual([])
+  })
+
+  test.each([
+    'new Date(clock.now()).toISOString()',
+    'const at = Date.parse(text) - Date.UTC(2026, 0)',
+    'interface Times { readonly notAfter: Date }',
+    'AbortSignal.any([signal, clock.timeout(5)])',
+    '// setTimeout would not do',
+    "import { type Clock } from '../primitives/clock.ts'",
+    "import { monitorEventLoopDelay } from 'node:perf_hooks'",
+  ])('but not: %s', (text) => {
+    expect(timeIn('runs/x.ts', text)).toEqual([])
+  })
+})
+
 describe('effects', () => {
   test('sockets, programs and files are opened only where they belong', () => {
     const broken = all.filter(
@@ -305,12 +403,14 @@ describe('effects', () => {
     expect(broken.map(shown)).toEqual([])
   })
 
+  test('time is given: one file names the clock and the timers of the machine', () => {
+    expect(files.flatMap((file) => timeIn(file, textOf(file)))).toEqual([])
+  })
+
   test('decisions use no clock and no randomness', () => {
     const impure = files
       .filter((file) => ['plan', 'diagnose', 'model', 'monitor/schedule.ts'].some((rule) => covers(rule, file)))
-      .filter((file) =>
-        /Date\.now|new Date\(\)|performance\.now|Math\.random|randomBytes|randomInt|setTimeout/.test(textOf(file)),
-      )
+      .filter((file) => /Math\.random|randomBytes|randomInt|primitives\/clock/.test(textOf(file)))
     expect(impure).toEqual([])
   })
 

@@ -117,7 +117,7 @@ export function actsFor(
 ): Act[] {
   const apply = async (wanted: ListedExposure, replaces?: string) => {
     const { host, server, port, health, tls, expiresAt, options } = wanted
-    const lifetime = expiresAt === undefined ? {} : { expiresIn: Math.ceil((expiresAt - Date.now()) / 1000) }
+    const lifetime = expiresAt === undefined ? {} : { expiresIn: Math.ceil((expiresAt - api.clock.now()) / 1000) }
     const request = {
       ...splitHost(host, zones),
       server,

@@ -9,7 +9,7 @@ export async function applyLive(
   json: boolean | undefined,
   adopts = false,
 ): Promise<void> {
-  const done = await withSteps(planId, json, (onProgress) =>
+  const done = await withSteps(client, planId, json, (onProgress) =>
     adopts ? client.adoptPlan(planId, { onProgress }) : client.applyPlan(planId, { onProgress }),
   )
   const lines = adopts
@@ -20,7 +20,7 @@ export async function applyLive(
 
 /** Removes what the plan exposed and shows the steps as they run. */
 export async function removeLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {
-  const done = await withSteps(planId, json, (onProgress) => client.removePlan(planId, { onProgress }))
+  const done = await withSteps(client, planId, json, (onProgress) => client.removePlan(planId, { onProgress }))
   print({ body: done, lines: () => [`Removed: ${done.host}`] }, json)
 }
 
@@ -31,7 +31,9 @@ export async function repairLive(
   overwrite: boolean,
   json: boolean | undefined,
 ): Promise<void> {
-  const done = await withSteps(planId, json, (onProgress) => client.repairPlan(planId, { overwrite, onProgress }))
+  const done = await withSteps(client, planId, json, (onProgress) =>
+    client.repairPlan(planId, { overwrite, onProgress }),
+  )
   print({ body: done, lines: () => [...warningLines(done), `Repaired: ${done.url}`] }, json)
 }
 
@@ -42,7 +44,7 @@ export async function acceptLive(
   json: boolean | undefined,
   releases = false,
 ): Promise<void> {
-  const done = await withSteps(planId, json, (onProgress) =>
+  const done = await withSteps(client, planId, json, (onProgress) =>
     releases ? client.releasePlan(planId, { onProgress }) : client.acceptPlan(planId, { onProgress }),
   )
   const file = done.file === null ? [] : [`Its entry is now in ${done.file}`, ...(releases ? [EDIT] : [])]
@@ -54,7 +56,7 @@ const EDIT = 'It is yours to edit there. After a change run: nginx -t && nginx -
 
 /** Renews the certificate of the plan's host and shows the steps as they run. */
 export async function renewLive(client: DrawbridgeClient, planId: string, json: boolean | undefined): Promise<void> {
-  const done = await withSteps(planId, json, (onProgress) => client.renewPlan(planId, { onProgress }))
+  const done = await withSteps(client, planId, json, (onProgress) => client.renewPlan(planId, { onProgress }))
   const { names, notAfter, source } = done.certificate
   const how =
     source === 'issued'
@@ -71,18 +73,19 @@ const SHOW_CURSOR = '\u001b[?25h'
 
 /** Shows the steps of the plan's newest run until it ends. */
 export async function followLive(client: DrawbridgeClient, planId: string): Promise<void> {
-  await withSteps(planId, false, async (onProgress) => {
+  await withSteps(client, planId, false, async (onProgress) => {
     for await (const event of client.followPlan(planId)) onProgress?.(event)
   })
 }
 
 /** Ctrl-C ends this command but not the run, which belongs to the service; a line says so. */
 async function withSteps<T>(
+  { clock }: Pick<DrawbridgeClient, 'clock'>,
   planId: string,
   json: boolean | undefined,
   run: (onProgress: StepsDisplay['show'] | undefined) => Promise<T>,
 ): Promise<T> {
-  const display = json ? undefined : stepsDisplay(standardOutput())
+  const display = json ? undefined : stepsDisplay(standardOutput(), clock)
   const leave = () => {
     display?.finish()
     const cursor = process.stderr.isTTY ? SHOW_CURSOR : ''

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '../primitives/clock.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -82,7 +83,7 @@ const everyAddress = (port: number, scheme = 'http'): string[] =>
 /** Undefined if no Drawbridge answers there. */
 async function networkSeenBy(url: string): Promise<string | undefined> {
   try {
-    const answer = await fetch(`${url}/api/policy`, { signal: AbortSignal.timeout(PROBE_MS), redirect: 'error' })
+    const answer = await fetch(`${url}/api/policy`, { signal: systemClock.timeout(PROBE_MS), redirect: 'error' })
     const { caller } = (await answer.json()) as { caller?: { network?: unknown } }
     return typeof caller?.network === 'string' ? caller.network : undefined
   } catch {

@@ -1,3 +1,4 @@
+import type { Clock } from '../primitives/clock.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { stepLines, titleOf } from './views/steps.ts'
 
@@ -23,17 +24,17 @@ const STARTS = ['started', 'undoing']
 const ENDS = ['done', 'failed', 'undone', 'undo_failed']
 
 /** Prints one line per step that has ended. A terminal also shows the running step, with a spinner. */
-export function stepsDisplay(screen: Screen): StepsDisplay {
+export function stepsDisplay(screen: Screen, clock: Clock): StepsDisplay {
   const running = new Map<string, { readonly title: string; readonly since: number }>()
   let frame = 0
   const draw = () => {
     const [step] = running.values()
     screen.showProgress(step ? `  ${FRAMES[frame % FRAMES.length]} ${step.title} …` : '')
   }
-  const spinner = setInterval(() => {
+  const spinner = clock.every(FRAME_MS, () => {
     frame += 1
     draw()
-  }, FRAME_MS)
+  })
   return {
     show({ name: event, step, at, detail }) {
       if (step === 'run') return
@@ -49,7 +50,7 @@ export function stepsDisplay(screen: Screen): StepsDisplay {
       draw()
     },
     finish() {
-      clearInterval(spinner)
+      spinner.cancel()
       screen.showProgress('')
     },
   }

@@ -30,7 +30,7 @@ function redraw(api: DrawbridgeClient, query: HostsQuery, screen: Screen): View 
   let last = 0
   let isDue = false
   const refresh = async () => {
-    last = Date.now()
+    last = api.clock.now()
     isDue = false
     const body = await api.hosts({ ...query, limit: String(Math.max(1, (process.stdout.rows || 24) - 5)) })
     screen.print(`${HOME_AND_CLEAR}${statusLines(body, screen).join('\n')}`)
@@ -40,7 +40,8 @@ function redraw(api: DrawbridgeClient, query: HostsQuery, screen: Screen): View 
     async changed() {
       if (isDue) return
       isDue = true
-      setTimeout(() => void refresh().catch(() => undefined), Math.max(0, last + DRAW_EVERY_MS - Date.now()))
+      const pauseMs = Math.max(0, last + DRAW_EVERY_MS - api.clock.now())
+      api.clock.after(pauseMs, () => void refresh().catch(() => undefined))
     },
   }
 }
@@ -55,7 +56,7 @@ async function lineByLine(api: DrawbridgeClient, query: HostsQuery, screen: Scre
   }
   const fits = ({ host }: HostView) => known.has(host) || Object.keys(query).every((key) => key === 'limit')
   return {
-    changed: async (host) => void (fits(host) && printChange(host, new Date().toISOString())),
+    changed: async (host) => void (fits(host) && printChange(host, new Date(api.clock.now()).toISOString())),
     async refresh() {
       const { hosts, at } = await api.allHosts(query)
       for (const host of hosts) printChange(host, at)

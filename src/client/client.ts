@@ -1,4 +1,5 @@
 import createApi, { type Client } from 'openapi-fetch'
+import { type Clock, systemClock } from '../primitives/clock.ts'
 import type * as body from './bodies.ts'
 import { allAuditLines, allHosts, recentEvents } from './pages.ts'
 import { refusalOf, Unreachable } from './refusal.ts'
@@ -9,11 +10,15 @@ import { type StreamedEvent, type StreamOptions, stream } from './stream.ts'
 export interface ClientOptions {
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch
+  /** Default: that of the machine. */
+  readonly clock?: Clock
 }
 
 /** Every method resolves with the response body or rejects with a `Refusal` or `Unreachable`. */
 export interface DrawbridgeClient {
   readonly baseUrl: string
+  /** The clock by which it waits. */
+  readonly clock: Clock
   /** Every route, typed, for routes that have no method here. */
   readonly api: Client<paths>
   policy(): Promise<body.Policy>
@@ -68,10 +73,11 @@ export interface DrawbridgeClient {
 const RESPOND_ASYNC = { prefer: 'respond-async' }
 
 export function createClient(baseUrl: string, options: ClientOptions = {}): DrawbridgeClient {
+  const { clock = systemClock } = options
   const fetchUsed = options.fetch ?? fetch
   const api = createApi<paths>({ baseUrl: baseUrl.replace(/\/+$/, ''), fetch: fetchUsed })
   const answered = <T>(call: Promise<Answer<T>>): Promise<T> => bodyOf(call, baseUrl)
-  const source = { baseUrl, fetch: fetchUsed }
+  const source = { baseUrl, fetch: fetchUsed, clock }
 
   async function* followPlan(planId: string, options?: StreamOptions): AsyncGenerator<body.ProgressEvent, void> {
     const path = `/api/deploy/plans/${encodeURIComponent(planId)}/events`
@@ -89,9 +95,10 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
 
   const recent = (query: body.RecentEventsQuery) => answered(api.GET('/api/events/recent', { params: { query } }))
 
-  const runner = { api, answered, followPlan }
+  const runner = { api, answered, followPlan, clock }
   return {
     baseUrl,
+    clock,
     api,
     policy: () => answered(api.GET('/api/policy')),
     plan: (request) => answered(api.POST('/api/deploy/plan', { body: request })),

@@ -22,6 +22,6 @@ async function renewed(api: DrawbridgeClient, request: ExposureRequest, replaces
   const { expiresIn: _, ...kept } = request
   const { expiresAt } = await api.health(`${request.subdomain}.${request.zone}`)
   if (expiresAt === null || expiresAt === undefined) return { ...kept, replaces }
-  const left = Math.ceil((Date.parse(expiresAt) - Date.now()) / 1000) + MARGIN_SECONDS
+  const left = Math.ceil((Date.parse(expiresAt) - api.clock.now()) / 1000) + MARGIN_SECONDS
   return { ...kept, replaces, expiresIn: Math.max(SHORTEST, left) }
 }

@@ -1,4 +1,5 @@
 import type { Client } from 'openapi-fetch'
+import type { Clock } from '../primitives/clock.ts'
 import type { Plan, ProgressEvent } from './bodies.ts'
 import { Refusal } from './refusal.ts'
 import type { paths } from './schema.ts'
@@ -18,6 +19,7 @@ interface Runner {
   readonly api: Client<paths>
   readonly answered: <T>(call: Promise<{ data?: T | undefined; error?: unknown }>) => Promise<T>
   readonly followPlan: (planId: string, options?: StreamOptions) => AsyncGenerator<ProgressEvent, void>
+  readonly clock: Clock
 }
 
 type Headers = Record<string, string>
@@ -28,24 +30,25 @@ const RECONNECT_MS = 100
 
 /** Gets a capability and spends it at once; nothing keeps it. */
 export async function runPlan<T>(
-  { api, answered, followPlan }: Runner,
+  runner: Runner,
   planId: string,
   action: 'apply' | 'remove' | 'repair' | 'accept' | 'renew' | 'adopt' | 'release',
   { onProgress }: RunOptions = {},
   spend: (headers: Headers) => Promise<T>,
 ): Promise<T> {
+  const { api, answered, clock } = runner
   const earlier = onProgress && (await lastEventOf(await answered(planCall(api, planId))))
   const { capability, header } = await answered(api.POST('/api/internal/token', { body: { planId, action } }))
   const running = spend({ [header]: capability })
   if (!onProgress) return running
   const over = new AbortController()
-  const reported = reportProgress(followPlan, planId, earlier, onProgress, over.signal)
+  const reported = reportProgress(runner, planId, earlier, onProgress, over.signal)
   try {
     const done = await running
-    await Promise.race([reported, sleep(LAST_EVENTS_MS, over.signal)])
+    await Promise.race([reported, clock.sleep(LAST_EVENTS_MS, { signal: over.signal })])
     return done
   } catch (error) {
-    if (hasStarted(error)) await Promise.race([reported, sleep(LAST_EVENTS_MS, over.signal)])
+    if (hasStarted(error)) await Promise.race([reported, clock.sleep(LAST_EVENTS_MS, { signal: over.signal })])
     throw error
   } finally {
     over.abort()
@@ -62,7 +65,7 @@ const planCall = (api: Client<paths>, planId: string) =>
 const lastEventOf = async ({ runs = [] }: Plan): Promise<string | undefined> => runs.at(-1)?.events.at(-1)?.id
 
 async function reportProgress(
-  followPlan: Runner['followPlan'],
+  { followPlan, clock }: Runner,
   planId: string,
   lastEventId: string | undefined,
   onProgress: (event: ProgressEvent) => void,
@@ -80,15 +83,6 @@ async function reportProgress(
     }
     // Until the new run starts, the service sends the finished stream of the earlier run.
     if (hasEvents) return
-    await sleep(RECONNECT_MS, signal)
+    await clock.sleep(RECONNECT_MS, { signal })
   }
 }
-
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })

@@ -1,3 +1,4 @@
+import type { Clock } from '../primitives/clock.ts'
 import { refusalOf, Unreachable } from './refusal.ts'
 
 export interface StreamOptions {
@@ -13,6 +14,7 @@ interface Source {
   readonly path: string
   /** An endless stream reconnects after a lost connection and continues from the last event. */
   readonly endless: boolean
+  readonly clock: Clock
 }
 
 const RECONNECT_MS = 1_000
@@ -21,7 +23,7 @@ export async function* stream(source: Source, options: StreamOptions = {}): Asyn
   const { signal } = options
   let lastEventId = options.lastEventId
   for (let pauseMs = 0; !signal?.aborted; pauseMs = RECONNECT_MS) {
-    await pause(pauseMs, signal)
+    if (pauseMs > 0) await source.clock.sleep(pauseMs, { signal })
     try {
       for await (const event of await open(source, lastEventId, signal)) {
         lastEventId = event.id
@@ -47,16 +49,6 @@ async function open(
   if (!answer.ok || !answer.body) throw refusalOf(await answer.json().catch(() => undefined), baseUrl)
   return eventsIn(answer.body)
 }
-
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    if (ms === 0 || signal?.aborted) return resolve()
-    const timer = setTimeout(resolve, ms)
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 
 /** One server-sent event. */
 export interface StreamedEvent {

@@ -18,7 +18,7 @@ export async function waitForBadge(
   limitMs: number,
   onChange: (health: Health) => void = () => undefined,
 ): Promise<Waited> {
-  const end = Date.now() + limitMs
+  const end = api.clock.now() + limitMs
   let before: string | undefined
   for (;;) {
     const health = await api.health(host).catch((error: unknown) => {
@@ -28,8 +28,8 @@ export async function waitForBadge(
     if (health?.badge === badge) return { reached: true, health }
     if (health && health.badge !== before) onChange(health)
     before = health?.badge
-    const left = end - Date.now()
+    const left = end - api.clock.now()
     if (left <= 0) return { reached: false, health }
-    await new Promise((resolve) => setTimeout(resolve, Math.min(ASK_EVERY_MS, left)))
+    await api.clock.sleep(Math.min(ASK_EVERY_MS, left))
   }
 }

@@ -22,6 +22,7 @@ import { WebhookSender } from '../notify/webhook-sender.ts'
 import { Presence } from '../operate/presence.ts'
 import type { Service } from '../operate/serve.ts'
 import type { WithdrawParts } from '../operate/withdraw.ts'
+import { type Clock, systemClock } from '../primitives/clock.ts'
 import { derived } from '../primitives/derived.ts'
 import { filesOnSecondary } from '../runs/compare-edge.ts'
 import type { Converge } from '../runs/converge.ts'
@@ -38,7 +39,7 @@ import type { Log } from '../runtime/log.ts'
 import { ownAddress } from '../runtime/own-address.ts'
 import { VERSION } from '../runtime/version.ts'
 import { LastKnown } from '../store/last-known.ts'
-import { openStore, type StoreSetting } from '../store/open.ts'
+import { type OpenOptions, openStore, type StoreSetting } from '../store/open.ts'
 import type { Store, StoreReads } from '../store/ports/store.ts'
 import type { DriftParts } from '../usecases/drift.ts'
 import { Exposer } from '../usecases/exposer.ts'
@@ -65,12 +66,12 @@ export type Assembly = Service &
     readonly hooks: readonly Hook[]
     readonly webhookReport: () => Promise<readonly WebhookReport[]>
     readonly instance: string
-    readonly now: () => number
+    readonly clock: Clock
   }
 
 interface AssembleOptions {
-  /** The clock of every decision. */
-  readonly now?: (() => number) | undefined
+  /** The clock of every decision and every timer. Default: that of the machine. */
+  readonly clock?: Clock | undefined
   /** The claim on the state folder, where the caller holds one already. Closing the store releases it. */
   readonly claim?: Claim
   /** Whether to upgrade the schema of an older store. Only the service does. */
@@ -82,17 +83,17 @@ interface AssembleOptions {
  * the parts. Rejects when the state folder or the store cannot be used, and then holds neither.
  */
 export async function assemble(config: Config, log: Log, options: AssembleOptions = {}): Promise<Assembly> {
-  const { now = Date.now, upgrade = true } = options
+  const { clock = systemClock, upgrade = true } = options
   claimStateFolder(config.stateDir)
   const claim = options.claim ?? claimInstance(config.stateDir)
-  const store = await openClaimed(config, upgrade, claim)
-  const secrets = await openSecrets(config, store, now).catch(async (error: unknown) => {
+  const store = await openClaimed(config, { upgrade, clock }, claim)
+  const secrets = await openSecrets(config, store, clock).catch(async (error: unknown) => {
     await store.close()
     throw error
   })
-  const shared = sharedParts(config, { store, secrets, instance: claim.name, log, now })
-  const { settings, trail, admission, board, edges, clients, instance, crashPoint, leaseMs } = shared
-  const lastKnown = config.store.kind === 'postgres' ? new LastKnown(store, now) : undefined
+  const shared = sharedParts(config, { store, secrets, instance: claim.name, log, clock })
+  const { settings, trail, admission, board, edges, clients, instance, crashPoint, leaseMs, now } = shared
+  const lastKnown = config.store.kind === 'postgres' ? new LastKnown(store, clock) : undefined
   const reads: StoreReads = lastKnown ?? { ...store, unconfirmedMs: () => undefined }
 
   // The runs, the exposer, the diagnoser and the monitor call each other: these two functions are called only later.
@@ -105,11 +106,11 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const recheck = (plan: Plan) => planner.recheck(plan)
 
   const parts = runParts({ ...shared, config })
-  const runs = composeRuns({ ...parts, recheck }, { store, trail, log, instance, leaseMs, crashPoint, publish, now })
+  const runs = composeRuns({ ...parts, recheck }, { store, trail, log, instance, leaseMs, crashPoint, publish, clock })
   const renewals = composeRenewals(config, parts, { store, runs, instance, log })
   const converge = composeConverge(parts, { store, runs, instance, log })
-  const reach = new Reach({ ...parts, primaryServer: config.servers.primary, instance, store, now })
-  const duty = config.store.kind === 'postgres' ? sharedDuty(store, instance, leaseMs) : aloneOnDuty
+  const reach = new Reach({ ...parts, primaryServer: config.servers.primary, instance, store, clock })
+  const duty = config.store.kind === 'postgres' ? sharedDuty(store, instance, leaseMs, clock) : aloneOnDuty
   const plans = new Plans({ store, reads, now })
   const planner: Planner = new Planner({
     settings,
@@ -141,7 +142,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     assertEquipped: (zone) => assertEquipped(parts, zone),
     place: () => reach.place(),
     instance,
-    now,
+    clock,
   })
   const hooks = derived(() => config.webhooks, hooksOf)
   const webhookReport = () => reportWebhooks(hooks(), store)
@@ -152,14 +153,14 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const operation = operationSources(config, { ...shared, standings, reach, preparation })
   const metrics = composeMetrics({
     ...{ ...shared, runs, standings, webhookReport, operation },
-    instances: measuredInstances(config, { store, reads, now }),
+    instances: measuredInstances(config, { store, reads, clock }),
     waitingChecks: () => monitor.waiting,
   })
   const { secondary, loadPair, inventory } = parts
   const onSecondary: DriftParts['onSecondary'] = async (plan, receipt) =>
     secondary ? filesOnSecondary(secondary, plan, receipt, loadPair).catch(() => undefined) : undefined
   const drift = composeDrift(config, { store, edges, clients, inventory, onSecondary })
-  const diagnoser = composeDiagnoser(config, settings, { reads, edges, clients, board, drift, log, now })
+  const diagnoser = composeDiagnoser(config, settings, { reads, edges, clients, board, drift, log, clock })
   const monitor = composeMonitor(config, {
     ...parts,
     store,
@@ -200,12 +201,13 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     },
     instance,
     log,
+    clock,
     app: await composeHttp(config, http),
     trail,
     admission,
     housekeeping: housekeeping({
       ...{ ...parts, store, runs, renewals, converge, exposer, debugLogs, preparation },
-      ...{ reach, duty, instance, log, now },
+      ...{ reach, duty, instance, log, clock },
       get retention() {
         return config.retention
       },
@@ -215,17 +217,17 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     lastKnown,
     hooks: hooks(),
     webhookReport,
-    webhookSender: new WebhookSender(hooks, { ...shared, chance: Math.random, send: sender() }),
+    webhookSender: new WebhookSender(hooks, { ...shared, chance: Math.random, send: sender(clock) }),
   }
 }
 
 function composePresence(
   { listen, stateDir, servers }: Config,
-  { store, secrets, claim, reach, leaseMs, log, now }: Surroundings & { claim: Claim; reach: Reach; leaseMs: number },
+  { store, secrets, claim, reach, leaseMs, log, clock }: Surroundings & { claim: Claim; reach: Reach; leaseMs: number },
 ): Presence {
   const address = ownAddress(listen.address, Object.values(servers.addresses))
   return new Presence({
-    ...{ store, claim, stateDir, log, now },
+    ...{ store, claim, stateDir, log, clock },
     address: `${listen.tls ? 'https' : 'http'}://${formatEndpoint({ ...listen, address })}`,
     version: VERSION,
     edges: () => reach.servers(),
@@ -235,15 +237,15 @@ function composePresence(
 }
 
 /** Opens the store and ties the claim to it: closing the store, or failing to open it, releases the claim. */
-async function openClaimed(config: Config, upgrade: boolean, claim: Claim): Promise<Store> {
-  const store = await open(config, upgrade).catch((error: unknown) => {
+async function openClaimed(config: Config, options: OpenOptions, claim: Claim): Promise<Store> {
+  const store = await open(config, options).catch((error: unknown) => {
     claim.release()
     throw error
   })
   return { ...store, close: () => store.close().finally(() => claim.release()) }
 }
 
-export const open = (config: Config, upgrade: boolean): Promise<Store> => openStore(settingOf(config), { upgrade })
+export const open = (config: Config, options: OpenOptions): Promise<Store> => openStore(settingOf(config), options)
 
 export const settingOf = ({ store }: Config): StoreSetting =>
   store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() }
@@ -252,9 +254,9 @@ type Secrets = OrderSecrets & Pick<Vault, 'keyIds'> & Pick<SharedPairs, 'update'
 
 /** The sealed secrets alone, for commands. The store stays open until `close`. */
 export async function openShelf(config: Config): Promise<SecretShelf & { readonly close: () => Promise<void> }> {
-  const store = await open(config, false)
+  const store = await open(config, { upgrade: false })
   try {
-    const vault = await Vault.open({ store, file: config.storeKeyFile, now: Date.now })
+    const vault = await Vault.open({ store, file: config.storeKeyFile, now: systemClock.now })
     return {
       read: (name) => vault.read(name),
       put: (name, text) => vault.put(name, text),
@@ -268,7 +270,7 @@ export async function openShelf(config: Config): Promise<SecretShelf & { readonl
 }
 
 /** Issued pairs that are only in the state folder are put into the store, and those of other instances into the folder. */
-async function openSecrets({ storeKeyFile, stateDir }: Config, store: Store, now: () => number): Promise<Secrets> {
+async function openSecrets({ storeKeyFile, stateDir }: Config, store: Store, { now }: Clock): Promise<Secrets> {
   const vault = await Vault.open({ store, file: storeKeyFile, now })
   const pairs = new SharedPairs({ stateDir, store, vault, now })
   await pairs.update()
@@ -299,21 +301,25 @@ interface Surroundings {
   readonly secrets: Secrets
   readonly instance: string
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** The parts that more than one other part is built with. */
 function sharedParts(config: Config, surroundings: Surroundings) {
-  const { store, now } = surroundings
+  const { store, clock } = surroundings
+  const { now } = clock
   const { secrets: shelf, instance, log } = surroundings
-  const edges = composeEdges(config, new EdgeTrust({ shelf, instance, now }), log)
+  const edges = composeEdges(config, new EdgeTrust({ shelf, instance, now }), log, clock)
   const primary = edges.get(config.servers.primary)
   const inventory = certificateInventory(config.certificates, {
     issued: issuedFolder(config.stateDir),
     prefersWildcard: (host) => zoneOf(config.zones, host)?.certificate === 'wildcard',
+    clock,
   })
   return {
     ...surroundings,
+    /** For parts that set no timers. */
+    now,
     trail: new AuditTrail(store),
     settings: planSettings(config),
     admission: new Admission(config, () => config.adminTokenValue?.reveal()),
@@ -321,7 +327,7 @@ function sharedParts(config: Config, surroundings: Surroundings) {
     budget: budgetOf(config, store, now),
     board: new Board(),
     edges,
-    clients: new ZoneClients(config),
+    clients: new ZoneClients(config, clock),
     preflight: primary?.preflight,
     crashPoint: crashAt(process.env.DRAWBRIDGE_CRASH_AT, process.env.DRAWBRIDGE_STOP_AT),
     leaseMs: config.instances.takeOverSeconds * 1000,
@@ -334,7 +340,7 @@ function budgetOf(config: Config, ledger: Store, now: () => number): OrderBudget
   return orderBudget({ directory, limits, backoff, domainOf, ledger, now })
 }
 
-interface MetricParts extends Pick<Surroundings, 'store' | 'now'> {
+interface MetricParts extends Pick<Surroundings, 'store' | 'clock'> {
   readonly board: Board
   readonly runs: Runs
   readonly standings: EdgeStandings
@@ -345,7 +351,7 @@ interface MetricParts extends Pick<Surroundings, 'store' | 'now'> {
 }
 
 function composeMetrics(parts: MetricParts): Metrics {
-  const { store, now, board, runs, standings, webhookReport, instances, operation, waitingChecks } = parts
+  const { store, clock, board, runs, standings, webhookReport, instances, operation, waitingChecks } = parts
   const metrics = new Metrics({
     hosts: () => board.all(),
     queues: {
@@ -363,7 +369,7 @@ function composeMetrics(parts: MetricParts): Metrics {
     instances,
     findRun: (runId) => store.findRun(runId),
     operation,
-    now,
+    clock,
   })
   // A lost count must not fail the run.
   runs.listen((entry) => void metrics.journal(entry).catch(() => undefined))

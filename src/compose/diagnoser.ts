@@ -11,6 +11,7 @@ import { isCertificateFile } from '../edge/config/layout.ts'
 import type { Board } from '../monitor/board.ts'
 import { factsOf } from '../monitor/judge.ts'
 import type { PlanSettings } from '../plan/settings.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { Log } from '../runtime/log.ts'
 import type { StoreReads } from '../store/ports/store.ts'
 import { Diagnoser } from '../usecases/diagnoser.ts'
@@ -30,18 +31,18 @@ interface DiagnoserSources {
   readonly board: Board
   readonly drift: (planId: string) => Promise<readonly Difference[]>
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** The diagnosis of this installation's hosts. Every part that it holds can only read. */
 export function composeDiagnoser(
   config: Config,
   settings: PlanSettings,
-  { reads, edges, clients, board, drift, log, now }: DiagnoserSources,
+  { reads, edges, clients, board, drift, log, clock }: DiagnoserSources,
 ): Diagnoser {
   const { servers, resolver } = config
   const primary = edges.get(servers.primary)
-  const further = resolver && dnsReader(resolver, { recursive: true })
+  const further = resolver && dnsReader(resolver, { recursive: true, clock })
   const ownAddresses = () => [primary?.view.address, servers.secondary && servers.addresses[servers.secondary]]
   return new Diagnoser({
     view: primary?.view,
@@ -53,7 +54,7 @@ export function composeDiagnoser(
     filesToCompare: (exposure) => filesToCompare(exposure, isCertificateFile),
     known: (host, planId) => {
       const status = board.find(host)
-      return status && status.planId === planId ? factsOf(status, now()) : null
+      return status && status.planId === planId ? factsOf(status, clock.now()) : null
     },
     standingOf: dnsStandingReader(clients),
     drift,
@@ -76,14 +77,14 @@ export function composeDiagnoser(
       return { values, isOurZone: zone !== undefined }
     },
     newestErrorClass: async (host) => {
-      return (await primary?.view.newestErrorClass(host, now() - RECENT_MS)) ?? null
+      return (await primary?.view.newestErrorClass(host, clock.now() - RECENT_MS)) ?? null
     },
     onFault: (error, host) =>
       log.warn(
         { event: 'diagnosis_check_failed', err: error, host },
         'One check of a diagnosis failed; the diagnosis continues without it.',
       ),
-    now,
+    clock,
   })
 }
 

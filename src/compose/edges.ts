@@ -20,6 +20,7 @@ import type { EdgeSettings } from '../edge/settings.ts'
 import { edgeView } from '../edge/view.ts'
 import { edgeVisitor } from '../edge/visit/visitor.ts'
 import type { EdgeEnvironment } from '../monitor/watched.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { EdgeLock } from '../runs/engine/edge-lock.ts'
 import type { Log } from '../runtime/log.ts'
 
@@ -53,25 +54,29 @@ export const siteWorldOf = ({ servers, edge, options }: Pick<Config, 'servers' |
 })
 
 /** All edges of the configuration. Nothing is connected yet. */
-export function composeEdges(config: Config, trust: EdgeTrust, log: Log): EdgeAccesses {
+export function composeEdges(config: Config, trust: EdgeTrust, log: Log, clock: Clock): EdgeAccesses {
   const local = Object.keys(config.edges).flatMap((server) => {
-    const settings = settingsOf(config, server)
+    const settings = settingsOf(config, server, clock)
     return settings ? [[server, localAccess(settings, siteWorldOf(config))] as const] : []
   })
   const remote = Object.entries(config.agents).map(
-    ([server, agent]) => [server, remoteAccess(config, { server, agent, trust }, log)] as const,
+    ([server, agent]) => [server, remoteAccess(config, { server, agent, trust, clock }, log)] as const,
   )
   return new Map<string, EdgeAccess>([...local, ...remote])
 }
 
 /** The settings of an nginx that this service changes itself. Undefined for another one. */
-function settingsOf({ edges, edge: ports }: Pick<Config, 'edges' | 'edge'>, server: string): EdgeSettings | undefined {
+function settingsOf(
+  { edges, edge: ports }: Pick<Config, 'edges' | 'edge'>,
+  server: string,
+  clock: Clock,
+): EdgeSettings | undefined {
   const setting = edges[server]
-  return setting && { ...setting, server, ports }
+  return setting && { ...setting, server, ports, clock }
 }
 
 function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldOf>): EdgeAccess {
-  const { server, folder, address, ports } = settings
+  const { server, folder, address, ports, clock } = settings
   const reader = edgeReader(settings)
   const preflight = edgePreflight(settings, reader)
   const present = new PresentGeneration(folder)
@@ -89,7 +94,7 @@ function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldO
       const found = findSite(settings, host, world)
       return found ? { kind: 'site', ...found } : { kind: 'none' }
     },
-    visitor: edgeVisitor,
+    visitor: (limitMs) => edgeVisitor(limitMs, clock),
     environment: {
       hostPath: (host) => present.whereIs(host).path,
       isOurs: isBelow(folder),
@@ -103,6 +108,7 @@ interface RemoteSetting {
   readonly server: string
   readonly agent: AgentSetting
   readonly trust: EdgeTrust
+  readonly clock: Clock
 }
 
 function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAccess {
@@ -136,9 +142,10 @@ function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAcc
   }
 }
 
-export function agentClient({ server, agent, trust }: RemoteSetting, log: Log): AgentClient {
+export function agentClient({ server, agent, trust, clock }: RemoteSetting, log: Log): AgentClient {
   const client: AgentClient = new AgentClient({
     server,
+    clock,
     at:
       'socket' in agent ? agent : { ...agent, tls: { identity: () => trust.identity(server), onDue: () => replace() } },
     onAway: (reason) =>

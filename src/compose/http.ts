@@ -15,6 +15,7 @@ import type { Monitor } from '../monitor/monitor.ts'
 import { EventFeed } from '../notify/event-feed.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
 import type { PlanSettings } from '../plan/settings.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { derived } from '../primitives/derived.ts'
 import type { EdgePreparation } from '../runs/edge-preparation.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
@@ -50,7 +51,7 @@ interface HttpParts {
   readonly preparation: EdgePreparation
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** The HTTP server on its use cases. It does not listen yet. */
@@ -70,7 +71,7 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     diagnoser,
     metrics,
     log,
-    now,
+    clock,
   } = parts
   const rules = derived(
     () => [config.internalNetworks, config.trustedProxies].join(' | '),
@@ -81,8 +82,8 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     plans,
     planner,
     exposer,
-    progress: new PlanProgress(reads, runs, store),
-    events: new EventFeed(reads, store),
+    progress: new PlanProgress(reads, runs, clock, store),
+    events: new EventFeed(reads, clock, store),
     audit: reads,
     webhooks: parts.webhookReport,
     board,
@@ -92,7 +93,7 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     hostsUnconfirmedMs: () => monitor.unconfirmedMs,
     unconfirmedMs: () => reads.unconfirmedMs(),
     showsUnmanaged: (host) => isPublic(config.status, host),
-    muting: new Muting({ ...parts, publish: (host, commit) => monitor.publishMute(host, commit) }),
+    muting: new Muting({ ...parts, now: clock.now, publish: (host, commit) => monitor.publishMute(host, commit) }),
     diagnoser,
     drift: parts.drift,
     metrics,
@@ -111,7 +112,7 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
         () => false,
       ),
     warnings: () => [...parts.debugLogs.warnings, ...parts.preparation.warnings],
-    now,
+    clock,
     log,
     tls: config.listen.tls && readTlsFiles(config.listen.tls),
   })

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import type { MeasuredInstances } from '../metrics/metrics.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { Store, StoreReads } from '../store/ports/store.ts'
 
 /** The work that one instance does at a time, by the name of its lease. */
@@ -11,11 +11,11 @@ const PATIENCE_MS = 2_000
 /** What the metrics tell of the instances on this store. */
 export function measuredInstances(
   { servers }: Config,
-  { store, reads, now }: { readonly store: Store; readonly reads: StoreReads; readonly now: () => number },
+  { store, reads, clock }: { readonly store: Store; readonly reads: StoreReads; readonly clock: Clock },
 ): () => Promise<MeasuredInstances> {
   const edges = [servers.primary, servers.secondary].filter((server) => server !== undefined)
   const ask = async (): Promise<Omit<MeasuredInstances, 'unconfirmedMs'>> => {
-    const at = now()
+    const at = clock.now()
     const [alive, leases] = await Promise.all([
       store.liveInstances(at),
       Promise.all(DUTIES.map((name) => store.findLease(name, at))),
@@ -36,7 +36,8 @@ export function measuredInstances(
   const silence = { storeAnswers: false, alive: [], duties: [] }
   return async () => {
     const answer = ask().catch(() => silence)
-    const found = await Promise.race([answer, sleep(PATIENCE_MS, silence, { ref: false })])
+    const late = clock.sleep(PATIENCE_MS, { ref: false }).then(() => silence)
+    const found = await Promise.race([answer, late])
     return { ...found, unconfirmedMs: reads.unconfirmedMs() }
   }
 }

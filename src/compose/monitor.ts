@@ -53,7 +53,7 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
         },
       },
     },
-    visitor: (primary?.visitor ?? edgeVisitor)(monitor.timeoutSeconds * 1000),
+    visitor: (primary?.visitor ?? ((limitMs) => edgeVisitor(limitMs, parts.clock)))(monitor.timeoutSeconds * 1000),
     compare: comparer(parts, dnsStandingReader(parts.clients)),
     firstAnswer: verifiedAnswer,
     alertRule: (host) => {

@@ -9,6 +9,7 @@ import { probeFairly } from '../observe/health-probe.ts'
 import { nameHolder } from '../observe/name-in-use.ts'
 import { type ObserveParts, observe } from '../observe/observe.ts'
 import { denyOwnListeners, HEALTH_TIMEOUT_SECONDS, type PlanSettings } from '../plan/settings.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { derived } from '../primitives/derived.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { Observe } from '../usecases/planner.ts'
@@ -21,12 +22,12 @@ interface ObserverParts {
   readonly budget: BudgetReader
   readonly preflight: EdgePreflight | undefined
   readonly site: ObserveParts['site']
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** Observes everything that a plan depends on. Every part can only read, so planning cannot change anything. */
 export function composeObserver(config: Config, sources: ObserverParts): Observe {
-  const { store, clients, inventory, budget, preflight, site, now } = sources
+  const { store, clients, inventory, budget, preflight, site, clock } = sources
   const parts: Omit<ObserveParts, 'holder' | 'kept'> = {
     readBack: (reader, records) => holdsExactly(reader, records),
     readSets: (reader, names) => readSets(reader, names),
@@ -36,24 +37,30 @@ export function composeObserver(config: Config, sources: ObserverParts): Observe
       if (!reader) throw new Error(`Zone ${zone} has no DNS reader.`)
       return reader
     },
-    resolver: config.resolver && dnsReader(config.resolver, { recursive: true }),
+    resolver: config.resolver && dnsReader(config.resolver, { recursive: true, clock }),
     probe: ({ authority, ...target }) =>
       probeFairly(
         { ...target, ...(authority && { tls: true, trust: trustIn(config, authority) }) },
         HEALTH_TIMEOUT_SECONDS * 1000,
+        undefined,
+        clock,
       ),
     inventory,
+    clock,
     // Wrapped, so that planning has no method of the edge or of the budget that changes something.
     edge: preflight && { check: (host, tls) => preflight.check(host, tls) },
     budget: { check: (wish) => budget.check(wish) },
-    directory: acmeDirectory({ url: config.acme.directory, caFile: config.acme.caFile }),
+    directory: acmeDirectory({ url: config.acme.directory, caFile: config.acme.caFile, clock }),
     aliasIn: (zone) => config.zones.get(zone)?.publish?.find(({ type }) => type === 'CNAME')?.value,
     caaIdentities: config.acme.caaIdentities,
     challenge: config.acme.challenge,
     certificateNames: (zone, host) => namesToOrder(config.zones, zone, host),
   }
   return (desired, own) =>
-    observe({ ...parts, holder: (host) => nameHolder(store, host, now(), own?.ownPlan), kept: own?.kept }, desired)
+    observe(
+      { ...parts, holder: (host) => nameHolder(store, host, clock.now(), own?.ownPlan), kept: own?.kept },
+      desired,
+    )
 }
 
 export function planSettings(config: Config): PlanSettings {

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { OperationSources } from '../metrics/operation-gauges.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { EdgePreparation } from '../runs/edge-preparation.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
 import type { Reach } from '../runs/reach.ts'
@@ -14,12 +15,12 @@ interface Sources {
   readonly standings: EdgeStandings
   readonly reach: Reach
   readonly preparation: EdgePreparation
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** What the metrics tell of this installation. */
 export function operationSources(config: Config, sources: Sources): OperationSources {
-  const { store, clients, standings, reach, preparation, now } = sources
+  const { store, clients, standings, reach, preparation, clock } = sources
   const { servers, stateDir, acme, edges } = config
   const names = [servers.primary, servers.secondary].filter((server) => server !== undefined)
   return {
@@ -54,7 +55,7 @@ export function operationSources(config: Config, sources: Sources): OperationSou
     },
     pingStore: () => store.ping(),
     lastBackupAt: () => store.lastBackupAt(),
-    now,
+    clock,
   }
 }
 

@@ -30,6 +30,7 @@ import {
   type StepName,
 } from '../model/run.ts'
 import { stepsToApply, stepsToRepair } from '../plan/steps.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { backupShelf } from '../runs/backup-shelf.ts'
 import { Converge } from '../runs/converge.ts'
 import { EdgeStandings } from '../runs/edge-standings.ts'
@@ -58,22 +59,22 @@ interface RunPartsSources {
   readonly edges: EdgeAccesses
   readonly clients: ZoneClients
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 export function runParts(sources: RunPartsSources): RunParts {
-  const { config, store, inventory, instance, crashPoint, edges, clients, now } = sources
+  const { config, store, inventory, instance, crashPoint, edges, clients, clock } = sources
   const { servers, acme, stateDir } = config
-  const edgeLock = new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000)
+  const edgeLock = new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000, clock)
   return {
     primary: edges.get(servers.primary)?.edge(edgeLock),
     secondary: servers.secondary === undefined ? undefined : edges.get(servers.secondary)?.edge(edgeLock),
-    standings: new EdgeStandings(now),
+    standings: new EdgeStandings(clock.now),
     edgeLock,
     shelf: backupShelf(
       join(stateDir, 'backups'),
       config.backups.keepRuns,
-      now,
+      clock.now,
       async () => new Set(await store.unsettledRunIds()),
     ),
     providerFor: (zone) => clients.providerOf(zone),
@@ -95,18 +96,18 @@ export function runParts(sources: RunPartsSources): RunParts {
         provider,
         zone,
         ttl: config.zones.get(zone)?.ttl ?? 60,
-        waitUntilServed: (record) => waitUntilServed(clients.readersOf(zone), record),
+        waitUntilServed: (record) => waitUntilServed(clients.readersOf(zone), record, clock),
       }),
     findPlan: (planId) => store.findPlan(planId),
     renewsElsewhere: async (runId) =>
       (await store.unfinishedRuns()).some((run) => run.action === 'renew' && run.runId !== runId),
     isAlone: async (runId) => (await store.unsettledRunIds()).every((id) => id === runId),
     crashPoint,
-    now,
+    clock,
   }
 }
 
-function issuerOptions({ config, store, budget, secrets, log, now }: RunPartsSources): AcmeIssuerOptions {
+function issuerOptions({ config, store, budget, secrets, log, clock }: RunPartsSources): AcmeIssuerOptions {
   const { acme, stateDir } = config
   return {
     directory: acme.directory,
@@ -123,7 +124,7 @@ function issuerOptions({ config, store, budget, secrets, log, now }: RunPartsSou
     secrets,
     onProgress: (progress) => logProgress(log, progress),
     limits: { requestMs: acme.timeoutSeconds * 1000 },
-    now,
+    clock,
   }
 }
 
@@ -146,8 +147,8 @@ async function loadPairFrom(inventory: CertificateInventory, chosen: Parameters<
   })
 }
 
-async function waitUntilServed(servers: readonly DnsReader[], record: ZoneRecord): Promise<void> {
-  const arrived = await awaitPropagation(servers, record, 'served')
+async function waitUntilServed(servers: readonly DnsReader[], record: ZoneRecord, clock: Clock): Promise<void> {
+  const arrived = await awaitPropagation(servers, record, 'served', undefined, undefined, clock)
   if (!arrived.ok) throw new Fault(`The challenge is not served by ${arrived.lagging.join(', ')} yet.`)
 }
 
@@ -223,12 +224,12 @@ const FIXED_STEPS: Partial<Record<RunAction, readonly StepName[]>> = {
 
 /** The steps of a repair: a certificate is ordered only if that of the host is gone and none in the folders covers it. */
 export const composeStepsToRepair =
-  ({ acme }: Config, store: Store, { inventory, now }: Pick<RunParts, 'inventory' | 'now'>) =>
+  ({ acme }: Config, store: Store, { inventory, clock }: Pick<RunParts, 'inventory' | 'clock'>) =>
   async ({ host, request }: Plan): Promise<readonly StepName[]> => {
     const used = (await store.findExposure(host))?.receipt?.certificate?.fingerprint
     const present = used === undefined ? undefined : await inventory.withFingerprint(used)
-    const isThere = present !== undefined && present.notAfter.getTime() > now()
-    const orders = request.tls && !isThere && !(await inventory.covering(host, now()))
+    const isThere = present !== undefined && present.notAfter.getTime() > clock.now()
+    const orders = request.tls && !isThere && !(await inventory.covering(host, clock.now()))
     return stepsToRepair(request.tls, orders, acme.challenge)
   }
 
@@ -250,12 +251,12 @@ export function composeRenewals(
   shared: Pick<RenewalParts, 'store' | 'runs' | 'instance' | 'log'>,
 ): Renewals | undefined {
   if (!parts.primary) return undefined
-  const { now } = parts
-  const directory = acmeDirectory({ url: acme.directory, caFile: acme.caFile })
+  const { clock } = parts
+  const directory = acmeDirectory({ url: acme.directory, caFile: acme.caFile, clock })
   return new Renewals({
     ...parts,
     ...shared,
-    advisor: renewalAdvisor({ directory, caFile: acme.caFile, now }),
+    advisor: renewalAdvisor({ directory, caFile: acme.caFile, clock }),
     retry: { firstMs: renewal.retryFirstSeconds * 1000, factor: 2, longestMs: renewal.retryCapSeconds * 1000 },
   })
 }

@@ -3,16 +3,19 @@ import type { Zone, ZoneKey } from '../config/zones.ts'
 import type { DnsProvider, DnsReader } from '../dns/contract.ts'
 import { dnsReader } from '../dns/reader.ts'
 import { type Rfc2136Options, rfc2136Provider } from '../dns/rfc2136.ts'
+import type { Clock } from '../primitives/clock.ts'
 
 /** How the zones of the present configuration are read and changed. A zone that was reloaded has new clients. */
 export class ZoneClients {
   readonly #config: Pick<Config, 'zones'>
+  readonly #clock: Clock
   readonly #readers = new WeakMap<Zone, readonly DnsReader[]>()
   readonly #providers = new WeakMap<Zone, DnsProvider>()
   readonly #clockOffsets = new Map<string, number>()
 
-  constructor(config: Pick<Config, 'zones'>) {
+  constructor(config: Pick<Config, 'zones'>, clock: Clock) {
     this.#config = config
+    this.#clock = clock
   }
 
   /** A reader for each name server of the zone, the primary first. Empty for a zone that is not configured. */
@@ -21,7 +24,7 @@ export class ZoneClients {
     if (!zone) return []
     const known = this.#readers.get(zone)
     if (known) return known
-    const readers = [zone.primary, ...zone.nameServers].map((server) => dnsReader(server))
+    const readers = [zone.primary, ...zone.nameServers].map((server) => dnsReader(server, { clock: this.#clock }))
     this.#readers.set(zone, readers)
     return readers
   }
@@ -45,6 +48,7 @@ export class ZoneClients {
       zone: name,
       primary: zone.primary,
       ...keysOf(zone.tsig, zone.nextTsig),
+      clock: this.#clock,
       onClock: (aheadSeconds) => this.#clockOffsets.set(name, aheadSeconds),
     })
     this.#providers.set(zone, provider)

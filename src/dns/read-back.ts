@@ -1,4 +1,5 @@
 import { Fault } from '../model/errors.ts'
+import { type Clock, systemClock } from '../primitives/clock.ts'
 import { poll } from '../primitives/retry.ts'
 import type { DnsOutcome, DnsQuestion, DnsReader, DnsRecord, ZoneRecord } from './contract.ts'
 import { decodeRdata, encodeRdata, textOf } from './wire/rdata.ts'
@@ -119,12 +120,14 @@ export async function awaitPropagation(
   wanted: 'served' | 'gone',
   limitMs = 10_000,
   signal?: AbortSignal,
+  clock: Clock = systemClock,
 ): Promise<Propagation> {
   const arrivals = servers.map((): Arrival => 'lagging')
   const isOver = () => arrivals.includes('arrived') && !arrivals.includes('lagging')
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(), limitMs)
-  const limits = { ...PAUSES, withinMs: limitMs, signal: signal ? AbortSignal.any([signal, over.signal]) : over.signal }
+  const timer = clock.after(limitMs, () => over.abort())
+  const ending = signal ? AbortSignal.any([signal, over.signal]) : over.signal
+  const limits = { ...PAUSES, withinMs: limitMs, signal: ending, clock }
   const asking = servers.map((server, i) => {
     const ask = async () => {
       const arrival = await arrivalAt(server, record, wanted, limits.signal)
@@ -134,7 +137,7 @@ export async function awaitPropagation(
     }
     return poll(ask, (arrival) => arrival === 'arrived', limits)
   })
-  await Promise.allSettled(asking).finally(() => clearTimeout(timer))
+  await Promise.allSettled(asking).finally(() => timer.cancel())
   signal?.throwIfAborted()
   if (isOver()) return { ok: true }
   return { ok: false, lagging: servers.filter((_, i) => arrivals[i] !== 'arrived').map(({ server }) => server) }

@@ -1,4 +1,5 @@
 import { type Endpoint, formatEndpoint } from '../model/address.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 import type { DnsOutcome, DnsQuestion, DnsReader, NoAnswer } from './contract.ts'
 import { askOverTcp, askOverUdp, makeQuery, type Query } from './transport.ts'
@@ -9,6 +10,8 @@ export interface ReaderOptions {
   readonly recursive?: boolean
   readonly limitMs?: number
   readonly resendAfterMs?: number
+  /** Default: that of the machine. */
+  readonly clock?: Clock
 }
 
 /** Queries one server over UDP, and over TCP when the answer is truncated. */
@@ -38,7 +41,7 @@ export function dnsReader(server: Endpoint, options: ReaderOptions = {}): DnsRea
     server: formatEndpoint(server),
     async ask(questions, { clock, signal } = {}) {
       if (clock) return askAll(questions, clock, signal)
-      using own = new FairClock()
+      using own = new FairClock(options.clock)
       return await askAll(questions, own, signal)
     },
   }

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { type Endpoint, formatEndpoint } from '../model/address.ts'
 import type { LeaseGuard } from '../model/run.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 import { type DnsProvider, DnsWriteFault } from './contract.ts'
 import { replacement } from './replacement.ts'
@@ -20,8 +21,7 @@ export interface Rfc2136Options {
   /** During a rollover: used when the server accepts it and not `key`. */
   readonly nextKey?: TsigKeySettings | undefined
   readonly limitMs?: number
-  /** Milliseconds since 1970. */
-  readonly now?: () => number
+  readonly clock: Clock
   /** Called with how many seconds our clock is ahead of the server's, after each authentic answer. */
   readonly onClock?: (aheadSeconds: number) => void
 }
@@ -130,17 +130,17 @@ type Updater = (
 ) => Promise<{ readonly made: boolean; readonly aheadSeconds: number }>
 
 function createUpdater(options: Rfc2136Options, key: TsigKey): Updater {
-  const { zone, primary, limitMs = 5_000, now = Date.now, onClock } = options
+  const { zone, primary, limitMs = 5_000, clock, onClock } = options
   const server = formatEndpoint(primary)
-  const seconds = () => Math.floor(now() / 1000)
+  const seconds = () => Math.floor(clock.now() / 1000)
   return async (update, { unmet = [], guard, signal = guard?.signal } = {}) => {
     const id = randomInt(0x10000)
     await guard?.ensureHeld()
     signal?.throwIfAborted()
     const fudge = guard && Math.max(1, Math.min(FUDGE, Math.floor(guard.leftMs / 1000)))
     const { wire, mac } = encodeOrRefuse(zone, () => signRequest(encodeUpdate(id, update()), key, seconds(), fudge))
-    using clock = new FairClock()
-    const outcome = await exchangeOverTcp(primary, wire, { clock, limitMs, signal })
+    using waited = new FairClock(clock)
+    const outcome = await exchangeOverTcp(primary, wire, { clock: waited, limitMs, signal })
     signal?.throwIfAborted()
     const at = seconds()
     const verdict = judgeUpdate({ id, mac, key, zone, server }, outcome, at)

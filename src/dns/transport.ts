@@ -77,10 +77,10 @@ export function askOverUdp(server: Endpoint, queries: readonly Query[], limits: 
   const send = () => {
     for (const { query } of waiting.values()) socket.send(query.wire, (error) => error && giveUp('unreachable'))
   }
-  const resend = setTimeout(send, limits.resendAfterMs)
+  const resend = limits.clock.base.after(limits.resendAfterMs, send)
   const cancelLimit = limits.clock.limit(limits.limitMs, () => giveUp('timeout'), limits.signal)
   const stop = () => {
-    clearTimeout(resend)
+    resend.cancel()
     cancelLimit()
     socket.close()
   }

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeText } from '../model/escape-text.ts'
+import { kernelTime } from '../primitives/clock.ts'
 import { filesWithoutSite } from './adopt/find-site.ts'
 import { TakenSites } from './adopt/taken-sites.ts'
 import {
@@ -69,7 +70,7 @@ export interface LocalEdgeParts {
 export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): Edge {
   const { exclusive = alone, isOwner = false, listening = listeningReader(settings), loaded } = parts
   const { reload: load = (signal) => reloadNginx(settings, signal) } = parts
-  const { server, folder } = settings
+  const { server, folder, clock } = settings
   const present = new PresentGeneration(folder)
   const assertValid = (signal?: AbortSignal) => assertLoads(settings, signal)
   const debugLogs = debugLogReader(settings)
@@ -79,7 +80,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
   }
   const locked = <T>(work: () => Promise<T>): Promise<T> => (isOwner ? work() : whileUnowned(folder, server, work))
   const reload = async (signal?: AbortSignal) => {
-    const since = Date.now()
+    const since = kernelTime()
     await load(signal)
     loaded?.(since)
   }
@@ -89,6 +90,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     folder,
     server,
     present,
+    clock,
     fences,
     exclusive: (work) => exclusive((turn) => locked(() => work(turn))),
     assertValid,
@@ -137,7 +139,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     ask: (question, signal) => askEdge(settings, question, undefined, signal),
     foreignListeners: (question, signal) => foreignListeners(settings, question, signal),
     handshake: (host, signal) =>
-      tlsHandshake({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS, signal),
+      tlsHandshake({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS, clock, signal),
     certificateFiles: renderCertificate,
     certificateEntry: renderEntry,
     certificateId,

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { ServedName } from '../model/finding.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { CURRENT, isWrittenByUs } from './config/layout.ts'
 import { type Listening, socketsOf } from './config/sockets.ts'
 import { EdgeFault, type EdgePreflight } from './contract.ts'
@@ -30,7 +31,7 @@ export function edgePreflight(
   reader: EdgeReader,
   test: () => Promise<Refusal | undefined> = () => testConfiguration(settings, settings.config),
 ): LocalPreflight {
-  const soundness = new ConfigTestCache(test)
+  const soundness = new ConfigTestCache(test, settings.clock)
   const present = new PresentGeneration(settings.folder)
   const listening = listeningReader(settings)
   return {
@@ -108,12 +109,14 @@ function rivalOf(
 /** Remembers which files nginx has loaded or tested. A failed test is repeated each time: its cause may be outside these files. */
 class ConfigTestCache {
   readonly #test: () => Promise<Refusal | undefined>
+  readonly #clock: Clock
   #passed: { readonly fingerprint: string; readonly at: number } | undefined
   #loadedSince = Number.NEGATIVE_INFINITY
   #underWay: { readonly fingerprint: string; readonly refusal: Promise<Refusal | undefined> } | undefined
 
-  constructor(test: () => Promise<Refusal | undefined>) {
+  constructor(test: () => Promise<Refusal | undefined>, clock: Clock) {
     this.#test = test
+    this.#clock = clock
   }
 
   loaded(since: number): void {
@@ -122,7 +125,7 @@ class ConfigTestCache {
 
   async refusal({ fingerprint, changedAt }: ServedMap): Promise<Refusal | undefined> {
     if (changedAt <= this.#loadedSince) return undefined
-    if (this.#passed?.fingerprint === fingerprint && performance.now() - this.#passed.at < PASSED_TEST_TTL_MS)
+    if (this.#passed?.fingerprint === fingerprint && this.#clock.monotonic() - this.#passed.at < PASSED_TEST_TTL_MS)
       return undefined
     if (this.#underWay?.fingerprint !== fingerprint) this.#underWay = { fingerprint, refusal: this.#run(fingerprint) }
     return this.#underWay.refusal
@@ -131,7 +134,7 @@ class ConfigTestCache {
   async #run(fingerprint: string): Promise<Refusal | undefined> {
     try {
       const refusal = await this.#test()
-      if (!refusal) this.#passed = { fingerprint, at: performance.now() }
+      if (!refusal) this.#passed = { fingerprint, at: this.#clock.monotonic() }
       return refusal
     } finally {
       if (this.#underWay?.fingerprint === fingerprint) this.#underWay = undefined

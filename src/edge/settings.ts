@@ -1,3 +1,4 @@
+import type { Clock } from '../primitives/clock.ts'
 /** How the entries of hosts are written: as lines in shared servers, or as server blocks of their own. */
 export type EntryLayout = 'lines' | 'blocks'
 
@@ -35,4 +36,5 @@ export interface EdgeSettings {
   /** Default: none. */
   readonly named?: NamedFiles | undefined
   readonly ports: { readonly http: number; readonly https: number }
+  readonly clock: Clock
 }

@@ -12,7 +12,7 @@ import { tlsHandshake } from './visit/handshake.ts'
 
 /** The read-only view of an edge on this machine. */
 export function edgeView(settings: EdgeSettings, reader: EdgeReader): EdgeView {
-  const { address, ports, folder } = settings
+  const { address, ports, folder, clock } = settings
   const present = new PresentGeneration(folder)
   return {
     address,
@@ -25,8 +25,8 @@ export function edgeView(settings: EdgeSettings, reader: EdgeReader): EdgeView {
     localAddress,
     hashFiles: async (paths) => paths.map((path) => hashOfFound(path, present.look(path))),
     visit: ({ listenAddress: { address, port }, ...question }, limitMs) =>
-      askEdge({ address, ports: { http: port, https: port } }, question, limitMs),
-    handshake: tlsHandshake,
+      askEdge({ address, ports: { http: port, https: port }, clock }, question, limitMs),
+    handshake: (endpoint, host, limitMs) => tlsHandshake(endpoint, host, limitMs, clock),
     loadState: (paths) => loadState(settings, paths),
     newestErrorClass: async (host, since) => (await newestErrorClass(settings, host, since))?.errorClass ?? null,
   }

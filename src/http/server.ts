@@ -9,6 +9,7 @@ import type { EdgeStanding } from '../model/host-status.ts'
 import type { Board } from '../monitor/board.ts'
 import type { EventFeed } from '../notify/event-feed.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { RequestCountStore } from '../store/ports/request-counts.ts'
 import type { Diagnoser } from '../usecases/diagnoser.ts'
 import type { Exposer } from '../usecases/exposer.ts'
@@ -83,7 +84,7 @@ export interface ServerParts {
   readonly isReady: () => Promise<boolean>
   /** Problems that an administrator must fix. Public callers may read them. */
   readonly warnings: () => readonly string[]
-  readonly now: () => number
+  readonly clock: Clock
   readonly log: FastifyBaseLogger
   /** Undefined: the listener uses plain HTTP. */
   readonly tls?: ListenerTls | undefined
@@ -110,7 +111,7 @@ async function addGuards(app: App, parts: ServerParts, isClosing: () => boolean)
     frameguard: { action: 'deny' },
     strictTransportSecurity: parts.tls !== undefined,
   })
-  const budgets = await createBudgets(app, parts.rateLimits, parts.requestCounts)
+  const budgets = await createBudgets(app, parts.rateLimits, parts.clock, parts.requestCounts)
   const hostCheck = new HostCheck(parts.publicUrls, parts.tls ? 'https' : 'http')
   guardRequests(app, { ...parts, hostCheck, budgets, isClosing })
   handleErrors(app, { ...parts, budgets, notFoundPage: notFoundPage(parts.pageFolder) })
@@ -120,8 +121,8 @@ async function addGuards(app: App, parts: ServerParts, isClosing: () => boolean)
 }
 
 function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void {
-  const { exposer, board, now } = parts
-  const sendEvents = eventStreams()
+  const { exposer, board, clock } = parts
+  const sendEvents = eventStreams(clock)
   const visibleTo: Visibility = (network) => (one) =>
     one.managed || network === 'internal' || parts.showsUnmanaged(one.host)
   policyRoutes(app, parts.policy)
@@ -136,7 +137,7 @@ function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void
   webhookRoutes(app, parts.webhooks)
   hostRoutes(app, parts, visibleTo)
   muteRoutes(app, parts.muting)
-  hostEventRoutes(app, board, now, sendEvents, visibleTo)
+  hostEventRoutes(app, board, clock, sendEvents, visibleTo)
   hostHistoryRoutes(app, parts, visibleTo)
   hostChangeRoutes(app, parts, sendEvents, visibleTo)
   diagnoseRoutes(app, parts)

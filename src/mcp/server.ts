@@ -77,11 +77,9 @@ export function mcpServer(client: DrawbridgeClient, { version, readOnly, owner }
 
 /** Undefined when the service does not answer in time. The tools are then listed without its zones and servers. */
 async function policyOf(client: DrawbridgeClient): Promise<Policy | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, POLICY_TIMEOUT_MS, undefined)
-  })
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const timer = client.clock.after(POLICY_TIMEOUT_MS, () => resolve(undefined))
   const policy = await Promise.race([client.policy().catch(() => undefined), late])
-  clearTimeout(timer)
+  timer.cancel()
   return policy
 }

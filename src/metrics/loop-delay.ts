@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Clock } from '../primitives/clock.ts'
 
 const RESOLUTION_MS = 5
 const WINDOW_MS = 60_000
@@ -10,8 +11,8 @@ export class LoopDelay {
   #current = startHistogram()
   #former: Delays | undefined
 
-  constructor(windowMs = WINDOW_MS) {
-    setInterval(() => this.#turn(), windowMs).unref()
+  constructor(clock: Clock, windowMs = WINDOW_MS) {
+    clock.every(windowMs, () => this.#turn(), { ref: false })
   }
 
   /** In seconds. */

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { HostStatus, OutOfStep } from '../model/host-status.ts'
 import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { LoopDelay } from './loop-delay.ts'
 import { addOperationGauges, type OperationSources } from './operation-gauges.ts'
 
@@ -15,7 +16,7 @@ export interface MetricSources {
   readonly instances: () => Promise<MeasuredInstances>
   readonly findRun: (runId: string) => Promise<Run | undefined>
   readonly operation: OperationSources
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** What the store says of the services on it. Without an answer of the store nobody is named. */
@@ -127,7 +128,7 @@ export class Metrics {
   }
 
   #addGauges(registers: Registry[]): void {
-    const { hosts, queues, edges, now } = this.#sources
+    const { hosts, queues, edges, clock } = this.#sources
     new Gauge({
       name: 'drawbridge_host_badge',
       help: '1 for the current badge of a host.',
@@ -156,7 +157,8 @@ export class Metrics {
       collect() {
         this.reset()
         for (const { host, fullCheck } of hosts()) {
-          if (fullCheck.certificate) this.set({ host }, Math.round((fullCheck.certificate.notAfter - now()) / 1000))
+          if (fullCheck.certificate)
+            this.set({ host }, Math.round((fullCheck.certificate.notAfter - clock.now()) / 1000))
         }
       },
     })
@@ -178,10 +180,11 @@ export class Metrics {
       collect() {
         this.reset()
         for (const { server, outOfStep } of edges())
-          if (outOfStep) this.set({ server, cause: outOfStep.cause }, Math.round((now() - outOfStep.since) / 1000))
+          if (outOfStep)
+            this.set({ server, cause: outOfStep.cause }, Math.round((clock.now() - outOfStep.since) / 1000))
       },
     })
-    const loopDelay = new LoopDelay()
+    const loopDelay = new LoopDelay(this.#sources.clock)
     new Gauge({
       name: 'drawbridge_event_loop_delay_seconds',
       help: 'Delay of the event loop in the last one to two minutes, by quantile.',

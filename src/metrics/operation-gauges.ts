@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
+import type { Clock } from '../primitives/clock.ts'
 
 /** The state of this installation, read at scrape time. What cannot be read is left out. */
 export interface OperationSources {
@@ -20,14 +21,14 @@ export interface OperationSources {
   readonly pingStore: () => Promise<void>
   /** When the last backup was made. Undefined before the first. */
   readonly lastBackupAt: () => Promise<number | undefined>
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 type Labels = Readonly<Record<string, string>>
 
 /** What an administrator is woken for: see docs/alerts.yaml. */
 export function addOperationGauges(registers: Registry[], sources: OperationSources): void {
-  const { now } = sources
+  const { clock } = sources
   const gauge = (
     name: string,
     help: string,
@@ -45,7 +46,7 @@ export function addOperationGauges(registers: Registry[], sources: OperationSour
         for (const [value, labels = {}] of await read().catch(() => [])) this.set(labels, value)
       },
     })
-  const secondsSince = (at: number): number => Math.max(0, Math.round((now() - at) / 1000))
+  const secondsSince = (at: number): number => Math.max(0, Math.round((clock.now() - at) / 1000))
 
   gauge('build_info', 'Always 1. The version of Drawbridge and of Node.', ['version', 'node'], async () => [
     [1, { version: sources.version, node: process.versions.node }],
@@ -84,7 +85,7 @@ export function addOperationGauges(registers: Registry[], sources: OperationSour
     'authority_paused_seconds',
     'How long the certificate authority must not be asked. 0: not at all.',
     [],
-    async () => [[Math.max(0, Math.round(((await sources.authorityPausedUntil()) - now()) / 1000))]],
+    async () => [[Math.max(0, Math.round(((await sources.authorityPausedUntil()) - clock.now()) / 1000))]],
   )
   gauge(
     'clock_offset_seconds',
@@ -96,9 +97,9 @@ export function addOperationGauges(registers: Registry[], sources: OperationSour
     Object.entries(await sources.freeBytes()).map(([folder, bytes]) => [bytes, { folder }]),
   )
   gauge('store_latency_seconds', 'How long the store took for the smallest question.', [], async () => {
-    const started = performance.now()
+    const started = clock.monotonic()
     await sources.pingStore()
-    return [[(performance.now() - started) / 1000]]
+    return [[(clock.monotonic() - started) / 1000]]
   })
   gauge('backup_age_seconds', 'Time since the last backup of the store. Absent before the first.', [], async () => {
     const at = await sources.lastBackupAt()

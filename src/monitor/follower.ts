@@ -1,4 +1,5 @@
 import type { HostStatus } from '../model/host-status.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { EventStore } from '../store/ports/events.ts'
 import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
 import type { HostStore } from '../store/ports/hosts.ts'
@@ -15,7 +16,7 @@ interface FollowerParts {
   /** Undefined if the Primary's edge is not on this machine. Then new hosts come only from the rows of the other instance. */
   readonly environment: EdgeEnvironment | undefined
   readonly firstAnswer: FirstAnswer
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** The exposure of a host that changed. Rows with another plan or end, or from before its repair, are ignored. */
@@ -55,7 +56,7 @@ export class Follower {
 
   /** Updates a host on the board from its exposure. */
   async sync(host: string): Promise<void> {
-    const { store, board, environment, firstAnswer, now } = this.#parts
+    const { store, board, environment, firstAnswer, clock } = this.#parts
     const asked = this.#order.begin()
     const exposure = await store.findExposure(host)
     const plan = exposure && (await store.findPlan(exposure.planId))
@@ -65,7 +66,7 @@ export class Follower {
     if (!this.#order.arrive(host, asked)) return
     if (held && !environment) return this.#updateExpiry(exposure)
     const { planId = null, expiresAt = null } = watched ?? {}
-    this.#ahead.set(host, { planId, expiresAt, repairedAt, since: now() })
+    this.#ahead.set(host, { planId, expiresAt, repairedAt, since: clock.now() })
     const statuses = {
       find: (name: string) => board.find(name),
       // Only the checking instance increases `changed`. A client that resumes a stream must not miss its next numbers.
@@ -79,7 +80,7 @@ export class Follower {
     const expiresAt = exposure.expiresAt ?? null
     const status = this.#parts.board.find(host)
     if (status?.planId !== planId) return
-    this.#ahead.set(host, { planId, expiresAt, since: this.#parts.now() })
+    this.#ahead.set(host, { planId, expiresAt, since: this.#parts.clock.now() })
     this.#parts.board.put({ ...status, expiresAt })
   }
 
@@ -94,14 +95,14 @@ export class Follower {
 
   /** Finds removed hosts. Their rows are deleted, so only a comparison of all hosts shows them. */
   async #compareAll(count: number): Promise<void> {
-    const { store, board, now } = this.#parts
+    const { store, board, clock } = this.#parts
     const state = () => [board.size, count, this.#version, this.#ahead.size].join()
     if (state() === this.#compared) return
     const all = await store.readHosts(-1)
     const names = new Set(all.map(({ host }) => host))
     for (const { host } of [...board.all()]) if (!names.has(host) && !this.#ahead.get(host)?.planId) board.remove(host)
     for (const [host, { planId, since }] of [...this.#ahead]) {
-      if (names.has(host) || planId !== null || now() - since < LATE_MS) continue
+      if (names.has(host) || planId !== null || clock.now() - since < LATE_MS) continue
       this.#ahead.delete(host)
       this.#order.forget(host)
     }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
 import type { Validity } from '../model/badge.ts'
 import type { AlertRule, Mute } from '../model/host-status.ts'
@@ -41,7 +40,7 @@ const TOLD_FOLLOW_MS = 1_000
 /** Checks every host through the Primary's edge at regular intervals. One instance checks; the others copy its results. */
 export class Monitor {
   readonly #parts: MonitorParts
-  readonly #barrier = new ReadBarrier()
+  readonly #barrier: ReadBarrier
   readonly #mutes: Mutes
   #rounds: Rounds | undefined
   #writer: StatusWriter | undefined
@@ -55,6 +54,7 @@ export class Monitor {
 
   constructor(parts: MonitorParts) {
     this.#parts = parts
+    this.#barrier = new ReadBarrier(parts.clock)
     const { board, configuredMutes: configured } = parts
     const judgeAgain = (hosts: readonly string[]) => {
       for (const host of hosts) {
@@ -72,7 +72,7 @@ export class Monitor {
 
   /** For how long nothing confirms the board, because the store does not answer. Undefined before the start. */
   get unconfirmedMs(): number | undefined {
-    return this.#confirmedAt === undefined ? undefined : this.#parts.now() - this.#confirmedAt
+    return this.#confirmedAt === undefined ? undefined : this.#parts.clock.now() - this.#confirmedAt
   }
 
   start(): void {
@@ -106,9 +106,9 @@ export class Monitor {
 
   /** Shows a certificate on the board that a handshake has just proven, without waiting for the next full check. */
   reportCertificate(host: string, validity: Validity): void {
-    const { board, now } = this.#parts
+    const { board, clock } = this.#parts
     const status = board.find(host)
-    if (status?.tls) (this.#writer ?? board).put(withCertificate(status, validity, now()))
+    if (status?.tls) (this.#writer ?? board).put(withCertificate(status, validity, clock.now()))
   }
 
   /** Resolves when the board shows all earlier commits of `host`, or of all hosts. Await it before reading the board. */
@@ -124,7 +124,7 @@ export class Monitor {
   }
 
   async #run(): Promise<void> {
-    const { log, store } = this.#parts
+    const { log, store, clock } = this.#parts
     const stopWatching = store.watch(() => this.#told.call())
     let follower = this.#follow()
     while (!this.#stopped) {
@@ -132,12 +132,12 @@ export class Monitor {
         if (await this.#lead()) follower = this.#follow()
         await follower.update()
         await this.#mutes.refresh()
-        this.#confirmedAt = this.#parts.now()
+        this.#confirmedAt = this.#parts.clock.now()
       } catch (error) {
         log.error({ event: 'monitor_round_failed', err: error }, 'Monitor round failed; retrying.')
         if (this.#hosts !== follower) follower = this.#follow()
       }
-      if (!this.#stopped) await wokenWithin(this.#told, store.isWatching() ? TOLD_FOLLOW_MS : FOLLOW_MS)
+      if (!this.#stopped) await wokenWithin(this.#told, store.isWatching() ? TOLD_FOLLOW_MS : FOLLOW_MS, clock)
     }
     stopWatching()
   }
@@ -150,10 +150,10 @@ export class Monitor {
 
   /** Checks the hosts while this instance holds the monitor lease. Returns false when another instance holds it. */
   async #lead(): Promise<boolean> {
-    const { store, board, edge, instance, leaseMs, mayCheck, alertRule, now } = this.#parts
-    const lease = edge && (await mayCheck()) && (await store.takeLease(LEASE, instance, now(), leaseMs))
+    const { store, board, edge, instance, leaseMs, mayCheck, alertRule, clock } = this.#parts
+    const lease = edge && (await mayCheck()) && (await store.takeLease(LEASE, instance, clock.now(), leaseMs))
     if (!lease) return false
-    const held = new HeldLeases(store, [lease], leaseMs, now)
+    const held = new HeldLeases(store, [lease], leaseMs, clock)
     const writer = new StatusWriter(store, board, alertRule)
     this.#writer = writer
     const watchList = new WatchList({ ...this.#parts, ...edge, writer })
@@ -162,7 +162,7 @@ export class Monitor {
     try {
       this.#hosts = watchList
       await this.#barrier.during(undefined, async () => {
-        await writer.begin(now())
+        await writer.begin(clock.now())
         await this.#refreshMutes(() => this.#mutes.load())
         await this.#refresh(watchList)
       })
@@ -190,21 +190,21 @@ export class Monitor {
       await this.#refresh(watchList)
       rounds.begin()
       await this.#write(writer)
-      await sleep(TICK_MS)
+      await this.#parts.clock.sleep(TICK_MS)
     }
   }
 
   /** A lease is renewed every quarter of its life. One that was not renewed twice in a row tells that the store does not answer. */
   #confirm(held: HeldLeases): void {
-    const { leaseMs, now } = this.#parts
+    const { leaseMs, clock } = this.#parts
     const { leftMs } = held
-    this.#confirmedAt = leftMs > leaseMs / 2 ? now() : now() + leftMs - leaseMs
+    this.#confirmedAt = leftMs > leaseMs / 2 ? clock.now() : clock.now() + leftMs - leaseMs
   }
 
   async #refresh(watchList: WatchList): Promise<void> {
-    const { now, log } = this.#parts
+    const { clock, log } = this.#parts
     await watchList
-      .refresh(now())
+      .refresh(clock.now())
       .catch((error: unknown) =>
         log.error({ event: 'host_list_failed', err: error }, 'The list of hosts could not be read; retrying.'),
       )
@@ -218,9 +218,9 @@ export class Monitor {
 
   /** A store that does not answer must not stop the checks. Unwritten statuses stay queued. */
   async #write(writer: StatusWriter, all = false): Promise<void> {
-    const { now, log } = this.#parts
+    const { clock, log } = this.#parts
     await writer
-      .flush(now(), all)
+      .flush(clock.now(), all)
       .catch((error: unknown) =>
         log.error({ event: 'host_status_not_written', err: error }, 'Host statuses could not be written; retrying.'),
       )

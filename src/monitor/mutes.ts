@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../model/audit.ts'
 import type { NewEvent } from '../model/event.ts'
 import type { Mute } from '../model/host-status.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { AuditStore } from '../store/ports/audit.ts'
 import type { EventStore } from '../store/ports/events.ts'
 import type { HostStore } from '../store/ports/hosts.ts'
@@ -16,7 +17,7 @@ interface MutesParts {
   readonly configured: () => ReadonlyMap<string, Mute>
   /** Called with the hosts that are muted or not muted any more. */
   readonly onChange: (hosts: readonly string[]) => void
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** How often the mutes of other instances are read. There are few, and it is one query. */
@@ -33,14 +34,14 @@ export class Mutes {
 
   /** Call it often. Rejects if the store does not answer; then the board keeps what it has. */
   async refresh(): Promise<void> {
-    const { now } = this.#parts
-    if (now() - this.#readAt >= READ_MS) await this.load()
+    const { clock } = this.#parts
+    if (clock.now() - this.#readAt >= READ_MS) await this.load()
   }
 
   /** Shows the mutes of the store on the board. Mutes that are over are ended, once over all instances. */
   async load(): Promise<void> {
-    const { store, board, configured, onChange, now } = this.#parts
-    const at = now()
+    const { store, board, configured, onChange, clock } = this.#parts
+    const at = clock.now()
     this.#readAt = at
     const stored = [...(await store.readMutes())]
     const isOver = ([, { until }]: [string, Mute]) => until !== null && until <= at

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../primitives/clock.ts'
 import type { EventStore } from '../store/ports/events.ts'
 
 /** Orders concurrent reads of the same host. The read that started last wins, even if its answer arrives first. */
@@ -33,7 +33,12 @@ const LONGEST_WAIT_MS = 1_000
 
 /** Makes reads wait while a change is committed and shown on the board, so that all reads return the same state. */
 export class ReadBarrier {
+  readonly #clock: Clock
   readonly #changes = new Map<Promise<unknown>, string | undefined>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
 
   /** Runs a change of `host`, or of all hosts if undefined. */
   during<T>(host: string | undefined, change: () => Promise<T>): Promise<T> {
@@ -47,7 +52,7 @@ export class ReadBarrier {
   async passed(host?: string): Promise<void> {
     const waitedFor = [...this.#changes].filter(([, one]) => !host || !one || one === host).map(([change]) => change)
     if (waitedFor.length === 0) return
-    await Promise.race([Promise.all(waitedFor), sleep(LONGEST_WAIT_MS, undefined, { ref: false })])
+    await Promise.race([Promise.all(waitedFor), this.#clock.sleep(LONGEST_WAIT_MS, { ref: false })])
   }
 }
 

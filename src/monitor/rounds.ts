@@ -1,5 +1,6 @@
 import type { EdgeVisitor } from '../edge/contract.ts'
 import type { FullCheck, HostStatus } from '../model/host-status.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Board } from './board.ts'
 import { needsFullCheck, statusAfterCheck } from './judge.ts'
@@ -19,7 +20,7 @@ export interface RoundsParts {
   readonly everyMs: number
   readonly atOnce: number
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** Checks the hosts that are due, at most `atOnce` at the same time. */
@@ -36,13 +37,13 @@ export class Rounds {
 
   /** The number of checks that are due and not started. */
   get waiting(): number {
-    return dueFirst(this.#due, this.#parts.now(), Number.POSITIVE_INFINITY).length
+    return dueFirst(this.#due, this.#parts.clock.now(), Number.POSITIVE_INFINITY).length
   }
 
   begin(): void {
-    const { board, atOnce, watchList, log, now } = this.#parts
+    const { board, atOnce, watchList, log, clock } = this.#parts
     if (this.#knownMembership !== board.membership) this.#updateHosts()
-    for (const host of dueFirst(this.#due, now(), atOnce - this.#running.size)) {
+    for (const host of dueFirst(this.#due, clock.now(), atOnce - this.#running.size)) {
       const status = board.find(host)
       this.#due.delete(host)
       if (!status || watchList.isPaused(host)) continue
@@ -64,10 +65,10 @@ export class Rounds {
   }
 
   async #check(status: HostStatus): Promise<void> {
-    const { board, writer, watchList, visitor, onCheck, everyMs, log, now } = this.#parts
+    const { board, writer, watchList, visitor, onCheck, everyMs, log, clock } = this.#parts
     const { host, path, tls, listenAddress, listenGap } = status
     if (listenGap) return
-    const full = isFullCheckDue(host, status.fullCheck.at, needsFullCheck(status), now(), everyMs)
+    const full = isFullCheckDue(host, status.fullCheck.at, needsFullCheck(status), clock.now(), everyMs)
     const [answer, compared] = await Promise.all([
       visitor.visit({ host, path, tls, listenAddress, full, proof: watchList.proofOf(host) }),
       full ? this.#compare(status) : undefined,
@@ -77,7 +78,7 @@ export class Rounds {
     if (this.#stopped || present?.planId !== status.planId || watchList.isPaused(host)) return
     // A repair was verified after this check had begun.
     if (present.lastCheck?.at !== status.lastCheck?.at) return
-    const after = statusAfterCheck(present, { answer, fullCheck: compared }, now())
+    const after = statusAfterCheck(present, { answer, fullCheck: compared }, clock.now())
     const isWorse = after.badge !== present.badge && after.badge !== 'RUNNING'
     // Another instance may be removing the host. Check this before an alarm is sent.
     if (isWorse && present.managed && (await watchList.isBusy(host))) return
@@ -115,7 +116,7 @@ export class Rounds {
     if (!status) return
     const { lastCheck, since, fullCheck, listenGap } = status
     // After an apply only its verification is known, so the first full check is due at once.
-    const firstAt = listenGap ? this.#parts.now() : null
+    const firstAt = listenGap ? this.#parts.clock.now() : null
     const checkedAt = fullCheck.at === null ? firstAt : (lastCheck?.at ?? firstAt)
     const checked = { host, checkedAt, failingSince: lastCheck?.ok === false ? since : null }
     this.#due.set(host, nextCheck(checked, this.#parts.everyMs))

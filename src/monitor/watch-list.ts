@@ -1,5 +1,6 @@
 import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
 import type { HostStatus, WatchedHost } from '../model/host-status.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { EventStore } from '../store/ports/events.ts'
 import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
@@ -25,6 +26,7 @@ interface WatchListParts {
   readonly environment: EdgeEnvironment
   readonly firstAnswer: FirstAnswer
   readonly everyMs: number
+  readonly clock: Clock
 }
 
 /** The interval for listing all exposures. An exposure that a run changes is read when the run starts and ends. */
@@ -122,7 +124,7 @@ export class WatchList {
     const isListed = await this.#list(now)
     if (await this.#reloadTouched()) this.#areExposuresNew = true
     if (!isListed && now - this.#readAt < PAUSE_PER_READING * this.#readingMs) return
-    const began = performance.now()
+    const began = this.#parts.clock.monotonic()
     const asked = this.#order.begin()
     const map = await this.#parts.reader.read()
     this.#readAt = now
@@ -130,7 +132,7 @@ export class WatchList {
     if (map !== this.#map || isListed || this.#areExposuresNew || this.#orphans.size > 0) this.#syncAll(map, asked, now)
     this.#areExposuresNew = false
     this.#map = map
-    this.#readingMs = performance.now() - began
+    this.#readingMs = this.#parts.clock.monotonic() - began
   }
 
   async #list(now: number): Promise<boolean> {
@@ -141,7 +143,7 @@ export class WatchList {
       await this.#setExposure(exposure.host, exposure, asked)
       hosts.add(exposure.host)
       // An SQLite store answers synchronously, so without this pause no other work would run.
-      if (hosts.size % EXPOSURES_PER_TURN === 0) await new Promise(setImmediate)
+      if (hosts.size % EXPOSURES_PER_TURN === 0) await this.#parts.clock.turn()
     }
     for (const host of this.#exposures.keys()) {
       if (hosts.has(host) || this.#order.isOutdated(host, asked)) continue

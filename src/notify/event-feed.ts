@@ -1,4 +1,5 @@
 import type { EventType, StoredEvent } from '../model/event.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { SharedPoll, WakeUp } from '../primitives/followers.ts'
 import type { ChangeFeed, EventStore } from '../store/ports/events.ts'
 
@@ -31,11 +32,12 @@ export class EventFeed {
   #recent: StoredEvent[] = []
   #read = 0
 
-  constructor(store: Pick<EventStore, 'readEvents' | 'eventHead'>, changes?: ChangeFeed) {
+  constructor(store: Pick<EventStore, 'readEvents' | 'eventHead'>, clock: Clock, changes?: ChangeFeed) {
     this.#store = store
     this.#poll = new SharedPoll(
       () => (changes?.isWatching() ? TOLD_POLL_MS : POLL_MS),
       () => this.#readNew(),
+      clock,
     )
     const stop = changes?.watch(() => this.#poll.soon())
     if (stop) this.#closing.signal.addEventListener('abort', stop)

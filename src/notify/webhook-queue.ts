@@ -1,3 +1,4 @@
+import type { Clock } from '../primitives/clock.ts'
 import { pauseAfter } from '../primitives/retry.ts'
 import type { Log } from '../runtime/log.ts'
 import type { EventStore } from '../store/ports/events.ts'
@@ -11,7 +12,7 @@ export interface WebhookQueueParts {
   readonly store: WebhookStore & EventStore & LeaseStore & Transactions<WebhookStore>
   readonly log: Log
   readonly send: Send
-  readonly now: () => number
+  readonly clock: Clock
   /** A random number from 0 to 1, for the spread of pauses. */
   readonly chance: () => number
 }
@@ -53,7 +54,7 @@ export class WebhookQueue {
   }
 
   async #fill(head: number): Promise<void> {
-    const { store, now } = this.#parts
+    const { store, clock } = this.#parts
     const { name } = this.hook
     let from: number = this.#queuedThrough ?? (await store.openWebhook(name))
     while (from < head) {
@@ -62,7 +63,7 @@ export class WebhookQueue {
       // What the monitor saw of a muted host is in the streams, and nobody is woken by it.
       const wanted = events.filter((event) => wants(this.hook, event) && event.facts.muted !== true)
       const range = { from, through }
-      const isQueued = await store.transaction((session) => session.queueDeliveries(name, wanted, range, now()))
+      const isQueued = await store.transaction((session) => session.queueDeliveries(name, wanted, range, clock.now()))
       from = isQueued ? through : await store.openWebhook(name)
     }
     this.#queuedThrough = from
@@ -76,9 +77,9 @@ export class WebhookQueue {
 
   /** Reads again if a delivery ended during the read: the result could contain it, and it would be sent twice. */
   async #due(): Promise<Delivery[]> {
-    const { store, now } = this.#parts
+    const { store, clock } = this.#parts
     const ended = this.#ended
-    const due = await store.dueDeliveries(this.hook.name, now(), AT_ONCE)
+    const due = await store.dueDeliveries(this.hook.name, clock.now(), AT_ONCE)
     return ended === this.#ended ? due : this.#due()
   }
 
@@ -103,11 +104,11 @@ export class WebhookQueue {
   }
 
   async #deliver({ event, tries }: Delivery, gone: AbortSignal): Promise<boolean> {
-    const { store, log, send, now, chance } = this.#parts
+    const { store, log, send, clock, chance } = this.#parts
     const { name, tries: mostTries } = this.hook
-    const sent = await send(this.hook, event, now(), gone)
+    const sent = await send(this.hook, event, clock.now(), gone)
     if (gone.aborted && !sent.ok) return false
-    const at = now()
+    const at = clock.now()
     if (sent.ok) {
       await store.transaction((session) => session.settleDelivery(name, event.seq, at))
       return true

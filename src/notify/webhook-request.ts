@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { eventJson, type StoredEvent } from '../model/event.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { EventFilter } from './event-feed.ts'
 
 /** One configured receiver of events. */
@@ -30,7 +31,7 @@ export type Send = (hook: Hook, event: StoredEvent, at: number, gone: AbortSigna
 const LARGEST_ANSWER = 16 * 1024
 
 /** Sends one signed POST with a timeout. Follows no redirect and reads at most 16 KiB of the answer. */
-export function sender(): Send {
+export function sender(clock: Clock): Send {
   let client: ReturnType<typeof loadClient> | undefined
   return async (hook, event, at, gone) => {
     const body = JSON.stringify(eventJson(event))
@@ -39,7 +40,7 @@ export function sender(): Send {
       'user-agent': 'drawbridge',
       ...signedHeaders(hook.key, event.id, at, body),
     }
-    const signal = AbortSignal.any([gone, AbortSignal.timeout(hook.timeoutMs)])
+    const signal = AbortSignal.any([gone, clock.timeout(hook.timeoutMs)])
     try {
       client ??= loadClient()
       const { request, agent } = await client

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Lease } from '../store/ports/leases.ts'
 import { WebhookQueue, type WebhookQueueParts } from './webhook-queue.ts'
 import type { Hook } from './webhook-request.ts'
@@ -42,7 +41,7 @@ export class WebhookSender {
     this.#end.abort()
     await this.#working
     const settled = Promise.all([...this.#queues, ...this.#leaving].map((queue) => queue.settled()))
-    await Promise.race([settled, sleep(STOP_MS, undefined, { ref: false })])
+    await Promise.race([settled, this.#parts.clock.sleep(STOP_MS, { ref: false })])
     this.#gone.abort()
     await settled
     const { store } = this.#parts
@@ -50,13 +49,13 @@ export class WebhookSender {
   }
 
   async #work(): Promise<void> {
-    const { log } = this.#parts
+    const { log, clock } = this.#parts
     const { signal } = this.#end
     while (!signal.aborted) {
       await this.#round().catch((error: unknown) =>
         log.error({ event: 'webhook_round_failed', err: error }, 'Webhook round failed; retrying.'),
       )
-      await sleep(this.#lease ? ROUND_MS : 4 * ROUND_MS, undefined, { signal }).catch(() => undefined)
+      await clock.sleep(this.#lease ? ROUND_MS : 4 * ROUND_MS, { signal })
     }
   }
 
@@ -82,11 +81,11 @@ export class WebhookSender {
 
   /** One instance delivers, because two would send the events of a host out of order. */
   async #holdsLease(): Promise<boolean> {
-    const { store, instance, leaseMs, now } = this.#parts
-    if (this.#lease && now() < this.#lease.expiresAt - leaseMs / 2) return true
+    const { store, instance, leaseMs, clock } = this.#parts
+    if (this.#lease && clock.now() < this.#lease.expiresAt - leaseMs / 2) return true
     const had = this.#lease
     this.#lease = undefined
-    this.#lease = await store.takeLease('webhooks', instance, now(), leaseMs)
+    this.#lease = await store.takeLease('webhooks', instance, clock.now(), leaseMs)
     // A gap in the fencing numbers means that another instance delivered in between.
     if (this.#lease?.fence !== (had?.fence ?? 0) + 1) for (const queue of this.#queues) queue.resetPosition()
     return this.#lease !== undefined

@@ -8,10 +8,12 @@ import {
   type CoveringCertificate,
 } from '../certificates/contract.ts'
 import type { CaaRecord, CertificateFact } from '../model/finding.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { type CaaLookup, type CaaSources, lookUpCaa } from './caa-lookup.ts'
 
 export interface CertificateSources extends CaaSources {
   readonly inventory: Pick<CertificateInventory, 'covering'>
+  readonly clock: Clock
   /** Without a directory no certificate can be issued. */
   readonly directory?: AcmeDirectory | undefined
   readonly budget: BudgetReader
@@ -30,7 +32,7 @@ export async function checkCertificate(
   zone: string,
   host: string,
 ): Promise<CertificateFact> {
-  const installed = await sources.inventory.covering(host, Date.now())
+  const installed = await sources.inventory.covering(host, sources.clock.now())
   return installed ? installedFact(installed) : checkIssuance(sources, zone, host)
 }
 

@@ -1,13 +1,15 @@
+import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 
 /** The time limit of one inspection. Every part has its own limit, and none ends after the whole. */
 export class Deadline implements Disposable {
-  readonly #clock = new FairClock()
+  readonly #clock: FairClock
   readonly #limitMs: number
   readonly #onFault: (error: unknown) => void
 
   /** `onFault` gets the error of a part that failed. */
-  constructor(limitMs: number, onFault: (error: unknown) => void) {
+  constructor(limitMs: number, onFault: (error: unknown) => void, clock: Clock) {
+    this.#clock = new FairClock(clock)
     this.#limitMs = limitMs
     this.#onFault = onFault
   }
@@ -23,6 +25,11 @@ export class Deadline implements Disposable {
     const { promise: timeIsUp, resolve } = Promise.withResolvers<T>()
     const cancelLimit = this.#clock.limit(elapsedMs + share + GRACE_MS, () => resolve(otherwise))
     return Promise.race([work(share), timeIsUp]).finally(cancelLimit)
+  }
+
+  /** The clock that limits of the parts are set on. */
+  get clock(): Clock {
+    return this.#clock.base
   }
 
   /** Like `within`, but an error of `work` is reported and replaced by `otherwise`, so that it does not affect other parts. */

@@ -6,6 +6,7 @@ import { connect as connectSecurely } from 'node:tls'
 import type { Endpoint } from '../model/address.ts'
 import type { ConnectResult } from '../model/evidence.ts'
 import type { HealthFact } from '../model/finding.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 
 export interface HealthTarget extends Endpoint {
@@ -24,21 +25,31 @@ const MAX_HEAD_BYTES = 64 * 1024
 const MAX_INTERIM_ANSWERS = 16
 
 /** Repeats a failed probe once if this process was delayed meanwhile. */
-export async function probeFairly(target: HealthTarget, limitMs: number, signal?: AbortSignal): Promise<HealthFact> {
-  using clock = new FairClock()
-  const first = await probeHealth(target, limitMs, signal)
-  return first.kind === 'healthy' || clock.lateMs === 0 ? first : probeHealth(target, limitMs, signal)
+export async function probeFairly(
+  target: HealthTarget,
+  limitMs: number,
+  signal?: AbortSignal,
+  clock?: Clock,
+): Promise<HealthFact> {
+  using waited = new FairClock(clock)
+  const first = await probeHealth(target, limitMs, signal, clock)
+  return first.kind === 'healthy' || waited.lateMs === 0 ? first : probeHealth(target, limitMs, signal, clock)
 }
 
 /**
  * Sends one GET to exactly this address. Only 2xx is healthy. Follows no redirect and reads no body. Rejects only when
  * `signal` aborts, with its reason.
  */
-export async function probeHealth(target: HealthTarget, limitMs = 3_000, signal?: AbortSignal): Promise<HealthFact> {
-  using clock = new FairClock()
-  const latencyMs = () => Math.round(clock.elapsedMs)
+export async function probeHealth(
+  target: HealthTarget,
+  limitMs = 3_000,
+  signal?: AbortSignal,
+  clock?: Clock,
+): Promise<HealthFact> {
+  using waited = new FairClock(clock)
+  const latencyMs = () => Math.round(waited.elapsedMs)
   try {
-    const httpStatus = await statusOf(target, { clock, limitMs, signal })
+    const httpStatus = await statusOf(target, { clock: waited, limitMs, signal })
     if (httpStatus >= 200 && httpStatus < 300) return { kind: 'healthy', httpStatus, latencyMs: latencyMs() }
     return { kind: 'unhealthy', reason: 'status', httpStatus, latencyMs: latencyMs() }
   } catch (error) {
@@ -106,24 +117,30 @@ function reasonOf(error: unknown): Reason {
 }
 
 /** Opens one TCP connection and closes it at once. Never rejects. */
-export function probeTcp({ address, port }: Endpoint, limitMs: number): Promise<ConnectResult> {
+export function probeTcp({ address, port }: Endpoint, limitMs: number, clock: Clock): Promise<ConnectResult> {
   const socket = connect({ host: address, port })
-  return new Promise<ConnectResult>((resolve) => {
-    socket.setTimeout(limitMs, () => resolve('timeout'))
-    socket.once('connect', () => resolve('open'))
-    socket.on('error', (error) => resolve(CONNECT_REASONS['code' in error ? String(error.code) : ''] ?? 'unreachable'))
-  }).finally(() => socket.destroy())
+  const { promise, resolve } = Promise.withResolvers<ConnectResult>()
+  const timer = clock.after(limitMs, () => resolve('timeout'))
+  socket.once('connect', () => resolve('open'))
+  socket.on('error', (error) => resolve(CONNECT_REASONS['code' in error ? String(error.code) : ''] ?? 'unreachable'))
+  return promise.finally(() => {
+    timer.cancel()
+    socket.destroy()
+  })
 }
 
 const CONNECT_REASONS: Readonly<Record<string, ConnectResult>> = { ECONNREFUSED: 'refused', ETIMEDOUT: 'timeout' }
 
 /** Whether a TLS handshake succeeds with any certificate. Never rejects. */
-export function speaksTls({ address, port }: Endpoint, limitMs: number): Promise<boolean> {
+export function speaksTls({ address, port }: Endpoint, limitMs: number, clock: Clock): Promise<boolean> {
   const socket = connectSecurely({ host: address, port, rejectUnauthorized: false })
-  return new Promise<boolean>((resolve) => {
-    socket.setTimeout(limitMs, () => resolve(false))
-    socket.once('secureConnect', () => resolve(true))
-    socket.on('error', () => resolve(false))
-    socket.once('close', () => resolve(false))
-  }).finally(() => socket.destroy())
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const timer = clock.after(limitMs, () => resolve(false))
+  socket.once('secureConnect', () => resolve(true))
+  socket.on('error', () => resolve(false))
+  socket.once('close', () => resolve(false))
+  return promise.finally(() => {
+    timer.cancel()
+    socket.destroy()
+  })
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { DnsReader } from '../dns/contract.ts'
 import type { NameFact } from '../model/finding.ts'
 import { hostLease, runOfHolder } from '../model/run.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 import type { ExposureStore } from '../store/ports/exposures.ts'
 import type { LeaseStore } from '../store/ports/leases.ts'
@@ -10,14 +11,14 @@ import { Evidence, judgeName } from './name-verdict.ts'
 import { readOutcome } from './reading.ts'
 
 /** Checks a host's name on the zone's primary. Both names must be canonical. A caller must not treat `unknown` as free. */
-export async function nameInUse(reader: DnsReader, zone: string, host: string): Promise<NameFact> {
-  using clock = new FairClock()
+export async function nameInUse(reader: DnsReader, zone: string, host: string, clock?: Clock): Promise<NameFact> {
+  using waited = new FairClock(clock)
   const query = { zone, host, randomLabel: randomBytes(5).toString('hex') }
   const evidence = new Evidence()
   for (;;) {
     const judgement = judgeName(query, evidence)
     if (!('ask' in judgement)) return judgement
-    const outcomes = await reader.ask(judgement.ask, { clock })
+    const outcomes = await reader.ask(judgement.ask, { clock: waited })
     for (const [i, question] of judgement.ask.entries()) {
       const outcome = outcomes[i] ?? { kind: 'no_answer', reason: 'timeout' }
       evidence.add(question, readOutcome(reader.server, zone, question, outcome))

@@ -59,7 +59,7 @@ async function checkName(
   const { kept } = parts
   const fact = kept
     ? keptName(parts, reader, kept)
-    : nameInUse(reader, zone, host).then((seen) => (adopt ? heldName(parts, reader, host, seen) : seen))
+    : nameInUse(reader, zone, host, parts.clock).then((seen) => (adopt ? heldName(parts, reader, host, seen) : seen))
   const [seen, held] = await Promise.all([fact, parts.holder(host)])
   if (!held) return seen
   const { by, planId } = held

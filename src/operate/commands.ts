@@ -17,12 +17,12 @@ export function addServe(program: Command, machine: Machine): void {
   withExample(command, 'drawbridge serve --config /etc/drawbridge/drawbridge.yaml')
 }
 
-export function addReload(program: Command): void {
+export function addReload(program: Command, machine: Machine): void {
   const command = onThisMachine(program.command('reload'))
     .description('let the running service read its configuration again')
     .action(async ({ config, json }: Configured) => {
       const { reloadLines, reloadService } = await import('./reload.ts')
-      const outcome = await reloadService((await configIn(config)).stateDir)
+      const outcome = await reloadService((await configIn(config)).stateDir, machine.clock)
       print({ body: outcome, lines: () => reloadLines(outcome) }, json)
     })
   withExample(withJson(command), 'drawbridge reload --config /etc/drawbridge/drawbridge.yaml')
@@ -134,9 +134,9 @@ export function addWebhooks(program: Command, machine: Machine): void {
   const retry = onThisMachine(webhooks.command('retry <name>'))
     .description('retry all pending and dead deliveries of a webhook now')
     .action(async (name: string, { config, json }: Configured) =>
-      machine.withParts(await configIn(config), async ({ hooks, store, now }) => {
+      machine.withParts(await configIn(config), async ({ hooks, store, clock }) => {
         const { retryWebhook } = await import('./webhooks.ts')
-        const sentence = await retryWebhook(name, hooks, store, now())
+        const sentence = await retryWebhook(name, hooks, store, clock.now())
         print({ body: { name, done: sentence }, lines: () => [sentence] }, json)
       }),
     )

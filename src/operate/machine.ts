@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { WebhookReport } from '../notify/webhook-report.ts'
 import type { Hook } from '../notify/webhook-request.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { ResolveParts } from '../runs/engine/resolve.ts'
 import type { CopyProgress, CopyReport } from '../store/ports/copy.ts'
 import type { Store } from '../store/ports/store.ts'
@@ -15,6 +16,7 @@ import type { WithdrawParts } from './withdraw.ts'
  * The parts that the commands on this machine use. Every member loads its code when it is called, so `--help` loads nothing.
  */
 export interface Machine {
+  readonly clock: Clock
   /** Runs the service until SIGTERM or SIGINT. SIGHUP reads the file again. */
   serve(config: Config, file: string): Promise<void>
   /** Opens the parts of the service without listening, and closes them after `work`. A service may run beside it. */
@@ -52,7 +54,7 @@ interface MachineParts extends RestoreParts, ConvergeParts, Omit<ResolveParts, '
   readonly store: Store
   readonly hooks: readonly Hook[]
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 export async function configIn(file: string): Promise<Config> {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../primitives/clock.ts'
 import { poll } from '../primitives/retry.ts'
 import type { Claim } from '../runtime/instance.ts'
 import type { Log } from '../runtime/log.ts'
@@ -17,7 +17,7 @@ export interface PresenceParts {
   /** How long an instance counts as alive after its last sign of life. */
   readonly lifeMs: number
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 const RETRY_MS = 200
@@ -34,7 +34,7 @@ export class Presence {
 
   constructor(parts: PresenceParts) {
     this.#parts = parts
-    this.#startedAt = parts.now()
+    this.#startedAt = parts.clock.now()
   }
 
   /**
@@ -42,11 +42,11 @@ export class Presence {
    * once, when another process has taken the name.
    */
   async begin(onLost: () => void): Promise<void> {
-    const { lifeMs, claim } = this.#parts
-    const end = performance.now() + 1.5 * lifeMs
+    const { lifeMs, claim, clock } = this.#parts
+    const end = clock.monotonic() + 1.5 * lifeMs
     while (!(await this.#announce(claim.former))) {
-      if (performance.now() > end) throw await this.#refusal()
-      await sleep(RETRY_MS)
+      if (clock.monotonic() > end) throw await this.#refusal()
+      await clock.sleep(RETRY_MS)
     }
     this.#announcing = this.#goOn(onLost)
   }
@@ -59,10 +59,10 @@ export class Presence {
   }
 
   async #goOn(onLost: () => void): Promise<void> {
-    const { lifeMs, log, claim } = this.#parts
+    const { lifeMs, log, claim, clock } = this.#parts
     const { signal } = this.#ended
     while (!signal.aborted) {
-      await sleep(lifeMs / 4, undefined, { signal }).catch(() => undefined)
+      await clock.sleep(lifeMs / 4, { signal })
       if (signal.aborted) return
       // Without an answer of the store nothing is known about the name.
       if (await this.#announce().catch(() => true)) continue
@@ -76,15 +76,15 @@ export class Presence {
   }
 
   async #announce(former?: string): Promise<boolean> {
-    const { store, claim, address, version, edges, keys, lifeMs, now } = this.#parts
+    const { store, claim, address, version, edges, keys, lifeMs, clock } = this.#parts
     const { name, process } = claim
     const about = { name, process, address, version, edges: await edges(), keys: keys(), startedAt: this.#startedAt }
-    return store.announceInstance(about, now(), lifeMs, former)
+    return store.announceInstance(about, clock.now(), lifeMs, former)
   }
 
   async #refusal(): Promise<Error> {
-    const { store, claim, stateDir, now } = this.#parts
-    const alive = await store.liveInstances(now())
+    const { store, claim, stateDir, clock } = this.#parts
+    const alive = await store.liveInstances(clock.now())
     const other: Instance | undefined = alive.find(({ name }) => name === claim.name)
     return new Error(
       `The name ${claim.name}, which the state folder ${stateDir} has, belongs to a service that runs at ` +
@@ -102,12 +102,12 @@ export async function untilKeyIsShared(
   store: Pick<InstanceStore, 'liveInstances'>,
   keyId: string,
   file: string,
-  withinMs: number,
+  { withinMs, clock }: { readonly withinMs: number; readonly clock: Clock },
 ): Promise<void> {
   const lacking = await poll(
-    async () => (await store.liveInstances(Date.now())).filter(({ keys }) => !keys.includes(keyId)),
+    async () => (await store.liveInstances(clock.now())).filter(({ keys }) => !keys.includes(keyId)),
     (instances) => instances.length === 0,
-    { firstMs: RETRY_MS, withinMs },
+    { firstMs: RETRY_MS, withinMs, clock },
   )
   if (lacking.length === 0) return
   const addresses = lacking.map(({ address }) => address).join(', ')

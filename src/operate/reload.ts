@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/document.ts'
 import type { ConfigChanges, LiveConfig } from '../config/live.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { replaceFile } from '../primitives/durable-file.ts'
 import { poll } from '../primitives/retry.ts'
 import type { Log } from '../runtime/log.ts'
@@ -96,7 +97,7 @@ export class Reloader {
 const PATIENCE_MS = 15_000
 
 /** Asks the service of a state folder to reload. Resolves with what it did. Rejects if there is none. */
-export async function reloadService(stateDir: string): Promise<ReloadOutcome> {
+export async function reloadService(stateDir: string, clock: Clock): Promise<ReloadOutcome> {
   const before = reloadsIn(stateDir)
   if (!before || markOf(before.pid) !== before.mark)
     throw new Error(`No service uses the state folder ${stateDir}. It reads its configuration when it starts.`)
@@ -104,7 +105,7 @@ export async function reloadService(stateDir: string): Promise<ReloadOutcome> {
   const after = await poll(
     () => reloadsIn(stateDir),
     (now) => now !== undefined && (now.count > before.count || now.mark !== before.mark),
-    { firstMs: 50, withinMs: PATIENCE_MS },
+    { firstMs: 50, withinMs: PATIENCE_MS, clock },
   )
   if (after?.mark === before.mark && after.last && after.count > before.count) {
     if (after.last.faults.length > 0) throw new ConfigError(after.last.faults)

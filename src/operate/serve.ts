@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server } from 'node:tls'
 import type { AuditTrail } from '../audit/trail.ts'
 import type { Admission } from '../authorize/admission.ts'
@@ -6,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { App } from '../http/app.ts'
 import { reloadOnChange } from '../http/certificate-reload.ts'
 import { formatEndpoint } from '../model/address.ts'
+import type { Clock, Timer } from '../primitives/clock.ts'
 import type { DutyName, DutyReport } from '../runs/duties.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
@@ -28,6 +28,7 @@ export interface Service {
   /** What is read while the database is lost. Undefined on a store that belongs to this instance alone. */
   readonly lastKnown: { start(): void; stop(): Promise<void> } | undefined
   readonly log: Log
+  readonly clock: Clock
 }
 
 /** The work that the service does at regular times, without a request. */
@@ -76,7 +77,7 @@ const SHUTDOWN_MS = DRAIN_MS + 2 * CLOSE_MS
 
 /** Listens until SIGTERM or SIGINT. SIGHUP reloads the configuration. At the end it refuses new requests, finishes running ones and returns. */
 export async function serve(service: Service, config: Config, reloader: Reloader): Promise<void> {
-  const { app, store, trail, housekeeping, monitor, webhookSender, presence, lastKnown, log } = service
+  const { app, store, trail, housekeeping, monitor, webhookSender, presence, lastKnown, log, clock } = service
   const lost = Promise.withResolvers<string>()
   await reloader.start()
   // Before recovery: what has the name of another instance must not take up its runs.
@@ -87,7 +88,7 @@ export async function serve(service: Service, config: Config, reloader: Reloader
       throw error
     })
   await housekeeping.begin()
-  const control = await listenForCommands(config.stateDir, { perform: housekeeping.perform, log }).catch(
+  const control = await listenForCommands(config.stateDir, { perform: housekeeping.perform, log, clock }).catch(
     async (error: unknown) => {
       await presence?.stop()
       await store.close()
@@ -104,17 +105,17 @@ export async function serve(service: Service, config: Config, reloader: Reloader
   const { tls } = config.listen
   const stopWatching = tls ? reloadOnChange(app.server as unknown as Server, tls, log) : () => undefined
   const loops = [
-    every(FLUSH_MS, log, () => trail.flush(Date.now())),
-    every(PRUNE_MS, log, () => housekeeping.prune()),
+    every(FLUSH_MS, service, () => trail.flush(clock.now())),
+    every(PRUNE_MS, service, () => housekeeping.prune()),
     // A run whose instance died is taken up soon after its lease has run out.
-    every(Math.min(RECOVER_MS, config.instances.takeOverSeconds * 400), log, () => housekeeping.recover()),
-    ...(presence ? [takeUpRuns(store, housekeeping, log)] : []),
-    every(PREPARE_MS, log, () => housekeeping.prepare()),
-    every(EXPIRE_MS, log, () => housekeeping.expire()),
-    every(CONVERGE_MS, log, () => housekeeping.converge()),
-    every(AWAY_MS, log, () => housekeeping.convergeIfAway()),
-    every(LOG_LEVELS_MS, log, () => housekeeping.checkLogLevels()),
-    every(config.renewal.checkEverySeconds * 1000, log, () => housekeeping.renew()),
+    every(Math.min(RECOVER_MS, config.instances.takeOverSeconds * 400), service, () => housekeeping.recover()),
+    ...(presence ? [takeUpRuns(service)] : []),
+    every(PREPARE_MS, service, () => housekeeping.prepare()),
+    every(EXPIRE_MS, service, () => housekeeping.expire()),
+    every(CONVERGE_MS, service, () => housekeeping.converge()),
+    every(AWAY_MS, service, () => housekeeping.convergeIfAway()),
+    every(LOG_LEVELS_MS, service, () => housekeeping.checkLogLevels()),
+    every(config.renewal.checkEverySeconds * 1000, service, () => housekeeping.renew()),
   ]
   const address = `${tls ? 'https' : 'http'}://${formatEndpoint(config.listen)}`
   log.info({ event: 'service_started', address, flow: config.flow }, `Drawbridge listens on ${address}.`)
@@ -124,7 +125,7 @@ export async function serve(service: Service, config: Config, reloader: Reloader
     { event: 'shutdown_started', signal },
     'Drawbridge is shutting down; running requests are finished, new requests are refused.',
   )
-  endWithin(SHUTDOWN_MS, log)
+  endWithin(SHUTDOWN_MS, service)
   reloader.stop()
   stopWatching()
   for (const stop of loops) stop()
@@ -132,18 +133,20 @@ export async function serve(service: Service, config: Config, reloader: Reloader
   // An open connection must not keep the service alive. The next start recovers unfinished runs.
   await Promise.race([
     Promise.all([app.close(), monitor.stop(), webhookSender.stop(), lastKnown?.stop()]),
-    sleep(DRAIN_MS + CLOSE_MS, undefined, { ref: false }),
+    clock.sleep(DRAIN_MS + CLOSE_MS, { ref: false }),
   ])
-  await trail.finish(Date.now())
+  await trail.finish(clock.now())
   await presence?.stop()
   await store.close()
-  endWithin(CLOSE_MS, log)
+  endWithin(CLOSE_MS, service)
 }
 
 /** Runs that were begun for another instance are taken up when their begin is told, and at regular times. */
-function takeUpRuns(store: Store, { takeUp }: Housekeeping, log: Log): () => void {
+function takeUpRuns(service: Service): () => void {
+  const { store, housekeeping } = service
+  const { takeUp } = housekeeping
   const stopWatching = store.watch(() => void takeUp().catch(() => undefined))
-  const stopLooking = every(TAKE_UP_MS, log, takeUp)
+  const stopLooking = every(TAKE_UP_MS, service, takeUp)
   return () => {
     stopWatching()
     stopLooking()
@@ -175,24 +178,28 @@ function warnAboutAccess(config: Config, log: Log): void {
 }
 
 /** Runs `work` at regular intervals, never twice at the same time. Logs a failure and tries again at the next interval. */
-function every(intervalMs: number, log: Log, work: () => Promise<unknown>): () => void {
+function every(
+  intervalMs: number,
+  { log, clock }: Pick<Service, 'log' | 'clock'>,
+  work: () => Promise<unknown>,
+): () => void {
   let stopped = false
-  let timer: NodeJS.Timeout
+  let timer: Timer
   const turn = async () => {
     await work().catch((error: unknown) =>
       log.error({ event: 'housekeeping_failed', err: error }, 'Housekeeping failed; retrying at the next interval.'),
     )
-    if (!stopped) timer = setTimeout(turn, intervalMs)
+    if (!stopped) timer = clock.after(intervalMs, turn)
   }
-  timer = setTimeout(turn, intervalMs)
+  timer = clock.after(intervalMs, turn)
   return () => {
     stopped = true
-    clearTimeout(timer)
+    timer.cancel()
   }
 }
 
 /** Ends the process even if a run, the store or a connection hangs. Otherwise its leases would be renewed forever. */
-function endWithin(limitMs: number, log: Log): void {
+function endWithin(limitMs: number, { log, clock }: Pick<Service, 'log' | 'clock'>): void {
   const end = () => {
     log.error(
       { event: 'shutdown_overdue', seconds: limitMs / 1000 },
@@ -200,7 +207,7 @@ function endWithin(limitMs: number, log: Log): void {
     )
     process.exit(1)
   }
-  setTimeout(end, limitMs).unref()
+  clock.after(limitMs, end, { ref: false })
 }
 
 function endSignal(): Promise<string> {

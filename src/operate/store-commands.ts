@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Clock } from '../primitives/clock.ts'
 import type { CopyProgress, CopyReport } from '../store/ports/copy.ts'
 import { type Configured, onThisMachine, withExample, withJson } from '../terminal/declare.ts'
 import { print } from '../terminal/print.ts'
@@ -11,7 +12,11 @@ export function addStore(program: Command, machine: Machine): void {
     .description('copy the store to an empty one, from SQLite to PostgreSQL or back, while no service runs')
     .requiredOption('--to <file>', 'a configuration file whose store is the target')
     .action(async ({ config, to, json }: Configured & { to: string }) => {
-      const report = await machine.copyStore(await configIn(config), await configIn(to), progressOnErrors())
+      const report = await machine.copyStore(
+        await configIn(config),
+        await configIn(to),
+        progressOnErrors(machine.clock),
+      )
       print({ body: { ...report, to }, lines: () => copyLines(report, to) }, json)
     })
   withExample(
@@ -43,12 +48,12 @@ const rotationLines = ({ from, to, sealed, lost }: KeyRotation, file: string): s
 const EVERY_MS = 1_000
 
 /** At most one line a second, so that a short copy prints none. */
-function progressOnErrors(): (progress: CopyProgress) => void {
+function progressOnErrors(clock: Clock): (progress: CopyProgress) => void {
   const screen = screenOn(process.stderr, process.env)
-  let printedAt = performance.now()
+  let printedAt = clock.monotonic()
   return ({ table, rows, of }) => {
-    if (performance.now() - printedAt < EVERY_MS) return
-    printedAt = performance.now()
+    if (clock.monotonic() - printedAt < EVERY_MS) return
+    printedAt = clock.monotonic()
     screen.print(`Copying ${table}: ${rows} of ${of} rows.`)
   }
 }

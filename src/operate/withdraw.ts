@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Problem, sentenceOf } from '../model/errors.ts'
 import type { PlanState } from '../model/exposure.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { Slots } from '../primitives/slots.ts'
 import type { RunResult } from '../runs/engine/ending.ts'
 import { type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
@@ -19,7 +19,7 @@ export interface WithdrawParts {
     /** Finishes runs whose instance has stopped. */
     recover(): Promise<unknown>
   }
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 export interface ExposedName {
@@ -46,8 +46,8 @@ export async function exposedNames({ store }: Pick<WithdrawParts, 'store'>): Pro
 }
 
 /** The addresses of services that run on the same store. They go on with its hosts. */
-export const otherServices = async ({ store, now }: Pick<WithdrawParts, 'store' | 'now'>): Promise<string[]> =>
-  (await store.liveInstances(now())).map(({ address }) => address)
+export const otherServices = async ({ store, clock }: Pick<WithdrawParts, 'store' | 'clock'>): Promise<string[]> =>
+  (await store.liveInstances(clock.now())).map(({ address }) => address)
 
 export const otherServicesSentence = (addresses: readonly string[]): string =>
   `Nothing was withdrawn: the hosts also belong to the services at ${addresses.join(', ')}, which run on the same store. Stop them first.`
@@ -70,13 +70,13 @@ export async function withdrawAll(parts: WithdrawParts): Promise<Withdrawn> {
   }
 }
 
-async function edgeAnswers({ withdrawal }: Pick<WithdrawParts, 'withdrawal'>): Promise<void> {
-  const end = performance.now() + EDGE_PATIENCE_MS
+async function edgeAnswers({ withdrawal, clock }: Pick<WithdrawParts, 'withdrawal' | 'clock'>): Promise<void> {
+  const end = clock.monotonic() + EDGE_PATIENCE_MS
   for (;;) {
     const refusal = await withdrawal.refusal()
     if (!refusal) return
-    if (performance.now() > end) throw refusal
-    await sleep(RETRY_MS)
+    if (clock.monotonic() > end) throw refusal
+    await clock.sleep(RETRY_MS)
   }
 }
 

@@ -1,3 +1,5 @@
+import { type Clock, systemClock, type Timer } from './clock.ts'
+
 /** The interval at which the delay of the event loop is measured, while at least one clock runs. */
 const BEAT_MS = 20
 /** Shorter delays are normal on a busy machine, and answers are still read in time. */
@@ -5,36 +7,55 @@ const STALL_MS = 200
 /** At most this many times the limit is not counted, so that a limit ends also in a process that is always late. */
 const MAX_UNCOUNTED_LIMITS = 3
 
-/** Milliseconds by which the event loop was late so far, as measured at the beats. */
-let lateMs = 0
-let lastBeat = 0
-let beat: NodeJS.Timeout | undefined
-let measuring = 0
+/** How late the event loop was, measured while at least one clock needs it. */
+class Lateness {
+  readonly #clock: Clock
+  /** Milliseconds so far, as measured at the beats. */
+  #lateMs = 0
+  #lastBeat = 0
+  #beat: Timer | undefined
+  #measuring = 0
 
-/**
- * Includes the beat that is overdue now: code that runs before that beat must not count the delay as time of the peer.
- */
-function latenessSoFar(): number {
-  return lateMs + latenessOf(performance.now() - lastBeat)
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * Includes the beat that is overdue now: code that runs before that beat must not count the delay as time of the peer.
+   */
+  get soFarMs(): number {
+    return this.#lateMs + this.#since(this.#clock.monotonic())
+  }
+
+  begin(): void {
+    this.#measuring += 1
+    if (this.#measuring > 1) return
+    this.#lastBeat = this.#clock.monotonic()
+    this.#beat = this.#clock.every(BEAT_MS, () => {
+      const now = this.#clock.monotonic()
+      this.#lateMs += this.#since(now)
+      this.#lastBeat = now
+    })
+  }
+
+  end(): void {
+    this.#measuring -= 1
+    if (this.#measuring === 0) this.#beat?.cancel()
+  }
+
+  #since(now: number): number {
+    const lateMs = now - this.#lastBeat - BEAT_MS
+    return this.#measuring > 0 && lateMs > STALL_MS ? lateMs : 0
+  }
 }
 
-const latenessOf = (sinceBeat: number): number =>
-  measuring > 0 && sinceBeat - BEAT_MS > STALL_MS ? sinceBeat - BEAT_MS : 0
+/** All clocks that are built on the same one share the beats. */
+const measured = new WeakMap<Clock, Lateness>()
 
-function beginMeasuring(): void {
-  measuring += 1
-  if (measuring > 1) return
-  lastBeat = performance.now()
-  beat = setInterval(() => {
-    const now = performance.now()
-    lateMs += latenessOf(now - lastBeat)
-    lastBeat = now
-  }, BEAT_MS)
-}
-
-function endMeasuring(): void {
-  measuring -= 1
-  if (measuring === 0) clearInterval(beat)
+function latenessOf(clock: Clock): Lateness {
+  const lateness = measured.get(clock) ?? new Lateness(clock)
+  measured.set(clock, lateness)
+  return lateness
 }
 
 /**
@@ -42,24 +63,30 @@ function endMeasuring(): void {
  * loop was blocked or it did not get the processor, is not counted. The owner of a clock must stop it.
  */
 export class FairClock implements Disposable {
-  readonly #started = performance.now()
+  /** The clock that it is built on. */
+  readonly base: Clock
+  readonly #lateness: Lateness
+  readonly #started: number
   readonly #lateBefore: number
   readonly #limits = new Set<() => void>()
   #isStopped = false
 
-  constructor() {
-    beginMeasuring()
-    this.#lateBefore = latenessSoFar()
+  constructor(clock: Clock = systemClock) {
+    this.base = clock
+    this.#lateness = latenessOf(clock)
+    this.#started = clock.monotonic()
+    this.#lateness.begin()
+    this.#lateBefore = this.#lateness.soFarMs
   }
 
   /** How late this process was since the clock was started. */
   get lateMs(): number {
-    return latenessSoFar() - this.#lateBefore
+    return this.#lateness.soFarMs - this.#lateBefore
   }
 
   /** Counted time since the clock was started. */
   get elapsedMs(): number {
-    return performance.now() - this.#started - this.lateMs
+    return this.base.monotonic() - this.#started - this.lateMs
   }
 
   /**
@@ -67,11 +94,11 @@ export class FairClock implements Disposable {
    * before this returns. Stopping the clock or calling the result cancels this.
    */
   limit(limitMs: number, end: () => void, signal?: AbortSignal): () => void {
-    let timer: NodeJS.Timeout | undefined
+    let timer: Timer | undefined
     let isCancelled = false
     const cancel = () => {
       isCancelled = true
-      clearTimeout(timer)
+      timer?.cancel()
       signal?.removeEventListener('abort', finish)
       this.#limits.delete(cancel)
     }
@@ -82,9 +109,9 @@ export class FairClock implements Disposable {
     }
     const check = () => {
       const leftMs = signal?.aborted ? 0 : this.#leftMs(limitMs)
-      if (leftMs > 0) timer = setTimeout(check, Math.ceil(leftMs))
+      if (leftMs > 0) timer = this.base.after(Math.ceil(leftMs), check)
       // An answer that has arrived and waits to be read is read first.
-      else setImmediate(finish)
+      else void this.base.turn().then(finish)
     }
     if (!this.#isStopped) {
       this.#limits.add(cancel)
@@ -98,7 +125,7 @@ export class FairClock implements Disposable {
     if (this.#isStopped) return
     this.#isStopped = true
     for (const cancel of [...this.#limits]) cancel()
-    endMeasuring()
+    this.#lateness.end()
   }
 
   [Symbol.dispose](): void {
@@ -106,7 +133,7 @@ export class FairClock implements Disposable {
   }
 
   #leftMs(limitMs: number): number {
-    const totalMs = performance.now() - this.#started
+    const totalMs = this.base.monotonic() - this.#started
     return Math.min(limitMs - this.elapsedMs, (1 + MAX_UNCOUNTED_LIMITS) * limitMs - totalMs)
   }
 }

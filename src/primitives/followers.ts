@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events'
+import type { Clock, Timer } from './clock.ts'
 
 /** A signal that any number of followers can wait for. */
 export class WakeUp {
@@ -20,11 +21,11 @@ export class WakeUp {
 }
 
 /** Resolves with the next call of `wakeUp`, after `ms`, or when `signal` aborts. */
-export async function wokenWithin(wakeUp: WakeUp, ms: number, signal?: AbortSignal): Promise<void> {
+export async function wokenWithin(wakeUp: WakeUp, ms: number, clock: Clock, signal?: AbortSignal): Promise<void> {
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(), ms)
+  const timer = clock.after(ms, () => over.abort())
   await wakeUp.next(signal ? AbortSignal.any([signal, over.signal]) : over.signal)
-  clearTimeout(timer)
+  timer.cancel()
 }
 
 /**
@@ -34,14 +35,16 @@ export async function wokenWithin(wakeUp: WakeUp, ms: number, signal?: AbortSign
 export class SharedPoll {
   readonly #everyMs: () => number
   readonly #read: () => Promise<void>
+  readonly #clock: Clock
   #followers = 0
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #isReading = false
   #isLate = false
 
-  constructor(everyMs: () => number, read: () => Promise<void>) {
+  constructor(everyMs: () => number, read: () => Promise<void>, clock: Clock) {
     this.#everyMs = everyMs
     this.#read = read
+    this.#clock = clock
   }
 
   get followers(): number {
@@ -62,13 +65,17 @@ export class SharedPoll {
     if (this.#followers === 0) return
     if (this.#isReading) this.#isLate = true
     else {
-      clearTimeout(this.#timer)
-      this.#timer = setTimeout(() => void this.#run(), 0).unref()
+      this.#timer?.cancel()
+      this.#timer = this.#runAfter(0)
     }
   }
 
   #schedule(): void {
-    this.#timer ??= setTimeout(() => void this.#run(), this.#isLate ? 0 : this.#everyMs()).unref()
+    this.#timer ??= this.#runAfter(this.#isLate ? 0 : this.#everyMs())
+  }
+
+  #runAfter(ms: number): Timer {
+    return this.#clock.after(ms, () => void this.#run(), { ref: false })
   }
 
   async #run(): Promise<void> {

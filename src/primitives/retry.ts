@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { untilAborted } from './abort.ts'
+import type { Clock } from './clock.ts'
 
 /** The pauses between tries. Each pause is `factor` times as long as the one before, up to `longestMs`. */
 export interface Pauses {
@@ -16,6 +16,7 @@ export interface Pauses {
 
 /** When to stop. Without a limit and without a signal the tries never stop. */
 export interface TryLimits extends Pauses {
+  readonly clock: Clock
   /** A pause that would end later than this after the first try does not begin. */
   readonly withinMs?: number
   readonly tries?: number
@@ -39,15 +40,15 @@ export async function poll<T>(
   enough: (value: T) => boolean,
   limits: TryLimits & { readonly atLeastMs?: (value: T) => number },
 ): Promise<T> {
-  const { withinMs = Number.POSITIVE_INFINITY, tries = Number.POSITIVE_INFINITY, atLeastMs, signal } = limits
-  const deadline = performance.now() + withinMs
+  const { withinMs = Number.POSITIVE_INFINITY, tries = Number.POSITIVE_INFINITY, atLeastMs, signal, clock } = limits
+  const deadline = clock.monotonic() + withinMs
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted()
     const value = await untilAborted(Promise.resolve(read(attempt)), signal)
     if (enough(value) || attempt >= tries) return value
     const pause = Math.max(pauseAfter(attempt, limits), atLeastMs?.(value) ?? 0)
-    if (performance.now() + pause > deadline) return value
-    await sleep(pause, undefined, { signal }).catch(() => signal?.throwIfAborted())
+    if (clock.monotonic() + pause > deadline) return value
+    await clock.sleep(pause, { signal })
   }
 }
 

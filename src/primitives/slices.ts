@@ -1,19 +1,23 @@
+import { type Clock, systemClock } from './clock.ts'
+
 /** Divides long work into slices, so that other work of the event loop runs between them. */
 export class Slices {
   readonly #lengthMs: number
+  readonly #clock: Clock
   #endsAt: number
 
-  constructor(lengthMs: number) {
+  constructor(lengthMs: number, clock: Clock = systemClock) {
     this.#lengthMs = lengthMs
-    this.#endsAt = performance.now() + lengthMs
+    this.#clock = clock
+    this.#endsAt = clock.monotonic() + lengthMs
   }
 
   get isOver(): boolean {
-    return performance.now() >= this.#endsAt
+    return this.#clock.monotonic() >= this.#endsAt
   }
 
   async next(): Promise<void> {
-    await new Promise(setImmediate)
-    this.#endsAt = performance.now() + this.#lengthMs
+    await this.#clock.turn()
+    this.#endsAt = this.#clock.monotonic() + this.#lengthMs
   }
 }

@@ -3,6 +3,7 @@ import type { Plan, PlanState } from '../model/exposure.ts'
 import type { ComparedEdge, SecondaryEntry } from '../model/host-status.ts'
 import type { ChosenCertificate, FileHash, Receipt } from '../model/receipt.ts'
 import type { RunAction } from '../model/run.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { Slices } from '../primitives/slices.ts'
 import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
@@ -31,9 +32,10 @@ export class EdgeComparison {
   readonly #store: ComparedStore
   readonly #loadPair: StepParts['loadPair']
   readonly #pairs = new Map<string, Promise<SiteCertificate | undefined>>()
-  readonly #slices = new Slices(SLICE_MS)
+  readonly #slices: Slices
 
-  constructor(store: ComparedStore, loadPair: StepParts['loadPair']) {
+  constructor(store: ComparedStore, loadPair: StepParts['loadPair'], clock: Clock) {
+    this.#slices = new Slices(SLICE_MS, clock)
     this.#store = store
     this.#loadPair = loadPair
   }

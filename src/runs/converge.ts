@@ -3,6 +3,7 @@ import { Fault, Problem } from '../model/errors.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { ComparedEdge } from '../model/host-status.ts'
 import { BY_SCHEDULE, type Origin } from '../model/run.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
@@ -17,7 +18,7 @@ interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'stand
   readonly runs: Runs
   readonly instance: string
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** A doubtful removal of more hosts than this, or of more than this part, is not made without a person. */
@@ -63,7 +64,7 @@ export class Converge {
 
   constructor(parts: ConvergeParts) {
     this.#parts = parts
-    this.#comparison = new EdgeComparison(parts.store, parts.loadPair)
+    this.#comparison = new EdgeComparison(parts.store, parts.loadPair, parts.clock)
   }
 
   /** The Secondary takes no change now. It shall be in step soon after it is back, so that it is looked at often. */
@@ -167,14 +168,14 @@ export class Converge {
 
   /** Why the Secondary takes no change now. Looks closer where that was so before, and once in a while. */
   async #unfitness(edge: Edge): Promise<Shortfall | undefined> {
-    const { standings, now } = this.#parts
+    const { standings, clock } = this.#parts
     const known = standings.unfit(edge.server)
     try {
       // It may never have been prepared, or come back with other files.
       if (known?.cause === 'away') await edge.prepare()
-      if (known || now() - this.#testedAt >= TEST_MS) {
+      if (known || clock.now() - this.#testedAt >= TEST_MS) {
         await edge.assertValid()
-        this.#testedAt = now()
+        this.#testedAt = clock.now()
       }
       await assertAnswers(edge)
       return undefined
@@ -199,7 +200,7 @@ export class Converge {
 
   /** Rejects if the run does not succeed. */
   async #run(edge: Edge, lead: Plan, { members, removes, origin }: Work): Promise<void> {
-    const { store, runs, instance, now } = this.#parts
+    const { store, runs, instance, clock } = this.#parts
     const begun = await store.transaction((session) =>
       begin(
         {
@@ -211,7 +212,7 @@ export class Converge {
           origin,
           instance,
           leaseMs: runs.leaseMs,
-          at: now(),
+          at: clock.now(),
         },
         session,
       ),

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../primitives/clock.ts'
 import { poll, type TryLimits } from '../primitives/retry.ts'
 import { sharedNextRun } from '../primitives/shared-run.ts'
 import type { Log } from '../runtime/log.ts'
@@ -30,19 +30,19 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary'> {
   readonly debugLogs: { check(): Promise<void> }
   readonly instance: string
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 const BEGIN_PATIENCE_MS = 8_000
 const JUST_BEGUN_MS = 5_000
 const DAY_MS = 86_400_000
 /** How long a request for a duty waits for another instance that does the same. */
-const ELSEWHERE: TryLimits = { firstMs: 100, factor: 1.5, longestMs: 1_000, withinMs: 60_000 }
+const ELSEWHERE: Omit<TryLimits, 'clock'> = { firstMs: 100, factor: 1.5, longestMs: 1_000, withinMs: 60_000 }
 
 /** Periodic work of the service: prepares edges, recovers interrupted runs, removes expired exposures, renews certificates. */
 export function housekeeping(parts: HousekeepingParts) {
-  const { preparation, store, runs, renewals, converge, exposer, reach, duty, log, now } = parts
-  const expiry = new Expiry({ store, exposer, log, now })
+  const { preparation, store, runs, renewals, converge, exposer, reach, duty, log, clock } = parts
+  const expiry = new Expiry({ store, exposer, log, now: clock.now })
   /** Work that needs the Primary's edge is left to instances that reach it. */
   const withEdge = async <T>(work: () => Promise<T>): Promise<T | NotDone> =>
     (await reach.hasPrimary()) ? work() : 'no_edge'
@@ -51,7 +51,7 @@ export function housekeeping(parts: HousekeepingParts) {
   // A request during a run of the same duty gets the next run: the one under way may have looked before something changed.
   const duties: Duties = {
     // A run that was committed a moment ago may not be registered in `runs` yet.
-    recover: sharedNextRun(() => withEdge(() => recover(parts, now() - JUST_BEGUN_MS))),
+    recover: sharedNextRun(() => withEdge(() => recover(parts, clock.now() - JUST_BEGUN_MS))),
     converge: sharedNextRun(() => onDuty('converge', () => converge.look())),
     expire: sharedNextRun(() => withEdge(() => expiry.removeAllDue())),
     renew: sharedNextRun(() => withEdge(async () => (renewals ? onDuty('renew', () => renewals.look()) : 'no_edge'))),
@@ -68,7 +68,7 @@ export function housekeeping(parts: HousekeepingParts) {
           log.error({ event: 'start_incomplete', err: error }, 'Recovery at start failed; retrying'),
         )
       // The service starts to answer after this time even if an edge, a DNS server or the store hangs.
-      await Promise.race([begun, sleep(BEGIN_PATIENCE_MS, undefined, { ref: false })])
+      await Promise.race([begun, clock.sleep(BEGIN_PATIENCE_MS, { ref: false })])
     },
     recover: duties.recover,
     /** Callers wait for these runs, so the next look does not wait for this one's runs. */
@@ -80,7 +80,7 @@ export function housekeeping(parts: HousekeepingParts) {
     converge: duties.converge,
     convergeIfAway: async () => (converge.isAway ? duties.converge() : undefined),
     prune: duties.prune,
-    perform: (name: DutyName) => perform(duties, name, log),
+    perform: (name: DutyName) => perform(duties, name, parts),
     checkLogLevels: () => parts.debugLogs.check(),
     async drain(limitMs: number): Promise<void> {
       await Promise.all([runs.drain(limitMs), renewals?.drain(limitMs)])
@@ -91,9 +91,13 @@ export function housekeeping(parts: HousekeepingParts) {
 type Duties = { readonly [Name in DutyName]: () => Promise<DutyResults[Name] | NotDone> }
 
 /** Runs a duty now and says what it did. Never rejects. */
-async function perform<Name extends DutyName>(duties: Duties, name: Name, log: Log): Promise<DutyReport> {
+async function perform<Name extends DutyName>(
+  duties: Duties,
+  name: Name,
+  { log, clock }: Pick<HousekeepingParts, 'log' | 'clock'>,
+): Promise<DutyReport> {
   try {
-    return dutyReport(name, await poll(duties[name], (result) => result !== 'elsewhere', ELSEWHERE))
+    return dutyReport(name, await poll(duties[name], (result) => result !== 'elsewhere', { ...ELSEWHERE, clock }))
   } catch (error) {
     log.error(
       { event: 'housekeeping_failed', err: error },
@@ -103,8 +107,8 @@ async function perform<Name extends DutyName>(duties: Duties, name: Name, log: L
   }
 }
 
-function prune({ store, retention, now }: HousekeepingParts): Promise<Pruned> {
-  const at = now()
+function prune({ store, retention, clock }: HousekeepingParts): Promise<Pruned> {
+  const at = clock.now()
   const before = (days: number) => at - days * DAY_MS
   return store.prune({
     plansBefore: before(retention.planDays),

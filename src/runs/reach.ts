@@ -1,5 +1,6 @@
 import type { Edge } from '../edge/contract.ts'
 import { Problem } from '../model/errors.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 import { poll } from '../primitives/retry.ts'
 import type { Instance, InstanceStore } from '../store/ports/instances.ts'
@@ -11,7 +12,7 @@ interface ReachParts {
   readonly primaryServer: string
   readonly instance: string
   readonly store: Pick<InstanceStore, 'liveInstances'>
-  readonly now: () => number
+  readonly clock: Clock
   /** How long an edge may take to answer. Time in which this process was late is not counted. */
   readonly patienceMs?: number
   /** An agent that is started again is back within this time. What waits for it is not refused. */
@@ -41,7 +42,7 @@ export class Reach {
 
   /** The servers whose edges answer. */
   servers(): Promise<readonly string[]> {
-    const at = performance.now()
+    const at = this.#parts.clock.monotonic()
     if (!this.#asked || at - this.#asked.at > FRESH_MS) this.#asked = { at, servers: this.#ask() }
     return this.#asked.servers
   }
@@ -53,11 +54,11 @@ export class Reach {
 
   /** Where a run that changes the Primary's edge can be executed. A problem: nowhere at the moment. */
   async place(): Promise<Place | Problem> {
-    const { primary, primaryServer, restartMs } = this.#parts
+    const { primary, primaryServer, restartMs, clock } = this.#parts
     if (await this.hasPrimary()) return 'here'
     if (await this.#isReachedByOthers()) return 'elsewhere'
     // Without a configured edge the run is refused with the setting that is missing.
-    if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: restartMs })))
+    if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: restartMs, clock })))
       return 'here'
     if (await this.#isReachedByOthers()) return 'elsewhere'
     return new Problem('unavailable', `No instance can reach edge ${primaryServer} at the moment.`, {
@@ -80,22 +81,22 @@ export class Reach {
   }
 
   async #isReachedByOthers(): Promise<boolean> {
-    const { store, primaryServer, instance, now } = this.#parts
-    const alive = await store.liveInstances(now()).catch((): Instance[] => [])
+    const { store, primaryServer, instance, clock } = this.#parts
+    const alive = await store.liveInstances(clock.now()).catch((): Instance[] => [])
     return alive.some(({ name, edges }) => name !== instance && edges.includes(primaryServer))
   }
 
   async #ask(): Promise<readonly string[]> {
-    const { primary, secondary, patienceMs } = this.#parts
+    const { primary, secondary, patienceMs, clock } = this.#parts
     const edges = [primary, secondary].filter((edge) => edge !== undefined)
-    const answers = await Promise.all(edges.map((edge) => hasAnswer(edge, patienceMs)))
+    const answers = await Promise.all(edges.map((edge) => hasAnswer(edge, patienceMs, clock)))
     return edges.filter((_, at) => answers[at]).map(({ server }) => server)
   }
 }
 
-async function hasAnswer(edge: Pick<Edge, 'generation'>, patienceMs: number): Promise<boolean> {
-  using clock = new FairClock()
-  const late = new Promise<boolean>((resolve) => clock.limit(patienceMs, () => resolve(false)))
+async function hasAnswer(edge: Pick<Edge, 'generation'>, patienceMs: number, clock: Clock): Promise<boolean> {
+  using fair = new FairClock(clock)
+  const late = new Promise<boolean>((resolve) => fair.limit(patienceMs, () => resolve(false)))
   const answer = edge.generation().then(
     () => true,
     () => false,

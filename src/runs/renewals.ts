@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { dueAt } from '../certificates/budget/renewal-schedule.ts'
 import type { CertificateFinding, CertificateInventory, RenewalAdvisor } from '../certificates/contract.ts'
 import { Fault, Problem, sentenceOf } from '../model/errors.ts'
@@ -7,6 +6,7 @@ import type { Plan } from '../model/exposure.ts'
 import type { Renewal } from '../model/ledger.ts'
 import type { Afters, ChosenCertificate } from '../model/receipt.ts'
 import { BY_SCHEDULE, type Origin, type RunTask } from '../model/run.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { type Pauses, pauseAfter } from '../primitives/retry.ts'
 import type { Log } from '../runtime/log.ts'
 import { eachExposure } from '../store/ports/exposures.ts'
@@ -25,7 +25,7 @@ export interface RenewalParts extends Pick<StepParts, 'primary'> {
   readonly retry: Pauses
   readonly instance: string
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** Hosts of one certificate that get the same new one, and what the run is told. */
@@ -70,7 +70,7 @@ export class Renewals {
 
   /** Waits for the look that is under way, at most so long. */
   async drain(limitMs: number): Promise<void> {
-    await Promise.race([this.#underWay, sleep(limitMs, undefined, { ref: false })])
+    await Promise.race([this.#underWay, this.#parts.clock.sleep(limitMs, { ref: false })])
   }
 
   /**
@@ -99,7 +99,7 @@ export class Renewals {
 
   /** The first transaction of a renewal. The run has the plan of one host and claims all of them. */
   async #begin(plan: Plan, choice: Choice | Problem, prove: Prove, handsOver = false): Promise<Started> {
-    const { store, runs, instance, now } = this.#parts
+    const { store, runs, instance, clock } = this.#parts
     const begun = await store.transaction(async (session) => {
       const origin = await prove(session)
       await assertState('renew', plan, session)
@@ -107,7 +107,7 @@ export class Renewals {
       const members = choice.hosts.filter(({ host }) => host !== plan.host)
       const { task } = choice
       return begin(
-        { action: 'renew', plan, task, members, origin, instance, handsOver, leaseMs: runs.leaseMs, at: now() },
+        { action: 'renew', plan, task, members, origin, instance, handsOver, leaseMs: runs.leaseMs, at: clock.now() },
         session,
       )
     })
@@ -132,8 +132,8 @@ export class Renewals {
 
   /** Once per change, not once per look. */
   async #tellFindings(): Promise<void> {
-    const { inventory, log, now } = this.#parts
-    const findings = await inventory.findings(now())
+    const { inventory, log, clock } = this.#parts
+    const findings = await inventory.findings(clock.now())
     const known = new Set(this.#told.split('\n'))
     const lineOf = ({ path, sentence }: CertificateFinding) => `${path} ${sentence}`
     for (const finding of findings.filter((each) => !known.has(lineOf(each)))) {
@@ -167,10 +167,10 @@ export class Renewals {
   }
 
   async #lookAfter(line: Line, known: Renewal | undefined, covering: Covering): Promise<void> {
-    const { now, log } = this.#parts
+    const { clock, log } = this.#parts
     const { names, fingerprint } = line.certificate
     try {
-      if (known?.nextAttemptAt !== undefined && now() < known.nextAttemptAt)
+      if (known?.nextAttemptAt !== undefined && clock.now() < known.nextAttemptAt)
         return await this.#placeUntried(line, covering).catch((fault: unknown) => this.#failed(known, fault))
       const renewal = await this.#advised(line, known ?? { fingerprint, names, attempts: 0, failures: 0 })
       await this.#act(line, renewal, covering).catch((fault: unknown) => this.#failed(renewal, fault))
@@ -185,11 +185,11 @@ export class Renewals {
 
   /** What is newer goes to the hosts; where nothing is, and the certificate is ours and due, one is ordered. */
   async #act(line: Line, renewal: Renewal, covering: Covering): Promise<void> {
-    const { store, now } = this.#parts
+    const { store, clock } = this.#parts
     const { certificate } = line
     const served = await this.#place(line, covering)
     const rest = line.hosts.filter((host) => !served.includes(host))
-    if (rest.length > 0 && certificate.ours && dueAt(certificate, renewal.advice?.window) <= now()) {
+    if (rest.length > 0 && certificate.ours && dueAt(certificate, renewal.advice?.window) <= clock.now()) {
       await this.#run({ hosts: rest, task: ordering(renewal) })
       return
     }
@@ -266,17 +266,17 @@ export class Renewals {
   }
 
   #covering({ hosts }: Pick<Line, 'hosts'>): Promise<Covering> {
-    const { inventory, now } = this.#parts
+    const { inventory, clock } = this.#parts
     return inventory.coveringEach(
       hosts.map(({ host }) => host),
-      now(),
+      clock.now(),
     )
   }
 
   /** With what its authority says now, where it may be asked again. */
   async #advised(line: Line, renewal: Renewal): Promise<Renewal> {
-    const { advisor, inventory, store, now } = this.#parts
-    if (!line.certificate.ours || (renewal.advice && now() < renewal.advice.askAgainAt)) return renewal
+    const { advisor, inventory, store, clock } = this.#parts
+    if (!line.certificate.ours || (renewal.advice && clock.now() < renewal.advice.askAgainAt)) return renewal
     // The file that the receipt names may be one of another instance.
     const here = await inventory.withFingerprint(line.certificate.fingerprint)
     const advice = await advisor.advise(here ?? line.certificate)
@@ -287,8 +287,8 @@ export class Renewals {
   }
 
   async #failed(renewal: Renewal, fault: unknown): Promise<void> {
-    const { store, log, now, retry } = this.#parts
-    const at = now()
+    const { store, log, clock, retry } = this.#parts
+    const at = clock.now()
     const failures = renewal.failures + 1
     this.#done.failed.add(renewal.names.join(', '))
     const told = fault instanceof Fault ? (fault.retryAfter ?? 0) * 1000 : 0

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import Database from 'better-sqlite3'
+import type { Clock } from '../primitives/clock.ts'
 import { poll } from '../primitives/retry.ts'
 
 /** The name of an instance, unique on its store, and the lock on the state folder if it was free. */
@@ -29,11 +30,11 @@ export function claimInstance(stateDir: string): Claim {
 }
 
 /** The same for a service. A state folder has only one service, because its certificates, orders and backups have one writer. */
-export async function claimService(stateDir: string, waitMs = SERVICE_WAIT_MS): Promise<Claim> {
+export async function claimService(stateDir: string, clock: Clock, waitMs = SERVICE_WAIT_MS): Promise<Claim> {
   const claim = await poll(
     () => claimAlone(stateDir, true),
     (claimed) => claimed !== undefined,
-    { firstMs: RETRY_MS, withinMs: waitMs },
+    { firstMs: RETRY_MS, withinMs: waitMs, clock },
   )
   if (claim) return claim
   throw new Error(

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import type { Clock, Timer } from '../primitives/clock.ts'
 import type { Listener } from './dialects/engine.ts'
 import type { ChangeFeed } from './ports/events.ts'
 import type { StoreSession } from './ports/store.ts'
@@ -12,10 +13,12 @@ export class CommitNotices implements ChangeFeed {
   readonly #db: Kysely<Schema>
   readonly #listener: Listener | undefined
   readonly #watchers = new Set<() => void>()
-  #timer: NodeJS.Timeout | undefined
+  readonly #clock: Clock
+  #timer: Timer | undefined
 
-  constructor(db: Kysely<Schema>, listener: Listener | undefined) {
+  constructor(db: Kysely<Schema>, listener: Listener | undefined, clock: Clock) {
     this.#db = db
+    this.#clock = clock
     this.#listener = listener
   }
 
@@ -35,14 +38,14 @@ export class CommitNotices implements ChangeFeed {
   committed(): void {
     if (!this.#listener) return
     const { channel, payload } = this.#listener.notice
-    this.#timer ??= setTimeout(() => {
+    this.#timer ??= this.#clock.after(GATHER_MS, () => {
       this.#timer = undefined
       sql`select pg_notify(${channel}, ${payload})`.execute(this.#db).catch(() => undefined)
-    }, GATHER_MS)
+    })
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
+    this.#timer?.cancel()
     await this.#listener?.close()
   }
 }

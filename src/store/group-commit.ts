@@ -1,4 +1,5 @@
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
+import type { Clock } from '../primitives/clock.ts'
 import type { Schema } from './schema.ts'
 
 type Work<T> = (transaction: Transaction<Schema>) => Promise<T>
@@ -23,11 +24,13 @@ const RELEASE = CompiledQuery.raw('release member')
  */
 export class GroupCommit {
   readonly #db: Kysely<Schema>
+  readonly #clock: Clock
   readonly #waiting: Member[] = []
   #isRunning = false
 
-  constructor(db: Kysely<Schema>) {
+  constructor(db: Kysely<Schema>, clock: Clock) {
     this.#db = db
+    this.#clock = clock
   }
 
   run<T>(work: Work<T>): Promise<T> {
@@ -49,8 +52,8 @@ export class GroupCommit {
     const group: Member[] = []
     try {
       await this.#db.transaction().execute(async (transaction) => {
-        const end = performance.now() + OPEN_FOR.ms
-        while (group.length < OPEN_FOR.members || performance.now() < end) {
+        const end = this.#clock.monotonic() + OPEN_FOR.ms
+        while (group.length < OPEN_FOR.members || this.#clock.monotonic() < end) {
           const next = this.#waiting.shift()
           if (!next) break
           group.push(next)

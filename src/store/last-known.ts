@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditLine } from '../model/audit.ts'
 import type { StoredEvent } from '../model/event.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { JournalEntry, Run } from '../model/run.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { WakeUp, wokenWithin } from '../primitives/followers.ts'
 import { LruCache } from '../primitives/lru-cache.ts'
 import type { ChangeFeed } from './ports/events.ts'
@@ -48,7 +48,7 @@ interface Known<T> {
  */
 export class LastKnown implements StoreReads {
   readonly #store: Source
-  readonly #now: () => number
+  readonly #clock: Clock
   readonly #told = new WakeUp()
   readonly #plans = new LruCache<string, Plan>(MOST_PLANS)
   readonly #runs = new LruCache<string, readonly Run[]>(MOST_PLANS)
@@ -70,10 +70,10 @@ export class LastKnown implements StoreReads {
   #stopped = false
   #ended: Promise<void> = Promise.resolve()
 
-  constructor(store: Source, now: () => number) {
+  constructor(store: Source, clock: Clock) {
     this.#store = store
-    this.#now = now
-    this.#confirmedAt = now()
+    this.#clock = clock
+    this.#confirmedAt = clock.now()
   }
 
   start(): void {
@@ -86,7 +86,7 @@ export class LastKnown implements StoreReads {
     await this.#ended
   }
 
-  unconfirmedMs = (): number | undefined => (this.#isLost ? this.#now() - this.#confirmedAt : undefined)
+  unconfirmedMs = (): number | undefined => (this.#isLost ? this.#clock.now() - this.#confirmedAt : undefined)
 
   findPlan = (planId: string): Promise<Plan | undefined> =>
     this.#ask(
@@ -170,7 +170,8 @@ export class LastKnown implements StoreReads {
     const answer = ask()
     const isLate = Symbol('late')
     try {
-      const patience = sleep(this.#isLost ? LOST_PATIENCE_MS : PATIENCE_MS, isLate, { ref: false })
+      const patienceMs = this.#isLost ? LOST_PATIENCE_MS : PATIENCE_MS
+      const patience = this.#clock.sleep(patienceMs, { ref: false }).then(() => isLate)
       const first = await Promise.race([answer, patience])
       if (first !== isLate) return first as T
     } catch (error) {
@@ -197,10 +198,10 @@ export class LastKnown implements StoreReads {
   async #follow(): Promise<void> {
     const stopWatching = this.#store.watch(() => this.#told.call())
     while (!this.#stopped) {
-      const asked = this.#now()
-      const overdue = setTimeout(() => {
+      const asked = this.#clock.now()
+      const overdue = this.#clock.after(PATIENCE_MS, () => {
         this.#isLost = true
-      }, PATIENCE_MS)
+      })
       await this.#look().then(
         () => {
           this.#confirmedAt = asked
@@ -210,10 +211,10 @@ export class LastKnown implements StoreReads {
           this.#isLost = true
         },
       )
-      clearTimeout(overdue)
+      overdue.cancel()
       if (this.#stopped) break
-      await sleep(LEAST_PAUSE_MS, undefined, { ref: false })
-      await wokenWithin(this.#told, this.#store.isWatching() ? TOLD_LOOK_MS : LOOK_MS)
+      await this.#clock.sleep(LEAST_PAUSE_MS, { ref: false })
+      await wokenWithin(this.#told, this.#store.isWatching() ? TOLD_LOOK_MS : LOOK_MS, this.#clock)
     }
     stopWatching()
   }

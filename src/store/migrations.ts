@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Clock } from '../primitives/clock.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { first } from './migrations/0001-first.ts'
 import { runs } from './migrations/0002-runs.ts'
@@ -21,7 +22,7 @@ import type { Schema } from './schema.ts'
 /**
  * Brings the schema to the next version. A released migration is never edited: append a new one to the list instead.
  */
-export type Migration = (db: Kysely<Schema>) => Promise<void>
+export type Migration = (db: Kysely<Schema>, clock: Clock) => Promise<void>
 
 /** Version n of the schema is what the first n leave behind. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -51,7 +52,7 @@ export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = M
     if (present > migrations.length) throw newerSchema(present, migrations.length)
     for (const [index, forward] of migrations.entries()) {
       if (index < present) continue
-      await forward(transaction)
+      await forward(transaction, engine.clock)
       await transaction
         .insertInto('schema_versions')
         .values({ version: index + 1 })

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { Kysely, type Transaction } from 'kysely'
+import { type Clock, systemClock } from '../primitives/clock.ts'
 import { CommitNotices, noting } from './change-feed.ts'
 import { type CopyOptions, copyStore } from './copy.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
@@ -33,12 +34,18 @@ export type StoreSetting =
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'postgres'; readonly url: string }
 
+export interface OpenOptions {
+  readonly upgrade?: boolean
+  /** Default: that of the machine. */
+  readonly clock?: Clock
+}
+
 /**
  * Opens the store and upgrades its schema. Without `upgrade` a store with another schema version is refused and not
  * changed. Any number of instances may open the same store, also at the same time.
  */
-export async function openStore(setting: StoreSetting, { upgrade = true } = {}): Promise<Store> {
-  const engine = await engineOf(setting)
+export async function openStore(setting: StoreSetting, { upgrade = true, clock }: OpenOptions = {}): Promise<Store> {
+  const engine = await engineOf(setting, clock)
   if (!upgrade && !engine.exists())
     throw cannotOpen(setting, new UnusableStore('The file does not exist. Start the service once to create it.'))
   const db = new Kysely<Schema>({ dialect: engine.dialect })
@@ -65,16 +72,16 @@ function cannotOpen(setting: StoreSetting, error: unknown): Error {
 }
 
 /** An installation with SQLite does not load the PostgreSQL client. */
-async function engineOf(setting: StoreSetting): Promise<Engine> {
-  if (setting.kind === 'sqlite') return sqliteEngine(setting.file)
+async function engineOf(setting: StoreSetting, clock = systemClock): Promise<Engine> {
+  if (setting.kind === 'sqlite') return sqliteEngine(setting.file, clock)
   const { postgresEngine } = await import('./dialects/postgres.ts')
-  return postgresEngine(setting.url)
+  return postgresEngine(setting.url, clock)
 }
 
 function storeOn(db: Kysely<Schema>, engine: Engine): Store {
   const scopes = new AsyncLocalStorage<Scope>()
-  const group = new GroupCommit(db)
-  const notices = new CommitNotices(db, engine.listener?.(randomBytes(8).toString('hex')))
+  const group = new GroupCommit(db, engine.clock)
+  const notices = new CommitNotices(db, engine.listener?.(randomBytes(8).toString('hex')), engine.clock)
   const execute: GroupCommit['run'] = (work) =>
     engine.groupsCommits ? group.run(work) : db.transaction().execute(work)
   const transaction: Store['transaction'] = async (work) => {

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import type { Caller } from '../authorize/caller.ts'
 import type { Audience } from '../diagnose/audience.ts'
 import { type Diagnosis, diagnose } from '../diagnose/diagnose.ts'
@@ -77,8 +76,9 @@ export class Diagnoser {
   }
 
   async #gather(host: string): Promise<Evidence> {
-    const since = performance.now()
-    using deadline = new Deadline(LIMIT_MS, (error) => this.#parts.onFault(error, host))
+    const { clock, onFault } = this.#parts
+    const since = clock.monotonic()
+    using deadline = new Deadline(LIMIT_MS, (error) => onFault(error, host), clock)
     const subject = await deadline.within<Subject | undefined | 'late'>(SUBJECT_MS, () => this.#find(host), 'late')
     if (subject === 'late')
       throw new Problem('unavailable', 'The store or the disk does not answer.', { retryAfter: 5 })

@@ -44,9 +44,9 @@ export class Exposer {
 
   /** Issues the one-time right to act on a plan. The plan must not be expired; its state is checked when the right is used. */
   async grant(planId: string, action: CapabilityAction, caller: Caller, credentials: Credentials): Promise<Grant> {
-    const { store, trail, admission, now } = this.#parts
+    const { store, trail, admission, clock } = this.#parts
     const plan = await this.#parts.plans.find(planId)
-    const at = now()
+    const at = clock.now()
     const right = await admission.prove('token', plan, caller, credentials, store, at)
     if (plan.state === 'expired') throw expired(plan)
     const capability = newCapability()
@@ -81,13 +81,13 @@ export class Exposer {
 
   /** Removes an exposure that has expired. Undefined if it was extended or removed in the meantime. */
   async expire(planId: string): Promise<Started | undefined> {
-    const { store, now } = this.#parts
+    const { store, clock } = this.#parts
     const plan = await this.#parts.plans.find(planId)
     const begin = async (session: StoreSession) => {
       const begun = await this.#starter.begin('remove', plan, BY_SCHEDULE, session)
       // The host's lease is held by now: an extend that was answered is seen here, a later one finds no applied plan.
       const end = (await session.findExposure(plan.host))?.expiresAt
-      if (end === undefined || end > now()) throw new Prolonged()
+      if (end === undefined || end > clock.now()) throw new Prolonged()
       return begun
     }
     return store.transaction(begin).then(
@@ -111,10 +111,10 @@ export class Exposer {
 
   /** Sets a later end, in seconds from now. Never sets an earlier one. Authorized like apply. */
   async extend(planId: string, expiresIn: number, caller: Caller, credentials: Credentials): Promise<number> {
-    const { store, trail, admission, publish, now } = this.#parts
+    const { store, trail, admission, publish, clock } = this.#parts
     const plan = await this.#parts.plans.find(planId)
     const { host, url } = plan
-    const at = now()
+    const at = clock.now()
     const expiresAt = at + expiresIn * 1000
     const commit = async (session: StoreSession) => {
       const right = await admission.prove('apply', plan, caller, credentials, session, at)
@@ -158,11 +158,11 @@ export class Exposer {
 
   /** Renews the certificate of an applied plan's host now, due or not. All hosts that share it get the new one. */
   async renew(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
-    const { admission, renewals, reportCertificate, now } = this.#parts
+    const { admission, renewals, reportCertificate, clock } = this.#parts
     const [plan, place] = await Promise.all([this.#parts.plans.find(planId), this.#parts.place()])
     if (!renewals) throw new Problem('unavailable', 'This installation has no edge, and so no certificate in use.')
     const prove = async (session: StoreSession) => {
-      const right = await admission.prove('renew', plan, caller, credentials, session, now())
+      const right = await admission.prove('renew', plan, caller, credentials, session, clock.now())
       if (plan.state === 'expired') throw expired(plan)
       const replacing = await beingReplaced(plan, session)
       if (replacing) throw replacing

@@ -1,6 +1,7 @@
 import { Problem } from '../model/errors.ts'
 import type { Verification } from '../model/receipt.ts'
 import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { SharedPoll, WakeUp } from '../primitives/followers.ts'
 import type { ChangeFeed } from '../store/ports/events.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
@@ -77,12 +78,13 @@ export class PlanProgress {
   readonly #begun = new Set<string>()
   #closing = false
 
-  constructor(store: PlanJournals, runs: RunsUnderWay, changes?: ChangeFeed) {
+  constructor(store: PlanJournals, runs: RunsUnderWay, clock: Clock, changes?: ChangeFeed) {
     this.#store = store
     this.#runs = runs
     this.#poll = new SharedPoll(
       () => (changes?.isWatching() ? TOLD_POLL_MS : POLL_MS),
       () => this.#refreshChanged(),
+      clock,
     )
     changes?.watch(() => this.#poll.soon())
     runs.listen((entry, { planId, runId }) => {

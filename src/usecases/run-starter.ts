@@ -5,6 +5,7 @@ import { Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import { hostLease, type Origin, type RunAction, type RunTask, runOfHolder } from '../model/run.ts'
 import type { PlanSettings } from '../plan/settings.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { poll } from '../primitives/retry.ts'
 import { type Begun, begin } from '../runs/engine/begin.ts'
 import { problemOf, type RunResult } from '../runs/engine/ending.ts'
@@ -26,7 +27,7 @@ export interface StarterParts {
   /** Where a run can be executed now: here, or by another instance. A problem: nowhere. */
   readonly place: () => Promise<Place | Problem>
   readonly instance: string
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** A run that has begun. It continues even if nobody waits for `result`. */
@@ -50,12 +51,12 @@ export class RunStarter {
     credentials: Credentials,
     task?: RunTask,
   ): Promise<Started> {
-    const { settings, store, admission, now } = this.#parts
+    const { settings, store, admission, clock } = this.#parts
     const [plan, place] = await Promise.all([this.#parts.plans.find(planId), this.#parts.place()])
     const beginOnce = () =>
       store.transaction(async (session) => {
         const adopts = action === 'apply' && plan.request.adopt !== undefined
-        const right = await admission.prove(adopts ? 'adopt' : action, plan, caller, credentials, session, now())
+        const right = await admission.prove(adopts ? 'adopt' : action, plan, caller, credentials, session, clock.now())
         if (plan.state === 'expired') throw expired(plan)
         if (adopts) this.#parts.assertAdopting()
         if (place instanceof Problem) throw place
@@ -69,9 +70,9 @@ export class RunStarter {
 
   /** Proves the right in a transaction that is rolled back, so that it is not spent. */
   async assertRight(action: CapabilityAction, plan: Plan, caller: Caller, credentials: Credentials): Promise<void> {
-    const { store, admission, now } = this.#parts
+    const { store, admission, clock } = this.#parts
     const proved = store.transaction(async (session) => {
-      await admission.prove(action, plan, caller, credentials, session, now())
+      await admission.prove(action, plan, caller, credentials, session, clock.now())
       throw new Proved()
     })
     await proved.catch((fault: unknown) => {
@@ -87,14 +88,17 @@ export class RunStarter {
         if (!isHeld) throw fault
         return fault
       })
-    const begun = await poll(attempt, (outcome) => !(outcome instanceof Problem), CONVERGE_PATIENCE)
+    const begun = await poll(attempt, (outcome) => !(outcome instanceof Problem), {
+      ...CONVERGE_PATIENCE,
+      clock: this.#parts.clock,
+    })
     if (begun instanceof Problem) throw begun
     return begun
   }
 
   async #isConverged(host: string): Promise<boolean> {
-    const { store, now } = this.#parts
-    const lease = await store.findLease(hostLease(host), now())
+    const { store, clock } = this.#parts
+    const lease = await store.findLease(hostLease(host), clock.now())
     const run = lease && (await store.findRun(runOfHolder(lease.holder)))
     return run?.action === 'converge'
   }
@@ -106,9 +110,9 @@ export class RunStarter {
     session: StoreSession,
     { task, place = 'here' }: { readonly task?: RunTask | undefined; readonly place?: Place } = {},
   ): Promise<Begun> {
-    const { instance, runs, now } = this.#parts
+    const { instance, runs, clock } = this.#parts
     const handsOver = place === 'elsewhere'
-    const beginning = { action, plan, origin, instance, handsOver, leaseMs: runs.leaseMs, at: now() }
+    const beginning = { action, plan, origin, instance, handsOver, leaseMs: runs.leaseMs, at: clock.now() }
     return begin({ ...beginning, ...(task && { task }) }, session)
   }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { systemClock } from '../../src/primitives/clock.ts'
 import type { Engine } from '../../src/store/dialects/engine.ts'
 import { postgresEngine } from '../../src/store/dialects/postgres.ts'
 import { sqliteEngine } from '../../src/store/dialects/sqlite.ts'
@@ -165,7 +166,7 @@ function runSqlite(file: string, statement: string): Rows {
 }
 
 const engineOf = (setting: StoreSetting): Engine =>
-  setting.kind === 'sqlite' ? sqliteEngine(setting.file) : postgresEngine(setting.url)
+  setting.kind === 'sqlite' ? sqliteEngine(setting.file, systemClock) : postgresEngine(setting.url, systemClock)
 
 function fail(): never {
   throw new Error('A database exists only inside a test.')

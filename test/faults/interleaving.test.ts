@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { tlsHandshake } from '../../src/edge/visit/handshake.ts'
 import type { AuditEntry } from '../../src/model/audit.ts'
 import type { Receipt } from '../../src/model/receipt.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
 import { STEADY_PEBBLE } from '../support/acme/pebble-again.ts'
 import { startWebBackend, type WebBackend } from '../support/backends/web-backend.ts'
 import { visit } from '../support/edge/visitor.ts'
@@ -246,7 +247,7 @@ async function expectServed(holder: Holder, certificateSince: number): Promise<v
   expect(notBefore).toBeGreaterThanOrEqual(certificateSince)
   for (const edge of [edges.primary, edges.secondary]) {
     expect((await visit(edge, { host: HOST, path: '/healthz', ca })).text).toBe(holder)
-    const shown = await tlsHandshake({ address: edge.address, port: edge.https }, HOST, 5_000)
+    const shown = await tlsHandshake({ address: edge.address, port: edge.https }, HOST, 5_000, systemClock)
     expect(shown).toMatchObject({ fingerprint })
   }
 }
@@ -254,5 +255,7 @@ async function expectServed(holder: Holder, certificateSince: number): Promise<v
 /** The invariants see the zone and the files; here a visitor comes. */
 async function expectGone(): Promise<void> {
   for (const edge of Object.values(lab.description.edges))
-    expect((await tlsHandshake({ address: edge.address, port: edge.https }, HOST, 5_000)).kind).not.toBe('certificate')
+    expect((await tlsHandshake({ address: edge.address, port: edge.https }, HOST, 5_000, systemClock)).kind).not.toBe(
+      'certificate',
+    )
 }

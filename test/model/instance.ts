@@ -4,6 +4,7 @@ import type { CapabilityAction } from '../../src/model/capability.ts'
 import { Problem } from '../../src/model/errors.ts'
 import { hostLease, type LeaseGuard } from '../../src/model/run.ts'
 import type { PlanSettings } from '../../src/plan/settings.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
 import { begin } from '../../src/runs/engine/begin.ts'
 import type { RunResult } from '../../src/runs/engine/ending.ts'
 import { recover } from '../../src/runs/engine/recover.ts'
@@ -83,13 +84,14 @@ export class Instance {
   }
 
   get #engine() {
-    return { store: this.#store, runs: this.#runs, instance: this.process.instance, now: this.#now }
+    return { store: this.#store, runs: this.#runs, instance: this.process.instance, clock: this.#clock }
   }
 
   readonly #now = (): number => {
     const { clock, skews } = this.#cluster
     return clock.now() + (skews.get(this.process.instance) ?? 0)
   }
+  readonly #clock = { ...systemClock, now: this.#now }
 
   #operation(stop: Stop | undefined, work: () => Promise<RunResult | undefined>): Operation<Answer> {
     const operation: Operation<Answer> = new Operation<Answer>(this.process, stop, () =>
@@ -126,7 +128,7 @@ export class Instance {
 
   /** Begins a renewal of all hosts that are exposed, as the service does for the hosts of one certificate. */
   async #renew(asked: Asked): Promise<{ readonly result: Promise<RunResult> }> {
-    const { store, instance, runs, now } = this.#engine
+    const { store, instance, runs } = this.#engine
     const plan = await this.#plans(asked.otherDigest).find(asked.planId)
     const others = Object.values(this.#cluster.hosts).filter((host) => host !== plan.host)
     const exposures = await Promise.all(others.map((host) => store.findExposure(host)))
@@ -134,9 +136,9 @@ export class Instance {
     const begun = await store.transaction(async (session) => {
       const { capability, address } = asked
       const credentials = { ...NO_CREDENTIALS, capability }
-      const right = await ADMISSION.prove('renew', plan, { ...CALLER, address }, credentials, session, now())
+      const right = await ADMISSION.prove('renew', plan, { ...CALLER, address }, credentials, session, this.#now())
       const origin = { actor: address, network: CALLER.network, right }
-      const run = { action: 'renew', plan, members, origin, instance, leaseMs: runs.leaseMs, at: now() } as const
+      const run = { action: 'renew', plan, members, origin, instance, leaseMs: runs.leaseMs, at: this.#now() } as const
       return begin(run, session)
     })
     return { result: runs.start({ plan, ...begun }) }
@@ -152,7 +154,7 @@ export class Instance {
       leaseMs: LEASE_MS,
       crashPoint: passCrashPoint,
       publish: (_host, commit) => commit(),
-      now: this.#now,
+      clock: this.#clock,
       raiseFences: async () => undefined,
       renewedFiles: (host, _former, placed) => placed.filter(({ path }) => path === host),
       stepsFor: (carried, held) => this.#stepsFor(carried, held),
@@ -208,7 +210,7 @@ export class Instance {
       assertEquipped: () => undefined,
       place: async () => 'here',
       instance: this.process.instance,
-      now: this.#now,
+      clock: this.#clock,
     })
   }
 }

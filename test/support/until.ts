@@ -1,7 +1,8 @@
+import { systemClock } from '../../src/primitives/clock.ts'
 import { poll } from '../../src/primitives/retry.ts'
 
 /** Waits until `holds` returns true. Throws an Error that names `what` when the time is over. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, patienceMs = 20_000): Promise<void> {
-  const held = await poll(holds, Boolean, { firstMs: 25, withinMs: patienceMs })
+  const held = await poll(holds, Boolean, { firstMs: 25, withinMs: patienceMs, clock: systemClock })
   if (!held) throw new Error(`Timed out after ${patienceMs} ms waiting until ${what}.`)
 }

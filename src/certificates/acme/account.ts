@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { Clock } from '../../primitives/clock.ts'
 import { IssueFault, type OrderSecrets } from '../contract.ts'
 import { accountKeyFile, accountKeyPath } from '../stock/issued-files.ts'
 import {
@@ -25,6 +26,7 @@ export interface AccountKeySource {
 export interface AccountOptions extends AccountKeySource {
   /** E-mail addresses. */
   readonly contact: readonly string[]
+  readonly clock: Clock
   readonly externalAccount?: ExternalAccount | undefined
 }
 
@@ -57,7 +59,7 @@ export function acmeAccount(options: AccountOptions): (send: Send) => AccountSes
   let registered: Promise<Account> | undefined
 
   return (send) => {
-    const client = acmeClient(send, options.directory)
+    const client = acmeClient(send, options.directory, options.clock)
     const account = (): Promise<Account> => {
       const running = registered ?? register(client, options)
       registered = running

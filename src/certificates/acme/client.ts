@@ -1,3 +1,4 @@
+import type { Clock } from '../../primitives/clock.ts'
 import { IssueFault } from '../contract.ts'
 import type { HttpResponse, Send } from './connection.ts'
 import type { Signer } from './jws.ts'
@@ -24,7 +25,7 @@ export interface AcmeClient {
   post(url: string, payload: object | undefined, identity: Identity): Promise<HttpResponse>
 }
 
-export function acmeClient(send: Send, directory: string): AcmeClient {
+export function acmeClient(send: Send, directory: string, clock: Pick<Clock, 'now'>): AcmeClient {
   const nonces: string[] = []
   let directoryRead: Promise<Endpoints> | undefined
 
@@ -36,7 +37,7 @@ export function acmeClient(send: Send, directory: string): AcmeClient {
     const { status, headers, body } = response
     const nonce = nonceIn(response)
     if (nonce) nonces.push(nonce)
-    if (status < 200 || status > 299) throw readProblem(status, headers['retry-after'], body, Date.now())
+    if (status < 200 || status > 299) throw readProblem(status, headers['retry-after'], body, clock.now())
     return response
   }
   const endpoints = (): Promise<Endpoints> => {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { Clock } from '../../primitives/clock.ts'
 import { IssueFault } from '../contract.ts'
 
 export interface ConnectionOptions {
@@ -10,6 +11,7 @@ export interface ConnectionOptions {
   readonly requestMs: number
   /** A response body that is longer is an error. */
   readonly maxBytes: number
+  readonly clock: Clock
   /** Ends a request that is under way. */
   readonly signal?: AbortSignal | undefined
 }
@@ -32,7 +34,7 @@ const IDLE_MS = 1_000
 
 /** Runs `work` with a sender of its own and closes every connection afterwards. Rejects with IssueFault when the roots cannot be read. */
 export async function withConnection<T>(options: ConnectionOptions, work: (send: Send) => Promise<T>): Promise<T> {
-  const { directory, caFile, requestMs, maxBytes, signal } = options
+  const { directory, caFile, requestMs, maxBytes, clock, signal } = options
   const ca = caFile === undefined ? undefined : await readRoots(caFile)
   // Loaded on first use: a service that never contacts an authority does not pay for it.
   const { Agent, request } = await import('undici')
@@ -50,7 +52,7 @@ export async function withConnection<T>(options: ConnectionOptions, work: (send:
       method,
       headers: { ...type, 'user-agent': 'drawbridge' },
       body: content ?? null,
-      signal: AbortSignal.any([AbortSignal.timeout(requestMs), ...(signal ? [signal] : [])]),
+      signal: AbortSignal.any([clock.timeout(requestMs), ...(signal ? [signal] : [])]),
     })
     return { status: statusCode, headers: singleValues(headers), body: await body.text() }
   }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../primitives/clock.ts'
 import { type AcmeDirectory, type DirectoryState, IssueFault } from '../contract.ts'
 import { withConnection } from './connection.ts'
 import { readRetryAfter, reasonOf } from './problem.ts'
@@ -7,8 +8,7 @@ export interface AcmeDirectoryOptions {
   /** PEM file with the roots to trust instead of the system's. */
   readonly caFile?: string | undefined
   readonly limitMs?: number
-  /** A clock in milliseconds. */
-  readonly now?: () => number
+  readonly clock: Clock
 }
 
 const MAX_DIRECTORY_BYTES = 64 * 1024
@@ -17,7 +17,7 @@ const FAILURE_CACHE_MS = 5_000
 
 /** Anyone may plan, so results are cached for a while and at most one request is running. */
 export function acmeDirectory(options: AcmeDirectoryOptions): AcmeDirectory {
-  const now = options.now ?? (() => performance.now())
+  const { monotonic: now } = options.clock
   let cached: { readonly state: DirectoryState; readonly until: number } | undefined
   let running: Promise<DirectoryState> | undefined
 
@@ -48,12 +48,12 @@ const withTimeLeft = (state: DirectoryState, leftMs: number): DirectoryState =>
     ? state
     : { ...state, retryAfter: Math.ceil(leftMs / 1000) }
 
-async function fetchDirectory({ url, caFile, limitMs = 3_000 }: AcmeDirectoryOptions): Promise<DirectoryState> {
-  const limits = { directory: url, caFile, requestMs: limitMs, maxBytes: MAX_DIRECTORY_BYTES }
+async function fetchDirectory({ url, caFile, limitMs = 3_000, clock }: AcmeDirectoryOptions): Promise<DirectoryState> {
+  const limits = { directory: url, caFile, requestMs: limitMs, maxBytes: MAX_DIRECTORY_BYTES, clock }
   try {
     const { status, headers, body } = await withConnection(limits, (send) => send('GET', url))
     if (status === 200) return readDirectory(body)
-    const retryAfter = readRetryAfter(headers['retry-after'], Date.now())
+    const retryAfter = readRetryAfter(headers['retry-after'], clock.now())
     return { ...unavailable(`it answered HTTP ${status}`), ...(retryAfter && { retryAfter }) }
   } catch (error) {
     const isRoots = error instanceof IssueFault

@@ -1,5 +1,6 @@
 import { parseName } from '../../model/dns-name.ts'
 import type { LeaseGuard } from '../../model/run.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { Slots } from '../../primitives/slots.ts'
 import { assertAllowed } from '../budget/order-budget.ts'
 import {
@@ -32,8 +33,7 @@ export interface AcmeIssuerOptions extends AccountKeySource {
   /** E-mail addresses that the authority may write to. */
   readonly contact?: readonly string[]
   readonly onProgress?: (progress: IssueProgress) => void
-  /** Milliseconds since 1970. */
-  readonly now?: () => number
+  readonly clock: Clock
   /** Milliseconds: one request, the authority's decision on an order, and the first pause between two polls of an order. */
   readonly limits?: { readonly requestMs?: number; readonly decisionMs?: number; readonly pollMs?: number }
 }
@@ -47,12 +47,12 @@ const LOCAL_FAULTS: readonly IssueFault['kind'][] = ['local', 'over_budget']
 
 /** RFC 8555, with one account per directory. */
 export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
-  const { directory, caFile, stateDir, orders, budget, secrets, contact = [], now = Date.now } = options
+  const { directory, caFile, stateDir, orders, budget, secrets, contact = [], clock } = options
   const { onProgress: report = () => undefined } = options
   const { requestMs, ...polling } = { ...DEFAULT_LIMITS, ...options.limits }
   const openSession = acmeAccount({ ...options, contact })
   const slots = new Slots(AT_ONCE)
-  const withOrderLock = orderLock((fault) => slots.rejectWaiting(fault))
+  const withOrderLock = orderLock(clock, (fault) => slots.rejectWaiting(fault))
   const recorded = new WeakSet<IssueFault>()
   const running = new Map<string, Promise<InstalledCertificate>>()
 
@@ -98,10 +98,10 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
         throw await recordFailure(order, toFault(error, directory))
       })
     const parts = { directory, stateDir, files, proofs, orders, budget, secrets, withOrderLock, recordingFailure }
-    const job = { ...order, ...parts, polling, now, report, signal }
+    const job = { ...order, ...parts, polling, clock, report, signal }
     try {
       return await recordingFailure(() =>
-        withConnection({ directory, caFile, requestMs, maxBytes: MAX_RESPONSE_BYTES, signal }, (send) =>
+        withConnection({ directory, caFile, requestMs, maxBytes: MAX_RESPONSE_BYTES, clock, signal }, (send) =>
           issueCertificate({ ...job, session: openSession(guardedSend(send, guard)) }, responder.type),
         ),
       )

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { untilAborted } from '../../primitives/abort.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { RESUMABLE_MS } from '../budget/budget.ts'
 import {
@@ -39,7 +40,6 @@ interface Job extends OrderContext {
   readonly withOrderLock: OrderLock
   /** Records a failure of `work` in the budget before it rejects, so that the next holder of the lock sees it. */
   readonly recordingFailure: <T>(work: () => Promise<T>) => Promise<T>
-  readonly now: () => number
   readonly report: (progress: IssueProgress) => void
 }
 
@@ -82,10 +82,10 @@ async function restoreKey(job: Job): Promise<void> {
 
 /** The order that an earlier call left, in its current state, if it can still be completed. */
 async function resume(job: Job): Promise<Order | undefined> {
-  const { names, directory, files, orders, now } = job
+  const { names, directory, files, orders, clock } = job
   const known = await orders.findOrder(names.join(','), directory)
   if (!known) return undefined
-  const isUsable = now() - known.createdAt < RESUMABLE_MS && existsSync(files.key)
+  const isUsable = clock.now() - known.createdAt < RESUMABLE_MS && existsSync(files.key)
   const order = isUsable ? await findOrder(job, known.url) : undefined
   if (!order || order.status === 'invalid') {
     await forget(job)
@@ -96,7 +96,7 @@ async function resume(job: Job): Promise<Order | undefined> {
 }
 
 async function place(job: Job): Promise<Order> {
-  const { names, replaces, directory, files, orders, budget, withOrderLock, recordingFailure, now, report, signal } =
+  const { names, replaces, directory, files, orders, budget, withOrderLock, recordingFailure, clock, report, signal } =
     job
   const placing = withOrderLock(() =>
     recordingFailure(async () => {
@@ -106,7 +106,13 @@ async function place(job: Job): Promise<Order> {
     }),
   )
   const order = await untilAborted(placing, signal)
-  await orders.putOrder({ names: names.join(','), directory, url: order.url, keyFile: files.key, createdAt: now() })
+  await orders.putOrder({
+    names: names.join(','),
+    directory,
+    url: order.url,
+    keyFile: files.key,
+    createdAt: clock.now(),
+  })
   report({ kind: 'order_placed', detail: order.url })
   return order
 }
@@ -124,7 +130,7 @@ async function install(job: Job, chainPem: string, keyPem: string): Promise<Inst
 /** The order of an unusable certificate is forgotten: a download would only repeat it. */
 async function checkChain(job: Job, chainPem: string, keyPem: string) {
   try {
-    return checkIssued(chainPem, keyPem, job.names, job.now())
+    return checkIssued(chainPem, keyPem, job.names, job.clock.now())
   } catch (error) {
     if (!(error instanceof UnusablePemFile)) throw error
     await forget(job)
@@ -140,19 +146,19 @@ export type OrderLock = <T>(work: () => Promise<T>) => Promise<T>
  * When the authority does not answer one of them, every caller that was already waiting gets the same fault at once: each of
  * them would only wait for the same timeout. `onOutage` passes that fault on to those that wait elsewhere.
  */
-export function orderLock(onOutage: (fault: IssueFault) => void = () => undefined): OrderLock {
+export function orderLock(clock: Clock, onOutage: (fault: IssueFault) => void = () => undefined): OrderLock {
   const queue = new KeyedQueue()
   let outage: { readonly at: number; readonly fault: IssueFault } | undefined
 
   return (work) => {
-    const since = performance.now()
+    const since = clock.monotonic()
     return queue.run('order', async () => {
       if (outage && outage.at >= since) throw outage.fault
       try {
         return await work()
       } catch (error) {
         if (error instanceof IssueFault && error.kind === 'unavailable') {
-          outage = { at: performance.now(), fault: error }
+          outage = { at: clock.monotonic(), fault: error }
           onOutage(error)
         }
         throw error

@@ -1,3 +1,4 @@
+import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'
 import { type ChallengeResponder, IssueFault } from '../contract.ts'
 import type { AccountSession } from './account.ts'
@@ -19,20 +20,21 @@ export interface OrderContext {
   readonly proofs: Proofs
   /** Milliseconds: how long the authority may take to decide, and the first pause between two requests for the order. */
   readonly polling: { readonly decisionMs: number; readonly pollMs: number }
+  readonly clock: Clock
   readonly signal: AbortSignal | undefined
 }
 
 /** Not repeatable: each call places an order. */
-export async function placeOrder({ session, names, replaces }: OrderContext): Promise<Order> {
+export async function placeOrder({ session, names, replaces, clock }: OrderContext): Promise<Order> {
   const identifiers = names.map((value) => ({ type: 'dns', value }))
   const request = { identifiers, ...(replaces !== undefined && { replaces }) }
-  return readOrder(await session.post((await session.endpoints()).newOrder, request))
+  return readOrder(await session.post((await session.endpoints()).newOrder, request), clock.now())
 }
 
 /** The current state of the order; undefined when the authority has no order of this account at that URL. */
-export async function findOrder({ session }: OrderContext, url: string): Promise<Order | undefined> {
+export async function findOrder(context: OrderContext, url: string): Promise<Order | undefined> {
   try {
-    return await fetchOrder(session, url)
+    return await fetchOrder(context, url)
   } catch (error) {
     const isGone = error instanceof AcmeProblem && [400, 403, 404].includes(error.status)
     if (isGone) return undefined
@@ -62,8 +64,10 @@ export async function authorizeOrder(
 /** From `ready`, or from the state that a crash left, to `valid` or `invalid`. */
 export async function finalizeOrder(context: OrderContext, order: Order, keyPem: string): Promise<Order> {
   if (order.status !== 'ready') return waitForDecision(context, order)
-  const csr = certificateRequest(keyPem, context.names).toString('base64url')
-  return waitForDecision(context, readOrder(await context.session.post(order.finalize, { csr }), order.url))
+  const { session, names, clock } = context
+  const csr = certificateRequest(keyPem, names).toString('base64url')
+  const answer = await session.post(order.finalize, { csr })
+  return waitForDecision(context, readOrder(answer, clock.now(), order.url))
 }
 
 export async function downloadChain({ session }: OrderContext, { certificate }: Order): Promise<string> {
@@ -92,8 +96,8 @@ export async function reasonInvalid({ session, names }: OrderContext, order: Ord
 
 const bareName = (name: string): string => name.replace(/^\*\./, '')
 
-const fetchOrder = async (session: AccountSession, url: string): Promise<Order> =>
-  readOrder(await session.read(url), url)
+const fetchOrder = async ({ session, clock }: OrderContext, url: string): Promise<Order> =>
+  readOrder(await session.read(url), clock.now(), url)
 
 const authorizationsOf = (session: AccountSession, order: Order): Promise<Authorization[]> =>
   Promise.all(order.authorizations.map(async (url) => readAuthorization(await session.read(url))))
@@ -115,10 +119,11 @@ function challengeOf(
  * Polls while only the authority can change the state of the order. A Retry-After longer than the next pause is obeyed; one
  * that ends after the time limit ends the wait at once, and the next call resumes the order.
  */
-async function waitForDecision({ session, polling, signal }: OrderContext, order: Order): Promise<Order> {
+async function waitForDecision(context: OrderContext, order: Order): Promise<Order> {
+  const { polling, signal, clock } = context
   const { pollMs, decisionMs } = polling
   const latest = await poll(
-    (attempt) => (attempt === 1 ? order : fetchOrder(session, order.url)),
+    (attempt) => (attempt === 1 ? order : fetchOrder(context, order.url)),
     ({ status }) => status !== 'pending' && status !== 'processing',
     {
       firstMs: pollMs,
@@ -126,6 +131,7 @@ async function waitForDecision({ session, polling, signal }: OrderContext, order
       longestMs: MAX_POLL_PAUSE_MS,
       withinMs: decisionMs,
       signal,
+      clock,
       atLeastMs: ({ retryAfter = 0 }) => retryAfter * 1000,
     },
   )

@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import type { RenewalAdvice } from '../../model/ledger.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import type { AcmeDirectory, InstalledCertificate, RenewalAdvisor } from '../contract.ts'
 import { readPemFile } from '../stock/pem-file.ts'
 import { type ConnectionOptions, isSameOrigin, withConnection } from './connection.ts'
@@ -9,7 +10,7 @@ export interface RenewalInfoOptions {
   readonly directory: AcmeDirectory
   /** PEM file with the roots to trust instead of the system's. */
   readonly caFile?: string | undefined
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 const LIMITS = { requestMs: 10_000, maxBytes: 64 * 1024 }
@@ -19,8 +20,8 @@ const MIN_SECONDS = 60
 const MAX_SECONDS = 24 * 3_600
 
 /** Asks the authority when it wants its certificates to be replaced (RFC 9773). */
-export function renewalAdvisor({ directory, caFile, now }: RenewalInfoOptions): RenewalAdvisor {
-  const connection = { directory: directory.url, caFile, ...LIMITS }
+export function renewalAdvisor({ directory, caFile, clock }: RenewalInfoOptions): RenewalAdvisor {
+  const connection = { directory: directory.url, caFile, clock, ...LIMITS }
   const idOf = async ({ certificateFile }: Pick<InstalledCertificate, 'certificateFile'>) => {
     const [leaf] = (await readPemFile(certificateFile).catch(() => undefined))?.certificates ?? []
     return leaf && certificateId(leaf)
@@ -31,9 +32,9 @@ export function renewalAdvisor({ directory, caFile, now }: RenewalInfoOptions): 
       const offered = state.kind === 'available' ? state.renewalInfo : undefined
       const url = offered !== undefined && isSameOrigin(directory.url, offered) ? offered : undefined
       const id = url === undefined ? undefined : await idOf(certificate)
-      const unknown = { askAgainAt: now() + DEFAULT_SECONDS * 1000 }
+      const unknown = { askAgainAt: clock.now() + DEFAULT_SECONDS * 1000 }
       if (url === undefined || id === undefined) return unknown
-      return { replaces: id, ...(await fetchAdvice(`${url}/${id}`, connection, now()).catch(() => unknown)) }
+      return { replaces: id, ...(await fetchAdvice(`${url}/${id}`, connection, clock.now()).catch(() => unknown)) }
     },
   }
 }

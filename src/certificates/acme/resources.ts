@@ -53,8 +53,12 @@ export function readAccount({ headers, body }: HttpResponse): { url: string; con
   return { url: text(headers.location), contact: contact === undefined ? [] : list(contact).map(text) }
 }
 
-/** `url`: of the order; without it the response is one to a new order, and its Location header has the URL. */
-export function readOrder({ headers, body }: HttpResponse, url: string | undefined = headers.location): Order {
+/** `now`: milliseconds since 1970. `url`: of the order; without it the response is one to a new order, and its Location header has the URL. */
+export function readOrder(
+  { headers, body }: HttpResponse,
+  now: number,
+  url: string | undefined = headers.location,
+): Order {
   const order = members(parsed(body))
   const status = ORDER_STATES.find((state) => state === order.status)
   if (!status) throw notAcme()
@@ -65,7 +69,7 @@ export function readOrder({ headers, body }: HttpResponse, url: string | undefin
     finalize: text(order.finalize),
     certificate: order.certificate === undefined ? undefined : text(order.certificate),
     error: order.error,
-    retryAfter: readRetryAfter(headers['retry-after'], Date.now()),
+    retryAfter: readRetryAfter(headers['retry-after'], now),
   }
 }
 

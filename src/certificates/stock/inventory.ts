@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import type { Clock } from '../../primitives/clock.ts'
 import { sharedNextRun } from '../../primitives/shared-run.ts'
 import { Slices } from '../../primitives/slices.ts'
 import type { CertificateInventory, CoveringCertificate, InstalledCertificate } from '../contract.ts'
@@ -24,6 +25,8 @@ interface InventoryOptions {
   readonly issued?: string
   /** Whether a wildcard certificate has priority over a certificate for the host's own name. */
   readonly prefersWildcard?: (host: string) => boolean
+  /** Default: that of the machine. */
+  readonly clock?: Clock
 }
 
 /** Lists the folders at every call, but reads only the files that changed. */
@@ -57,7 +60,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
     },
     async coveringEach(hosts, now) {
       await upToDate()
-      const slices = new Slices(SLICE_MS)
+      const slices = new Slices(SLICE_MS, options.clock)
       const covering = new Map<string, CoveringCertificate>()
       for (const host of hosts) {
         const found = bestFor(host, now)

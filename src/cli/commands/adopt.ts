@@ -40,7 +40,7 @@ export function addAdopt(program: Command, siteHere: SiteHere): void {
         throw fault instanceof Refusal ? await located(fault, here) : fault
       })
       const screen = standardOutput()
-      if (!options.json) screen.print(...adoptionLines(plan, here, screen, Date.now()), '')
+      if (!options.json) screen.print(...adoptionLines(plan, here, screen, api.clock.now()), '')
       const act = { question: `Adopt ${plan.host}?`, action: `adopt ${plan.host}`, alwaysAsks: true }
       await confirmAct(api, { planId: plan.planId, kind: 'apply', ...act }, options)
       await applyLive(api, plan.planId, options.json, true)

@@ -28,7 +28,7 @@ export function addUp(program: Command): void {
       }
       const { plan, former } = planned
       const screen = standardOutput()
-      if (!options.json) screen.print(...planLines(plan, screen, Date.now(), former), '')
+      if (!options.json) screen.print(...planLines(plan, screen, api.clock.now(), former), '')
       const [verb, action] = former ? ['Change', `change ${plan.host}`] : ['Expose', 'apply']
       const question = `${verb} ${plan.host}?`
       await confirmAct(api, { planId: plan.planId, kind: 'apply', question, action, alwaysAsks: true }, options)
@@ -74,7 +74,10 @@ export function addPlan(program: Command): void {
       const habits = { me: await ownName(options.owner, process.env), keeps: options.options !== false }
       const { plan, former } = await planWithFormer(api, await requestFor(api, host, options), habits)
       const next = `Next: drawbridge apply ${plan.planId}`
-      print({ body: plan, lines: (screen) => [...planLines(plan, screen, Date.now(), former), '', next] }, options.json)
+      print(
+        { body: plan, lines: (screen) => [...planLines(plan, screen, api.clock.now(), former), '', next] },
+        options.json,
+      )
     })
   withExample(command, 'drawbridge plan hello.example.test --server 25 --port 3000 --health /healthz')
 }

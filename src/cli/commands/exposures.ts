@@ -64,7 +64,7 @@ async function compareWith(file: string, options: ApiOptions) {
   const { readExposures } = await import('../../config/exposures-file.ts')
   const listed = inFile(() => readExposures(file))
   const api = await apiClient(options)
-  return { api, comparison: compare(listed, await readExposed(api), Date.now()) }
+  return { api, comparison: compare(listed, await readExposed(api), api.clock.now()) }
 }
 
 /** What is wrong in the file is a wrong use of the command. */

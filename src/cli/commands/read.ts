@@ -74,7 +74,7 @@ async function showHealth(host: string, options: OutputOptions): Promise<void> {
   const api = await apiClient(options)
   const health = await healthOf(api, host)
   const exitCode = health.badge === 'RUNNING' ? EXIT.ok : EXIT.notWell
-  const lines = (screen: Screen) => healthLines(health, screen, Date.now())
+  const lines = (screen: Screen) => healthLines(health, screen, api.clock.now())
   await printAs({ body: health, names: [health.host], lines, exitCode }, formatOf(options))
 }
 
@@ -102,8 +102,8 @@ export async function showHost(host: string, options: OutputOptions): Promise<vo
   const health = await healthOf(api, host)
   const plan = health.planId === undefined ? undefined : await api.getPlan(health.planId)
   const lines = (screen: Screen) => [
-    ...healthLines(health, screen, Date.now()),
-    ...(plan ? ['', ...planLines(plan, screen, Date.now()), ...runLines(plan.runs ?? [], screen)] : []),
+    ...healthLines(health, screen, api.clock.now()),
+    ...(plan ? ['', ...planLines(plan, screen, api.clock.now()), ...runLines(plan.runs ?? [], screen)] : []),
   ]
   await printAs({ body: { ...health, plan: plan ?? null }, names: [health.host], lines }, formatOf(options))
 }
@@ -130,7 +130,7 @@ export function addWait(program: Command): void {
       if (!reached)
         process.stderr.write(`${health.host} is ${health.badge} after ${options.timeout}, not ${options.for}.\n`)
       const exitCode = reached ? EXIT.ok : EXIT.notWell
-      const lines = (screen: Screen) => healthLines(health, screen, Date.now())
+      const lines = (screen: Screen) => healthLines(health, screen, api.clock.now())
       await printAs({ body: health, names: [health.host], lines, exitCode }, formatOf(options))
     })
   withExample(command, 'drawbridge wait hello.example.test --for RUNNING --timeout 2m')
@@ -251,7 +251,10 @@ export function addPlans(program: Command): void {
         await followLive(api, planId)
       }
       const plan = await api.getPlan(planId)
-      const lines = (screen: Screen) => [...planLines(plan, screen, Date.now()), ...runLines(plan.runs ?? [], screen)]
+      const lines = (screen: Screen) => [
+        ...planLines(plan, screen, api.clock.now()),
+        ...runLines(plan.runs ?? [], screen),
+      ]
       await printAs({ body: plan, names: [plan.planId], lines }, formatOf(options))
     })
   withExample(show, 'drawbridge plans show plan_4c7p0wq9d2f6h8k1m3n5r7t9v0', 'drawbridge plans show hello.example.test')

@@ -16,6 +16,7 @@ import type { EdgeSettings } from '../../edge/settings.ts'
 import { formatEndpoint } from '../../model/address.ts'
 import { examineEdge } from '../../operate/doctor/edges.ts'
 import type { RunningAgent } from '../../operate/edge/run.ts'
+import { systemClock } from '../../primitives/clock.ts'
 import { AGENT_CRASH_POINTS, crashAt } from '../../runs/engine/crash-points.ts'
 import type { Log } from '../../runtime/log.ts'
 import { VERSION } from '../../runtime/version.ts'
@@ -23,7 +24,7 @@ import { VERSION } from '../../runtime/version.ts'
 /** The agent of edge.yaml. It owns the edge's folder from now on, and does not listen yet. */
 export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
   const { server, nginx, ports, targets } = config
-  const settings: EdgeSettings = { ...nginx, server, ports }
+  const settings: EdgeSettings = { ...nginx, server, ports, clock: systemClock }
   const identity = config.listen && new AgentIdentity(config.stateDir, server)
   const release = ownFolder(settings.folder)
   const crashPoint = crashAt(process.env.DRAWBRIDGE_CRASH_AT, process.env.DRAWBRIDGE_STOP_AT, AGENT_CRASH_POINTS)
@@ -38,7 +39,13 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
       log.error({ event: 'edge_change_failed', err: error }, 'A change failed for a reason that is not known.'),
     reached: (point) => crashPoint(`agent change ${point}`),
   })
-  return { server, prepare: () => agent.prepare(), listen: () => listen(config, { agent, identity }, log), release }
+  return {
+    server,
+    prepare: () => agent.prepare(),
+    listen: () => listen(config, { agent, identity }, log),
+    release,
+    clock: systemClock,
+  }
 }
 
 async function examine(edge: Edge, settings: EdgeSettings) {
@@ -47,7 +54,7 @@ async function examine(edge: Edge, settings: EdgeSettings) {
     ...{ edge, part: 'Primary', config, folder, binary, pidFile, folders: FOLDERS },
     master: () => masterPid(pidFile),
     assertIncluded: () => readMainFile(settings),
-    buildFault: async () => buildFault(await readBuild(binary)),
+    buildFault: async () => buildFault(await readBuild(binary, settings.clock)),
     rehearse: () => rehearsePrepare(settings),
     unread: async () => (await edgeReader(settings).read()).broken,
   })
@@ -65,6 +72,7 @@ interface Listened {
 async function listen(config: EdgeAgentConfig, { agent, identity }: Listened, log: Log) {
   const parts: Omit<ServerParts, 'refusalOf'> = {
     agent,
+    clock: systemClock,
     onRefused: ({ verb, reason }) =>
       log.warn({ event: 'edge_message_refused', verb, reason }, 'A message to the agent was refused.'),
     onUnexpected: (error, verb) =>
@@ -75,7 +83,7 @@ async function listen(config: EdgeAgentConfig, { agent, identity }: Listened, lo
   if (config.socket) {
     const server = agentServer({ ...parts, refusalOf: () => undefined })
     await listenOnSocket(server, config.socket)
-    closing.push(() => closeServer(server))
+    closing.push(() => closeServer(server, systemClock))
     places.push(config.socket.path)
   }
   if (config.listen && identity) {

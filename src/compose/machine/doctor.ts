@@ -22,6 +22,7 @@ import type { DoctorParts } from '../../operate/doctor/doctor.ts'
 import type { ExaminedAgent, ExaminedEdge } from '../../operate/doctor/edges.ts'
 import { isService, type Listener } from '../../operate/doctor/ports.ts'
 import type { ExaminedZone } from '../../operate/doctor/zones.ts'
+import { type Clock, systemClock } from '../../primitives/clock.ts'
 import { EdgeComparison } from '../../runs/compare-edge.ts'
 import { createLog } from '../../runtime/log.ts'
 import { NEWEST_SCHEMA, openStore, schemaVersion } from '../../store/open.ts'
@@ -31,13 +32,21 @@ import { keysOf } from '../zone-clients.ts'
 /** A person waits for the result, so a slow server may take longer here than in a run. */
 const DNS_LIMITS = { limitMs: 6_000 }
 
-/** Everything that doctor examines. `now` is the clock for DNS signatures and certificates. */
-export function doctorParts(config: Config, now: () => number = Date.now): DoctorParts {
+/** Everything that doctor examines. */
+export function doctorParts(config: Config, clock: Clock = systemClock): DoctorParts {
   const { servers, stateDir, certificates, acme, zones, store } = config
-  const settings = Object.entries(config.edges).map(([server, edge]) => ({ ...edge, server, ports: config.edge }))
+  const settings = Object.entries(config.edges).map(([server, edge]) => ({
+    ...edge,
+    server,
+    ports: config.edge,
+    clock,
+  }))
   const edges = settings.map((edge) => examinedEdge(edge, servers.primary))
   const agents = Object.entries(config.agents).map(([server, agent]) =>
-    examinedAgent(agentClient({ server, agent, trust: lazyTrust(config) }, createLog('silent', [])), servers.primary),
+    examinedAgent(
+      agentClient({ server, agent, trust: lazyTrust(config, clock), clock }, createLog('silent', [])),
+      servers.primary,
+    ),
   )
   const secondary = servers.secondary
   const setting = store.kind === 'sqlite' ? store : { kind: store.kind, url: store.url.reveal() }
@@ -57,26 +66,26 @@ export function doctorParts(config: Config, now: () => number = Date.now): Docto
         : {
             server: secondary,
             edge: edgeOf([...edges, ...agents], secondary),
-            compare: () => compareSecondary(config, [...edges, ...agents]),
+            compare: () => compareSecondary(config, [...edges, ...agents], clock),
           },
-    zones: [...zones.values()].map((zone) => examinedZone(zone, config.instances.takeOverSeconds, now)),
-    directory: acmeDirectory({ url: acme.directory, caFile: acme.caFile }),
+    zones: [...zones.values()].map((zone) => examinedZone(zone, config.instances.takeOverSeconds, clock)),
+    directory: acmeDirectory({ url: acme.directory, caFile: acme.caFile, clock }),
     inventory: certificateInventory(certificates, { issued: join(stateDir, 'certificates') }),
-    now,
-    listeners: [serviceListener(config), ...settings.flatMap(edgeListeners)],
+    now: clock.now,
+    listeners: [serviceListener(config, clock), ...settings.flatMap(edgeListeners)],
   }
 }
 
 /** Undefined where the store cannot be opened: its own finding says why. */
-async function compareSecondary(config: Config, edges: readonly Pick<ExaminedEdge, 'edge'>[]) {
+async function compareSecondary(config: Config, edges: readonly Pick<ExaminedEdge, 'edge'>[], clock: Clock) {
   const { servers, store: setting } = config
   const secondary = servers.secondary === undefined ? undefined : edgeOf(edges, servers.secondary)
   if (!secondary) return undefined
   const where = setting.kind === 'sqlite' ? setting : { kind: setting.kind, url: setting.url.reveal() }
-  const store = await openStore(where, { upgrade: false }).catch(() => undefined)
+  const store = await openStore(where, { upgrade: false, clock }).catch(() => undefined)
   if (!store) return undefined
   try {
-    const comparison = new EdgeComparison(store, loadPair)
+    const comparison = new EdgeComparison(store, loadPair, clock)
     const exposures = await comparison.exposures()
     const compared = await comparison.secondary(secondary, exposures, edgeOf(edges, servers.primary))
     const times = compared.behind.flatMap((host) => exposures.get(host)?.since ?? [])
@@ -90,7 +99,7 @@ const edgeOf = (edges: readonly Pick<ExaminedEdge, 'edge'>[], server: string) =>
   edges.find(({ edge }) => edge.server === server)?.edge
 
 /** The store is opened with the first agent on another machine, which is known by a certificate. */
-function lazyTrust(config: Config): EdgeTrust {
+function lazyTrust(config: Config, { now }: Clock): EdgeTrust {
   const shelf = async (): Promise<SecretShelf> => {
     const { openShelf } = await import('../assemble.ts')
     return openShelf(config)
@@ -107,7 +116,7 @@ function lazyTrust(config: Config): EdgeTrust {
       putOnce: async (name, text) => (await once()).putOnce(name, text),
     },
     instance: 'console',
-    now: Date.now,
+    now,
   })
 }
 
@@ -129,7 +138,7 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
     folders: FOLDERS,
     master: () => masterPid(pidFile),
     assertIncluded: () => readMainFile(settings),
-    buildFault: async () => buildFault(await readBuild(binary)),
+    buildFault: async () => buildFault(await readBuild(binary, settings.clock)),
     rehearse: () => rehearsePrepare(settings),
     unread: async () => (await edgeReader(settings).read()).broken,
   }
@@ -138,24 +147,24 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
 function examinedZone(
   { name, primary, nameServers, tsig, nextTsig }: Zone,
   takeOverSeconds: number,
-  now: () => number,
+  clock: Clock,
 ): ExaminedZone {
   const servers = new Map(
-    [primary, ...nameServers].map((server) => [formatEndpoint(server), dnsReader(server, DNS_LIMITS)]),
+    [primary, ...nameServers].map((server) => [formatEndpoint(server), dnsReader(server, { ...DNS_LIMITS, clock })]),
   )
   return {
     name,
     servers: [...servers.values()],
-    provider: tsig && rfc2136Provider({ zone: name, primary, ...keysOf(tsig, nextTsig), now }),
+    provider: tsig && rfc2136Provider({ zone: name, primary, ...keysOf(tsig, nextTsig), clock }),
     // A lease is renewed after a quarter of its life: three quarters of it are always left.
     clockLimitSeconds: Math.floor(Math.min(300, (takeOverSeconds * 3) / 4)),
   }
 }
 
-const serviceListener = ({ listen }: Config): Listener => ({
+const serviceListener = ({ listen }: Config, clock: Clock): Listener => ({
   subject: 'service',
   ...listen,
-  isOurs: () => isService(listen),
+  isOurs: () => isService(listen, clock),
 })
 
 const edgeListeners = ({ server, listen, ports, pidFile }: EdgeSettings): Listener[] =>

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { EdgeTrust } from '../../edge/authority/trust.ts'
 import { Fences } from '../../edge/files/fences.ts'
 import { sentenceOf } from '../../model/errors.ts'
+import { systemClock } from '../../primitives/clock.ts'
 import { createLog } from '../../runtime/log.ts'
 import { openShelf } from '../assemble.ts'
 import { agentClient } from '../edges.ts'
@@ -32,14 +33,14 @@ async function withTrust<T>(
 ): Promise<T> {
   const isTls = agents.some(({ agent }) => !('socket' in agent))
   const shelf = isTls ? await openShelf(config) : NO_SHELF
-  return work(new EdgeTrust({ shelf, instance: 'console', now: Date.now })).finally(() => shelf.close())
+  return work(new EdgeTrust({ shelf, instance: 'console', now: systemClock.now })).finally(() => shelf.close())
 }
 
 const refuse = () => Promise.reject(new Error('No agent is reached over TLS.'))
 const NO_SHELF = { read: refuse, put: refuse, putOnce: refuse, close: async () => undefined }
 
 async function epochOf(server: string, agent: Agents[string], trust: EdgeTrust): Promise<number> {
-  const client = agentClient({ server, agent, trust }, createLog('silent', []))
+  const client = agentClient({ server, agent, trust, clock: systemClock }, createLog('silent', []))
   try {
     return (await client.describe()).epoch
   } catch (error) {

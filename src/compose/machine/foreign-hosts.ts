@@ -7,6 +7,7 @@ import { refusalSentence } from '../../edge/reading/refusal.ts'
 import { sentenceOf } from '../../model/errors.ts'
 import type { Adoption, SiteFinding } from '../../model/options/adoption.ts'
 import type { ForeignHosts } from '../../operate/import.ts'
+import { systemClock } from '../../primitives/clock.ts'
 import { UsageError } from '../../terminal/declare.ts'
 import { siteWorldOf } from '../edges.ts'
 
@@ -21,7 +22,7 @@ export async function nginxSites(config: Config, folder: string | undefined, tes
   const adoptions = judgeSites(sites, { ...siteWorldOf(config), listen: edge?.listen })
   if (!tests || !edge) return { adoptions, unreadable: sites.unreadable }
   const tested: Adoption[] = []
-  for (const adoption of adoptions) tested.push(await testedOn(edge, sites, adoption))
+  for (const adoption of adoptions) tested.push(await testedOn({ ...edge, clock: systemClock }, sites, adoption))
   return { adoptions: tested, unreadable: sites.unreadable }
 }
 

@@ -11,17 +11,21 @@ import { rehearseBase } from '../../edge/process/rehearse.ts'
 import { withInclude } from '../../edge/reading/main-file.ts'
 import { type Endpoint, formatEndpoint } from '../../model/address.ts'
 import type { InitParts } from '../../operate/init/contract.ts'
+import { systemClock } from '../../primitives/clock.ts'
+
+const clock = systemClock
 
 /** A person waits for the result. */
 const DNS_LIMITS = { limitMs: 6_000 }
 
 /** What `init` acts with. */
 export const initParts: InitParts = {
-  findNginx,
+  clock,
+  findNginx: (asked) => findNginx(asked, clock),
   withInclude,
   async rehearse(place, main) {
-    const listening = await listeningReader(place)()
-    await rehearseBase(place, listening, main)
+    const listening = await listeningReader({ ...place, clock })()
+    await rehearseBase({ ...place, clock }, listening, main)
     const { http, https } = socketsOf(listening)
     return [
       ...http.map((one) => ({ ...one, port: place.ports.http })),
@@ -31,8 +35,8 @@ export const initParts: InitParts = {
       isShared,
     }))
   },
-  edge: (place) => localEdge(place),
-  leave: leaveNginx,
+  edge: (place) => localEdge({ ...place, clock }),
+  leave: (place) => leaveNginx({ ...place, clock }),
   isPrepared: ({ folder }) => new PresentGeneration(folder).number !== undefined,
   async assertAuthoritative(zone, server) {
     const reason = await authorityFault(zone, server)
@@ -41,7 +45,7 @@ export const initParts: InitParts = {
   },
   findDnsServer,
   async assertKeyWorks(zone, primary, { name, secret }) {
-    await rfc2136Provider({ zone, primary, key: { name, algorithm: 'hmac-sha256', secret } }).checkAccess()
+    await rfc2136Provider({ zone, primary, key: { name, algorithm: 'hmac-sha256', secret }, clock }).checkAccess()
   },
 }
 

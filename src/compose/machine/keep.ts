@@ -7,6 +7,7 @@ import type { AuditEntry } from '../../model/audit.ts'
 import { BY_CONSOLE } from '../../model/run.ts'
 import { type BackupReport, backup } from '../../operate/keep/backup.ts'
 import { type RestoreReport, restore } from '../../operate/keep/restore.ts'
+import { systemClock } from '../../primitives/clock.ts'
 import { claimService, claimStateFolder } from '../../runtime/instance.ts'
 import { createLog } from '../../runtime/log.ts'
 import { VERSION } from '../../runtime/version.ts'
@@ -20,7 +21,7 @@ export function backupOf(config: Config, file: string, passphrase: string | unde
   const { stateDir, storeKeyFile } = config
   const setting = settingOf(config)
   return backup(file, passphrase, {
-    ...{ stateDir, storeKeyFile, version: VERSION, now: Date.now },
+    ...{ stateDir, storeKeyFile, version: VERSION, now: systemClock.now },
     withSnapshot: (work) => snapshotOf(setting, work),
     keyIds: keyIdsIn,
     note: ({ at, bytes, isEncrypted, tables, files }) =>
@@ -47,7 +48,7 @@ export async function restoreFrom(
       ...{ stateDir, storeKeyFile },
       assertEmpty: () => assertUnused(setting),
       restoreStore: (content) =>
-        restoreInto(setting, content, { now: Date.now(), edgeEpoch: highestLocalEpoch(config) }),
+        restoreInto(setting, content, { now: systemClock.now(), edgeEpoch: highestLocalEpoch(config) }),
       riseAboveAgents: () => riseAboveAgents(config),
       note: ({ storeId, epoch, tables, files }) =>
         withStore(config, async (store) => {
@@ -68,7 +69,7 @@ const rowsIn = (tables: BackupReport['tables']): number => tables.reduce((sum, {
 
 export const entryOf = (action: AuditEntry['action'], facts: NonNullable<AuditEntry['facts']>): AuditEntry => {
   const { actor, network } = BY_CONSOLE
-  return { at: Date.now(), actor, network, action, outcome: 'ok', facts }
+  return { at: systemClock.now(), actor, network, action, outcome: 'ok', facts }
 }
 
 async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
@@ -78,7 +79,7 @@ async function withStore<T>(config: Config, work: (store: Store) => Promise<T>):
 
 export async function holdingState<T>(stateDir: string, work: () => Promise<T>): Promise<T> {
   claimStateFolder(stateDir)
-  const claim = await claimService(stateDir, 0)
+  const claim = await claimService(stateDir, systemClock, 0)
   return work().finally(() => claim.release())
 }
 
@@ -93,13 +94,13 @@ async function riseAboveAgents(
   const { agents, storeKeyFile } = config
   if (Object.keys(agents).length === 0) return { epoch: await raiseEpoch(settingOf(config), 0), silent: [] }
   return withStore(config, async (store) => {
-    const shelf = await Vault.open({ store, file: storeKeyFile, now: Date.now })
-    const trust = new EdgeTrust({ shelf, instance: 'console', now: Date.now })
+    const shelf = await Vault.open({ store, file: storeKeyFile, now: systemClock.now })
+    const trust = new EdgeTrust({ shelf, instance: 'console', now: systemClock.now })
     const log = createLog('silent', [])
     const silent: string[] = []
     let highest = 0
     for (const [server, agent] of Object.entries(agents)) {
-      const client = agentClient({ server, agent, trust }, log)
+      const client = agentClient({ server, agent, trust, clock: systemClock }, log)
       await client.describe().then(
         ({ epoch }) => {
           highest = Math.max(highest, epoch)

@@ -3,11 +3,14 @@ import type { Config } from '../../config/config.ts'
 import type { EdgeMachine } from '../../operate/edge/commands.ts'
 import type { KeepMachine } from '../../operate/keep/commands.ts'
 import type { Machine } from '../../operate/machine.ts'
+import { systemClock } from '../../primitives/clock.ts'
 
 /**
  * Builds the parts of the commands on this machine. The imports are dynamic, so that a command loads only what it uses.
  */
 export const machine: Machine = {
+  clock: systemClock,
+
   async serve(config, file) {
     const { claimService, claimStateFolder, keepMemorySmall } = await import('../../runtime/instance.ts')
     keepMemorySmall()
@@ -19,7 +22,7 @@ export const machine: Machine = {
     const { LiveConfig } = await import('../../config/live.ts')
     claimStateFolder(config.stateDir)
     // Claimed before the store is opened: a service that is refused must not upgrade the store of the running one.
-    const claim = await claimService(config.stateDir)
+    const claim = await claimService(config.stateDir, systemClock)
     const live = new LiveConfig(config)
     // The secrets of former configurations stay in the list: what runs may still use them.
     const secrets = secretsOf(config)
@@ -41,13 +44,13 @@ export const machine: Machine = {
 
   async openStore(config) {
     const { open } = await import('../assemble.ts')
-    return open(config, false)
+    return open(config, { upgrade: false })
   },
 
   async readEntry({ edges, edge }, server, host) {
     const { entryText } = await import('../../edge/entry-text.ts')
     const settings = edges[server]
-    return settings && entryText({ ...settings, server, ports: edge }, host)
+    return settings && entryText({ ...settings, server, ports: edge, clock: systemClock }, host)
   },
 
   async nginxSites(config, folder, tests) {
@@ -75,10 +78,10 @@ export const machine: Machine = {
     try {
       for (const folder of new Set([from.stateDir, to.stateDir])) {
         claimStateFolder(folder)
-        claims.push(await claimService(folder, 0))
+        claims.push(await claimService(folder, systemClock, 0))
       }
       const edgeEpoch = await highestEdgeEpoch(from, to)
-      return await copyBetween(settingOf(from), settingOf(to), { now: Date.now(), edgeEpoch, onProgress })
+      return await copyBetween(settingOf(from), settingOf(to), { now: systemClock.now(), edgeEpoch, onProgress })
     } finally {
       for (const claim of claims) claim.release()
     }
@@ -88,10 +91,13 @@ export const machine: Machine = {
     const { open } = await import('../assemble.ts')
     const { rotateKeys } = await import('../../certificates/vault/vault.ts')
     const { untilKeyIsShared } = await import('../../operate/presence.ts')
-    const store = await open(config, false)
+    const store = await open(config, { upgrade: false })
     const { storeKeyFile: file, instances } = config
-    const untilShared = (keyId: string) => untilKeyIsShared(store, keyId, file, 3_000 * instances.takeOverSeconds)
-    return rotateKeys({ store, file, now: Date.now, untilShared, forgetsLost: lost }).finally(() => store.close())
+    const untilShared = (keyId: string) =>
+      untilKeyIsShared(store, keyId, file, { withinMs: 3_000 * instances.takeOverSeconds, clock: systemClock })
+    return rotateKeys({ store, file, now: systemClock.now, untilShared, forgetsLost: lost }).finally(() =>
+      store.close(),
+    )
   },
 
   async exportAccountKey({ stateDir, acme }, file) {
@@ -103,6 +109,8 @@ export const machine: Machine = {
 
 /** The same for the commands that back the store up and bring it back. */
 export const keepMachine: KeepMachine = {
+  clock: systemClock,
+
   async backup(config, file, passphrase) {
     const { backupOf } = await import('./keep.ts')
     return backupOf(config, file, passphrase)
@@ -132,7 +140,7 @@ export const edgeMachine: EdgeMachine = {
   async enroll(config, at) {
     const { openEnrolment } = await import('../../edge/authority/enrolment.ts')
     const { trust, close } = await openTrust(config)
-    const enrolment = await openEnrolment(trust, at).catch(async (error: unknown) => {
+    const enrolment = await openEnrolment(trust, at, systemClock).catch(async (error: unknown) => {
       await close()
       throw error
     })
@@ -143,13 +151,13 @@ export const edgeMachine: EdgeMachine = {
     const { AgentIdentity } = await import('../../edge/authority/agent-identity.ts')
     const { joinWith } = await import('../../edge/authority/enrolment.ts')
     const identity = new AgentIdentity(stateDir, server)
-    const { certificate, ca } = await joinWith(code, server, await identity.prepareKey())
+    const { certificate, ca } = await joinWith(code, server, await identity.prepareKey(), systemClock)
     await identity.install(certificate, ca)
   },
 
   async leave({ server, nginx, ports }) {
     const { leaveNginx } = await import('../../edge/leave.ts')
-    return leaveNginx({ ...nginx, server, ports })
+    return leaveNginx({ ...nginx, server, ports, clock: systemClock })
   },
 
   async revoke(config, server) {
@@ -167,7 +175,7 @@ async function openTrust(config: Config) {
   const { openShelf } = await import('../assemble.ts')
   const { EdgeTrust } = await import('../../edge/authority/trust.ts')
   const shelf = await openShelf(config)
-  return { trust: new EdgeTrust({ shelf, instance: 'console', now: Date.now }), close: shelf.close }
+  return { trust: new EdgeTrust({ shelf, instance: 'console', now: systemClock.now }), close: shelf.close }
 }
 
 /** What the nginx of this machine says about the site of a host. */

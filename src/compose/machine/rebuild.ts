@@ -19,6 +19,7 @@ import {
 } from '../../operate/keep/rebuild.ts'
 import { resolveRequest } from '../../plan/desired.ts'
 import { stepsToApply } from '../../plan/steps.ts'
+import { systemClock } from '../../primitives/clock.ts'
 import { siteOf } from '../../runs/steps/context.ts'
 import { createLog } from '../../runtime/log.ts'
 import { withTemporaryFolder } from '../../runtime/temporary-folder.ts'
@@ -74,7 +75,7 @@ async function enter(config: Config, { adoptions, left }: Findings): Promise<num
   try {
     const told = Math.max(highestLocalEpoch(config), ...adoptions.map(({ epoch }) => epoch ?? 0))
     const epoch = await raiseEpoch(settingOf(config), told)
-    const since = Date.now()
+    const since = systemClock.now()
     await store.transaction(async (session) => {
       for (const { host, plan, receipt, expiresAt } of adoptions) {
         const { planId } = plan
@@ -121,7 +122,7 @@ function worldOf(config: Config, parts: Assembly, rescued: Rescued): RebuildPart
       parts.readSets(
         zoneOf(config.zones, host)?.name ?? '',
         [host, `_drawbridge.${host}`],
-        AbortSignal.timeout(PATIENCE_MS),
+        systemClock.timeout(PATIENCE_MS),
       ),
     backendOf: (target) => backendOf(config, target),
     zoneOf: (host) => {
@@ -142,7 +143,7 @@ function worldOf(config: Config, parts: Assembly, rescued: Rescued): RebuildPart
       return edge.hashFiles(files.map(({ path }) => path))
     },
     steps: (tls) => stepsToApply(tls, [], settings.challenge),
-    now: Date.now,
+    now: systemClock.now,
   }
 }
 
@@ -180,7 +181,7 @@ const USUAL_PATHS = ['/healthz', '/health', '/'] as const
 async function healthOf(edge: Edge, { host, record }: FoundEntry): Promise<string> {
   for (const path of USUAL_PATHS) {
     const answer = await edge
-      .ask({ host, path, tls: record?.tls ?? false }, AbortSignal.timeout(PATIENCE_MS))
+      .ask({ host, path, tls: record?.tls ?? false }, systemClock.timeout(PATIENCE_MS))
       .catch(() => undefined)
     if (answer?.kind === 'answer' && answer.httpStatus >= 200 && answer.httpStatus < 300) return path
   }
@@ -199,7 +200,7 @@ async function certificateOf(
   { host, certificate: id }: FoundEntry,
   { edge, inventory, rescued }: CertificateSources,
 ): Promise<InstalledCertificate | undefined> {
-  const covering = await inventory.covering(host, Date.now())
+  const covering = await inventory.covering(host, systemClock.now())
   if (covering && edge.certificateId(covering.fingerprint) === id) return covering
   const files = await edge.releasedFiles(host)
   const [certificatePem, keyPem] = [pemIn(files, 'crt'), pemIn(files, 'key')]

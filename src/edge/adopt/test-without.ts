@@ -16,7 +16,7 @@ import type { TakenOut } from './take-out.ts'
  * file lies beside it, because relative paths start there.
  */
 export async function testWithout(
-  settings: Pick<EdgeSettings, 'config' | 'binary' | 'prefix'>,
+  settings: Pick<EdgeSettings, 'config' | 'binary' | 'prefix' | 'clock'>,
   changed: TakenOut,
 ): Promise<Refusal | undefined> {
   const { config } = settings

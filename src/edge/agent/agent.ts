@@ -72,7 +72,7 @@ export function edgeAgent(parts: AgentParts): Agent {
   const present = new PresentGeneration(settings.folder)
   const sites = new AgentSites({ settings, edge, adopts: parts.adopts })
   const acceptance = new Acceptance({ listening, targets, present, edge, sites })
-  const changes = new Changes({ edge, acceptance, onUnexpected })
+  const changes = new Changes({ edge, acceptance, onUnexpected, clock: settings.clock })
   const boot = randomBytes(16).toString('hex')
   const preparation = new Preparation(() => edge.prepare())
   return {
@@ -247,7 +247,7 @@ function visiting(
 ): Some<'ask' | 'foreign-listeners' | 'handshake' | 'visit' | 'view-visit' | 'view-handshake' | 'forget-session'> {
   const visitors = new Map<number, EdgeVisitor>()
   const visitorFor = (limitMs: number): EdgeVisitor => {
-    const visitor = visitors.get(limitMs) ?? edgeVisitor(limitMs)
+    const visitor = visitors.get(limitMs) ?? edgeVisitor(limitMs, settings.clock)
     if (visitors.size < MOST_VISITORS) visitors.set(limitMs, visitor)
     return visitor
   }

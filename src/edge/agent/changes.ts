@@ -1,3 +1,4 @@
+import type { Clock } from '../../primitives/clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { type Edge, EdgeFault, type EdgePoint } from '../contract.ts'
 import type { WireChange, WireVerdict } from '../wire/verbs.ts'
@@ -14,6 +15,7 @@ interface ChangesParts {
   readonly edge: Pick<Edge, 'change'>
   readonly acceptance: Pick<Acceptance, 'assertAcceptable'>
   readonly onUnexpected: (error: unknown) => void
+  readonly clock: Clock
 }
 
 /**
@@ -46,22 +48,22 @@ export class Changes {
       return { state: 'unknown' }
     }
     const { promise: waited, resolve } = Promise.withResolvers<WireVerdict>()
-    const timer = setTimeout(() => resolve({ state: 'running' }), WAIT_MS)
-    const verdict = await Promise.race([known, waited]).finally(() => clearTimeout(timer))
+    const timer = this.#parts.clock.after(WAIT_MS, () => resolve({ state: 'running' }))
+    const verdict = await Promise.race([known, waited]).finally(() => timer.cancel())
     return verdict === WITHDRAWN ? { state: 'unknown' } : verdict
   }
 
   async #carryOut(change: WireChange, reached: (point: EdgePoint) => void): Promise<void> {
     const { files, expected, replacesLinks, mends, fences, heldForMs } = change
-    const { edge, acceptance } = this.#parts
-    const endsAt = performance.now() + (heldForMs ?? Number.POSITIVE_INFINITY)
+    const { edge, acceptance, clock } = this.#parts
+    const endsAt = clock.monotonic() + (heldForMs ?? Number.POSITIVE_INFINITY)
     await edge.change({
       propose: async () => {
         await acceptance.assertAcceptable(files)
         return { files, expected, replacesLinks, mends }
       },
       assertHeld: () => {
-        if (performance.now() >= endsAt) throw new Late()
+        if (clock.monotonic() >= endsAt) throw new Late()
       },
       fences,
       reached,

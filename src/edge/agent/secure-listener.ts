@@ -2,6 +2,7 @@ import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Endpoint } from '../../model/address.ts'
+import type { Timer } from '../../primitives/clock.ts'
 import type { AgentIdentity } from '../authority/agent-identity.ts'
 import { serviceIn } from '../authority/authority.ts'
 import { closeServer, type ServerParts, secureAgentServer } from './server.ts'
@@ -21,7 +22,7 @@ export class SecureListener {
   #stamp = ''
   #told = ''
   #edition = 0
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
 
   constructor(parts: Omit<ServerParts, 'refusalOf'>, identity: AgentIdentity, at: Endpoint) {
     this.#parts = parts
@@ -37,14 +38,14 @@ export class SecureListener {
         if (error.message !== this.#told) onFault(error)
         this.#told = error.message
       })
-      this.#timer = setTimeout(look, LOOK_MS)
+      this.#timer = this.#parts.clock.after(LOOK_MS, look)
     }
     void look()
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
-    if (this.#server) await closeServer(this.#server)
+    this.#timer?.cancel()
+    if (this.#server) await closeServer(this.#server, this.#parts.clock)
   }
 
   async #look(): Promise<void> {

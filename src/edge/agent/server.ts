@@ -3,6 +3,7 @@ import { type IncomingMessage, createServer as plainServer, type Server, type Se
 import { type Server as SecureServer, createServer as secureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { Compile } from 'typebox/compile'
+import type { Clock } from '../../primitives/clock.ts'
 import type { PemIdentity } from '../authority/authority.ts'
 import { PATH_OF, VERBS, type Verb, type WireChangeLine } from '../wire/verbs.ts'
 import { type Agent, InvalidMessage, wireFault } from './agent.ts'
@@ -21,6 +22,7 @@ export interface ServerParts {
   readonly refusalOf: (socket: Socket) => string | undefined
   readonly onRefused: (what: { readonly verb: string; readonly reason: string }) => void
   readonly onUnexpected: (error: unknown, verb: string) => void
+  readonly clock: Clock
 }
 
 const limits = {
@@ -60,12 +62,12 @@ function bounded<S extends Server | SecureServer>(server: S): S {
 }
 
 /** Messages under way are answered before it ends, at most for a while. */
-export async function closeServer(server: Server | SecureServer): Promise<void> {
+export async function closeServer(server: Server | SecureServer, clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
   server.closeIdleConnections()
-  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS)
-  await promise.finally(() => clearTimeout(timer))
+  const timer = clock.after(CLOSE_MS, () => server.closeAllConnections())
+  await promise.finally(() => timer.cancel())
 }
 
 const CLOSE_MS = 20_000

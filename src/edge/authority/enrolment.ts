@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
+import type { Clock } from '../../primitives/clock.ts'
 import type { EdgeTrust } from './trust.ts'
 
 const LIFE_MS = 15 * 60_000
@@ -66,9 +67,9 @@ export interface Enrolment {
 export async function openEnrolment(
   trust: EdgeTrust,
   { server, address, port }: { readonly server: string; readonly address: string; readonly port: number },
-  now: () => number = Date.now,
+  clock: Clock,
 ): Promise<Enrolment> {
-  const { cert, key } = (await trust.authority()).issueEnrolment(now(), LIFE_MS)
+  const { cert, key } = (await trust.authority()).issueEnrolment(clock.now(), LIFE_MS)
   const secret = randomBytes(20).toString('base64url')
   const { promise: joined, resolve, reject } = Promise.withResolvers<void>()
   let tries = 0
@@ -91,9 +92,10 @@ export async function openEnrolment(
   })
   listener.maxConnections = 8
   await new Promise<void>((listening, failed) => listener.once('error', failed).listen(port, address, listening))
-  const timer = setTimeout(() => reject(new Error('Nobody came with the code in time. Nothing was enrolled.')), LIFE_MS)
+  const late = () => reject(new Error('Nobody came with the code in time. Nothing was enrolled.'))
+  const timer = clock.after(LIFE_MS, late)
   const close = () => {
-    clearTimeout(timer)
+    timer.cancel()
     listener.close()
     listener.closeAllConnections()
   }
@@ -107,7 +109,7 @@ export async function openEnrolment(
   const ended = joined.finally(close)
   // Whoever waits for it handles the rejection.
   ended.catch(() => undefined)
-  return { code, expiresAt: now() + LIFE_MS, joined: ended, close }
+  return { code, expiresAt: clock.now() + LIFE_MS, joined: ended, close }
 }
 
 /** Fetches the certificate for a key. Rejects with a sentence if the place is not the one that the code names. */
@@ -115,6 +117,7 @@ export async function joinWith(
   text: string,
   server: string,
   publicKey: string,
+  clock: Clock,
 ): Promise<{ readonly certificate: string; readonly ca: string }> {
   const code = readCode(text)
   if (code.server !== server)
@@ -133,9 +136,8 @@ export async function joinWith(
     rejectUnauthorized: false,
     agent: false,
     minVersion: 'TLSv1.3',
-    timeout: JOIN_MS,
   })
-  asking.once('timeout', () => asking.destroy(new Error('no answer in time')))
+  const timer = clock.after(JOIN_MS, () => asking.destroy(new Error('no answer in time')))
   asking.once('error', (error) =>
     reject(new Error(`The service could not be reached at ${code.address}:${code.port} (${error.message}).`)),
   )
@@ -155,7 +157,7 @@ export async function joinWith(
         ),
       )
   })
-  const joined: unknown = JSON.parse(await promise)
+  const joined: unknown = JSON.parse(await promise.finally(() => timer.cancel()))
   if (!Check(JoinedShape, joined)) throw new Error('The service gave an answer that has not the form of one.')
   return joined
 }

@@ -78,7 +78,7 @@ export class GenerationEngine {
   async tryOut(files: readonly EdgeFile[], signal?: AbortSignal): Promise<void> {
     const from = this.#parts.present.number
     // Where many changes come at once, what is tried out is seldom what is proposed next.
-    const isBusy = performance.now() - this.#wastedAt < AFTER_WASTE_MS
+    const isBusy = this.#parts.clock.monotonic() - this.#wastedAt < AFTER_WASTE_MS
     if (!this.#commits.isIdle || this.#ahead || from === undefined || isBusy) return
     const begun = Promise.withResolvers<void>()
     const tested = this.#trials.stageTested([{ files }], signal, begun.resolve).then(
@@ -87,7 +87,8 @@ export class GenerationEngine {
     )
     const ahead = { from, key: keyOf(files), tested }
     this.#ahead = ahead
-    setTimeout(() => this.#ahead === ahead && void this.forgetAhead(), AHEAD_MS).unref()
+    const forget = () => this.#ahead === ahead && void this.forgetAhead()
+    this.#parts.clock.after(AHEAD_MS, forget, { ref: false })
     void tested.finally(begun.resolve)
     await begun.promise
   }
@@ -215,7 +216,7 @@ export class GenerationEngine {
     const staged = isTried && (await ahead.tested)
     if (staged) return { staged }
     if (ahead && !isTried) {
-      this.#wastedAt = performance.now()
+      this.#wastedAt = this.#parts.clock.monotonic()
       void ahead.tested.then((tried) => tried && discard(tried))
     }
     const [only] = proposed

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { Clock } from '../../primitives/clock.ts'
 import { createFile, errorCode, syncFolder } from '../../primitives/durable-file.ts'
 import { Slices } from '../../primitives/slices.ts'
 import { GATHERED_FOLDERS, isIncluded, isSecretFile, KEPT as KEPT_FOLDER, keptFile } from '../config/gathered.ts'
@@ -36,6 +37,7 @@ export interface Staged {
 }
 
 export interface NewGeneration {
+  readonly clock: Clock
   /** The number of the generation whose other files stay as they are. */
   readonly from: number | undefined
   /** The texts that change, by their path in the generation. Null: the file goes. */
@@ -51,7 +53,7 @@ export interface NewGeneration {
 const SLICE_MS = 10
 
 /** Writes a generation beside the others. Unchanged files are links to the same content: a generation costs little. */
-export async function stage(edgeFolder: string, { from, texts, base }: NewGeneration): Promise<Staged> {
+export async function stage(edgeFolder: string, { from, texts, base, clock }: NewGeneration): Promise<Staged> {
   const { number, folder } = newFolder(edgeFolder, from ?? 0)
   const drafts: Promise<void>[] = []
   try {
@@ -61,7 +63,7 @@ export async function stage(edgeFolder: string, { from, texts, base }: NewGenera
     // Before anything waits: the texts were made from these.
     const sources = sourcesIn(former)
     const kept = [...sources.keys()].filter((file) => !texts.has(file))
-    const slices = new Slices(SLICE_MS)
+    const slices = new Slices(SLICE_MS, clock)
     for (const file of kept) {
       carryOn(join(former ?? '', file), join(folder, file))
       if (slices.isOver) await slices.next()

@@ -1,3 +1,4 @@
+import type { Clock } from '../../primitives/clock.ts'
 import { isOutside } from '../config/layout.ts'
 import type { EdgeChange, EdgeFile } from '../contract.ts'
 import { keepUsedCertificates } from '../files/certificates-in-use.ts'
@@ -9,6 +10,7 @@ import { discard, type NewGeneration, type Staged, stage } from './stage.ts'
 
 export interface TrialParts {
   readonly folder: string
+  readonly clock: Clock
   readonly present: PresentGeneration
   readonly base: NewGeneration['base']
   /** Changes the base file to what the administrator's files allow. False if it has nothing to do with the refusal. */
@@ -62,8 +64,8 @@ export class Trials {
 
   /** Writes a generation with these texts. */
   staged(texts: ReadonlyMap<string, GatheredText>): Promise<Staged> {
-    const { folder, base, present } = this.#parts
-    return stage(folder, { from: present.number, texts, base }).catch((error: unknown) => {
+    const { folder, base, present, clock } = this.#parts
+    return stage(folder, { from: present.number, texts, base, clock }).catch((error: unknown) => {
       throw faultOf(folder, error)
     })
   }

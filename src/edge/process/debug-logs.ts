@@ -14,12 +14,12 @@ const SLICE_MS = 4
  * contexts and by `debug_connection`. Another server block logs only the handshakes for its own names.
  */
 export function debugLogReader(
-  settings: Pick<EdgeSettings, 'config' | 'folder' | 'pidFile'>,
+  settings: Pick<EdgeSettings, 'config' | 'folder' | 'pidFile' | 'clock'>,
 ): () => Promise<readonly DebugLog[]> {
   const base = new BaseFile(settings.folder)
   const configuration = new ParsedConfiguration(settings, 'logs')
   return async () => {
-    const { debugLogs } = await configuration.read(base.read(), [], new Slices(SLICE_MS))
+    const { debugLogs } = await configuration.read(base.read(), [], new Slices(SLICE_MS, settings.clock))
     return [...debugLogs, ...commandLineDebugLogs(settings.pidFile)]
   }
 }

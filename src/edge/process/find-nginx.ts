@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { Clock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { Slices } from '../../primitives/slices.ts'
 import { isWrittenByUs } from '../config/layout.ts'
@@ -31,14 +32,14 @@ interface FoundListen {
 }
 
 /** An nginx as its configuration describes it. Rejects with an EdgeFault if it cannot serve for Drawbridge. */
-export async function findNginx(asked: AskedNginx) {
+export async function findNginx(asked: AskedNginx, clock: Clock) {
   const { binary } = asked
-  const build = await readBuild(binary)
+  const build = await readBuild(binary, clock)
   const fault = buildFault(build)
   if (fault !== undefined) throw new EdgeFault('unavailable', fault)
   const { config, main } = readMain(asked.config ?? build.config ?? '/etc/nginx/nginx.conf')
   const prefix = asked.prefix
-  const refusal = await testConfiguration({ binary, prefix }, config)
+  const refusal = await testConfiguration({ binary, prefix, clock }, config)
   if (refusal)
     throw new EdgeFault('config_broken', `nginx does not load ${config}: ${refusalSentence(refusal)}. Repair it first.`)
   const directives = directivesIn(main)
@@ -54,7 +55,7 @@ export async function findNginx(asked: AskedNginx) {
     includes: directives
       .filter(({ name, context }) => name === 'include' && context.join() === 'http')
       .map(({ args }) => args[0] ?? ''),
-    ...(await serversIn(config, pidFile, asked.folder ?? join(dirname(config), 'drawbridge'))),
+    ...(await serversIn(config, pidFile, asked.folder ?? join(dirname(config), 'drawbridge'), clock)),
   }
 }
 
@@ -72,9 +73,9 @@ function readMain(path: string): { config: string; main: string } {
 }
 
 /** Those of others: not what is in the folder of Drawbridge. */
-async function serversIn(config: string, pidFile: string, folder: string) {
-  const configuration = new ParsedConfiguration({ config, folder }, 'servers')
-  const { servers: all } = await configuration.read(new BaseFile(folder).read(), [], new Slices(SLICE_MS))
+async function serversIn(config: string, pidFile: string, folder: string, clock: Clock) {
+  const configuration = new ParsedConfiguration({ config, folder, clock }, 'servers')
+  const { servers: all } = await configuration.read(new BaseFile(folder).read(), [], new Slices(SLICE_MS, clock))
   const servers = all.filter(({ path }) => !isWrittenByUs(folder, path))
   const isRoot = isRunByRoot(pidFile)
   const listens = new Map<string, FoundListen>()

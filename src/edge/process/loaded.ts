@@ -1,5 +1,6 @@
 import { lstat, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { kernelTime } from '../../primitives/clock.ts'
 import { CURRENT, GENERATIONS } from '../config/layout.ts'
 import type { LoadState } from '../contract.ts'
 import { type LoggedRefusal, lastRefusal } from '../reading/error-log.ts'
@@ -53,7 +54,7 @@ async function startOf(pid: number): Promise<number | undefined> {
   // The program name is in brackets and may contain anything. The start time is the twentieth word after it.
   const ticks = Number(stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
   const upMs = Number(uptime?.split(' ')[0]) * 1000
-  const start = Date.now() - upMs + ticks * TICK_MS
+  const start = kernelTime() - upMs + ticks * TICK_MS
   return Number.isFinite(start) ? start : undefined
 }
 

@@ -12,7 +12,10 @@ import type { EdgeSettings } from '../settings.ts'
 
 const SLICE_MS = 4
 
-type Beside = Pick<EdgeSettings, 'server' | 'config' | 'folder' | 'pidFile' | 'address' | 'listen' | 'ports' | 'named'>
+type Beside = Pick<
+  EdgeSettings,
+  'server' | 'config' | 'folder' | 'pidFile' | 'address' | 'listen' | 'ports' | 'named' | 'clock'
+>
 
 /**
  * Reads where the servers of the administrator listen, and chooses where ours do. It reads files again only when they have changed.
@@ -23,7 +26,7 @@ export function listeningReader(settings: Beside): () => Promise<Listening> {
   const configuration = new ParsedConfiguration(settings, 'servers')
   let latest: { readonly parsed: Parsed; readonly chosen: ReturnType<typeof chosenFor> } | undefined
   return async () => {
-    const parsed = await configuration.read(base.read(), [], new Slices(SLICE_MS))
+    const parsed = await configuration.read(base.read(), [], new Slices(SLICE_MS, settings.clock))
     if (latest?.parsed !== parsed) latest = { parsed, chosen: chosenFor(settings, parsed) }
     const { chosen } = latest
     if ('reason' in chosen) throw conflictFault(settings.server, chosen)

@@ -1,3 +1,4 @@
+import type { Clock } from '../../primitives/clock.ts'
 import { EdgeFault } from '../contract.ts'
 import { runVersion } from './nginx-program.ts'
 
@@ -15,8 +16,8 @@ export interface NginxBuild {
 }
 
 /** Rejects with `unavailable` when the program cannot be run, or is not nginx. */
-export async function readBuild(binary: string): Promise<NginxBuild> {
-  const text = await runVersion(binary)
+export async function readBuild(binary: string, clock: Clock): Promise<NginxBuild> {
+  const text = await runVersion(binary, clock)
   const version = /nginx version: \S*?\/(\d+\.\d+\.\d+)/.exec(text)?.[1]
   if (version === undefined) throw new EdgeFault('unavailable', `${binary} is not nginx.`)
   const option = (name: string) => new RegExp(`--${name}=(\\S+)`).exec(text)?.[1]

@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { untilAborted } from '../../primitives/abort.ts'
+import type { Clock, Timer } from '../../primitives/clock.ts'
 import { EdgeFault } from '../contract.ts'
 import { type Refusal, refusalIn } from '../reading/refusal.ts'
 import type { EdgeSettings } from '../settings.ts'
@@ -24,18 +25,18 @@ export interface Ended {
  * `signal` aborts, nginx is killed, and the call rejects with the reason without waiting for its end.
  */
 export async function runNginx(
-  { binary, prefix }: Pick<EdgeSettings, 'binary' | 'prefix'>,
+  { binary, prefix, clock }: Pick<EdgeSettings, 'binary' | 'prefix' | 'clock'>,
   option: '-t' | '-T',
   config: string,
   signal?: AbortSignal,
 ): Promise<Ended> {
   const args = [option, '-q', '-e', 'stderr', ...(prefix === undefined ? [] : ['-p', prefix]), '-c', config]
-  return ended(binary, 'test the nginx configuration', await runInThread(binary, args, signal))
+  return ended(binary, 'test the nginx configuration', await runInThread(binary, args, clock, signal))
 }
 
 /** What `nginx -V` prints. Rejects with `unavailable` when it cannot be run. */
-export async function runVersion(binary: string): Promise<string> {
-  const { output, errors } = ended(binary, 'read its version', await runInThread(binary, ['-V'], undefined))
+export async function runVersion(binary: string, clock: Clock): Promise<string> {
+  const { output, errors } = ended(binary, 'read its version', await runInThread(binary, ['-V'], clock, undefined))
   return output + errors
 }
 
@@ -53,29 +54,29 @@ function ended(binary: string, purpose: string, { code, cause, output, errors }:
  * requests meanwhile. The thread starts with the first run and stops after IDLE_MS without one, because it uses some megabytes.
  */
 let thread: Worker | undefined
-let idle: NodeJS.Timeout | undefined
+let idle: Timer | undefined
 const waiting = new Map<number, (answer: RunResult) => void>()
 let lastId = 0
 
 async function runInThread(
   binary: string,
   args: readonly string[],
+  clock: Clock,
   signal: AbortSignal | undefined,
 ): Promise<RunResult> {
   signal?.throwIfAborted()
-  clearTimeout(idle)
-  thread ??= startThread()
+  idle?.cancel()
+  thread ??= startThread(clock)
   const worker = thread
   worker.ref()
   lastId += 1
   const question: RunRequest = { id: lastId, binary, args, timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES }
   const { promise, resolve } = Promise.withResolvers<RunResult>()
-  const overdue = setTimeout(
-    () => settle({ id: question.id, code: null, cause: 'could not be killed', output: '', errors: '' }),
-    HARD_TIMEOUT_MS,
+  const overdue = clock.after(HARD_TIMEOUT_MS, () =>
+    settle({ id: question.id, code: null, cause: 'could not be killed', output: '', errors: '' }),
   )
   waiting.set(question.id, (answer) => {
-    clearTimeout(overdue)
+    overdue.cancel()
     resolve(answer)
   })
   const kill = () => worker.postMessage({ kill: question.id } satisfies KillRequest)
@@ -89,7 +90,8 @@ function settle(answer: RunResult): void {
   waiting.delete(answer.id)
 }
 
-function startThread(): Worker {
+/** `clock`: of the first run, for the pause after all. */
+function startThread(clock: Clock): Worker {
   // A worker thread cannot use all options of this process, such as --eval.
   const worker = new Worker(new URL(`nginx-thread${extname(import.meta.url)}`, import.meta.url), { execArgv: [] })
   worker.on('message', (answer: RunResult) => {
@@ -97,7 +99,7 @@ function startThread(): Worker {
     // The thread must keep the process alive only while a run is pending.
     if (waiting.size > 0) return
     worker.unref()
-    idle = setTimeout(stopThread, IDLE_MS).unref()
+    idle = clock.after(IDLE_MS, stopThread, { ref: false })
   })
   worker.on('error', () => undefined)
   worker.once('exit', () => {
@@ -117,7 +119,7 @@ function stopThread(): void {
 
 /** Undefined when nginx would load the configuration. Rejects with `unavailable` when nginx cannot be run. */
 export async function testConfiguration(
-  settings: Pick<EdgeSettings, 'binary' | 'prefix'>,
+  settings: Pick<EdgeSettings, 'binary' | 'prefix' | 'clock'>,
   config: string,
   signal?: AbortSignal,
 ): Promise<Refusal | undefined> {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { FairClock } from '../../primitives/fair-clock.ts'
 import { EdgeFault } from '../contract.ts'
 import { endOfLog, refusalSince } from '../reading/error-log.ts'
@@ -23,21 +22,21 @@ export async function reloadNginx(settings: EdgeSettings, signal?: AbortSignal):
 
 /** The same without asking our own servers, which may be gone afterwards. */
 export async function replaceWorkers(
-  { pidFile, errorLog }: Pick<EdgeSettings, 'pidFile' | 'errorLog'>,
+  { pidFile, errorLog, clock }: Pick<EdgeSettings, 'pidFile' | 'errorLog' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<void> {
   const master = masterPid(pidFile)
   if (master === undefined) throw notReloaded(`The process in ${pidFile} is not a running nginx. Start nginx.`)
   // Time in which this process was late is not nginx's.
-  using clock = new FairClock()
+  using fair = new FairClock(clock)
   let isOver = false
-  clock.limit(TIMEOUT_MS, () => {
+  fair.limit(TIMEOUT_MS, () => {
     isOver = true
   })
   const pause = async (reason: string) => {
     signal?.throwIfAborted()
     if (isOver) throw notReloaded(reason)
-    await sleep(POLL_MS)
+    await clock.sleep(POLL_MS)
   }
   const nginx = { master, errorLog, pause }
   const before = await waitUntilIdle(nginx)

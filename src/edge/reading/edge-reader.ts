@@ -27,7 +27,7 @@ interface Reading {
  * Reads the configuration of an nginx, starting at its main file. It only opens files for reading. What others wrote is parsed on a
  * thread. The hosts of the edge's own generation are known from its lines.
  */
-export function edgeReader(settings: Pick<EdgeSettings, 'config' | 'pidFile' | 'folder'>): EdgeReader {
+export function edgeReader(settings: Pick<EdgeSettings, 'config' | 'pidFile' | 'folder' | 'clock'>): EdgeReader {
   const base = new BaseFile(settings.folder)
   const gathered = new GatheredHostsReader(settings.folder)
   const configuration = new ParsedConfiguration(settings, 'servers')
@@ -35,7 +35,7 @@ export function edgeReader(settings: Pick<EdgeSettings, 'config' | 'pidFile' | '
   /** Kept over a reading that fails. */
   const unlisted = new Set<string>()
   const readAgain = async (): Promise<EdgeMap> => {
-    const slices = new Slices(SLICE_MS)
+    const slices = new Slices(SLICE_MS, settings.clock)
     const present = base.read()
     const { gathering, changed } = await gathered.read(present.generation, slices)
     for (const host of changed) unlisted.add(host)

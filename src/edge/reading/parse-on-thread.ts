@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import type { Clock, Timer } from '../../primitives/clock.ts'
 import type { FromThread, Head, Item, Question, ToThread } from './parse-thread.ts'
 import type { OwnPath, Parsed, ParseRequest } from './parsed.ts'
 import type { Stamp } from './text/config-files.ts'
@@ -11,7 +12,7 @@ const IDLE_MS = 30_000
 const MAX_HEAP_MB = 1_024
 
 let thread: Worker | undefined
-let idle: NodeJS.Timeout | undefined
+let idle: Timer | undefined
 let lastId = 0
 const waiting = new Map<
   number,
@@ -19,9 +20,9 @@ const waiting = new Map<
 >()
 
 /** `parseConfiguration` on a worker thread. The answer is as empty as `want` says. Rejects only when the thread ends. */
-export function parseOnThread(request: ParseRequest, want: Question['want']): Promise<Parsed> {
-  clearTimeout(idle)
-  thread ??= startThread()
+export function parseOnThread(request: ParseRequest, want: Question['want'], clock: Clock): Promise<Parsed> {
+  idle?.cancel()
+  thread ??= startThread(clock)
   thread.ref()
   lastId += 1
   const { promise, resolve, reject } = Promise.withResolvers<Parsed>()
@@ -30,14 +31,15 @@ export function parseOnThread(request: ParseRequest, want: Question['want']): Pr
   return promise
 }
 
-function startThread(): Worker {
+/** `clock`: of the first question, for the pauses of all. */
+function startThread(clock: Clock): Worker {
   // A worker thread cannot use all options of this process, such as --eval.
   const worker = new Worker(new URL(`parse-thread${extname(import.meta.url)}`, import.meta.url), {
     execArgv: [],
     // A hostile configuration ends the thread and not the process.
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   })
-  worker.on('message', (message: FromThread) => receive(worker, message))
+  worker.on('message', (message: FromThread) => receive(worker, message, clock))
   worker.on('error', () => undefined)
   worker.once('exit', () => {
     if (thread !== worker) return
@@ -49,12 +51,12 @@ function startThread(): Worker {
   return worker
 }
 
-function receive(worker: Worker, { id, head, items, isLast }: FromThread): void {
+function receive(worker: Worker, { id, head, items, isLast }: FromThread, clock: Clock): void {
   const asked = waiting.get(id)
   asked?.draft.add(head, items)
   if (!isLast) {
     // Asked for after a turn of the event loop: otherwise pieces that wait would be handled in one turn.
-    setImmediate(() => worker.postMessage({ next: id } satisfies ToThread))
+    void clock.turn().then(() => worker.postMessage({ next: id } satisfies ToThread))
     return
   }
   waiting.delete(id)
@@ -62,7 +64,7 @@ function receive(worker: Worker, { id, head, items, isLast }: FromThread): void 
   // The thread must keep the process alive only while a question is pending.
   if (waiting.size > 0) return
   worker.unref()
-  idle = setTimeout(stopThread, IDLE_MS).unref()
+  idle = clock.after(IDLE_MS, stopThread, { ref: false })
 }
 
 function stopThread(): void {

@@ -14,22 +14,22 @@ import { pathKindLater } from './text/path-kind.ts'
  * or something in that folder that is not what every generation has.
  */
 export class ParsedConfiguration {
-  readonly #settings: Pick<EdgeSettings, 'config' | 'folder'>
+  readonly #settings: Pick<EdgeSettings, 'config' | 'folder' | 'clock'>
   readonly #want: Question['want']
   #latest: { readonly parsed: Parsed; readonly shape: string; readonly odd: string } | undefined
 
-  constructor(settings: Pick<EdgeSettings, 'config' | 'folder'>, want: Question['want']) {
+  constructor(settings: Pick<EdgeSettings, 'config' | 'folder' | 'clock'>, want: Question['want']) {
     this.#settings = settings
     this.#want = want
   }
 
   /** The same object while nothing has changed. */
   async read({ generation, shape }: Base, odd: readonly string[], slices: Slices): Promise<Parsed> {
-    const { config, folder } = this.#settings
+    const { config, folder, clock } = this.#settings
     const latest = this.#latest
     const isKnown = latest?.shape === shape && latest.odd === odd.join()
     if (latest && isKnown && (await this.#isUnchanged(latest.parsed, generation, slices))) return latest.parsed
-    const parsed = await parseOnThread({ config, folder, generation, odd }, this.#want)
+    const parsed = await parseOnThread({ config, folder, generation, odd }, this.#want, clock)
     this.#latest = { parsed, shape, odd: odd.join() }
     return parsed
   }

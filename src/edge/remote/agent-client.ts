@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { Compile } from 'typebox/compile'
 import type { Dispatcher, Pool } from 'undici'
+import type { Clock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { edgeName, isDueForReplacement } from '../authority/authority.ts'
 import type { ServiceIdentity } from '../authority/trust.ts'
@@ -39,6 +40,7 @@ interface AgentTls {
 export interface AgentClientParts {
   readonly server: string
   readonly at: AgentAddress
+  readonly clock: Clock
   /** Called when the agent stops answering, and when it answers again. */
   readonly onAway?: (reason: string) => void
   readonly onBack?: (description: WireDescription) => void
@@ -56,6 +58,7 @@ export class UnknownVerb extends EdgeFault {}
 /** Speaks with one agent. It believes nothing that is not in the form of its verb. */
 export class AgentClient {
   readonly server: string
+  readonly clock: Clock
   readonly #parts: AgentClientParts
   readonly #checks = new Map<Verb, { Check(value: unknown): boolean }>()
   #pool: Pool | undefined
@@ -68,8 +71,9 @@ export class AgentClient {
   constructor(parts: AgentClientParts) {
     this.#parts = parts
     this.server = parts.server
+    this.clock = parts.clock
     const { at } = parts
-    this.#line = 'socket' in at ? undefined : new LineWatch(at, () => this.reconnect())
+    this.#line = 'socket' in at ? undefined : new LineWatch(at, () => this.reconnect(), parts.clock)
   }
 
   /** What the agent told of itself at the last connection. Undefined before the first. */
@@ -168,7 +172,7 @@ export class AgentClient {
     signal: AbortSignal | undefined,
     read: (body: Dispatcher.ResponseData['body']) => Promise<T>,
   ): Promise<T> {
-    const limit = AbortSignal.timeout(VERBS[verb].limitMs)
+    const limit = this.clock.timeout(VERBS[verb].limitMs)
     signal?.throwIfAborted()
     let isSent = false
     try {
@@ -242,7 +246,7 @@ export class AgentClient {
       this.#pool ??= new Pool('http://edge', { ...POOL, connect: { socketPath: at.socket, timeout: CONNECT_MS } })
       return this.#pool
     }
-    const now = performance.now()
+    const now = this.clock.monotonic()
     if (!this.#identity || now - this.#identity.at > IDENTITY_MS) {
       // Without the store, what was known last counts.
       const shown = await at.tls.identity().catch((error: unknown) => {
@@ -252,7 +256,10 @@ export class AgentClient {
       if (this.#identity && this.#identity.shown.version !== shown.version) this.reconnect()
       this.#identity = { shown, at: now }
     }
-    this.#pool ??= new Pool(originOf(at), { ...POOL, connect: secureConnect(at, server, this.#identity.shown) })
+    this.#pool ??= new Pool(originOf(at), {
+      ...POOL,
+      connect: secureConnect(at, server, this.#identity.shown, this.clock),
+    })
     return this.#pool
   }
 }
@@ -268,7 +275,12 @@ const changeLines = Compile(ChangeLine)
 const originOf = ({ address, port }: SecureAddress): string =>
   `https://${address.includes(':') ? `[${address}]` : address}:${port}`
 
-function secureConnect({ tls }: SecureAddress, server: string, shown: ServiceIdentity): Pool.Options['connect'] {
+function secureConnect(
+  { tls }: SecureAddress,
+  server: string,
+  shown: ServiceIdentity,
+  clock: Clock,
+): Pool.Options['connect'] {
   const { ca, cert, key, assertEnrolled } = shown
   return {
     ...{ ca, cert, key, minVersion: 'TLSv1.3', servername: edgeName(server), timeout: CONNECT_MS },
@@ -278,7 +290,7 @@ function secureConnect({ tls }: SecureAddress, server: string, shown: ServiceIde
       try {
         const certificate = new X509Certificate(raw)
         assertEnrolled(certificate)
-        if (isDueForReplacement(certificate.toString(), Date.now())) tls.onDue()
+        if (isDueForReplacement(certificate.toString(), clock.now())) tls.onDue()
         return undefined
       } catch (error) {
         return error instanceof Error ? error : new Error('its certificate cannot be read')

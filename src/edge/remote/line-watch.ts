@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import type { Endpoint } from '../../model/address.ts'
+import type { Clock, Timer } from '../../primitives/clock.ts'
 
 const PROBE_MS = 2_000
 
@@ -10,12 +11,14 @@ const PROBE_MS = 2_000
 export class LineWatch {
   readonly #at: Endpoint
   readonly #onGone: () => void
+  readonly #clock: Clock
   #awaited = 0
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
 
-  constructor(at: Endpoint, onGone: () => void) {
+  constructor(at: Endpoint, onGone: () => void, clock: Clock) {
     this.#at = at
     this.#onGone = onGone
+    this.#clock = clock
   }
 
   async during<T>(work: () => Promise<T>): Promise<T> {
@@ -26,31 +29,34 @@ export class LineWatch {
     } finally {
       this.#awaited -= 1
       if (this.#awaited === 0) {
-        clearTimeout(this.#timer)
+        this.#timer?.cancel()
         this.#timer = undefined
       }
     }
   }
 
-  #next(): NodeJS.Timeout {
-    return setTimeout(async () => {
-      const isThere = await accepts(this.#at)
-      if (this.#awaited === 0) return
-      this.#timer = this.#next()
-      if (!isThere) this.#onGone()
-    }, PROBE_MS)
+  #next(): Timer {
+    return this.#clock.after(PROBE_MS, () => void this.#look())
+  }
+
+  async #look(): Promise<void> {
+    const isThere = await accepts(this.#at, this.#clock)
+    if (this.#awaited === 0) return
+    this.#timer = this.#next()
+    if (!isThere) this.#onGone()
   }
 }
 
 /** Whether a new connection is accepted in time. */
-const accepts = ({ address, port }: Endpoint): Promise<boolean> =>
+const accepts = ({ address, port }: Endpoint, clock: Clock): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect({ host: address, port, timeout: PROBE_MS })
+    const socket = connect({ host: address, port })
+    const timer = clock.after(PROBE_MS, () => end(false))
     const end = (isThere: boolean) => {
+      timer.cancel()
       socket.destroy()
       resolve(isThere)
     }
     socket.once('connect', () => end(true))
-    socket.once('timeout', () => end(false))
     socket.once('error', () => end(false))
   })

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { untilAborted } from '../../primitives/abort.ts'
 import { EdgeFault, type EdgeProposal } from '../contract.ts'
 import type { WireVerdict } from '../wire/verbs.ts'
@@ -76,7 +75,8 @@ async function verdictOf(
   lost: NoAnswer,
   signal: AbortSignal | undefined,
 ): Promise<WireVerdict> {
-  const giveUpAt = performance.now() + PATIENCE_MS
+  const { clock } = client
+  const giveUpAt = clock.monotonic() + PATIENCE_MS
   for (;;) {
     const verdict = await client.call('verdict', { id }, signal).catch((error: unknown) => {
       signal?.throwIfAborted()
@@ -84,8 +84,9 @@ async function verdictOf(
       throw error
     })
     if (verdict && verdict.state !== 'running') return verdict
-    if (!verdict && performance.now() > giveUpAt)
+    if (!verdict && clock.monotonic() > giveUpAt)
       throw new EdgeFault('not_reloaded', `${lost.message} Whether the change was made is not known.`)
-    await sleep(PAUSE_MS, undefined, { signal }).catch(() => signal?.throwIfAborted())
+    await clock.sleep(PAUSE_MS, { signal })
+    signal?.throwIfAborted()
   }
 }

@@ -1,4 +1,5 @@
 import { areCanonical } from '../../model/options/read-options.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { sharedNextRun } from '../../primitives/shared-run.ts'
 import { Slices } from '../../primitives/slices.ts'
 import { EdgeFault, type EdgePreflight, type EdgeView, type EdgeVisitor, type SiteAnswer } from '../contract.ts'
@@ -37,12 +38,12 @@ export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
       client.call('view-visit', { ...questionOf(question), listenAddress, limitMs }).catch((error: unknown) => {
         if (!isAway(error)) throw error
         const { address, port } = listenAddress
-        return askEdge({ address, ports: { http: port, https: port } }, question, limitMs)
+        return askEdge({ address, ports: { http: port, https: port }, clock: client.clock }, question, limitMs)
       }),
     handshake: (listenAddress, host, limitMs) =>
       client.call('view-handshake', { listenAddress, host, limitMs }).catch((error: unknown) => {
         if (!isAway(error)) throw error
-        return tlsHandshake(listenAddress, host, limitMs)
+        return tlsHandshake(listenAddress, host, limitMs, client.clock)
       }),
     loadState: (paths) => client.call('load-state', [...paths]),
     newestErrorClass: (host, since) => client.call('newest-error', { host, since }),
@@ -77,7 +78,7 @@ export function remoteReader(client: AgentClient): EdgeReader<ServedMap> {
       throw error
     })
     if (!look || (!look.whole && look.fingerprint === latest.fingerprint)) return latest
-    list = await changed(look.whole ? NO_HOSTS : list, look)
+    list = await changed(look.whole ? NO_HOSTS : list, look, client.clock)
     const { hosts, byName } = list
     const { fingerprint, changedAt, broken, debugLogs, patterns = [] } = look
     latest = {
@@ -103,14 +104,14 @@ const NOWHERE: ServedMap = {
   changedAt: Number.POSITIVE_INFINITY,
 }
 
-function changed(list: ServedList, { hosts, gone }: WireLook): Promise<ServedList> {
+function changed(list: ServedList, { hosts, gone }: WireLook, clock: Clock): Promise<ServedList> {
   const served = new Map(hosts.map((host) => [host.host, host]))
-  return withChanges(list, [...served.keys(), ...gone], (host) => served.get(host), new Slices(SLICE_MS))
+  return withChanges(list, [...served.keys(), ...gone], (host) => served.get(host), new Slices(SLICE_MS, clock))
 }
 
 /** Visits hosts through the agent, and directly while it is away. */
 export function remoteVisitor(client: AgentClient, limitMs: number): EdgeVisitor {
-  const direct = edgeVisitor(limitMs)
+  const direct = edgeVisitor(limitMs, client.clock)
   return {
     visit: (question) => {
       const { listenAddress, full } = question

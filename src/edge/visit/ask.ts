@@ -28,14 +28,14 @@ type Served = Extract<EdgeAnswer, { kind: 'answer' }>['certificate']
  * `signal` aborts, with its reason.
  */
 export function askEdge(
-  { address, ports }: Pick<EdgeSettings, 'address' | 'ports'>,
+  { address, ports, clock: base }: Pick<EdgeSettings, 'address' | 'ports' | 'clock'>,
   question: EdgeQuestion,
   limitMs = TIMEOUT_MS,
   signal?: AbortSignal,
 ): Promise<EdgeAnswer> {
   const { host, path, tls } = question
   const proof = question.proof === undefined ? undefined : entryProof(question.proof, host)
-  const clock = new FairClock()
+  const clock = new FairClock(base)
   const headers = { host, 'user-agent': 'drawbridge', ...(proof && { [QUESTION]: proof.question }) }
   const options = { host: address, path, headers, agent: false as const }
   // The issuer of the certificate does not matter here. Callers compare its fingerprint.
@@ -77,7 +77,7 @@ export function askEdge(
 
 /** Asks every place but the one that `askEdge` uses: other addresses and, for a TLS host, the HTTP port. */
 export async function foreignListeners(
-  { address, listen, ports }: Pick<EdgeSettings, 'address' | 'listen' | 'ports'>,
+  { address, listen, ports, clock }: Pick<EdgeSettings, 'address' | 'listen' | 'ports' | 'clock'>,
   question: EdgeQuestion,
   signal?: AbortSignal,
 ): Promise<string[]> {
@@ -86,7 +86,7 @@ export async function foreignListeners(
     .flatMap((one) => (question.tls ? [true, false] : [false]).map((tls) => ({ one, tls })))
     .filter(({ one, tls }) => one !== address || tls !== question.tls)
   const answers = await Promise.all(
-    places.map(({ one, tls }) => askEdge({ address: one, ports }, { ...question, tls }, TIMEOUT_MS, signal)),
+    places.map(({ one, tls }) => askEdge({ address: one, ports, clock }, { ...question, tls }, TIMEOUT_MS, signal)),
   )
   return places
     .filter((_, index) => isOther(answers[index]))
@@ -100,7 +100,7 @@ const isOther = (answer: EdgeAnswer | undefined): boolean =>
 
 /** Asks for a name that no host has. Only Drawbridge's own server sends the header UNKNOWN_HOST. */
 export async function edgeAnswers(
-  settings: Pick<EdgeSettings, 'address' | 'ports'>,
+  settings: Pick<EdgeSettings, 'address' | 'ports' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<boolean> {
   const answer = await askEdge(settings, { host: EDGE_NAME, path: '/', tls: false }, TIMEOUT_MS, signal)

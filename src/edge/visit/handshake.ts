@@ -1,5 +1,6 @@
 import { connect } from 'node:tls'
 import type { Endpoint } from '../../model/address.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
 import type { Handshake } from '../contract.ts'
@@ -10,12 +11,13 @@ export async function tlsHandshake(
   { address, port }: Endpoint,
   host: string,
   limitMs: number,
+  clock: Clock,
   signal?: AbortSignal,
 ): Promise<Handshake> {
-  using clock = new FairClock()
+  using waited = new FairClock(clock)
   const socket = connect({ ...unverified(), host: address, port, servername: host })
   const shown = await new Promise<Handshake>((resolve) => {
-    clock.limit(limitMs, () => resolve({ kind: 'unknown' }), signal)
+    waited.limit(limitMs, () => resolve({ kind: 'unknown' }), signal)
     let isConnected = false
     socket.once('connect', () => {
       isConnected = true

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectSecurely, createSecureContext, type TLSSocket } from 'node:tls'
 import { type Endpoint, formatEndpoint } from '../../model/address.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { ANSWER, type EntryProof, entryIn, entryProof, QUESTION } from '../config/proof.ts'
@@ -18,16 +19,17 @@ const MAX_SESSIONS = 20_000
  * connection belongs to one name, so each request opens a new one, which resumes the host's TLS session. A full visit does
  * not resume a session, so it sees the certificate that is served now.
  */
-export function edgeVisitor(limitMs: number): EdgeVisitor {
+export function edgeVisitor(limitMs: number, clock: Clock): EdgeVisitor {
+  const limit = { limitMs, clock }
   const idle = new IdleConnections()
   const sessions = new Sessions()
   const visit = (question: EdgeVisit): Promise<EdgeAnswer> => {
     const socket = question.tls ? undefined : idle.take(question.listenAddress)
-    if (!socket) return new Exchange(question, openSocket(question, sessions), limitMs, idle).answer
+    if (!socket) return new Exchange(question, openSocket(question, sessions), limit, idle).answer
     // The edge may have closed the idle connection at the same time. That says nothing about the host.
-    return new Exchange(question, socket, limitMs, idle).answer.then((answer) =>
+    return new Exchange(question, socket, limit, idle).answer.then((answer) =>
       answer.kind === 'no_answer' && answer.reason !== 'timeout' && answer.reason !== 'unknown_host'
-        ? new Exchange(question, openSocket(question, sessions), limitMs, idle).answer
+        ? new Exchange(question, openSocket(question, sessions), limit, idle).answer
         : answer,
     )
   }
@@ -47,6 +49,11 @@ function openSocket(question: EdgeVisit, sessions: Sessions): Socket {
   return question.tls ? sessions.connect(question) : connect({ host: address, port, noDelay: true })
 }
 
+interface VisitLimit {
+  readonly limitMs: number
+  readonly clock: Clock
+}
+
 /** One request and its response on one connection. */
 class Exchange {
   readonly answer: Promise<EdgeAnswer>
@@ -54,13 +61,14 @@ class Exchange {
   readonly #proof: EntryProof | undefined
   readonly #socket: Socket
   readonly #idle: IdleConnections
-  readonly #clock = new FairClock()
+  readonly #clock: FairClock
   #received: Buffer = Buffer.alloc(0)
   #head: AnswerHead | undefined
   #isSecured = false
   #settle: (answer: EdgeAnswer) => void = () => undefined
 
-  constructor(question: EdgeVisit, socket: Socket, limitMs: number, idle: IdleConnections) {
+  constructor(question: EdgeVisit, socket: Socket, limit: VisitLimit, idle: IdleConnections) {
+    this.#clock = new FairClock(limit.clock)
     this.#question = question
     this.#proof = question.proof === undefined ? undefined : entryProof(question.proof, question.host)
     this.#socket = socket
@@ -68,7 +76,7 @@ class Exchange {
     this.answer = new Promise((resolve) => {
       this.#settle = resolve
     })
-    this.#clock.limit(limitMs, () => this.#fail('ETIMEDOUT'))
+    this.#clock.limit(limit.limitMs, () => this.#fail('ETIMEDOUT'))
     socket.on('data', this.#onBytes)
     socket.on('error', this.#onError)
     socket.on('close', this.#onClose)

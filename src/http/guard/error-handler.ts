@@ -5,6 +5,7 @@ import type { AuditEntry } from '../../model/audit.ts'
 import { parseHost, parseLabel, parseName } from '../../model/dns-name.ts'
 import { type ErrorCode, Problem } from '../../model/errors.ts'
 import { isPlanId } from '../../model/exposure.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
 import { PROBLEM_TYPE, problemBody, toProblem } from './problem.ts'
 import { publicProblem } from './public-view.ts'
@@ -27,13 +28,13 @@ const FAILED_CREDENTIALS: readonly ErrorCode[] = [
 interface ErrorParts {
   readonly trail: AuditTrail
   readonly budgets: Budgets
-  readonly now: () => number
+  readonly clock: Clock
   /** Answers a browser that opens an unknown address. Undefined: the client gets the problem. */
   readonly notFoundPage: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
 }
 
 /** Handles every refused request: counts it, records it in the audit, logs it and answers it. */
-export function handleErrors(app: FastifyInstance, { trail, budgets, now, notFoundPage }: ErrorParts): void {
+export function handleErrors(app: FastifyInstance, { trail, budgets, clock, notFoundPage }: ErrorParts): void {
   app.decorateRequest('refusedWith', undefined)
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'This path does not exist.')
@@ -44,7 +45,7 @@ export function handleErrors(app: FastifyInstance, { trail, budgets, now, notFou
       request.log.error({ event: 'request_failed', err: error }, 'Request failed because of an internal error.')
     }
     problem = await countFailedCredential(problem, request, budgets)
-    problem = await recordRefusal(problem, request, trail, now())
+    problem = await recordRefusal(problem, request, trail, clock.now())
     request.refusedWith = problem.code
     const page = problem.code === 'not_found' && request.is404 ? notFoundPage(request, reply) : undefined
     if (page) return page

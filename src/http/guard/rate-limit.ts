@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../../model/errors.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import type { RequestCountStore } from '../../store/ports/request-counts.ts'
 import { SharedCounts } from './shared-counts.ts'
@@ -33,9 +34,10 @@ const MOST_ADDRESSES = 20_000
 export async function createBudgets(
   app: FastifyInstance,
   limits: () => RateLimits,
+  clock: Clock,
   shared: RequestCountStore | undefined,
 ): Promise<Budgets> {
-  const everywhere = shared && new SharedCounts(shared, MINUTE_MS)
+  const everywhere = shared && new SharedCounts(shared, MINUTE_MS, clock)
   await app.register(rateLimit, { global: false, cache: MOST_ADDRESSES })
   const limiter = (budget: keyof Budget) =>
     app.createRateLimit({
@@ -57,12 +59,12 @@ export async function createBudgets(
       const endsAt = isOverHere ? undefined : await endOfShared(everywhere, request, budget, limits())
       if (!isOverHere && endsAt === undefined) return
       const secondsLeft = endsAt === undefined && !verdict.isAllowed ? verdict.ttlInSeconds : 0
-      const retryAfter = Math.max(1, secondsLeft, Math.ceil(((endsAt ?? 0) - Date.now()) / 1000))
-      if (budget === 'failedCredential') refusedUntil.set(keyOf(request), Date.now() + retryAfter * 1000)
+      const retryAfter = Math.max(1, secondsLeft, Math.ceil(((endsAt ?? 0) - clock.now()) / 1000))
+      if (budget === 'failedCredential') refusedUntil.set(keyOf(request), clock.now() + retryAfter * 1000)
       throw overBudget(limits()[request.caller.network][budget], retryAfter)
     },
     refuseAfterFailures(request) {
-      const waitMs = (refusedUntil.get(keyOf(request)) ?? 0) - Date.now()
+      const waitMs = (refusedUntil.get(keyOf(request)) ?? 0) - clock.now()
       if (waitMs > 0) throw overBudget(limits()[request.caller.network].failedCredential, Math.ceil(waitMs / 1000))
     },
   }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../primitives/clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import type { RequestCount, RequestCountStore } from '../../store/ports/request-counts.ts'
 
@@ -10,13 +11,15 @@ const MOST_KNOWN = 20_000
 export class SharedCounts {
   readonly #store: RequestCountStore
   readonly #windowMs: number
+  readonly #clock: Clock
   readonly #known = new LruCache<string, RequestCount>(MOST_KNOWN)
   #waiting = new Map<string, number>()
   #counting: Promise<void> | undefined
 
-  constructor(store: RequestCountStore, windowMs: number) {
+  constructor(store: RequestCountStore, windowMs: number, clock: Clock) {
     this.#store = store
     this.#windowMs = windowMs
+    this.#clock = clock
   }
 
   /** Counts one request. Resolves when the store has counted it. */
@@ -33,14 +36,14 @@ export class SharedCounts {
   /** As far as this instance knows. Undefined if the window is over. */
   find(counted: string): RequestCount | undefined {
     const known = this.#known.get(counted)
-    return known && known.windowEnd > Date.now() ? known : undefined
+    return known && known.windowEnd > this.#clock.now() ? known : undefined
   }
 
   async #countWaiting(): Promise<void> {
     const added = this.#waiting
     if (added.size === 0) return
     this.#waiting = new Map()
-    const counts = await this.#store.countRequests(added, Date.now(), this.#windowMs).catch(() => new Map())
+    const counts = await this.#store.countRequests(added, this.#clock.now(), this.#windowMs).catch(() => new Map())
     for (const [counted, count] of counts) this.#known.set(counted, count)
   }
 }

@@ -3,6 +3,7 @@ import type { StoredEvent } from '../../model/event.ts'
 import type { EdgeStanding } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import type { EventFeed } from '../../notify/event-feed.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { WakeUp } from '../../primitives/followers.ts'
 import type { PlanProgress } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
@@ -17,7 +18,7 @@ interface ChangeParts {
   readonly standings: { readonly all: readonly EdgeStanding[]; readonly revision: number }
   readonly progress: PlanProgress
   readonly events: EventFeed
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** How often a stream says that it is alive. Clients count a stream as lost after twice this time. */
@@ -53,7 +54,7 @@ export function hostChangeRoutes(app: App, parts: ChangeParts, send: SendEvents,
 /** Collects changes until the caller reads them. If a host changes faster than the caller reads, only the newest is sent. */
 async function* changesFor(
   network: Caller['network'],
-  { board, standings, progress, events, now }: ChangeParts,
+  { board, standings, progress, events, clock }: ChangeParts,
   end: AbortSignal,
   visibleTo: Visibility,
 ): AsyncGenerator<ServerSentEvent, void> {
@@ -83,11 +84,11 @@ async function* changesFor(
     })
   }
   let isDue = true
-  const timer = setInterval(() => {
+  const timer = clock.every(ALIVE_MS, () => {
     isDue = true
     wakeUp.call()
-  }, ALIVE_MS)
-  stops.push(() => clearInterval(timer))
+  })
+  stops.push(() => timer.cancel())
   let revision = standings.revision
   let count = 0
   const message = (event: string, data: unknown): ServerSentEvent => {
@@ -100,7 +101,9 @@ async function* changesFor(
       for (const host of hosts) {
         hosts.delete(host)
         const status = board.find(host)
-        yield status && isShown(status) ? message('row', hostRow(status, network, now())) : message('gone', { host })
+        yield status && isShown(status)
+          ? message('row', hostRow(status, network, clock.now()))
+          : message('gone', { host })
       }
       for (const planId of plans) {
         plans.delete(planId)
@@ -117,7 +120,7 @@ async function* changesFor(
       }
       if (isDue) {
         isDue = false
-        yield message('alive', { at: new Date(now()).toISOString() })
+        yield message('alive', { at: new Date(clock.now()).toISOString() })
       }
       await more
     }

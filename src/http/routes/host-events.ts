@@ -1,6 +1,7 @@
 import type { Caller } from '../../authorize/caller.ts'
 import type { HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { WakeUp } from '../../primitives/followers.ts'
 import type { App } from '../app.ts'
 import { problems } from '../schemas/problem-schemas.ts'
@@ -13,13 +14,7 @@ import { hostRow, type Visibility } from './host-body.ts'
 const GATHER_MS = 200
 
 /** Streams badge changes, and an event when hosts are added or removed. A client that resumes with Last-Event-ID misses none. */
-export function hostEventRoutes(
-  app: App,
-  board: Board,
-  now: () => number,
-  send: SendEvents,
-  visibleTo: Visibility,
-): void {
+export function hostEventRoutes(app: App, board: Board, clock: Clock, send: SendEvents, visibleTo: Visibility): void {
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
   app.get(
@@ -38,7 +33,7 @@ export function hostEventRoutes(
       const after = last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : undefined
       return send(request, reply, async (gone) => {
         const end = AbortSignal.any([gone, closing.signal])
-        return rowsOf(changesOn(board, after, end, visibleTo(caller.network)), caller.network, now)
+        return rowsOf(changesOn(board, after, end, visibleTo(caller.network), clock), caller.network, clock.now)
       })
     },
   )
@@ -52,6 +47,7 @@ async function* changesOn(
   after: number | undefined,
   end: AbortSignal,
   isShown: ReturnType<Visibility>,
+  clock: Clock,
 ): AsyncGenerator<HostChange, void> {
   const missed = after === undefined ? [] : [...board.all()].filter((one) => one.changed > after && isShown(one))
   const badges = new Map(missed.sort((a, b) => a.changed - b.changed).map((status) => [status.host, status]))
@@ -78,10 +74,11 @@ async function* changesOn(
       if (hasHostsEvent && !isGathering) {
         hasHostsEvent = false
         isGathering = true
-        setTimeout(() => {
+        const gathered = () => {
           isGathering = false
           wakeUp.call()
-        }, GATHER_MS).unref()
+        }
+        clock.after(GATHER_MS, gathered, { ref: false })
         yield { id: board.changed }
       }
       await more

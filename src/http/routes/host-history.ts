@@ -1,5 +1,6 @@
 import { type HistorySlot, slotAt, slotStart, UNIT_MS } from '../../model/history.ts'
 import type { Board } from '../../monitor/board.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import type { EventStore } from '../../store/ports/events.ts'
 import type { HostStore } from '../../store/ports/hosts.ts'
 import { INCIDENT_EVENTS, type Incident, incidentsOf } from '../../usecases/incidents.ts'
@@ -13,7 +14,7 @@ export type HistoryReader = Pick<HostStore, 'readHistory'> & Pick<EventStore, 'r
 interface HistoryParts {
   readonly board: Board
   readonly history: HistoryReader
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 const DAY_MS = UNIT_MS.d
@@ -23,7 +24,7 @@ const BY_HOURS = 7
 const MOST_EVENTS = 500
 
 /** Uptime, latency and incidents of a host over days. */
-export function hostHistoryRoutes(app: App, { board, history, now }: HistoryParts, visibleTo: Visibility): void {
+export function hostHistoryRoutes(app: App, { board, history, clock }: HistoryParts, visibleTo: Visibility): void {
   app.get(
     '/api/hosts/history',
     {
@@ -40,7 +41,7 @@ export function hostHistoryRoutes(app: App, { board, history, now }: HistoryPart
       const { host } = status
       const days = Number(query.days ?? '1')
       const unit = days <= BY_HOURS ? 'h' : 'd'
-      const from = slotAt(unit, now() - days * DAY_MS + UNIT_MS[unit])
+      const from = slotAt(unit, clock.now() - days * DAY_MS + UNIT_MS[unit])
       const slots = await history.readHistory(host, from)
       const events = await history.readHostEvents(host, INCIDENT_EVENTS, MOST_EVENTS)
       const sum = (member: 'checks' | 'succeeded') => slots.reduce((total, slot) => total + slot[member], 0)

@@ -3,6 +3,7 @@ import { Problem } from '../../model/errors.ts'
 import type { EdgeStanding, HostStatus } from '../../model/host-status.ts'
 import type { Board } from '../../monitor/board.ts'
 import { listHosts, type Place } from '../../monitor/listing.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import type { Muting } from '../../usecases/muting.ts'
 import type { App } from '../app.ts'
 import { problems } from '../schemas/problem-schemas.ts'
@@ -40,12 +41,12 @@ interface HostParts {
   readonly hostsUnconfirmedMs: Unconfirmed
   /** How far the edges of this instance are from the store. */
   readonly standings: { readonly all: readonly EdgeStanding[]; readonly revision: number }
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** Serves the last results of the monitor. No route here sends a request to a host. */
 export function hostRoutes(app: App, parts: HostParts, visibleTo: Visibility): void {
-  const { board, upToDate, standings, now } = parts
+  const { board, upToDate, standings, clock } = parts
   // Revisions start again at every start of the process, so ETags contain a random part.
   const processId = randomBytes(6).toString('base64url')
 
@@ -69,7 +70,7 @@ export function hostRoutes(app: App, parts: HostParts, visibleTo: Visibility): v
       const host = canonicalHost(query.host)
       await upToDate(host)
       tellAge(reply, ageMs())
-      return healthBody(findHost(board, host, visibleTo(caller.network)), caller.network, now())
+      return healthBody(findHost(board, host, visibleTo(caller.network)), caller.network, clock.now())
     },
   )
 
@@ -91,7 +92,7 @@ export function hostRoutes(app: App, parts: HostParts, visibleTo: Visibility): v
       reply.header('etag', tag)
       if (headers['if-none-match'] === tag) return reply.code(304).send(null)
       const shown = [...board.all()].filter(visibleTo(caller.network))
-      const body = hostsBody(shown, query, caller.network, now())
+      const body = hostsBody(shown, query, caller.network, clock.now())
       if (caller.network !== 'internal') return body
       const patterns = query.cursor === undefined ? board.patterns.map(patternBody) : []
       return { ...body, edges: standings.all.map(edgeBody), ...(patterns.length > 0 && { patterns }) }

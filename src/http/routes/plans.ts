@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../../authorize/caller.ts'
 import type { Difference } from '../../diagnose/drift.ts'
 import { Problem } from '../../model/errors.ts'
 import { type ExposureRequest, labelsOf, type Plan } from '../../model/exposure.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import type { PlanCursor } from '../../store/ports/plans.ts'
 import type { Planner } from '../../usecases/planner.ts'
 import type { Plans } from '../../usecases/plans.ts'
@@ -31,17 +31,18 @@ interface PlanParts {
   readonly drift: DriftReader
   readonly unconfirmedMs: Unconfirmed
   readonly progress: Pick<PlanProgress, 'announce'>
+  readonly clock: Clock
 }
 
-export function planRoutes(app: App, { plans, planner, drift, unconfirmedMs, progress }: PlanParts): void {
-  createPlanRoute(app, planner, progress)
+export function planRoutes(app: App, { plans, planner, drift, unconfirmedMs, progress, clock }: PlanParts): void {
+  createPlanRoute(app, planner, progress, clock)
   planAdoptionRoute(app, planner, progress)
   readPlanRoute(app, plans, unconfirmedMs)
   driftRoute(app, drift)
   listPlansRoute(app, plans, unconfirmedMs)
 }
 
-function createPlanRoute(app: App, planner: Planner, progress: PlanParts['progress']): void {
+function createPlanRoute(app: App, planner: Planner, progress: PlanParts['progress'], clock: Clock): void {
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
   app.post(
@@ -68,7 +69,7 @@ function createPlanRoute(app: App, planner: Planner, progress: PlanParts['progre
       },
     },
     async (request, reply) => {
-      const plan = await withEqualDelay(request.caller, closing.signal, () =>
+      const plan = await withEqualDelay(request.caller, closing.signal, clock, () =>
         planner.plan(request.body, request.caller),
       )
       progress.announce(plan.planId)
@@ -204,14 +205,19 @@ const UNHEALTHY_ANSWER_MS = 3_500
  * Public callers get the refusal of an unhealthy backend always after the same time. Otherwise the time would tell a closed
  * port from a filtered one, and a plan could be used as a port scanner. Shutdown ends the delay.
  */
-async function withEqualDelay<T>({ network }: Caller, closing: AbortSignal, plan: () => Promise<T>): Promise<T> {
-  const began = performance.now()
+async function withEqualDelay<T>(
+  { network }: Caller,
+  closing: AbortSignal,
+  clock: Clock,
+  plan: () => Promise<T>,
+): Promise<T> {
+  const began = clock.monotonic()
   try {
     return await plan()
   } catch (error) {
     if (network === 'public' && error instanceof Problem && error.code === 'backend_unhealthy') {
-      const left = Math.max(0, began + UNHEALTHY_ANSWER_MS - performance.now())
-      await sleep(left, undefined, { signal: closing }).catch(() => undefined)
+      const left = Math.max(0, began + UNHEALTHY_ANSWER_MS - clock.monotonic())
+      await clock.sleep(left, { signal: closing })
     }
     throw error
   }

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../authorize/caller.ts'
 import { Problem } from '../../model/errors.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { addressGroup } from '../guard/rate-limit.ts'
 
 export interface ServerSentEvent {
@@ -19,7 +20,7 @@ type Source = (gone: AbortSignal) => Promise<AsyncGenerator<ServerSentEvent, voi
 export type SendEvents = (request: FastifyRequest, reply: FastifyReply, open: Source) => Promise<void>
 
 /** Creates the writer of server-sent events. All its streams share the same limits. */
-export function eventStreams(): SendEvents {
+export function eventStreams(clock: Clock): SendEvents {
   const streams = new OpenStreams()
   return async ({ caller }, reply, open) => {
     const { raw } = reply
@@ -34,7 +35,7 @@ export function eventStreams(): SendEvents {
     if (raw.destroyed) end()
     const events = await open(gone.signal)
     reply.hijack()
-    await write(raw, reply.getHeaders() as Record<string, string>, events, gone.signal)
+    await write(raw, reply.getHeaders() as Record<string, string>, events, gone.signal, clock)
   }
 }
 
@@ -46,11 +47,12 @@ async function write(
   headers: Record<string, string>,
   events: AsyncGenerator<ServerSentEvent, void>,
   gone: AbortSignal,
+  clock: Clock,
 ): Promise<void> {
   raw.writeHead(200, { ...headers, 'content-type': 'text/event-stream; charset=utf-8' })
   // The caller sees that the stream is open before the first event.
   raw.flushHeaders()
-  keepAlive(raw)
+  keepAlive(raw, clock)
   try {
     for await (const { id, event, data } of events) {
       if (gone.aborted) return
@@ -63,14 +65,14 @@ async function write(
 }
 
 /** Disconnects a caller who has read nothing between two heartbeats, because open streams are limited. */
-function keepAlive(raw: ServerResponse): void {
+function keepAlive(raw: ServerResponse, clock: Clock): void {
   let wasFull = false
-  const beat = setInterval(() => {
+  const beat = clock.every(HEARTBEAT_MS, () => {
     if (wasFull && raw.writableNeedDrain) raw.destroy()
     else if (!raw.writableNeedDrain && !raw.writableEnded) raw.write(': still here\n\n')
     wasFull = raw.writableNeedDrain
-  }, HEARTBEAT_MS)
-  raw.once('close', () => clearInterval(beat))
+  })
+  raw.once('close', () => beat.cancel())
 }
 
 /** The Last-Event-ID header. A header that was sent twice counts as absent. */

@@ -35,12 +35,16 @@ export async function inspectBackend(
   const asked: HealthTarget = { ...endpoint, path, host, tls: target.protocol === 'https' }
   const [tcp, health] = await Promise.all([
     probeLimit.wait<ConnectResult>(
-      (limitMs) => probeTcp(endpoint, limitMs),
+      (limitMs) => probeTcp(endpoint, limitMs, deadline.clock),
       (reached) => reached === 'timeout',
       'unknown',
     ),
     speaksHttp(target.protocol)
-      ? probeLimit.wait<HealthFact | null>((limitMs) => probeHealth(asked, limitMs), isTimeout, null)
+      ? probeLimit.wait<HealthFact | null>(
+          (limitMs) => probeHealth(asked, limitMs, undefined, deadline.clock),
+          isTimeout,
+          null,
+        )
       : null,
   ])
   if (tcp !== 'open') {
@@ -50,7 +54,7 @@ export async function inspectBackend(
   }
   const isTls =
     mayBeTls(health) && target.protocol === 'http'
-      ? await deadline.attempt(FOLLOW_UP_MS, (limitMs) => speaksTls(endpoint, limitMs), false)
+      ? await deadline.attempt(FOLLOW_UP_MS, (limitMs) => speaksTls(endpoint, limitMs, deadline.clock), false)
       : false
   return { tcp, health, speaksTls: isTls, answeringNeighbours: [] }
 }
@@ -67,7 +71,11 @@ const mayBeTls = (health: HealthFact | null): boolean =>
 async function answeringAmong(ports: readonly number[], asked: HealthTarget, deadline: Deadline): Promise<number[]> {
   const answers = await Promise.all(
     ports.map((port) =>
-      deadline.attempt<HealthFact | null>(FOLLOW_UP_MS, (limitMs) => probeHealth({ ...asked, port }, limitMs), null),
+      deadline.attempt<HealthFact | null>(
+        FOLLOW_UP_MS,
+        (limitMs) => probeHealth({ ...asked, port }, limitMs, undefined, deadline.clock),
+        null,
+      ),
     ),
   )
   return ports.filter((_, i) => answers[i]?.httpStatus !== undefined)

@@ -59,7 +59,7 @@ export async function inspectEdge(
   const askPlain = async () =>
     (await hasPlainBlock(subject, view)) ? ask({ ...endpoint, port: view.ports.http }, false) : undefined
   const [edge, hand, visit, plain, block, files] = await Promise.all([
-    probeLimit.wait<ConnectResult>((limitMs) => probeTcp(endpoint, limitMs), isTimeout, 'unknown'),
+    probeLimit.wait<ConnectResult>((limitMs) => probeTcp(endpoint, limitMs, deadline.clock), isTimeout, 'unknown'),
     tls
       ? probeLimit.wait<TlsEvidence>(
           (limitMs) => view.handshake(endpoint, host, limitMs),

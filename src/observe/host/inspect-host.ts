@@ -3,6 +3,7 @@ import type { EdgeView } from '../../edge/contract.ts'
 import type { ErrorClass, Evidence, TargetEvidence } from '../../model/evidence.ts'
 import type { Plan } from '../../model/exposure.ts'
 import type { PortPolicy } from '../../plan/settings.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { type Deadline, ProbeLimit } from '../deadline.ts'
 import { inspectBackend, NOT_INSPECTED } from './inspect-backend.ts'
 import { EDGE_NOT_HERE, inspectEdge } from './inspect-edge.ts'
@@ -25,14 +26,14 @@ export interface InspectHostParts {
   /** The wait for an answer of the edge or a backend. It equals the monitor's wait. */
   readonly patienceMs: number
   readonly newestErrorClass: (host: string) => Promise<ErrorClass | null>
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** A little longer than the limit of the DNS reader, which reports the reason of a timeout. */
 const NAME_MS = 2_700
 const LOG_MS = 1_000
 
-/** Inspects all links at the same time. `since`: the start of the request by `performance.now()`. */
+/** Inspects all links at the same time. `since`: the start of the request by the clock's `monotonic`. */
 export async function inspectHost(
   parts: InspectHostParts,
   subject: Subject,
@@ -47,8 +48,8 @@ export async function inspectHost(
   ])
   return {
     host: subject.host,
-    at: parts.now(),
-    tookMs: Math.round(performance.now() - since),
+    at: parts.clock.now(),
+    tookMs: Math.round(parts.clock.monotonic() - since),
     managed: subject.managed !== undefined,
     path: pathOf(subject),
     ...name,

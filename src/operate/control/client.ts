@@ -1,11 +1,12 @@
 import { lstatSync } from 'node:fs'
 import { createConnection, type Socket } from 'node:net'
+import { systemClock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { DUTIES, type DutyName, type DutyReport } from '../../runs/duties.ts'
 import { type Ask, answerIn, type ControlAnswer, Lines, socketIn } from './protocol.ts'
 
-/** The service answers for each duty within 5 minutes. */
-const PATIENCE_MS = 360_000
+/** The service answers for each of five duties within 5 minutes. */
+const PATIENCE_MS = 26 * 60_000
 
 /** Asks the service of a state folder to run these duties now. Resolves with what each did. */
 export async function askForDuties(stateDir: string, duties: readonly DutyName[] = DUTIES): Promise<DutyReport[]> {
@@ -81,7 +82,9 @@ function exchange(socket: Socket, asked: Ask, stateDir: string): Promise<Control
   })
   socket.on('error', () => fail('ended before it said what it did. See its log.'))
   socket.on('close', () => fail('ended before it said what it did. See its log.'))
-  socket.setTimeout(PATIENCE_MS, () => fail(`has not answered within ${PATIENCE_MS / 60_000} minutes. See its log.`))
+  const late = systemClock.after(PATIENCE_MS, () =>
+    fail(`has not answered within ${PATIENCE_MS / 60_000} minutes. See its log.`),
+  )
   socket.write(`${JSON.stringify(asked)}\n`)
-  return promise
+  return promise.finally(() => late.cancel())
 }

@@ -1,6 +1,7 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
+import type { Clock } from '../../primitives/clock.ts'
 import { type DutyName, type DutyReport, dutyUnderWay } from '../../runs/duties.ts'
 import type { Log } from '../../runtime/log.ts'
 import { type Ask, askIn, type ControlAnswer, Lines, socketIn } from './protocol.ts'
@@ -9,6 +10,7 @@ interface ControlParts {
   /** Runs a duty now and says what it did. Never rejects. */
   readonly perform: (duty: DutyName) => Promise<DutyReport>
   readonly log: Log
+  readonly clock: Clock
 }
 
 interface ControlSocket {
@@ -35,7 +37,8 @@ export async function listenForCommands(stateDir: string, parts: ControlParts): 
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     open.add(socket)
     socket.on('close', () => open.delete(socket))
-    if (open.size > MOST_SERVED) end(socket, { answer: 'refused', reason: 'The service has too many requests here.' })
+    if (open.size > MOST_SERVED)
+      end(socket, { answer: 'refused', reason: 'The service has too many requests here.' }, parts.clock)
     else serveOne(socket, parts)
   })
   server.maxConnections = MOST_CONNECTIONS
@@ -82,23 +85,24 @@ function listen(server: Server, path: string): Promise<void> {
 function serveOne(socket: Socket, parts: ControlParts): void {
   const lines = new Lines()
   const leave = () => socket.destroy()
-  const refuse = (reason: string) => end(socket, { answer: 'refused', reason })
+  const { clock } = parts
+  const refuse = (reason: string) => end(socket, { answer: 'refused', reason }, clock)
   const read = (chunk: Buffer) => {
     try {
       const [first] = lines.add(chunk)
       if (first === undefined) return
       stopReading()
       const ask = askIn(first)
-      if (ask) void answer(ask, socket, parts).then(() => end(socket, { answer: 'done' }))
+      if (ask) void answer(ask, socket, parts).then(() => end(socket, { answer: 'done' }, clock))
       else refuse('The service does not know this request. Is the command of another version?')
     } catch {
       stopReading()
       refuse('The request is too long.')
     }
   }
-  const late = setTimeout(leave, IDLE_MS)
+  const late = clock.after(IDLE_MS, leave)
   const stopReading = () => {
-    clearTimeout(late)
+    late.cancel()
     socket.off('data', read)
     socket.off('end', leave)
     // Nothing else is read, but the end of the connection is noticed.
@@ -107,30 +111,31 @@ function serveOne(socket: Socket, parts: ControlParts): void {
   socket.on('data', read)
   socket.on('end', leave)
   socket.on('error', leave)
-  socket.on('close', () => clearTimeout(late))
+  socket.on('close', () => late.cancel())
 }
 
 /** Sends the last answer. A caller that does not read it is not waited for. */
-function end(socket: Socket, answer: ControlAnswer): void {
+function end(socket: Socket, answer: ControlAnswer, clock: Clock): void {
   socket.on('error', () => socket.destroy())
-  socket.setTimeout(IDLE_MS, () => socket.destroy())
+  const late = clock.after(IDLE_MS, () => socket.destroy(), { ref: false })
+  socket.on('close', () => late.cancel())
   socket.end(lineOf(answer))
 }
 
 const lineOf = (answer: ControlAnswer): string => `${JSON.stringify(answer)}\n`
 
 /** A caller that has gone away changes nothing: the duties are run. */
-async function answer({ duties }: Ask, socket: Socket, { perform, log }: ControlParts): Promise<void> {
+async function answer({ duties }: Ask, socket: Socket, { perform, log, clock }: ControlParts): Promise<void> {
   for (const duty of duties) {
-    const report = await within(DUTY_MINUTES, duty, perform(duty))
+    const report = await within(DUTY_MINUTES, duty, perform(duty), clock)
     const { ok, changed } = report
     log.info({ event: 'duty_by_request', duty, ok, changed, sentence: report.sentence }, 'A duty was run by request.')
     if (socket.writable) socket.write(lineOf({ answer: 'report', ...report, hosts: [...report.hosts] }))
   }
 }
 
-async function within(minutes: number, duty: DutyName, work: Promise<DutyReport>): Promise<DutyReport> {
+async function within(minutes: number, duty: DutyName, work: Promise<DutyReport>, clock: Clock): Promise<DutyReport> {
   const { promise, resolve } = Promise.withResolvers<DutyReport>()
-  const timer = setTimeout(() => resolve(dutyUnderWay(duty, minutes)), minutes * 60_000)
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer))
+  const timer = clock.after(minutes * 60_000, () => resolve(dutyUnderWay(duty, minutes)))
+  return Promise.race([work, promise]).finally(() => timer.cancel())
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer, isIPv4 } from 'node:net'
 import { Client } from 'undici'
 import { type Endpoint, formatEndpoint, parseAddress } from '../../model/address.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { type Finding, fault, ok, reasonOf } from './finding.ts'
 
 /** An address and port of the service or of an edge. */
@@ -123,13 +124,16 @@ const ANSWER_MS = 3_000
 const EVERY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 /** Whether a Drawbridge service answers there: /livez must answer with a request id. */
-export async function isService({ address, port, tls }: Endpoint & { readonly tls?: unknown }): Promise<boolean> {
+export async function isService(
+  { address, port, tls }: Endpoint & { readonly tls?: unknown },
+  clock: Clock,
+): Promise<boolean> {
   const target = formatEndpoint({ address: EVERY_ADDRESS[address] ?? address, port })
   // The certificate does not matter for this check.
   const options = { connect: { rejectUnauthorized: false }, pipelining: 0 }
   const client = new Client(`${tls ? 'https' : 'http'}://${target}`, options)
   try {
-    const signal = AbortSignal.timeout(ANSWER_MS)
+    const signal = clock.timeout(ANSWER_MS)
     const { headers, body } = await client.request({ method: 'GET', path: '/livez', signal })
     await body.dump()
     return /^req_[0-9a-f]+$/.test(String(headers['x-request-id']))

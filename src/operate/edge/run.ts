@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../primitives/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 
 /** An agent that owns its edge's folder and does not listen yet. */
@@ -9,6 +9,7 @@ export interface RunningAgent {
   /** Resolves with what ends the listeners. */
   readonly listen: () => Promise<Listening>
   readonly release: () => void
+  readonly clock: Clock
 }
 
 interface Listening {
@@ -21,10 +22,11 @@ interface Listening {
 const PREPARE_EVERY_MS = 10_000
 
 /** Listens until SIGTERM or SIGINT. nginx goes on serving without the agent. */
-export async function runAgent({ server, prepare, listen, release }: RunningAgent, log: Log): Promise<void> {
+export async function runAgent(agent: RunningAgent, log: Log): Promise<void> {
+  const { server, listen, release } = agent
   const ended = endSignal()
   const stopped = new AbortController()
-  const prepared = prepareUntilDone(server, prepare, log, stopped.signal)
+  const prepared = prepareUntilDone(agent, log, stopped.signal)
   const { places, close } = await listen()
   log.info(
     { event: 'edge_agent_started', server, places },
@@ -41,7 +43,7 @@ export async function runAgent({ server, prepare, listen, release }: RunningAgen
   release()
 }
 
-async function prepareUntilDone(server: string, prepare: () => Promise<void>, log: Log, signal: AbortSignal) {
+async function prepareUntilDone({ server, prepare, clock }: RunningAgent, log: Log, signal: AbortSignal) {
   let told = ''
   while (!signal.aborted) {
     try {
@@ -51,7 +53,7 @@ async function prepareUntilDone(server: string, prepare: () => Promise<void>, lo
       if (sentence !== told) log.error({ event: 'edge_not_ready', err: error, server }, 'Edge is not ready')
       told = sentence
     }
-    await sleep(PREPARE_EVERY_MS, undefined, { signal }).catch(() => undefined)
+    await clock.sleep(PREPARE_EVERY_MS, { signal })
   }
 }
 

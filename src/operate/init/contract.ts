@@ -1,5 +1,6 @@
 import type { Edge } from '../../edge/contract.ts'
 import type { Endpoint } from '../../model/address.ts'
+import type { Clock } from '../../primitives/clock.ts'
 
 /** An nginx as its configuration describes it. */
 export interface FoundNginx {
@@ -53,6 +54,7 @@ export interface AskedNginx {
 
 /** What `init` finds out and does on this machine. */
 export interface InitParts {
+  readonly clock: Clock
   /** Rejects if there is no usable nginx, with the reason. */
   findNginx(asked: AskedNginx): Promise<FoundNginx>
   /** The main file with the include of the folder as the last line of its http block. The same text if it has it already. */

@@ -181,7 +181,7 @@ function assertWritable(paths: readonly string[]): void {
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
 /** Returns the way back: nginx runs without Drawbridge again, and every file and folder that was made here is gone. */
-async function writeFiles({ files, nginx }: Work, { leave }: InitParts): Promise<() => Promise<void>> {
+async function writeFiles({ files, nginx }: Work, { leave, clock }: InitParts): Promise<() => Promise<void>> {
   const made: string[] = []
   const makeFolder = (path: string) => {
     const first = mkdirSync(path, { recursive: true, mode: 0o755 })
@@ -201,7 +201,7 @@ async function writeFiles({ files, nginx }: Work, { leave }: InitParts): Promise
       await syncFolder(dirname(path))
       continue
     }
-    await create(backupOf(path, files), before, mode)
+    await create(backupOf(path, files, clock.now()), before, mode)
     await replaceKeepingOwner(path, after, mode)
     putMainBack = () => replaceKeepingOwner(path, before, mode)
   }
@@ -214,12 +214,12 @@ async function writeFiles({ files, nginx }: Work, { leave }: InitParts): Promise
 }
 
 /** Beside the main file, where nginx includes nothing with this ending. */
-const backupOf = (path: string, files: readonly NewFile[]): string => {
+const backupOf = (path: string, files: readonly NewFile[], now: number): string => {
   const own = files.find(({ before }) => before === null)
   const folder = own ? dirname(own.path) : dirname(path)
   const free = (name: string) => !existsSync(join(folder, name))
   const name = `${basename(path)}.before-drawbridge`
-  return join(folder, free(name) ? name : `${name}-${Date.now()}`)
+  return join(folder, free(name) ? name : `${name}-${now}`)
 }
 
 async function replaceKeepingOwner(path: string, text: string, mode: number): Promise<void> {

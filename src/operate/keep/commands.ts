@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 import { configIn } from '../machine.ts'
@@ -9,6 +10,7 @@ import type { RestoreReport } from './restore.ts'
 
 /** The parts of these commands. Every member loads its code when it is called. */
 export interface KeepMachine {
+  readonly clock: Clock
   /** Writes everything that a restore needs into one new file. A service may run meanwhile. */
   backup(config: Config, file: string, passphrase: string | undefined): Promise<BackupReport>
   /** Restores a backup into an empty store. No service may run on it. */
@@ -84,7 +86,7 @@ async function rebuild(options: RebuildFlags, machine: KeepMachine): Promise<voi
   if (!fromWorld) throw new UsageError('Pass --from-world. There is no other source to rebuild from.')
   const report = await machine.rebuild(await configIn(config), {
     otherEpochs: otherEpochs === true,
-    remembered: exposures === undefined ? new Map() : await rememberedIn(exposures),
+    remembered: exposures === undefined ? new Map() : await rememberedIn(exposures, machine.clock.now()),
     confirm: async (found) => {
       if (!json) standardOutput().print(...foundLines(found))
       if (dryRun || found.adoptions.length === 0) return false
@@ -97,11 +99,11 @@ async function rebuild(options: RebuildFlags, machine: KeepMachine): Promise<voi
 }
 
 /** An end that is over says nothing: the exposure was prolonged, or it would be gone. */
-async function rememberedIn(file: string): Promise<RebuildOptions['remembered']> {
+async function rememberedIn(file: string, now: number): Promise<RebuildOptions['remembered']> {
   const { readExposures } = await import('../../config/exposures-file.ts')
   return new Map(
     readExposures(file).map(({ host, health, expiresAt }) => {
-      const isKnown = expiresAt === undefined || expiresAt > Date.now()
+      const isKnown = expiresAt === undefined || expiresAt > now
       return [host, { health, ...(isKnown && { expiresAt }) }]
     }),
   )

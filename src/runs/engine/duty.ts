@@ -1,3 +1,4 @@
+import type { Clock } from '../../primitives/clock.ts'
 import type { LeaseStore } from '../../store/ports/leases.ts'
 import { HeldLeases } from './lease.ts'
 
@@ -9,11 +10,11 @@ export const aloneOnDuty: Duty = (_name, work) => work()
 
 /** One instance at a time: what it has done needs no second one, which would only look for the same work. */
 export const sharedDuty =
-  (store: LeaseStore, instance: string, leaseMs: number): Duty =>
+  (store: LeaseStore, instance: string, leaseMs: number, clock: Clock): Duty =>
   async (name, work) => {
-    const lease = await store.takeLease(`duty ${name}`, instance, Date.now(), leaseMs)
+    const lease = await store.takeLease(`duty ${name}`, instance, clock.now(), leaseMs)
     if (!lease) return undefined
-    const held = new HeldLeases(store, [lease], leaseMs, Date.now)
+    const held = new HeldLeases(store, [lease], leaseMs, clock)
     try {
       return await work()
     } finally {

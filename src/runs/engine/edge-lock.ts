@@ -1,3 +1,4 @@
+import type { Clock } from '../../primitives/clock.ts'
 import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { poll } from '../../primitives/retry.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
@@ -17,12 +18,14 @@ export class EdgeLock {
   readonly #store: LeaseStore
   readonly #instance: string
   readonly #leaseMs: number
+  readonly #clock: Clock
   readonly #waiting = new KeyedQueue()
 
-  constructor(store: LeaseStore, instance: string, leaseMs: number) {
+  constructor(store: LeaseStore, instance: string, leaseMs: number, clock: Clock) {
     this.#store = store
     this.#instance = instance
     this.#leaseMs = leaseMs
+    this.#clock = clock
   }
 
   /** Holds the lock of the edge of a server. */
@@ -38,7 +41,7 @@ export class EdgeLock {
   #inTurn<T>(place: string, work: (turn: LockTurn) => Promise<T>): Promise<T> {
     return this.#waiting.run(place, async () => {
       const lease = await this.#take(place)
-      const held = new HeldLeases(this.#store, [lease], this.#leaseMs, Date.now)
+      const held = new HeldLeases(this.#store, [lease], this.#leaseMs, this.#clock)
       return work(held).finally(async () => {
         held.stop()
         // A lease that cannot be released runs out. The work itself did not fail.
@@ -49,9 +52,9 @@ export class EdgeLock {
 
   async #take(place: string): Promise<Lease> {
     const lease = await poll(
-      () => this.#store.takeLease(place, this.#instance, Date.now(), this.#leaseMs),
+      () => this.#store.takeLease(place, this.#instance, this.#clock.now(), this.#leaseMs),
       (taken) => taken !== undefined,
-      PATIENCE,
+      { ...PATIENCE, clock: this.#clock },
     )
     if (lease) return lease
     throw new StepFault(`Timed out after ${PATIENCE.withinMs / 1000} s waiting for the lock of ${place}.`, {

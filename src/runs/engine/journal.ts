@@ -1,5 +1,6 @@
 import { type Afters, aftersIn } from '../../model/receipt.ts'
 import type { JournalEntry, JournalMark, Run } from '../../model/run.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { retry } from '../../primitives/retry.ts'
 import type { RunStore } from '../../store/ports/runs.ts'
 import { StoreUnavailable, type Transactions } from '../../store/ports/store.ts'
@@ -63,5 +64,5 @@ export class Journal {
 }
 
 /** Repeats a write while the store does not answer, for about six seconds: a store that comes back in time loses nothing. */
-export const untilStored = <T>(write: () => Promise<T>): Promise<T> =>
-  retry(write, (error) => error instanceof StoreUnavailable, { firstMs: 100, factor: 2, tries: 7 })
+export const untilStored = <T>(write: () => Promise<T>, clock: Clock): Promise<T> =>
+  retry(write, (error) => error instanceof StoreUnavailable, { firstMs: 100, factor: 2, tries: 7, clock })

@@ -1,5 +1,6 @@
 import { Problem } from '../../model/errors.ts'
 import type { LeaseGuard } from '../../model/run.ts'
+import type { Clock, Timer } from '../../primitives/clock.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
 
 /** Another instance may hold the lease by now. Whoever catches this stops at once and undoes nothing: recovery finishes the run. */
@@ -16,22 +17,22 @@ export class HeldLeases implements LeaseGuard {
   readonly #leases: readonly Lease[]
   readonly #store: Pick<LeaseStore, 'renewLeases'>
   readonly #lifeMs: number
-  readonly #now: () => number
-  readonly #beat: NodeJS.Timeout
+  readonly #clock: Clock
+  readonly #beat: Timer
   readonly #heldUntil: Map<string, number>
 
-  constructor(store: Pick<LeaseStore, 'renewLeases'>, leases: readonly Lease[], lifeMs: number, now: () => number) {
+  constructor(store: Pick<LeaseStore, 'renewLeases'>, leases: readonly Lease[], lifeMs: number, clock: Clock) {
     this.#leases = leases
     this.#store = store
     this.#lifeMs = lifeMs
-    this.#now = now
+    this.#clock = clock
     this.#heldUntil = new Map(leases.map(({ name, expiresAt }) => [name, expiresAt]))
-    this.#beat = setInterval(() => void this.#renew(), lifeMs / 4)
+    this.#beat = clock.every(lifeMs / 4, () => void this.#renew())
   }
 
   /** Throws if one of the leases may be lost. */
   assertHeld(): void {
-    const now = this.#now()
+    const now = this.#clock.now()
     for (const [name, until] of this.#heldUntil) if (now >= until) throw new LeaseLost(name)
   }
 
@@ -44,18 +45,18 @@ export class HeldLeases implements LeaseGuard {
   }
 
   get leftMs(): number {
-    return Math.max(0, Math.min(...this.#heldUntil.values()) - this.#now())
+    return Math.max(0, Math.min(...this.#heldUntil.values()) - this.#clock.now())
   }
 
   /** Stops renewing. Does not release the leases, but nothing may be done under them any more. */
   stop(): void {
-    clearInterval(this.#beat)
+    this.#beat.cancel()
     for (const { name } of this.#leases) this.#heldUntil.set(name, 0)
   }
 
   /** Retried at the next beat if the store does not answer. The life is counted from before the call, which may have waited. */
   async #renew(): Promise<void> {
-    const asked = this.#now()
+    const asked = this.#clock.now()
     const held = this.#leases.filter(({ name }) => this.#heldUntil.get(name) !== 0)
     const renewed = await this.#store.renewLeases(held, asked, this.#lifeMs).catch(() => undefined)
     if (renewed) for (const { name } of held) this.#heldUntil.set(name, renewed.has(name) ? asked + this.#lifeMs : 0)

@@ -1,4 +1,5 @@
 import type { StepName } from '../../model/run.ts'
+import type { Clock } from '../../primitives/clock.ts'
 
 /**
  * The longest time of each step, waiting for locks included. `docs/architecture.md` shows the same table. An order may wait for
@@ -20,17 +21,15 @@ const GRACE_MS = 10_000
 
 /** The limit of the step that is under way. One for each run. */
 export class StepLimit {
-  readonly #limitMs: ((step: string) => number) | undefined
-  readonly #graceMs: number
+  readonly #clock: Clock
   #signal = AbortSignal.any([])
 
-  constructor(limitMs?: (step: string) => number, graceMs = GRACE_MS) {
-    this.#limitMs = limitMs
-    this.#graceMs = graceMs
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
   of(step: string): number {
-    return this.#limitMs?.(step) ?? STEP_LIMITS_SECONDS[step as StepName] * 1000
+    return STEP_LIMITS_SECONDS[step as StepName] * 1000
   }
 
   /** Aborted with the fault when the step that is under way has reached its limit. */
@@ -42,10 +41,10 @@ export class StepLimit {
   begin(step: string, fault: Error, overdue: () => void): { end(): void } {
     const controller = new AbortController()
     this.#signal = controller.signal
-    let timer = setTimeout(() => {
+    let timer = this.#clock.after(this.of(step), () => {
       controller.abort(fault)
-      timer = setTimeout(overdue, this.#graceMs)
-    }, this.of(step))
-    return { end: () => clearTimeout(timer) }
+      timer = this.#clock.after(GRACE_MS, overdue)
+    })
+    return { end: () => timer.cancel() }
   }
 }

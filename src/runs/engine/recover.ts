@@ -1,5 +1,6 @@
 import { Problem } from '../../model/errors.ts'
 import { hostLease, NOBODY, type Run, runHolder } from '../../model/run.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { ExposureStore } from '../../store/ports/exposures.ts'
 import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
@@ -13,7 +14,7 @@ interface RecoverParts {
   readonly runs: Runs
   readonly instance: string
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** A run that nobody has taken up for this long is given up: its caller is not served any more by a change. */
@@ -64,14 +65,14 @@ export async function recover(parts: RecoverParts, begunBefore = Number.POSITIVE
  * Resolves when they are taken, not when they have ended.
  */
 export async function takeUp(parts: RecoverParts & { readonly reaches: () => Promise<boolean> }): Promise<void> {
-  const { store, runs, log, now } = parts
+  const { store, runs, log, clock } = parts
   const open = (await store.unfinishedRuns()).filter(
     ({ holder, runId }) => holder === NOBODY && !runs.isUnderWay(runId),
   )
   if (open.length === 0) return
   const reaches = await parts.reaches()
   const start = async (run: Run): Promise<void> => {
-    const isLate = now() - run.startedAt > OPEN_MS
+    const isLate = clock.now() - run.startedAt > OPEN_MS
     if (!isLate && !reaches) return
     const taken = await take(run, parts)
     if (!taken) return
@@ -98,12 +99,12 @@ const nobodyCame = (): Problem =>
 const about = ({ runId, host, action }: Run) => ({ runId, host, action })
 
 /** Takes the leases of a run and adopts it. Undefined while its holder may live, or if the run has ended. */
-async function take(run: Run, { store, runs, instance, now }: RecoverParts): Promise<Taken | undefined> {
+async function take(run: Run, { store, runs, instance, clock }: RecoverParts): Promise<Taken | undefined> {
   const { runId } = run
   const hosts = new Set([run.host, ...(await store.exposuresOf(runId)).map(({ host }) => host)])
   const leases: Lease[] = []
   for (const host of hosts) {
-    const lease = await store.takeLease(hostLease(host), runHolder(instance, runId), now(), runs.leaseMs)
+    const lease = await store.takeLease(hostLease(host), runHolder(instance, runId), clock.now(), runs.leaseMs)
     if (lease) leases.push(lease)
   }
   const [first] = leases

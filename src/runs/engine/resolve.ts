@@ -1,6 +1,7 @@
 import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
 import { BY_CONSOLE, hostLease, type JournalEntry, type Run, type RunAction, runHolder } from '../../model/run.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import type { Store, StoreSession } from '../../store/ports/store.ts'
 import { busyHost, newRunId } from './begin.ts'
@@ -11,7 +12,7 @@ export interface ResolveParts {
   readonly store: Store
   readonly runs: Runs
   readonly instance: string
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** The steps of a blocked plan's run that were begun and not undone, newest first. */
@@ -69,7 +70,7 @@ interface Taken {
 async function takeOver(
   planId: string,
   action: RunAction | undefined,
-  { runs, instance, now }: ResolveParts,
+  { runs, instance, clock }: ResolveParts,
   session: StoreSession,
 ): Promise<Taken> {
   const blocked = await blockedRun(session, planId)
@@ -79,8 +80,8 @@ async function takeOver(
   const claims = await session.exposuresOf(blocked.runId)
   const leases: Lease[] = []
   for (const host of new Set([plan.host, ...claims.map((claim) => claim.host)])) {
-    const lease = await session.takeLease(hostLease(host), runHolder(instance, runId), now(), runs.leaseMs)
-    if (!lease) throw await busyHost(host, session, now())
+    const lease = await session.takeLease(hostLease(host), runHolder(instance, runId), clock.now(), runs.leaseMs)
+    if (!lease) throw await busyHost(host, session, clock.now())
     leases.push(lease)
   }
   await session.passClaims(blocked.runId, runId)
@@ -93,7 +94,7 @@ async function takeOver(
     holder: instance,
     fence: leases[0]?.fence ?? 0,
     ...BY_CONSOLE,
-    startedAt: now(),
+    startedAt: clock.now(),
   }
   await session.insertRun(run)
   return { blocked, plan, run, leases }

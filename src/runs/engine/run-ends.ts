@@ -1,6 +1,7 @@
 import { Problem } from '../../model/errors.ts'
 import { aftersIn } from '../../model/receipt.ts'
 import type { JournalEntry, Run } from '../../model/run.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { SharedPoll } from '../../primitives/followers.ts'
 import type { ChangeFeed } from '../../store/ports/events.ts'
 import type { RunStore } from '../../store/ports/runs.ts'
@@ -27,15 +28,18 @@ const LONGEST_MS = 15 * 60_000
 /** Finds the ends of runs that other instances execute. */
 export class RunEnds {
   readonly #store: Source
+  readonly #clock: Clock
   readonly #waiting = new Map<string, Waiting>()
   readonly #poll: SharedPoll
   #isWatching = false
 
-  constructor(store: Source) {
+  constructor(store: Source, clock: Clock) {
     this.#store = store
+    this.#clock = clock
     this.#poll = new SharedPoll(
       () => (store.isWatching() ? TOLD_POLL_MS : POLL_MS),
       () => this.#look(),
+      clock,
     )
   }
 
@@ -44,7 +48,7 @@ export class RunEnds {
     if (!this.#isWatching) this.#store.watch(() => this.#poll.soon())
     this.#isWatching = true
     const { promise, resolve, reject } = Promise.withResolvers<RunResult>()
-    const since = performance.now()
+    const since = this.#clock.monotonic()
     this.#waiting.set(runId, { since, answeredAt: since, resolve, reject })
     this.#poll.join()
     return promise.finally(() => {
@@ -56,7 +60,7 @@ export class RunEnds {
   async #look(): Promise<void> {
     for (const [runId, waiting] of [...this.#waiting]) {
       const result = await this.#resultOf(runId).catch(() => 'lost' as const)
-      const now = performance.now()
+      const now = this.#clock.monotonic()
       if (result !== 'lost') waiting.answeredAt = now
       if (result !== 'lost' && result) waiting.resolve(result)
       else if (now - waiting.answeredAt > LOST_MS) waiting.reject(unknown('The store does not answer.'))

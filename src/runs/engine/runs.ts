@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditTrail } from '../../audit/trail.ts'
 import { isFenced } from '../../edge/contract.ts'
 import type { Problem } from '../../model/errors.ts'
@@ -13,6 +12,7 @@ import {
   type RunTask,
   STEPS_OF,
 } from '../../model/run.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
@@ -58,7 +58,7 @@ export interface RunsParts {
   readonly leaseMs: number
   readonly crashPoint: CrashPoint
   readonly publish: Publish
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 type Work = (journal: Journal, guard: RunGuard, limit: StepLimit) => Promise<SagaOutcome>
@@ -110,29 +110,37 @@ export class Runs {
 
   constructor(parts: RunsParts) {
     this.#parts = parts
-    this.#ends = new RunEnds(parts.store)
+    this.#ends = new RunEnds(parts.store, parts.clock)
     this.leaseMs = parts.leaseMs
   }
 
   /** Executes a run whose first transaction (`begin`) is committed, or waits until the instance that takes it up has. */
   start(carried: Carried): Promise<RunResult> {
-    const { crashPoint, stepsFor } = this.#parts
+    const { crashPoint, stepsFor, clock } = this.#parts
     const { action } = carried.run
     if (carried.task.handedOver) return this.#waitFor(carried.run)
     return this.#track(carried, false, async (journal, guard, limit) => {
       crashPoint(`${action} run begun`)
-      return new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, limit }).forward()
+      return new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, limit, clock }).forward()
     })
   }
 
   /** Continues a run that a crash interrupted, in the direction of `continuesForward`. `patient`: see Saga. */
   resume({ entries, patient, isFresh = false, ...carried }: Left): Promise<RunResult> {
-    const { crashPoint, stepsFor, raiseFences } = this.#parts
+    const { crashPoint, stepsFor, raiseFences, clock } = this.#parts
     const { action } = carried.run
     const goOn: Work = async (journal, guard, limit) => {
       await raiseFences(guard.fences)
       if (isFresh) crashPoint(`${action} run begun`)
-      const saga = new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, patient, limit })
+      const saga = new Saga({
+        action,
+        steps: await stepsFor(carried, guard),
+        journal,
+        crashPoint,
+        patient,
+        limit,
+        clock,
+      })
       if (isFresh || continuesForward(action, entries)) return saga.forward()
       const fault = new Error('The service ended while the run was in progress.')
       return { ...(await saga.backward()), steps: [], fault }
@@ -169,7 +177,7 @@ export class Runs {
   /** Waits until all runs have ended, at most `limitMs`. */
   async drain(limitMs: number): Promise<void> {
     const all = Promise.allSettled([...this.#underWay.values(), ...this.#elsewhere])
-    await Promise.race([all, sleep(limitMs, undefined, { ref: false })])
+    await Promise.race([all, this.#parts.clock.sleep(limitMs, { ref: false })])
   }
 
   /** When the promise resolves, every read of this instance tells the new state, as after a run of its own. */
@@ -182,20 +190,20 @@ export class Runs {
 
   #track(carried: Carried, recovered: boolean, work: Work, entries: readonly JournalEntry[] = []): Promise<RunResult> {
     const { run, leases } = carried
-    const { store, now, leaseMs, log } = this.#parts
-    const held = new HeldLeases(store, leases, leaseMs, now)
+    const { store, clock, leaseMs, log } = this.#parts
+    const held = new HeldLeases(store, leases, leaseMs, clock)
     const ensureHeld = () => held.ensureHeld()
     const journal = new Journal({
       store,
       run,
-      now,
+      now: clock.now,
       onWritten: (entry) => this.#notify(entry, run),
       ensureHeld,
       entries,
     })
-    const limit = new StepLimit()
+    const limit = new StepLimit(clock)
     const guarded = async () => {
-      const epoch = await untilStored(() => store.epoch())
+      const epoch = await untilStored(() => store.epoch(), clock)
       const fences = leases.map(({ name, fence: number }) => ({ host: hostOfLease(name), epoch, number }))
       const guard: RunGuard = {
         assertHeld: () => held.assertHeld(),
@@ -235,8 +243,8 @@ export class Runs {
 
   async #finish(carried: Carried, recovered: boolean, outcome: SagaOutcome, journal: Journal): Promise<RunResult> {
     const { run } = carried
-    const { store, log, now, crashPoint, publish } = this.#parts
-    const finishedAt = now()
+    const { store, log, clock, crashPoint, publish } = this.#parts
+    const finishedAt = clock.now()
     const afters = journal.afters()
     if (outcome.kind !== 'succeeded')
       log.error(
@@ -244,10 +252,10 @@ export class Runs {
         'Run did not succeed',
       )
     crashPoint(`${run.action} run before-finish`)
-    const members = await untilStored(() => store.exposuresOf(run.runId))
+    const members = await untilStored(() => store.exposuresOf(run.runId), clock)
     const ended: Ended = { ...carried, outcome, afters, members, recovered, at: finishedAt }
     const hosts = hostsOf(run, members)
-    const last = await publish(run.host, () => untilStored(() => this.#book(ended, carried.leases)))
+    const last = await publish(run.host, () => untilStored(() => this.#book(ended, carried.leases), clock))
     if (last) this.#notify(last, run)
     crashPoint(`${run.action} run after-finish`)
     return { run, outcome, afters, hosts, finishedAt }

@@ -3,6 +3,7 @@ import { EdgeFault, isFenced } from '../../edge/contract.ts'
 import { Problem, sentenceOf } from '../../model/errors.ts'
 import type { Afters } from '../../model/receipt.ts'
 import type { JournalMark, RunAction } from '../../model/run.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
 import type { CrashPoint } from './crash-points.ts'
@@ -67,6 +68,7 @@ export interface SagaParts {
   readonly patient?: boolean
   /** Ends the waits of a step at its limit. */
   readonly limit: StepLimit
+  readonly clock: Clock
 }
 
 /** Runs steps in order. When one fails, undoes the steps that may have changed something, in reverse. Knows only `Step`. */
@@ -90,22 +92,26 @@ export class Saga {
     const reports: StepReport[] = []
     for (const [i, step] of this.#parts.steps.entries()) {
       if (this.#journal.last(step.name, 'done', 'verdict')) continue
-      const started = performance.now()
+      const started = this.#parts.clock.monotonic()
       const isFirst = !this.#begunBefore.has(step)
       try {
         await this.#within(step, () => this.#do(step, this.#parts.steps[i + 1]))
-        reports.push({ name: step.name, status: 'done', ms: since(started) })
+        reports.push({ name: step.name, status: 'done', ms: this.#since(started) })
       } catch (fault) {
         await this.#stopOrWait(step, 'intent', fault)
         // After the verdict a run only goes forward: recovery does the rest.
         if (this.#isDecided()) throw fault
         // An attempt before a crash may have changed something even if this one did not.
         await this.#turnRound(step, isFirst && fault instanceof StepFault && fault.untouched, sentenceOf(fault))
-        reports.push({ name: step.name, status: 'failed', ms: since(started), detail: sentenceOf(fault) })
+        reports.push({ name: step.name, status: 'failed', ms: this.#since(started), detail: sentenceOf(fault) })
         return { ...(await this.backward()), steps: reports, fault }
       }
     }
     return { kind: 'succeeded', steps: reports }
+  }
+
+  #since(started: number): number {
+    return Math.round((this.#parts.clock.monotonic() - started) * 10) / 10
   }
 
   /** Undoes every step that may have changed something, newest first. Stops at the first that cannot be undone: earlier steps must stay below it. */
@@ -113,14 +119,14 @@ export class Saga {
     const rollback: StepReport[] = []
     for (const step of this.#parts.steps.toReversed()) {
       if (!this.#mayHaveChanged(step)) continue
-      const started = performance.now()
+      const started = this.#parts.clock.monotonic()
       try {
         await this.#within(step, () => this.#undo(step))
-        rollback.push({ name: step.name, status: 'undone', ms: since(started) })
+        rollback.push({ name: step.name, status: 'undone', ms: this.#since(started) })
       } catch (fault) {
         await this.#stopOrWait(step, 'undo_intent', fault)
         const detail = sentenceOf(fault)
-        rollback.push({ name: step.name, status: 'undo_failed', ms: since(started), detail })
+        rollback.push({ name: step.name, status: 'undo_failed', ms: this.#since(started), detail })
         await this.#note(step, 'undo_failed', undefined, detail)
         return { kind: 'blocked', rollback }
       }
@@ -181,7 +187,8 @@ export class Saga {
 
   /** Writes the verdict, the point of no return. If the store may have it, the run must not go back. */
   async #decide(step: Step, after: unknown): Promise<void> {
-    await untilStored(() => this.#journal.write(step.name, 'verdict', after)).catch((error: unknown) => {
+    const write = () => this.#journal.write(step.name, 'verdict', after)
+    await untilStored(write, this.#parts.clock).catch((error: unknown) => {
       throw error instanceof StoreUnavailable ? new Undecided(error) : error
     })
   }
@@ -236,8 +243,6 @@ async function tolerating(write: () => Promise<void>): Promise<void> {
     if (!(error instanceof StoreUnavailable)) throw error
   })
 }
-
-const since = (started: number): number => Math.round((performance.now() - started) * 10) / 10
 
 const TRANSIENT: readonly EdgeFault['kind'][] = [
   'not_reloaded',

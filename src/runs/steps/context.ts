@@ -10,6 +10,7 @@ import { Problem } from '../../model/errors.ts'
 import type { Plan, ProxyChange } from '../../model/exposure.ts'
 import { type Afters, type ChosenCertificate, type EdgeVerdict, type Receipt, recordsOf } from '../../model/receipt.ts'
 import type { LeaseGuard, Run, RunAction, RunGuard, RunTask, StepName } from '../../model/run.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
 import type { EdgeStandings } from '../edge-standings.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
@@ -51,7 +52,7 @@ export interface StepParts {
   /** Whether no run but this one is unfinished or blocked. */
   readonly isAlone: (runId: string) => Promise<boolean>
   readonly crashPoint: CrashPoint
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 type CertificateFiles = Pick<ChosenCertificate, 'fingerprint' | 'certificateFile' | 'keyFile'>
@@ -108,7 +109,7 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
   const { host, proof } = plan
   const judge =
     run.action === 'renew'
-      ? certificateJudge(subject.members, primary)
+      ? certificateJudge(subject.members, primary, parts.clock)
       : edgeJudge({ host, health, tls, proof, options: plan.request.options })
   const pairOf = pairCache(parts.loadPair)
   const proxy = proxyOf(parts, subject, primary, judge)
@@ -124,6 +125,7 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
       readBack: (records) => parts.readBack(zone, records, guard.signal),
       readSets: (names) => parts.readSets(zone, names, guard.signal),
       patienceMs: DNS_PATIENCE_MS,
+      clock: parts.clock,
     },
     records: recordsOf(plan, receipt),
     proxy,
@@ -171,14 +173,14 @@ async function pathsTouched({ plan, run, members, receipt }: RunSubject, edge: E
 
 /** How the proxy steps of one run work on both edges. */
 function proxyOf(
-  { secondary, standings, crashPoint }: StepParts,
+  { secondary, standings, crashPoint, clock }: StepParts,
   { plan, run, guard }: RunSubject,
   primary: Edge,
   judge: EdgeJudge,
 ): ProxyParts {
   return {
     primary,
-    secondary: secondary && new SecondaryWork({ edge: secondary, host: plan.host, standings }),
+    secondary: secondary && new SecondaryWork({ edge: secondary, host: plan.host, standings, clock }),
     guard,
     reached: (point) => crashPoint(`${run.action} proxy ${point}`),
     judgeSecondary: SERVES.includes(run.action) ? judge : undefined,

@@ -1,5 +1,6 @@
 import { type DnsProvider, DnsWriteFault, type ZoneRecord } from '../../dns/contract.ts'
 import { sentenceOf } from '../../model/errors.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'
 import { type Step, StepFault } from '../engine/step.ts'
 
@@ -13,6 +14,7 @@ export interface DnsParts {
   readonly readSets: (names: readonly string[]) => Promise<readonly ZoneRecord[] | 'unknown'>
   /** How long a server without a certain answer is asked again. */
   readonly patienceMs: number
+  readonly clock: Clock
 }
 
 /** Adds the host's record and its owner mark in one update. Records that are kept must be there. */
@@ -110,7 +112,7 @@ export function repairNameStep(
     const found = await poll(
       () => parts.readSets(names),
       (sets) => sets !== 'unknown',
-      { firstMs: 50, factor: 2, withinMs: parts.patienceMs },
+      { firstMs: 50, factor: 2, withinMs: parts.patienceMs, clock: parts.clock },
     )
     if (found !== 'unknown') return found
     throw new StepFault('The DNS server gave no certain answer, so no record was changed.', {
@@ -191,9 +193,9 @@ const changedByOthers = ([record]: readonly ZoneRecord[]): StepFault =>
     untouched: true,
   })
 
-const readUntilCertain = (records: readonly ZoneRecord[], { readBack, patienceMs }: DnsParts): Promise<Held> =>
+const readUntilCertain = (records: readonly ZoneRecord[], { readBack, patienceMs, clock }: DnsParts): Promise<Held> =>
   poll(
     () => readBack(records),
     (held) => held !== 'unknown',
-    { firstMs: 50, factor: 2, withinMs: patienceMs },
+    { firstMs: 50, factor: 2, withinMs: patienceMs, clock },
   )

@@ -1,6 +1,7 @@
 import type { ChallengeType, InstalledCertificate } from '../../certificates/contract.ts'
 import type { Edge, EdgeFile, Handshake, SiteCertificate } from '../../edge/contract.ts'
 import { type Afters, type ChosenCertificate, coversHost, type Receipt } from '../../model/receipt.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'
 import type { Step } from '../engine/step.ts'
 import type { ProxyParts, ProxyTarget } from './proxy.ts'
@@ -95,14 +96,14 @@ const AT_ONCE = 16
 
 /** Reads the certificate of every member by a handshake. The verdict is good if each of them shows the new one. */
 export const certificateJudge =
-  (members: readonly Member[], primary: Edge): EdgeJudge =>
+  (members: readonly Member[], primary: Edge, clock: Clock): EdgeJudge =>
   async (edge, { certificate }) => {
     const { server } = edge
     const hosts = (await membersOn(edge, members, primary))
       .map(({ host }) => host)
       .filter((host) => coversHost(certificate?.names ?? [], host))
     for (let i = 0; i < hosts.length; i += AT_ONCE) {
-      const wrong = await Promise.all(hosts.slice(i, i + AT_ONCE).map((host) => unlike(edge, host, certificate)))
+      const wrong = await Promise.all(hosts.slice(i, i + AT_ONCE).map((host) => unlike(edge, host, certificate, clock)))
       const detail = wrong.find((sentence) => sentence !== undefined)
       if (detail !== undefined) return { server, ok: false, detail }
     }
@@ -118,9 +119,10 @@ async function unlike(
   edge: Edge,
   host: string,
   certificate: ChosenCertificate | undefined,
+  clock: Clock,
 ): Promise<string | undefined> {
   const isServed = (seen: Handshake) => isShown(seen, certificate)
-  const seen = await poll(() => edge.handshake(host), isServed, { firstMs: PAUSE_MS, tries: ATTEMPTS })
+  const seen = await poll(() => edge.handshake(host), isServed, { firstMs: PAUSE_MS, tries: ATTEMPTS, clock })
   if (isServed(seen)) return undefined
   const shown = seen.kind === 'certificate' ? `serial number ${seen.serial}` : 'no certificate'
   return `The edge ${edge.server} shows ${shown} for ${host}, not serial number ${certificate?.serial ?? 'unknown'}.`

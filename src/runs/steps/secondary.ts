@@ -1,6 +1,7 @@
 import type { Edge, EdgeFile } from '../../edge/contract.ts'
 import { hostsOutOfStep } from '../../model/host-status.ts'
 import type { EdgeVerdict, SecondaryVerdict } from '../../model/receipt.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
 import { type EdgeStandings, shortfallOf } from '../edge-standings.ts'
 import { StepFault } from '../engine/step.ts'
@@ -20,6 +21,7 @@ interface WorkParts {
   readonly host: string
   readonly standings: EdgeStandings
   readonly waitMs?: number
+  readonly clock: Clock
 }
 
 /**
@@ -122,11 +124,11 @@ export class SecondaryWork {
   }
 
   async #inTime(work: Promise<SecondaryReport>): Promise<SecondaryReport> {
-    const { edge, host, standings, waitMs } = this.#parts
+    const { edge, host, standings, waitMs, clock } = this.#parts
     const late = Promise.withResolvers<SecondaryReport>()
     // Time in which this process was late is not the edge's.
-    using clock = new FairClock()
-    clock.limit(waitMs, () => {
+    using fair = new FairClock(clock)
+    fair.limit(waitMs, () => {
       this.#ending.abort(new StepFault(LATE.detail))
       standings.note(edge.server, host, { cause: 'catching_up', sentence: LATE.detail })
       late.resolve(LATE)

@@ -113,10 +113,10 @@ function claimStep(context: StepContext): Step {
   })
 }
 
-function verdictStep({ run, primary, records, judge, first, dns, proxy: { secondary } }: StepContext): Step {
+function verdictStep({ parts, run, primary, records, judge, first, dns, proxy: { secondary } }: StepContext): Step {
   // A certificate is served whatever the names of its hosts lead to.
   const readBack: typeof dns.readBack = run.action === 'renew' ? async () => 'yes' : dns.readBack
-  return verifyStep(records, { primary, secondary, judge, first: () => first.answer, readBack })
+  return verifyStep(records, { primary, secondary, judge, first: () => first.answer, readBack, clock: parts.clock })
 }
 
 function chooseCertificate(context: StepContext): Step {
@@ -161,13 +161,13 @@ async function installedFor({
   task,
   receipt,
 }: StepContext): Promise<InstalledCertificate | undefined> {
-  const { inventory, now } = parts
+  const { inventory, clock } = parts
   const inUse = receipt?.certificate
   if (run.action === 'repair' && inUse) {
     const present = await inventory.withFingerprint(inUse.fingerprint)
-    if (present && present.notAfter.getTime() > now()) return present
+    if (present && present.notAfter.getTime() > clock.now()) return present
   }
-  const covering = await inventory.covering(plan.host, now())
+  const covering = await inventory.covering(plan.host, clock.now())
   if (run.action !== 'renew' || !inUse || (covering && isBetter(covering, inUse))) return covering
   if (task.orders) return undefined
   const present = await inventory.withFingerprint(inUse.fingerprint)
@@ -181,7 +181,7 @@ function checkStep(context: StepContext): Step {
   const { tls } = plan.request
   /** The files that the proxy step will write, as far as they are known before the certificate step. */
   const expectedFiles = async () => {
-    const covering = tls ? await parts.inventory.covering(plan.host, parts.now()) : undefined
+    const covering = tls ? await parts.inventory.covering(plan.host, parts.clock.now()) : undefined
     const files = await secureFiles(primary, covering ? { certificate: chosen(covering, 'installed') } : {})
     return [...files, ...(await takenOut(primary, context))]
   }

@@ -3,6 +3,7 @@ import type { Edge, EdgeAnswer } from '../../edge/contract.ts'
 import type { EntryOptions } from '../../model/exposure.ts'
 import { statusesOf } from '../../model/options/answers.ts'
 import type { Afters, EdgeVerdict, Receipt } from '../../model/receipt.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'
 import { type Step, StepFault } from '../engine/step.ts'
 import type { Held } from './dns.ts'
@@ -16,6 +17,7 @@ export interface VerifyParts {
   /** The Primary's answer, if it was asked after its reload. */
   readonly first: () => Promise<EdgeVerdict> | undefined
   readonly readBack: (records: readonly ZoneRecord[]) => Promise<Held>
+  readonly clock: Clock
 }
 
 export type EdgeJudge = (edge: Edge, afters: Afters) => Promise<EdgeVerdict>
@@ -47,7 +49,7 @@ const PAUSE_MS = 150
 
 /** The verdict: DNS serves the plan's records and the Primary serves the host. The Secondary is reported and never decides. */
 export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): Step<'verify', null> {
-  const { primary, secondary, judge, first, readBack } = parts
+  const { primary, secondary, judge, first, readBack, clock } = parts
   return {
     name: 'verify',
     decides: true,
@@ -55,7 +57,7 @@ export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): 
     async do(_before, afters) {
       const [held, verdict] = await Promise.all([
         readBack(records),
-        confirmed((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters)),
+        confirmed((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters), clock),
       ])
       if (held !== 'yes') throw new StepFault(`The DNS server does not serve the records of this plan (${held}).`)
       if (!verdict.ok) throw new StepFault(verdict.detail)
@@ -67,8 +69,8 @@ export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): 
 }
 
 /** A single failed answer decides nothing. */
-const confirmed = (judge: (attempt: number) => Promise<EdgeVerdict>): Promise<EdgeVerdict> =>
-  poll(judge, ({ ok }) => ok, { firstMs: PAUSE_MS, tries: ATTEMPTS })
+const confirmed = (judge: (attempt: number) => Promise<EdgeVerdict>, clock: Clock): Promise<EdgeVerdict> =>
+  poll(judge, ({ ok }) => ok, { firstMs: PAUSE_MS, tries: ATTEMPTS, clock })
 
 const FOREIGN = 'A server block that is not part of this plan answers'
 

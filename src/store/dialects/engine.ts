@@ -1,9 +1,11 @@
 import type { Dialect, Kysely } from 'kysely'
+import type { Clock } from '../../primitives/clock.ts'
 import type { Schema } from '../schema.ts'
 
 /** Everything that differs between database engines. */
 export interface Engine {
   readonly dialect: Dialect
+  readonly clock: Clock
   /** False when opening a connection would create the database. */
   exists(): boolean
   /** Locks the schema until the transaction ends. Waits while another instance holds the lock. */

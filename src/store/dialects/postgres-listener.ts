@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import type { Clock } from '../../primitives/clock.ts'
 import type { Listener } from './engine.ts'
 
 const CHANNEL = 'drawbridge'
@@ -12,7 +12,7 @@ const TIMEOUTS = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 }
  * A connection of its own that waits for notifications. It is opened with the first call of `listen` and opened again whenever it is
  * lost; then `onNotice` is called once, because something may have been missed.
  */
-export function postgresListener(url: string, self: string): Listener {
+export function postgresListener(url: string, self: string, clock: Clock): Listener {
   const closing = new AbortController()
   let isListening = false
   let working: Promise<void> | undefined
@@ -33,7 +33,8 @@ export function postgresListener(url: string, self: string): Listener {
       isListening = true
       onNotice()
       for (let isAlive = true; isAlive && !closing.signal.aborted; ) {
-        isAlive = await Promise.race([lost.then(() => false), sleep(TRY_MS, true, { ref: false })])
+        const silent = clock.sleep(TRY_MS, { ref: false }).then(() => true)
+        isAlive = await Promise.race([lost.then(() => false), silent])
         if (isAlive) await client.query('select 1')
       }
     } finally {
@@ -44,7 +45,7 @@ export function postgresListener(url: string, self: string): Listener {
   const keepListening = async (onNotice: () => void): Promise<void> => {
     while (!closing.signal.aborted) {
       await listenOnce(onNotice).catch(() => undefined)
-      await sleep(RECONNECT_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
+      await clock.sleep(RECONNECT_MS, { signal: closing.signal, ref: false })
     }
   }
   return {

@@ -10,6 +10,7 @@ import {
   sql,
 } from 'kysely'
 import pg from 'pg'
+import type { Clock } from '../../primitives/clock.ts'
 import type { Engine } from './engine.ts'
 import { postgresListener } from './postgres-listener.ts'
 
@@ -34,8 +35,9 @@ const TIMEOUTS = {
  */
 const FAILURE_CODES = /^(08|25P03|40|53|57|58|XX)/
 
-export function postgresEngine(url: string): Engine {
+export function postgresEngine(url: string, clock: Clock): Engine {
   return {
+    clock,
     dialect: new SafeRollbackDialect({ pool: async () => openPool(url) }),
     exists: () => true,
     lockSchema: async (transaction) => {
@@ -46,7 +48,7 @@ export function postgresEngine(url: string): Engine {
       // Every change writes to one of these tables. Reads go on.
       await sql`lock table plans, runs, leases, audit_head, instances in exclusive mode`.execute(transaction)
     },
-    listener: (self) => postgresListener(url, self),
+    listener: (self) => postgresListener(url, self, clock),
     groupsCommits: false,
     isFailure: (error) =>
       error instanceof pg.DatabaseError ? FAILURE_CODES.test(error.code ?? '') : error instanceof LostConnection,

@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, constants, existsSync, fchmodSync, fdatasync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setImmediate as nextIteration } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver, type TransactionSettings } from 'kysely'
+import type { Clock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { retry } from '../../primitives/retry.ts'
@@ -16,9 +16,12 @@ const CACHE_KIB = 2_000
 const CACHED_STATEMENTS = 500
 const LONGEST_CACHED = 2_000
 
-export function sqliteEngine(file: string): Engine {
+export function sqliteEngine(file: string, clock: Clock): Engine {
+  const retryWhileBusy: RetryWhileBusy = (attempt) => retry(attempt, isBusy, { ...BUSY_RETRY, clock })
+  const database = () => openDatabase(file, retryWhileBusy)
   return {
-    dialect: new RetryingSqliteDialect({ database: () => openDatabase(file) }, new WriteAheadLog(file)),
+    clock,
+    dialect: new RetryingSqliteDialect({ database, log: new WriteAheadLog(file), retryWhileBusy, clock }),
     exists: () => existsSync(file),
     // Every transaction begins IMMEDIATE, so it is the only writer already.
     lockSchema: async () => {},
@@ -32,12 +35,12 @@ export function sqliteEngine(file: string): Engine {
  * Retries while another instance has locked the file. SQLite's own waiting (busy_timeout) is switched off, because it
  * would block the event loop of the whole service.
  */
-const retryWhileBusy = <T>(attempt: () => T | Promise<T>): Promise<T> => retry(attempt, isBusy, BUSY_RETRY)
+type RetryWhileBusy = <T>(attempt: () => T | Promise<T>) => Promise<T>
 
 const isBusy = (error: unknown): boolean =>
   error instanceof Database.SqliteError && (error.code === 'SQLITE_BUSY' || error.code === 'SQLITE_BUSY_RECOVERY')
 
-async function openDatabase(file: string): Promise<Database.Database> {
+async function openDatabase(file: string, retryWhileBusy: RetryWhileBusy): Promise<Database.Database> {
   makePrivate(file)
   const database = new Database(file, { timeout: 0 })
   try {
@@ -115,18 +118,23 @@ class WriteAheadLog {
   }
 }
 
-class RetryingSqliteDialect extends SqliteDialect {
-  readonly #database: () => Promise<Database.Database>
-  readonly #log: WriteAheadLog
+interface DriverParts {
+  readonly database: () => Promise<Database.Database>
+  readonly log: WriteAheadLog
+  readonly retryWhileBusy: RetryWhileBusy
+  readonly clock: Clock
+}
 
-  constructor(config: { database: () => Promise<Database.Database> }, log: WriteAheadLog) {
-    super(config)
-    this.#database = config.database
-    this.#log = log
+class RetryingSqliteDialect extends SqliteDialect {
+  readonly #parts: DriverParts
+
+  constructor(parts: DriverParts) {
+    super({ database: parts.database })
+    this.#parts = parts
   }
 
   override createDriver(): SqliteDriver {
-    return new RetryingSqliteDriver({ database: this.#database }, this.#log)
+    return new RetryingSqliteDriver(this.#parts)
   }
 }
 
@@ -134,14 +142,14 @@ class RetryingSqliteDialect extends SqliteDialect {
 const MAX_BLOCKING_MS = 10
 
 class RetryingSqliteDriver extends SqliteDriver {
-  readonly #log: WriteAheadLog
-  #lastYieldAt = 0
+  readonly #parts: DriverParts
+  #lastYieldAt = Number.NEGATIVE_INFINITY
   /** There is one connection. */
   #isInTransaction = false
 
-  constructor(config: { database: () => Promise<Database.Database> }, log: WriteAheadLog) {
-    super(config)
-    this.#log = log
+  constructor(parts: DriverParts) {
+    super({ database: parts.database })
+    this.#parts = parts
   }
 
   /**
@@ -149,15 +157,16 @@ class RetryingSqliteDriver extends SqliteDriver {
    * of transactions in a row would delay every answer from the network.
    */
   override async acquireConnection(): Promise<DatabaseConnection> {
+    const { clock, retryWhileBusy } = this.#parts
     const connection = await super.acquireConnection()
-    if (performance.now() - this.#lastYieldAt > MAX_BLOCKING_MS) {
-      await nextIteration()
-      this.#lastYieldAt = performance.now()
+    if (clock.monotonic() - this.#lastYieldAt > MAX_BLOCKING_MS) {
+      await clock.turn()
+      this.#lastYieldAt = clock.monotonic()
     }
     return {
       executeQuery: async (query) => {
         const result = await retryWhileBusy(() => connection.executeQuery<never>(query))
-        if (!this.#isInTransaction && query.query.kind !== 'SelectQueryNode') await this.#log.sync()
+        if (!this.#isInTransaction && query.query.kind !== 'SelectQueryNode') await this.#parts.log.sync()
         return result
       },
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
@@ -182,7 +191,7 @@ class RetryingSqliteDriver extends SqliteDriver {
   /** Nobody else uses the connection until the transaction is on the disk, so nobody reads what a power loss would take back. */
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await super.commitTransaction(connection)
-    await this.#log.sync()
+    await this.#parts.log.sync()
     this.#isInTransaction = false
   }
 
@@ -193,7 +202,7 @@ class RetryingSqliteDriver extends SqliteDriver {
   }
 
   override async destroy(): Promise<void> {
-    this.#log.close()
+    this.#parts.log.close()
     await super.destroy()
   }
 }

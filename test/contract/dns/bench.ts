@@ -3,6 +3,7 @@ import type { DnsProvider, DnsReader, ZoneRecord } from '../../../src/dns/contra
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { type Rfc2136Options, rfc2136Provider } from '../../../src/dns/rfc2136.ts'
 import type { TsigKeySettings } from '../../../src/dns/tsig.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { randomKey, type ServedZone, type ZoneHost } from '../../support/dns/served-zone.ts'
 
 export type StartHost = (served: ServedZone) => Promise<ZoneHost>
@@ -39,7 +40,7 @@ export function benchOn(start: StartHost, algorithm: TsigKeySettings['algorithm'
 function benchOf(host: ZoneHost, key: TsigKeySettings, stranger: TsigKeySettings): Bench {
   const reader = dnsReader(host.endpoint)
   const providerWith: Bench['providerWith'] = (options) =>
-    rfc2136Provider({ zone: ZONE, primary: host.endpoint, key, ...options })
+    rfc2136Provider({ zone: ZONE, primary: host.endpoint, key, clock: systemClock, ...options })
   return { host, key, stranger, reader, provider: providerWith({}), providerWith, serial: () => serialOf(reader) }
 }
 

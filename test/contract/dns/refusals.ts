@@ -3,6 +3,7 @@ import { freePort } from '../../../lab/free-port.ts'
 import { DnsWriteFault } from '../../../src/dns/contract.ts'
 import { holdsExactly } from '../../../src/dns/read-back.ts'
 import type { Rfc2136Options } from '../../../src/dns/rfc2136.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { randomKey } from '../../support/dns/served-zone.ts'
 import { startAnswerThief } from '../../support/programs/answer-thief.ts'
 import { address, type Bench, exposure, freshName, ZONE } from './bench.ts'
@@ -19,8 +20,8 @@ const REFUSED: readonly [string, (bench: Bench) => Partial<Rfc2136Options>, 'uns
     ({ key }) => ({ key: { ...key, algorithm: 'hmac-sha512' } }),
     'unsigned',
   ],
-  ['a clock an hour behind', () => ({ now: () => Date.now() - HOUR_MS }), 'unsigned'],
-  ['a clock an hour ahead', () => ({ now: () => Date.now() + HOUR_MS }), 'unsigned'],
+  ['a clock an hour behind', () => ({ clock: { ...systemClock, now: () => Date.now() - HOUR_MS } }), 'unsigned'],
+  ['a clock an hour ahead', () => ({ clock: { ...systemClock, now: () => Date.now() + HOUR_MS } }), 'unsigned'],
 ]
 
 /** `complains`: whether the server reports the reason in the TSIG record. */

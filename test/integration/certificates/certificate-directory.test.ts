@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { acmeDirectory } from '../../../src/certificates/acme/directory.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { type Backend, startBackend } from '../../support/backends/backend.ts'
 
 const urlOf = ({ address, port }: Backend): string => `http://${address}:${port}/dir?x=1`
@@ -26,7 +27,10 @@ describe('what a directory says', () => {
     ['{"newOrder":"https://ca.test/new-order"}', []],
   ])('%s', async (body, caaIdentities) => {
     await using ca = await startAnswering(body)
-    expect(await acmeDirectory({ url: urlOf(ca) }).read()).toEqual({ kind: 'available', caaIdentities })
+    expect(await acmeDirectory({ url: urlOf(ca), clock: systemClock }).read()).toEqual({
+      kind: 'available',
+      caaIdentities,
+    })
     expect(ca.request()).toMatch(/^GET \/dir\?x=1 HTTP/)
   })
 })
@@ -44,12 +48,12 @@ describe('what is no directory', () => {
     [secret, 'the request failed (HTTPParserError)'],
   ])('%j', async (text, reason) => {
     await using ca = await startSaying(text)
-    expect(await acmeDirectory({ url: urlOf(ca) }).read()).toEqual({ kind: 'unavailable', reason })
+    expect(await acmeDirectory({ url: urlOf(ca), clock: systemClock }).read()).toEqual({ kind: 'unavailable', reason })
   })
 
   test('silence', async () => {
     await using ca = await startBackend(() => undefined)
-    expect(await acmeDirectory({ url: urlOf(ca), limitMs: 100 }).read()).toEqual({
+    expect(await acmeDirectory({ url: urlOf(ca), limitMs: 100, clock: systemClock }).read()).toEqual({
       kind: 'unavailable',
       reason: 'it did not answer in time',
     })
@@ -64,7 +68,7 @@ describe('what is no directory', () => {
       socket.on('drain', flood)
       flood()
     })
-    expect(await acmeDirectory({ url: urlOf(ca) }).read()).toMatchObject({
+    expect(await acmeDirectory({ url: urlOf(ca), clock: systemClock }).read()).toMatchObject({
       kind: 'unavailable',
       reason: expect.stringContaining('UND_ERR_RES_EXCEEDED_MAX_SIZE'),
     })
@@ -77,7 +81,7 @@ describe('the CA is not hammered', () => {
   test('a success is good for a minute', async () => {
     await using ca = await startAnswering(directoryOf(['first']), directoryOf(['second']))
     let now = 0
-    const directory = acmeDirectory({ url: urlOf(ca), now: () => now })
+    const directory = acmeDirectory({ url: urlOf(ca), clock: { ...systemClock, monotonic: () => now } })
     expect(ids(await directory.read())).toEqual(['first'])
     now = 59_999
     expect(ids(await directory.read())).toEqual(['first'])
@@ -88,7 +92,7 @@ describe('the CA is not hammered', () => {
   test('a failure is good for five seconds', async () => {
     await using ca = await startAnswering('not yet', directoryOf(['second']))
     let now = 0
-    const directory = acmeDirectory({ url: urlOf(ca), now: () => now })
+    const directory = acmeDirectory({ url: urlOf(ca), clock: { ...systemClock, monotonic: () => now } })
     expect((await directory.read()).kind).toBe('unavailable')
     now = 4_999
     expect((await directory.read()).kind).toBe('unavailable')
@@ -101,7 +105,7 @@ describe('the CA is not hammered', () => {
     const answers = [limited, `HTTP/1.1 200 OK\r\n\r\n${directoryOf([])}`]
     await using ca = await startBackend((socket) => socket.end(answers.shift() ?? ''))
     let now = 0
-    const directory = acmeDirectory({ url: urlOf(ca), now: () => now })
+    const directory = acmeDirectory({ url: urlOf(ca), clock: { ...systemClock, monotonic: () => now } })
     const limit = { kind: 'unavailable', reason: 'it answered HTTP 429' }
     expect(await directory.read()).toEqual({ ...limit, retryAfter: 600 })
     now = 590_000
@@ -112,7 +116,7 @@ describe('the CA is not hammered', () => {
 
   test('a hundred who ask at once are one request', async () => {
     await using ca = await startAnswering(directoryOf(['first']), directoryOf(['second']))
-    const directory = acmeDirectory({ url: urlOf(ca) })
+    const directory = acmeDirectory({ url: urlOf(ca), clock: systemClock })
     const looks = await Promise.all(Array.from({ length: 100 }, () => directory.read()))
     expect(new Set(looks.map((look) => ids(look)?.[0]))).toEqual(new Set(['first']))
   })

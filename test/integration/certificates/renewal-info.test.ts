@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { certificateId, renewalAdvisor } from '../../../src/certificates/acme/renewal-info.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { startBackend } from '../../support/backends/backend.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
+const CLOCK = { ...systemClock, now: () => NOW }
 const SECOND = 1_000
 /** RFC 9773, section 4.1. */
 const ISSUER_KEY = '3016801469885B6B87464041E1B37B847BA0AE2CDE01C8D4'
@@ -44,7 +46,7 @@ describe('what an authority says of a certificate', () => {
     await using ca = await startBackend((socket) => socket.end(answer))
     const renewalInfo = `http://${ca.address}:${ca.port}/renewal-info`
     const read = async () => ({ kind: 'available', caaIdentities: [], renewalInfo }) as const
-    const advisor = renewalAdvisor({ directory: { url: `http://${ca.address}:${ca.port}/dir`, read }, now: () => NOW })
+    const advisor = renewalAdvisor({ directory: { url: `http://${ca.address}:${ca.port}/dir`, read }, clock: CLOCK })
     const advice = await advisor.advise({ certificateFile })
     expect(ca.request()).toMatch(new RegExp(`^GET /renewal-info/${ID} HTTP`))
     return advice
@@ -60,7 +62,7 @@ describe('what an authority says of a certificate', () => {
     await using stranger = await startBackend((socket) => socket.end(saying({ suggestedWindow })))
     const renewalInfo = `http://${stranger.address}:${stranger.port}/renewal-info`
     const read = async () => ({ kind: 'available', caaIdentities: [], renewalInfo }) as const
-    const advisor = renewalAdvisor({ directory: { url: 'https://ca.test/dir', read }, now: () => NOW })
+    const advisor = renewalAdvisor({ directory: { url: 'https://ca.test/dir', read }, clock: CLOCK })
     expect(await advisor.advise({ certificateFile })).toEqual({ askAgainAt: NOW + 21_600 * SECOND })
     expect(stranger.request()).toBe('')
   })
@@ -93,7 +95,7 @@ describe('what an authority says of a certificate', () => {
     ['whose directory does not offer it', { kind: 'available', caaIdentities: [] } as const],
     ['that is away', { kind: 'unavailable', reason: 'test' } as const],
   ])('one %s is not asked', async (_what, state) => {
-    const advisor = renewalAdvisor({ directory: { url: '', read: async () => state }, now: () => NOW })
+    const advisor = renewalAdvisor({ directory: { url: '', read: async () => state }, clock: CLOCK })
     expect(await advisor.advise({ certificateFile })).toEqual({ askAgainAt: NOW + 21_600 * SECOND })
   })
 })

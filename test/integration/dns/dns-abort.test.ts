@@ -3,6 +3,7 @@ import type { DnsReader } from '../../../src/dns/contract.ts'
 import { awaitPropagation, holdsExactly, readSets } from '../../../src/dns/read-back.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { rfc2136Provider } from '../../../src/dns/rfc2136.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { type Liar, reply, silent, startLiar } from '../../support/dns/dns-liar.ts'
 import { randomKey } from '../../support/dns/served-zone.ts'
 
@@ -71,7 +72,13 @@ describe('a question to a silent server ends with the abort, and its socket is c
 
 describe('an update to a silent server ends with the abort of its guard, and its connection is closed', () => {
   const provider = () =>
-    rfc2136Provider({ zone: 'lab.test', primary: server, key: randomKey('drawbridge'), limitMs: 600_000 })
+    rfc2136Provider({
+      zone: 'lab.test',
+      primary: server,
+      key: randomKey('drawbridge'),
+      limitMs: 600_000,
+      clock: systemClock,
+    })
   const guard = (signal: AbortSignal) => ({
     assertHeld: () => undefined,
     ensureHeld: async () => undefined,

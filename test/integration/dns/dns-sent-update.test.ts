@@ -3,6 +3,7 @@ import type { DnsProvider, ZoneRecord } from '../../../src/dns/contract.ts'
 import { rfc2136Provider } from '../../../src/dns/rfc2136.ts'
 import { splitTsig } from '../../../src/dns/wire/tsig.ts'
 import { encodeUpdate, nameNotInUse, rrsetIs } from '../../../src/dns/wire/update.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { type Liar, silent, startLiar } from '../../support/dns/dns-liar.ts'
 import { randomKey } from '../../support/dns/served-zone.ts'
 
@@ -16,7 +17,13 @@ let ended: AbortController
 beforeEach(async () => {
   server = await startLiar(() => [], silent)
   ended = new AbortController()
-  provider = rfc2136Provider({ zone: ZONE, primary: server, key: randomKey('sent', 'hmac-sha256'), limitMs: 600_000 })
+  provider = rfc2136Provider({
+    zone: ZONE,
+    primary: server,
+    key: randomKey('sent', 'hmac-sha256'),
+    limitMs: 600_000,
+    clock: systemClock,
+  })
 })
 afterEach(() => server[Symbol.asyncDispose]())
 

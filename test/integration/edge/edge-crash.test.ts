@@ -7,6 +7,7 @@ import { adoptedFile, adoptedFolder, releasedFolder } from '../../../src/edge/co
 import { EDGE_POINTS, type Edge, type EdgeFile, type Site, type SiteCertificate } from '../../../src/edge/contract.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { localEdge } from '../../../src/edge/local.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { type CrashImage, crashImages } from '../../support/edge/crash-images.ts'
 import { certificateFor, PLAN_ID } from '../../support/edge/edge.ts'
 import { configurationListing, listing, viewOf } from '../../support/edge/edge-folder.ts'
@@ -28,6 +29,7 @@ const edgeAt = {
 const settings = {
   ...{ ...edgeAt, binary: join(temp.path, 'stand-in-for-nginx'), listen: ['127.0.0.1'] },
   ports: { http: 8080, https: 8443 },
+  clock: systemClock,
 }
 const SITE =
   'server { listen 127.0.0.1:8080; server_name old.lab.test; location / { proxy_pass http://127.0.0.1:9; } }\n'

@@ -7,6 +7,7 @@ import type { Config } from '../../../src/config/config.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteSites } from '../../../src/edge/remote/remote-view.ts'
 import { PROTOCOL, type WireDescription } from '../../../src/edge/wire/verbs.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 /** An agent of a version before sites could be adopted: it knows `describe`, and answers other verbs as agents do. */
@@ -43,7 +44,7 @@ afterAll(() => {
   folder[Symbol.dispose]()
 })
 
-const site = remoteSites(new AgentClient({ server: '23', at: { socket } }), [])
+const site = remoteSites(new AgentClient({ server: '23', at: { socket }, clock: systemClock }), [])
 const edges = new Map([['23', { site }]]) as unknown as EdgeAccesses
 
 test('an agent that is too old to adopt is named, with what to do', async () => {
@@ -55,7 +56,7 @@ test('an agent that is too old to adopt is named, with what to do', async () => 
 })
 
 test('an agent that is away is named, and one of a Secondary does not hinder', async () => {
-  const away = remoteSites(new AgentClient({ server: '73', at: { socket: `${socket}.gone` } }), [])
+  const away = remoteSites(new AgentClient({ server: '73', at: { socket: `${socket}.gone` }, clock: systemClock }), [])
   const both = new Map([['73', { site: away }]]) as unknown as EdgeAccesses
   await expect(siteOn(both, '73', 'shop.lab.test')).rejects.toMatchObject({
     code: 'unavailable',

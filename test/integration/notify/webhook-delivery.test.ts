@@ -5,6 +5,7 @@ import type { NewEvent, StoredEvent } from '../../../src/model/event.ts'
 import { deliveryPause } from '../../../src/notify/webhook-queue.ts'
 import { type Hook, keyOf, type Send, type Sent, signedHeaders } from '../../../src/notify/webhook-request.ts'
 import { WebhookSender } from '../../../src/notify/webhook-sender.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
@@ -76,7 +77,15 @@ describe('the webhook sender', () => {
         return lease
       },
     }
-    const parts = { store: watched, log, send, instance, leaseMs, now: () => now, chance: () => 0.5 }
+    const parts = {
+      store: watched,
+      log,
+      send,
+      instance,
+      leaseMs,
+      clock: { ...systemClock, now: () => now },
+      chance: () => 0.5,
+    }
     const hooks = [hook(change)]
     const sender = new WebhookSender(() => hooks, parts)
     senders.push(sender)

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { askForDuties } from '../../../src/operate/control/client.ts'
 import { LONGEST_LINE } from '../../../src/operate/control/protocol.ts'
 import { listenForCommands } from '../../../src/operate/control/server.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import type { DutyName, DutyReport } from '../../../src/runs/duties.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -28,7 +29,7 @@ const perform = async (duty: DutyName) => {
   return done(duty)
 }
 const listen = (performing = perform) =>
-  listenForCommands(stateDir, { perform: performing, log: createLog('silent', []) })
+  listenForCommands(stateDir, { perform: performing, log: createLog('silent', []), clock: systemClock })
 
 beforeEach(() => {
   folder = tempFolder()

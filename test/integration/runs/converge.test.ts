@@ -6,6 +6,7 @@ import { hashOf } from '../../../src/edge/files/files.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import { receiptOf } from '../../../src/model/receipt.ts'
 import type { HostFence, RunGuard } from '../../../src/model/run.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { Converge } from '../../../src/runs/converge.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
 import { type Carried, Runs } from '../../../src/runs/engine/runs.ts'
@@ -115,7 +116,7 @@ async function stepsFor({ run, task }: Carried, guard: RunGuard) {
 
 /** One look at both edges. Resolves with why the Secondary is not in step. */
 async function look(): Promise<string | undefined> {
-  const common = { store, log: createLog('silent', []), instance: 'me', now: () => AT }
+  const common = { store, log: createLog('silent', []), instance: 'me', clock: { ...systemClock, now: () => AT } }
   const runs = new Runs({
     ...{ ...common, stepsFor, trail: new AuditTrail(store), leaseMs: 30_000 },
     raiseFences: async () => undefined,

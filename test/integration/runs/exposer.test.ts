@@ -6,6 +6,7 @@ import { AuditTrail } from '../../../src/audit/trail.ts'
 import { Admission } from '../../../src/authorize/admission.ts'
 import type { FlowRules } from '../../../src/authorize/flows.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { Runs } from '../../../src/runs/engine/runs.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -33,7 +34,13 @@ afterAll(async () => {
 })
 
 function exposerWith(rules = CAPABILITY_FLOW, adminToken?: string): Exposer {
-  const common = { store, trail: new AuditTrail(store), instance: 'me', now: () => now }
+  const common = {
+    store,
+    trail: new AuditTrail(store),
+    instance: 'me',
+    clock: { ...systemClock, now: () => now },
+    now: () => now,
+  }
   const publish = <T>(_host: string, commit: () => Promise<T>) => commit()
   const runs = new Runs({
     ...common,

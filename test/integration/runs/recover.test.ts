@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
 import { hostLease, NOBODY, type Run, runHolder } from '../../../src/model/run.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { begin } from '../../../src/runs/engine/begin.ts'
 import { problemOf, type RunResult } from '../../../src/runs/engine/ending.ts'
 import { recover, takeUp } from '../../../src/runs/engine/recover.ts'
@@ -20,6 +21,7 @@ const STEPS = ['backup', 'dns', 'proxy']
 const folder = tempFolder()
 let store: Store
 let now = 1_000_000
+const clock = { ...systemClock, now: () => now }
 let lines: string[] = []
 /** The fences that were raised. */
 let told: string[] = []
@@ -48,7 +50,7 @@ function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
     leaseMs: LEASE_MS,
     crashPoint: () => undefined,
     publish: (_host, commit) => commit(),
-    now: () => now,
+    clock,
     raiseFences: async (fences) => void told.push(...fences.map(({ number }) => `fence ${number}`)),
     renewedFiles: (_host, former) => former,
     stepsFor: async ({ run }) => {
@@ -57,7 +59,7 @@ function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
       return world.steps(STEPS)
     },
   })
-  return { store, runs, instance: name, log, now: () => now }
+  return { store, runs, instance: name, log, clock }
 }
 
 async function leftBy(holder: string): Promise<Run> {

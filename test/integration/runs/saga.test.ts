@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JournalEntry } from '../../../src/model/run.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { Journal } from '../../../src/runs/engine/journal.ts'
-import { StepLimit } from '../../../src/runs/engine/limits.ts'
+import { STEP_LIMITS_SECONDS, StepLimit } from '../../../src/runs/engine/limits.ts'
 import { continuesForward } from '../../../src/runs/engine/runs.ts'
 import {
   Overdue,
@@ -20,6 +21,7 @@ import { type Store, StoreUnavailable } from '../../../src/store/ports/store.ts'
 import { fc } from '../../support/fast-check.ts'
 import { FakeWorld, newRun, PowerLoss } from '../../support/saga.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
 
 const STEPS = {
   apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'],
@@ -56,7 +58,7 @@ const begun = new Set<string>()
 
 /** One process of the service: it starts the run, or resumes it from the journal. */
 async function runProcess(process: Process): Promise<SagaOutcome | 'died'> {
-  const { action, world, runId, diesAfter, reached = [], patient = false, limit = new StepLimit() } = process
+  const { action, world, runId, diesAfter, reached = [], patient = false, limit = new StepLimit(systemClock) } = process
   const entries = await store.readJournal(runId, 0)
   let points = 0
   const assertAlive = () => {
@@ -75,6 +77,7 @@ async function runProcess(process: Process): Promise<SagaOutcome | 'died'> {
     crashPoint,
     patient,
     limit,
+    clock: systemClock,
   })
   try {
     const isFirst = !begun.has(runId)
@@ -172,7 +175,13 @@ test('a fault after the verdict undoes nothing', async () => {
   const world = new FakeWorld(steps, { fails: 2 })
   const { runId } = await newRun(store, 'apply')
   const journal = journalOf({ action: 'apply', world, runId }, [], () => undefined)
-  const parts = { action: 'renew', steps: world.steps(steps), journal, limit: new StepLimit() } as const
+  const parts = {
+    action: 'renew',
+    steps: world.steps(steps),
+    journal,
+    limit: new StepLimit(systemClock),
+    clock: systemClock,
+  } as const
   await expect(new Saga({ ...parts, crashPoint: () => undefined }).forward()).rejects.toThrow('failed half way')
   expect([world.standing(), world.undone]).toEqual([steps, []])
 })
@@ -204,12 +213,21 @@ describe('a run stops without undoing anything after', () => {
   test('a step that hangs until its time limit; recovery undoes all steps', async () => {
     const { runId } = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, {})
+    const begun = Promise.withResolvers<void>()
     const { promise: hanging, resolve: wake } = Promise.withResolvers<void>()
-    world.beforeEffect = (step) => (step === 'dns' ? hanging : Promise.resolve())
-    const limit = new StepLimit(() => 200, 50)
-    await expect(runProcess({ action: 'apply', world, runId, limit })).rejects.toThrow(Overdue)
+    world.beforeEffect = async (step) => {
+      if (step !== 'dns') return
+      begun.resolve()
+      await hanging
+    }
+    const clock = new VirtualClock()
+    const running = runProcess({ action: 'apply', world, runId, limit: new StepLimit(clock) })
+    await begun.promise
+    await expect(clock.advanceUntil(running)).rejects.toThrow(Overdue)
+    expect(clock.monotonic()).toBe((STEP_LIMITS_SECONDS.dns + 10) * 1000)
     expect(world.standing()).toEqual(['check', 'backup', 'certificate', 'proxy'])
     expect(world.undone).toEqual([])
+    world.beforeEffect = async () => undefined
     expect(await runProcess({ action: 'apply', world, runId })).toMatchObject({ kind: 'rolled_back' })
     expect(world.standing()).toEqual([])
     wake()
@@ -218,13 +236,19 @@ describe('a run stops without undoing anything after', () => {
   test('a step whose waits end at its limit has failed like any other, and the run goes back', async () => {
     const { runId } = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, {})
-    const limit = new StepLimit((step) => (step === 'dns' ? 100 : 60_000))
-    world.beforeEffect = (step) =>
-      step !== 'dns'
-        ? Promise.resolve()
-        : new Promise((_, reject) => limit.signal.addEventListener('abort', () => reject(limit.signal.reason)))
-    const outcome = await runProcess({ action: 'apply', world, runId, limit })
-    expect(outcome).toMatchObject({ kind: 'rolled_back', fault: { message: 'Step dns did not end within 0 s.' } })
+    const clock = new VirtualClock()
+    const limit = new StepLimit(clock)
+    const begun = Promise.withResolvers<void>()
+    world.beforeEffect = async (step) => {
+      if (step !== 'dns') return
+      begun.resolve()
+      await new Promise((_, reject) => limit.signal.addEventListener('abort', () => reject(limit.signal.reason)))
+    }
+    const running = runProcess({ action: 'apply', world, runId, limit })
+    await begun.promise
+    await clock.advance(STEP_LIMITS_SECONDS.dns * 1000)
+    const outcome = await running
+    expect(outcome).toMatchObject({ kind: 'rolled_back', fault: { message: 'Step dns did not end within 90 s.' } })
     expect(world.standing()).toEqual([])
   })
 

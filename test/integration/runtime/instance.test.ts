@@ -1,6 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { type Claim, claimInstance, claimService } from '../../../src/runtime/instance.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -35,12 +36,12 @@ test('a second program never takes the name, although no process here has the pi
 })
 
 test('a second service on the same state folder is refused by a sentence that names the folder', async () => {
-  const { name, release } = claimed(await claimService(folder.path))
-  await expect(claimService(folder.path, 50)).rejects.toThrow(
+  const { name, release } = claimed(await claimService(folder.path, systemClock))
+  await expect(claimService(folder.path, systemClock, 50)).rejects.toThrow(
     `Another Drawbridge service uses the state folder ${folder.path}`,
   )
   release()
-  expect(claimed(await claimService(folder.path)).name).toBe(name)
+  expect(claimed(await claimService(folder.path, systemClock)).name).toBe(name)
 })
 
 test('what it keeps is for the owner alone', () => {

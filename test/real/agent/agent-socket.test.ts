@@ -8,6 +8,7 @@ import { launcher } from '../../../lab/checkout.ts'
 import { labEdge } from '../../../lab/nginx.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { visitFully } from '../../support/edge/full-visit.ts'
 import { includeSites, siteFile, writeSites } from '../../support/edge/sites/written-sites.ts'
 import type { LabAgents } from '../../support/lab/agents.ts'
@@ -57,7 +58,7 @@ test('apply and remove go through the agents, to both edges', { timeout: 90_000 
 test('a plan sees what the agent sees: a name that its nginx serves already is taken', {
   timeout: 60_000,
 }, async () => {
-  const client = new AgentClient({ server: '23', at: { socket: agentOf('23').socket } })
+  const client = new AgentClient({ server: '23', at: { socket: agentOf('23').socket }, clock: systemClock })
   expect(await client.call('preflight', { host: `free.${lab.description.zone}`, tls: false })).toEqual({ kind: 'free' })
   await planned(lab, { subdomain: 'free' })
 })
@@ -82,7 +83,7 @@ test('what an agent reads is told whole: wildcards, and sockets that cannot be a
 })
 
 test('an agent of another server is refused by name', async () => {
-  const client = new AgentClient({ server: '73', at: { socket: agentOf('23').socket } })
+  const client = new AgentClient({ server: '73', at: { socket: agentOf('23').socket }, clock: systemClock })
   await expect(remoteEdge(client).list()).rejects.toThrow('The agent of edge 73 says that it is the agent of edge 23.')
 })
 

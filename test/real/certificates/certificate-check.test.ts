@@ -8,6 +8,7 @@ import type { AcmeDirectory } from '../../../src/certificates/contract.ts'
 import { certificateInventory } from '../../../src/certificates/stock/inventory.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { type CertificateSources, checkCertificate } from '../../../src/observe/certificate-check.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { reply, startLiar } from '../../support/dns/dns-liar.ts'
 import { type Resolver, startResolver } from '../../support/dns/resolver.ts'
 import { startZoneServer, type ZoneServer } from '../../support/dns/zone-server.ts'
@@ -57,7 +58,11 @@ beforeAll(async () => {
     dns: server,
     rootsFile: join(folder.path, 'ca.pem'),
   })
-  directory = acmeDirectory({ url: `https://127.0.0.1:${api.port}/dir`, caFile: apiCertificateFile(folder.path) })
+  directory = acmeDirectory({
+    clock: systemClock,
+    url: `https://127.0.0.1:${api.port}/dir`,
+    caFile: apiCertificateFile(folder.path),
+  })
 })
 afterAll(async () => {
   await pebble?.stop()
@@ -69,6 +74,7 @@ const check = (host: string, zone: string, more: Partial<CertificateSources> = {
   checkCertificate(
     {
       reader: dnsReader(server),
+      clock: systemClock,
       inventory: certificateInventory([]),
       directory,
       budget: { check: async () => ({ kind: 'free', failures: 0, limits: [] }) },
@@ -311,7 +317,7 @@ describe('the budget', () => {
     }) as const
 
   test('refuses before anything is asked, and tells when to come again', async () => {
-    const nowhere = acmeDirectory({ url: `https://127.0.0.1:${await freePort()}/dir` })
+    const nowhere = acmeDirectory({ clock: systemClock, url: `https://127.0.0.1:${await freePort()}/dir` })
     const more = { directory: nowhere, budget: { check: spent } }
     expect(await check('app.ours.test', 'ours.test', more)).toEqual({
       ...unavailable(
@@ -354,7 +360,7 @@ describe('an installed certificate', () => {
 
 describe('the directory of the CA', () => {
   test('must answer', async () => {
-    const nowhere = acmeDirectory({ url: `https://127.0.0.1:${await freePort()}/dir` })
+    const nowhere = acmeDirectory({ clock: systemClock, url: `https://127.0.0.1:${await freePort()}/dir` })
     expect(await check('app.ours.test', 'ours.test', { directory: nowhere })).toEqual(
       unavailable('directory_unavailable', /request failed \(ECONNREFUSED\)/),
     )
@@ -367,9 +373,9 @@ describe('the directory of the CA', () => {
   })
 
   test('must be trusted', async () => {
-    const untrusted = acmeDirectory({ url: directory.url })
+    const untrusted = acmeDirectory({ clock: systemClock, url: directory.url })
     expect(await untrusted.read()).toEqual({ kind: 'unavailable', reason: expect.stringMatching(/SELF_SIGNED/) })
-    const rootless = acmeDirectory({ url: directory.url, caFile: join(folder.path, 'missing.pem') })
+    const rootless = acmeDirectory({ clock: systemClock, url: directory.url, caFile: join(folder.path, 'missing.pem') })
     expect(await rootless.read()).toMatchObject({
       kind: 'unavailable',
       reason: expect.stringContaining('trusted roots'),

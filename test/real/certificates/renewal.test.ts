@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { EdgeDescription } from '../../../lab/description.ts'
 import { statePaths } from '../../../lab/state.ts'
 import { tlsHandshake } from '../../../src/edge/visit/handshake.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { STEADY_PEBBLE } from '../../support/acme/pebble-again.ts'
 import { callForRenewal, EAGER, ordersAt, serials, untilReplaced } from '../../support/acme/renewal.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
@@ -30,7 +31,7 @@ const serviceLog = () => readFileSync(lab.description.log, 'utf8')
 
 /** Which certificate an edge shows, whoever it is from. */
 async function shownBy({ address, https }: EdgeDescription, host: string): Promise<string | undefined> {
-  const shown = await tlsHandshake({ address, port: https }, host, 5_000)
+  const shown = await tlsHandshake({ address, port: https }, host, 5_000, systemClock)
   return shown.kind === 'certificate' ? shown.serial : undefined
 }
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { doctorParts } from '../../../src/compose/machine/doctor.ts'
 import { doctor } from '../../../src/operate/doctor/command.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { applied, world } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
@@ -186,7 +187,9 @@ describe('a zone', () => {
     [-120_000, 'fault', /differ by 1[12]\d s/],
     [-10_000, 'warning', /differ by (?:9|1[01]) s/],
   ] as const)('and a clock that is off by %d ms', async (off, status, sentence) => {
-    const { body } = await doctor(configFile(), false, (config) => doctorParts(config, () => Date.now() + off))
+    const { body } = await doctor(configFile(), false, (config) =>
+      doctorParts(config, { ...systemClock, now: () => Date.now() + off }),
+    )
     const told = (body as Report).findings.filter((finding) => finding.status !== 'ok')
     expect(told).toMatchObject([{ subject: 'zone lab.test', status, sentence: expect.stringMatching(sentence) }])
   })

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { DUTIES, type DutyReport } from '../../../src/runs/duties.ts'
 import { sqliteEngine } from '../../../src/store/dialects/sqlite.ts'
 import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts'
@@ -202,8 +203,8 @@ describe('beside a store of another version', () => {
   test('no command makes one, brings an older one up to date, or reads a newer one', async () => {
     for (const told of await answers()) expect(told).toContain('Start the service once')
     expect(existsSync(file)).toBe(false)
-    const db = new Kysely<Schema>({ dialect: sqliteEngine(file).dialect })
-    await migrate(db, sqliteEngine(file), MIGRATIONS.slice(0, -1)).finally(() => db.destroy())
+    const db = new Kysely<Schema>({ dialect: sqliteEngine(file, systemClock).dialect })
+    await migrate(db, sqliteEngine(file, systemClock), MIGRATIONS.slice(0, -1)).finally(() => db.destroy())
     const older = versions()
     for (const told of [...(await answers()), await answer(REBUILD)]) {
       expect(told).toContain(

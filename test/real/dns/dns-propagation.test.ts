@@ -6,6 +6,7 @@ import type { DnsProvider, DnsReader, ZoneRecord } from '../../../src/dns/contra
 import { awaitPropagation, holdsExactly } from '../../../src/dns/read-back.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { rfc2136Provider } from '../../../src/dns/rfc2136.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { honest, type Lie, reply, silent, startLiar, withAnswer } from '../../support/dns/dns-liar.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -27,7 +28,7 @@ describe('on a real BIND and its secondary', () => {
     const key = { name: 'drawbridge', algorithm: 'hmac-sha256', secret: randomBytes(32).toString('base64') } as const
     const zones = [{ name: 'lab.test', records: [] }]
     bind = await startBind({ folder: folder.path, port, secondaryPort, zones, tsig: key })
-    provider = rfc2136Provider({ zone: 'lab.test', primary: { address: '127.0.0.1', port }, key })
+    provider = rfc2136Provider({ zone: 'lab.test', primary: { address: '127.0.0.1', port }, key, clock: systemClock })
     servers = [port, secondaryPort].map((at) => dnsReader({ address: '127.0.0.1', port: at }))
   })
   afterAll(async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rfc2136Provider } from '../../../src/dns/rfc2136.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { honest, type Lie, reply, silent, startLiar } from '../../support/dns/dns-liar.ts'
 import { randomKey } from '../../support/dns/served-zone.ts'
 import { type AnswerTraits, signedAnswer, UPDATE_ANSWER, unsignedAnswer } from '../../support/dns/tsig-answer.ts'
@@ -9,7 +10,7 @@ const RECORD = { name: 'app.lab.test', type: 'A', ttl: 60, value: '127.0.45.23' 
 
 async function createAt(tcp: Lie): Promise<string> {
   await using liar = await startLiar(honest, tcp)
-  const provider = rfc2136Provider({ zone: 'lab.test', primary: liar, key, limitMs: 250 })
+  const provider = rfc2136Provider({ zone: 'lab.test', primary: liar, key, limitMs: 250, clock: systemClock })
   return await provider.create([RECORD]).catch((error) => `${error.kind}: ${error.message}`)
 }
 
@@ -85,6 +86,6 @@ describe('nothing was changed after', () => {
 
 test('a server that ignores the prerequisites of an update fails the access check', async () => {
   await using liar = await startLiar(honest, signed())
-  const check = rfc2136Provider({ zone: 'lab.test', primary: liar, key }).checkAccess()
+  const check = rfc2136Provider({ zone: 'lab.test', primary: liar, key, clock: systemClock }).checkAccess()
   await expect(check).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('ignores') })
 })

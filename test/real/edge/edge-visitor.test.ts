@@ -8,6 +8,7 @@ import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../../lab/free-port.ts'
 import { edgeVisitor } from '../../../src/edge/visit/visitor.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
 import { blockFor } from '../../support/programs/block.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -19,7 +20,7 @@ beforeAll(() => makeCertificate({ ...pem, names: ['DNS:*.lab.test'] }))
 afterAll(() => folder[Symbol.dispose]())
 
 function visiting(port: number, limitMs = 2_000) {
-  const visitor = edgeVisitor(limitMs)
+  const visitor = edgeVisitor(limitMs, systemClock)
   onTestFinished(() => visitor.close())
   return (host: string, { tls = false, full = false } = {}) =>
     visitor.visit({ host, path: '/up', tls, full, listenAddress: { address: '127.0.0.1', port } })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { findProgram } from '../../../lab/program.ts'
 import { runNginx } from '../../../src/edge/process/nginx-program.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
@@ -15,7 +16,8 @@ test('the thread that starts nginx ends when nobody needs it, and the next quest
   using folder = tempFolder()
   const config = join(folder.path, 'nginx.conf')
   writeFileSync(config, `pid ${join(folder.path, 'nginx.pid')}; error_log stderr; events {}`)
-  const tested = () => runNginx({ binary: findProgram('nginx', 'nginx'), prefix: folder.path }, '-t', config)
+  const tested = () =>
+    runNginx({ binary: findProgram('nginx', 'nginx'), prefix: folder.path, clock: systemClock }, '-t', config)
   const before = threads()
   expect((await tested()).code).toBe(0)
   expect(threads()).toBe(before + 1)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { EventFeed } from '../../../src/notify/event-feed.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import type { Runs } from '../../../src/runs/engine/runs.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
@@ -66,7 +67,7 @@ test('followers of an idle plan ask the store together, and all hear a run of an
   const { planId } = samplePlan()
   const run = sampleRun()
   await other?.insertPlan(samplePlan())
-  const progress = new PlanProgress(store as Store, idleRuns)
+  const progress = new PlanProgress(store as Store, idleRuns, systemClock)
   const told = collect(
     await many(() => progress.follow(planId, undefined, gone.signal)),
     ({ name, step }) => `${step} ${name}`,
@@ -86,7 +87,7 @@ test('followers of an idle plan ask the store together, and all hear a run of an
 
 test('a plan that nobody follows any more is not asked for', async () => {
   await other?.insertPlan(samplePlan())
-  const progress = new PlanProgress(store as Store, idleRuns)
+  const progress = new PlanProgress(store as Store, idleRuns, systemClock)
   const told = collect([await progress.follow(samplePlan().planId, undefined, gone.signal)], ({ name }) => name)
   gone.abort()
   await until('it is over', () => told[0]?.at(-1) === 'over')
@@ -96,7 +97,7 @@ test('a plan that nobody follows any more is not asked for', async () => {
 
 test('followers of all events ask the store together, and each hears every event once from where it wants to', async () => {
   for (let i = 0; i < 5; i++) await other?.appendEvent(sampleEvent())
-  const feed = new EventFeed(store as Store)
+  const feed = new EventFeed(store as Store, systemClock)
   const seq = (event: { readonly seq: number }) => String(event.seq)
   const fromNow = collect(await many(() => feed.follow({}, undefined, gone.signal)), seq)
   const resumed = collect([await feed.follow({}, 2, gone.signal)], seq)

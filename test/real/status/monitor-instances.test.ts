@@ -7,6 +7,7 @@ import type { EdgeMap, ServedHost } from '../../../src/edge/reading/contract.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import { Board } from '../../../src/monitor/board.ts'
 import { Monitor } from '../../../src/monitor/monitor.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { verifiedAnswer } from '../../../src/runs/steps/verify.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -82,7 +83,7 @@ async function start(instance: string, leaseMs = 30_000): Promise<Instance> {
     alertRule: () => ({ afterMs: 120_000, isMuted: false }),
     configuredMutes: () => new Map(),
     log: createLog('silent', []),
-    now: Date.now,
+    clock: systemClock,
   })
   monitor.start()
   const made = { store, board, monitor, asked }

@@ -8,6 +8,7 @@ import type { PemIdentity } from '../../../src/edge/authority/authority.ts'
 import { joinWith, openEnrolment } from '../../../src/edge/authority/enrolment.ts'
 import { EdgeTrust } from '../../../src/edge/authority/trust.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
@@ -59,7 +60,7 @@ beforeAll(async () => {
   }
   const agent = { server: '23', handlers } as unknown as Agent
   const onRefused = ({ reason }: { reason: string }) => void refused.push(reason)
-  listener = new SecureListener({ agent, onRefused, onUnexpected: () => undefined }, identity, {
+  listener = new SecureListener({ agent, onRefused, onUnexpected: () => undefined, clock: systemClock }, identity, {
     address: ADDRESS,
     port,
   })
@@ -78,11 +79,16 @@ afterAll(async () => {
 })
 
 const clientOf = (of: EdgeTrust, server = '23', onDue = () => undefined) =>
-  new AgentClient({ server, at: { address: ADDRESS, port, tls: { identity: () => of.identity(server), onDue } } })
+  new AgentClient({
+    clock: systemClock,
+    server,
+    at: { address: ADDRESS, port, tls: { identity: () => of.identity(server), onDue } },
+  })
 
 /** Shows any certificate, and accepts every one of the agent. */
 const showing = (shown: PemIdentity) =>
   new AgentClient({
+    clock: systemClock,
     server: '23',
     at: {
       address: ADDRESS,
@@ -149,35 +155,37 @@ test('a new certificate is installed over the connection, and only for the key o
       assertEnrolled: (shown: { toString(): string }) => expect(shown.toString()).toBe(certificate),
     }
     const at = { address: ADDRESS, port, tls: { identity: async () => only, onDue: () => undefined } }
-    return (await new AgentClient({ server: '23', at }).call('generation', {}).catch(() => '')) === 'one'
+    return (
+      (await new AgentClient({ clock: systemClock, server: '23', at }).call('generation', {}).catch(() => '')) === 'one'
+    )
   })
 })
 
 test('a code works once, only for its server, and not for a place that it does not name', {
   timeout: 30_000,
 }, async () => {
-  const open = await openEnrolment(trust, { server: '25', address: ADDRESS, port: 0 })
+  const open = await openEnrolment(trust, { server: '25', address: ADDRESS, port: 0 }, systemClock)
   const agent = new AgentIdentity(join(folder.path, '25'), '25')
   const publicKey = await agent.prepareKey()
-  await expect(joinWith(open.code, '23', publicKey)).rejects.toThrow('The code is for edge 25')
+  await expect(joinWith(open.code, '23', publicKey, systemClock)).rejects.toThrow('The code is for edge 25')
   const [server, address, at, shown, secret] = JSON.parse(Buffer.from(open.code, 'base64url').toString())
   const code = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
-  await expect(joinWith(code(server, address, at, shown, `${secret}x`), '25', publicKey)).rejects.toThrow(
+  await expect(joinWith(code(server, address, at, shown, `${secret}x`), '25', publicKey, systemClock)).rejects.toThrow(
     'refused the code (403)',
   )
   await expect(
-    joinWith(code(server, address, at, shown.replaceAll(/[0-9]/g, '0'), secret), '25', publicKey),
+    joinWith(code(server, address, at, shown.replaceAll(/[0-9]/g, '0'), secret), '25', publicKey, systemClock),
   ).rejects.toThrow('another program answers there')
-  const { certificate, ca } = await joinWith(open.code, '25', publicKey)
+  const { certificate, ca } = await joinWith(open.code, '25', publicKey, systemClock)
   await agent.install(certificate, ca)
   await open.joined
-  await expect(joinWith(open.code, '25', publicKey)).rejects.toThrow('could not be reached')
+  await expect(joinWith(open.code, '25', publicKey, systemClock)).rejects.toThrow('could not be reached')
 })
 
 test('five wrong codes end an enrolment', async () => {
-  const open = await openEnrolment(trust, { server: '25', address: ADDRESS, port: 0 })
+  const open = await openEnrolment(trust, { server: '25', address: ADDRESS, port: 0 }, systemClock)
   const parts = JSON.parse(Buffer.from(open.code, 'base64url').toString())
   const wrong = Buffer.from(JSON.stringify([...parts.slice(0, 4), 'guess'])).toString('base64url')
-  for (let guess = 0; guess < 5; guess += 1) await expect(joinWith(wrong, '25', 'x')).rejects.toThrow()
+  for (let guess = 0; guess < 5; guess += 1) await expect(joinWith(wrong, '25', 'x', systemClock)).rejects.toThrow()
   await expect(open.joined).rejects.toThrow('Too many wrong codes')
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { findProgram } from '../../../lab/program.ts'
 import { runNginx } from '../../../src/edge/process/nginx-program.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 /** Threat 34. Whoever may look at nginx's processes, or is run by its configuration, learns no secret of ours. */
@@ -24,7 +25,11 @@ test.each(['-t', '-T'] as const)('nginx %s is started without the secrets of the
   vi.stubEnv('NGINX', '99;')
   vi.stubEnv('TZ', 'Europe/Berlin')
   writeFileSync(at('nginx.conf'), `pid ${at('nginx.pid')}; error_log stderr; events {}`)
-  const { code } = await runNginx({ binary: standInNginx(), prefix: folder.path }, option, at('nginx.conf'))
+  const { code } = await runNginx(
+    { binary: standInNginx(), prefix: folder.path, clock: systemClock },
+    option,
+    at('nginx.conf'),
+  )
   expect(code).toBe(0)
   const given = readFileSync(at('environment'), 'utf8').split('\0').filter(Boolean)
   expect(given.join()).not.toContain('canary')

@@ -10,6 +10,7 @@ import { awaitPropagation } from '../../../src/dns/read-back.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { rfc2136Provider } from '../../../src/dns/rfc2136.ts'
 import type { OrderRecord } from '../../../src/model/ledger.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 /** A zone on a real BIND with a secondary, and a real Pebble that resolves names there. */
@@ -41,7 +42,7 @@ export async function startAcmeSite(
   const local = (endpoint: number) => ({ address: '127.0.0.1', port: endpoint })
   const tsig = { name: 'drawbridge', algorithm: 'hmac-sha256', secret: randomBytes(32).toString('base64') } as const
   const bind = await startBind({ folder: folder.path, port, secondaryPort, zones: [{ name: zone, records: [] }], tsig })
-  const provider = rfc2136Provider({ zone, primary: local(port), key: tsig })
+  const provider = rfc2136Provider({ zone, primary: local(port), key: tsig, clock: systemClock })
   const readers = [dnsReader(local(port)), dnsReader(local(secondaryPort))]
   const start = (switches: Readonly<Record<string, string>>) =>
     withEnvironment(switches, () =>

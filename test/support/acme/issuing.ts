@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { type AcmeIssuerOptions, acmeIssuer } from '../../../src/certificates/acme/issuer.ts'
 import { orderBudget } from '../../../src/certificates/budget/order-budget.ts'
 import { IssueFault } from '../../../src/certificates/contract.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { type TempFolder, tempFolder } from '../temp-folder.ts'
 import { type AcmeFaultProxy, startFaultProxy } from './acme-fault-proxy.ts'
 import { type AcmeSite, orderBook, startAcmeSite } from './acme-site.ts'
@@ -68,6 +69,7 @@ const issuerOn = ({ site, state, proxy, orders, ledger, told }: Bench, more: Par
     caFile: site.caFile,
     stateDir: state.path,
     orders,
+    clock: systemClock,
     onProgress: ({ kind, detail }) => told.push(`${kind} ${detail}`),
     limits: { pollMs: 20 },
     ...more,

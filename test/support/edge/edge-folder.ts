@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import type { EdgeDescription } from '../../../lab/description.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { askEdge } from '../../../src/edge/visit/ask.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 
 /** An edge of the lab: its present generation and the state of its nginx. */
 export interface EdgeView {
@@ -82,7 +83,7 @@ export function isPair({ present }: EdgeView, id: string): boolean {
 
 /** Whether the running nginx of the edge serves this host. */
 export async function serves({ address, http, https }: EdgeDescription, host: string): Promise<boolean> {
-  const answer = await askEdge({ address, ports: { http, https } }, { host, path: '/', tls: false })
+  const answer = await askEdge({ address, ports: { http, https }, clock: systemClock }, { host, path: '/', tls: false })
   return answer.kind === 'answer'
 }
 

@@ -11,6 +11,7 @@ import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { reloadNginx } from '../../../src/edge/process/reload.ts'
 import type { EdgeSettings } from '../../../src/edge/settings.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { makeCertificate } from './openssl.ts'
@@ -123,6 +124,7 @@ async function freeEdge(prefix: string): Promise<EdgeSettings & { prefix: string
     address,
     listen: [address],
     ports: { http: 8080, https: 8443 },
+    clock: systemClock,
   }
 }
 

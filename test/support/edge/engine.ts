@@ -7,6 +7,7 @@ import { hashOfFound } from '../../../src/edge/files/files.ts'
 import { replaceFiles } from '../../../src/edge/files/replace.ts'
 import { type EngineParts, GenerationEngine } from '../../../src/edge/generations/engine.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 /** The engine of generations on a real folder, with an nginx that takes everything and is always well. */
@@ -19,6 +20,7 @@ export async function startEngine(parts: Partial<EngineParts> = {}) {
   const engine = new GenerationEngine({
     folder,
     server: '23',
+    clock: systemClock,
     present,
     fences: new Fences(folder),
     exclusive: (work) => work({ assertHeld: () => undefined }),

@@ -8,6 +8,7 @@ import type { Site } from '../../../src/edge/contract.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { enter, stage } from '../../../src/edge/generations/stage.ts'
 import type { EntryLayout } from '../../../src/edge/settings.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 
 const LISTENING = { listen: ['192.168.45.23'], ports: { http: 80, https: 443 } }
 const PLAN = `plan_${'a'.repeat(26)}`
@@ -36,6 +37,7 @@ export async function enterGeneration(
     }
   }
   const staged = await stage(folder, {
+    clock: systemClock,
     from: present.number,
     texts: new Map([...texts].map(([file, gathered]) => [file, gathered.text])),
     base: (generation) =>

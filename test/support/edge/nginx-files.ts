@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { EdgeReader } from '../../../src/edge/reading/contract.ts'
 import { edgeReader } from '../../../src/edge/reading/edge-reader.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { until } from '../until.ts'
 
@@ -30,7 +31,7 @@ export function nginxFiles(files: Readonly<Record<string, string>>): NginxFiles 
   return {
     folder: folder.path,
     config,
-    reader: edgeReader({ config, pidFile: path('nginx.pid'), folder: path('drawbridge') }),
+    reader: edgeReader({ config, pidFile: path('nginx.pid'), folder: path('drawbridge'), clock: systemClock }),
     path,
     write,
     remove: (name) => rmSync(path(name), { recursive: true }),

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { runNginx } from '../../../src/edge/process/nginx-program.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { type NginxFiles, nginxFiles } from './nginx-files.ts'
 import { makeCertificate } from './openssl.ts'
 
@@ -40,7 +41,7 @@ export async function dumpOf({
   config,
   folder,
 }: NginxFiles): Promise<{ code: number; errors: string; files: string[] }> {
-  const nginx = { binary: findProgram('nginx', 'nginx'), prefix: folder }
+  const nginx = { binary: findProgram('nginx', 'nginx'), prefix: folder, clock: systemClock }
   const { code, output, errors } = await runNginx(nginx, '-T', config)
   return { code, errors, files: [...output.matchAll(/^# configuration file (.*):$/gm)].map(([, file = '']) => file) }
 }

@@ -6,6 +6,7 @@ import { type Daemon, startDaemon } from '../../../lab/daemon.ts'
 import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
 import type { EdgeSettings } from '../../../src/edge/settings.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { makeCertificate } from './openssl.ts'
@@ -109,7 +110,7 @@ export async function startOwnNginx(sites: Sites): Promise<OwnNginx> {
   })
   return {
     ...{ server: '23', config, folder: join(prefix, 'drawbridge'), prefix, binary, pidFile, errorLog },
-    ...{ address, listen: [address], ports, daemon, write },
+    ...{ address, listen: [address], ports, clock: systemClock, daemon, write },
     path: (name) => join(prefix, name),
     async stop() {
       await daemon.stop()

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { assemble, secretsOf } from '../../../src/compose/assemble.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import type { Service } from '../../../src/operate/serve.ts'
+import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
@@ -28,10 +29,12 @@ export interface ServiceOptions {
   readonly environment?: Record<string, string>
   readonly folder?: string
   readonly network?: string
-  /** The service's clock. */
+  /** The wall time of the service. Its timers stay those of the machine. */
   readonly now?: () => number
   /** False: the service does not listen, and calls are handed to it directly. For tests that are not about sockets. */
   readonly sockets?: boolean
+  /** The whole clock of the service. */
+  readonly clock?: Clock
   /** Adds routes to the assembled service before it listens. */
   readonly mount?: (service: Service) => void
 }
@@ -58,7 +61,8 @@ async function startIn(folder: string, options: ServiceOptions): Promise<TestSer
     options.environment ?? {},
   )
   const log = createLog('trace', secretsOf(config), { write: (line) => void lines.push(line) })
-  const service = await assemble(config, log, { now: options.now })
+  const { now = Date.now, clock = { ...systemClock, now } } = options
+  const service = await assemble(config, log, { clock })
   options.mount?.(service)
   const { sockets = true } = options
   if (sockets) await service.app.listen({ host: config.listen.address, port: config.listen.port })
@@ -78,7 +82,7 @@ async function startIn(folder: string, options: ServiceOptions): Promise<TestSer
     },
     async stop() {
       await service.app.close()
-      await service.trail.finish(Date.now())
+      await service.trail.finish(clock.now())
       await service.store.close()
     },
   }

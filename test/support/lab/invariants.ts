@@ -8,6 +8,7 @@ import type { Plan } from '../../../src/model/exposure.ts'
 import { recordsOf } from '../../../src/model/receipt.ts'
 import { hostLease } from '../../../src/model/run.ts'
 import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { poll } from '../../../src/primitives/retry.ts'
 import { type Exposure, eachExposure } from '../../../src/store/ports/exposures.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
@@ -72,7 +73,7 @@ export async function judge(judged: Judged, allowances: Allowances = {}): Promis
   const broken = await poll(
     () => violations(judged, allowances),
     (found) => found.length === 0 || !found.every(mayPass),
-    { firstMs: 500, withinMs: 15_000 },
+    { firstMs: 500, withinMs: 15_000, clock: systemClock },
   )
   if (broken.length > 0) throw new Error(`Invariants are violated:\n- ${broken.join('\n- ')}`)
 }

@@ -6,6 +6,7 @@ import { readConfig } from '../../../src/config/config.ts'
 import type { EdgeTrust } from '../../../src/edge/authority/trust.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import { Board } from '../../../src/monitor/board.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import type { Exposure } from '../../../src/store/ports/exposures.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
@@ -26,12 +27,12 @@ const config = readConfig(settings, '/nowhere/drawbridge.yaml', {})
 const log = createLog('warn', [])
 /** No edge of this program is behind an agent. */
 const NO_TRUST = undefined as unknown as EdgeTrust
-const edges = composeEdges(config, NO_TRUST, log)
+const edges = composeEdges(config, NO_TRUST, log, systemClock)
 const books: Pick<Store, 'findExposure' | 'findPlan'> = {
   findExposure: async (host) => (host === exposure.host ? exposure : undefined),
   findPlan: async () => plan,
 }
-const clients = new ZoneClients(config)
+const clients = new ZoneClients(config, systemClock)
 const diagnoser = composeDiagnoser(
   config,
   {
@@ -55,7 +56,7 @@ const diagnoser = composeDiagnoser(
       onSecondary: async () => undefined,
     }),
     log,
-    now: Date.now,
+    clock: systemClock,
   },
 )
 for (const host of hosts) {

@@ -4,6 +4,7 @@ import { orderLock } from '../../../src/certificates/acme/job.ts'
 import type { AcmeLimits } from '../../../src/certificates/budget/budget.ts'
 import { orderBudget } from '../../../src/certificates/budget/order-budget.ts'
 import { IssueFault } from '../../../src/certificates/contract.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { ledgerBook } from '../../support/acme/ledger-book.ts'
 
 const names = ['app.lab.test']
@@ -75,7 +76,7 @@ describe('a budget', () => {
 
 describe('the order lock', () => {
   test('lets one order be placed after the other, and a refusal does not block the next', async () => {
-    const withLock = orderLock()
+    const withLock = orderLock(systemClock)
     const told: string[] = []
     const work = (name: string) => async () => {
       told.push(`${name} begins`)
@@ -90,7 +91,7 @@ describe('the order lock', () => {
   })
 
   test('fails all waiting orders when the authority does not answer the first, and none that comes later', async () => {
-    const withLock = orderLock()
+    const withLock = orderLock(systemClock)
     let asked = 0
     const silent = async () => {
       asked += 1

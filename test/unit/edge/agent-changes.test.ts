@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { Changes } from '../../../src/edge/agent/changes.ts'
 import { type EdgeChange, EdgeFault, type EdgeProposal } from '../../../src/edge/contract.ts'
 import type { WireChange } from '../../../src/edge/wire/verbs.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 
 /** An agent on a stand-in for its edge, which makes each change when the test lets it. */
 function agent({ accepts = true } = {}) {
@@ -16,7 +17,12 @@ function agent({ accepts = true } = {}) {
   const assertAcceptable = async () => {
     if (!accepts) throw new EdgeFault('change_invalid', 'The agent does not accept it.')
   }
-  const changes = new Changes({ edge: { change }, acceptance: { assertAcceptable }, onUnexpected: () => undefined })
+  const changes = new Changes({
+    edge: { change },
+    acceptance: { assertAcceptable },
+    onUnexpected: () => undefined,
+    clock: systemClock,
+  })
   return { changes, made, go: gate.resolve }
 }
 

@@ -4,6 +4,7 @@ import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { edgePreflight } from '../../../src/edge/preflight.ts'
 import type { Refusal } from '../../../src/edge/reading/refusal.ts'
 import type { EdgeSettings } from '../../../src/edge/settings.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { enterGeneration } from '../../support/edge/generation.ts'
 import { type NginxFiles, nginxFiles } from '../../support/edge/nginx-files.ts'
 import { until } from '../../support/until.ts'
@@ -21,6 +22,7 @@ const settingsOf = ({ folder, config }: NginxFiles, listen: readonly string[]): 
   address: '192.168.45.23',
   listen,
   ports: { http: 80, https: 443 },
+  clock: systemClock,
 })
 
 /** What a plan for the host would see, with an nginx that finds nothing wrong. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { LoopDelay } from '../../../src/metrics/loop-delay.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'
 import type { OperationSources } from '../../../src/metrics/operation-gauges.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { until } from '../../support/until.ts'
 
 const BLOCKED_MS = 300
@@ -20,14 +21,14 @@ async function blockedUntilSeen(delay: LoopDelay): Promise<void> {
 }
 
 test('a blocked event loop shows in the highest quantile, however often it is read', async () => {
-  const delay = new LoopDelay()
+  const delay = new LoopDelay(systemClock)
   await blockedUntilSeen(delay)
   const first = delay.quantile(0.999)
   expect(delay.quantile(0.999)).toBeGreaterThanOrEqual(first)
 })
 
 test('the delay is forgotten after two windows', async () => {
-  const delay = new LoopDelay(200)
+  const delay = new LoopDelay(systemClock, 200)
   await blockedUntilSeen(delay)
   await expect.poll(() => delay.quantile(1)).toBeLessThan(BLOCKED_MS / 2 / 1000)
 })
@@ -42,7 +43,7 @@ const AT_REST: OperationSources = {
   freeBytes: async () => ({}),
   pingStore: async () => undefined,
   lastBackupAt: async () => undefined,
-  now: Date.now,
+  clock: systemClock,
 }
 
 test('the metrics have three quantiles', async () => {
@@ -53,7 +54,7 @@ test('the metrics have three quantiles', async () => {
     instances: async () => ({ storeAnswers: true, unconfirmedMs: undefined, alive: [], duties: [] }),
     findRun: async () => undefined,
     operation: AT_REST,
-    now: Date.now,
+    clock: systemClock,
   })
   const text = await metrics.text()
   const quantiles = [...text.matchAll(/^drawbridge_event_loop_delay_seconds\{quantile="([\d.]+)"\} [\d.e-]+$/gm)]

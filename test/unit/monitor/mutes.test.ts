@@ -5,6 +5,7 @@ import type { Mute } from '../../../src/model/host-status.ts'
 import { Board, type BoardChange } from '../../../src/monitor/board.ts'
 import { eventsBetween } from '../../../src/monitor/host-events.ts'
 import { Mutes } from '../../../src/monitor/mutes.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { sampleStatus } from '../../support/http/host-status.ts'
 
 const HOST = sampleStatus().host
@@ -31,7 +32,7 @@ function bench(configured: ReadonlyMap<string, Mute> = new Map()) {
     board,
     configured: () => configured,
     onChange: (hosts) => judged.push(...hosts),
-    now: () => clock.now,
+    clock: { ...systemClock, now: () => clock.now },
   })
   return { board, stored, events, audit, changes, clock, judged, mutes }
 }

@@ -3,6 +3,7 @@ import type { RecentEvents, RecentEventsQuery } from '../../../src/client/bodies
 import { recentEvents } from '../../../src/client/pages.ts'
 import type { StoredEvent } from '../../../src/model/event.ts'
 import { EventFeed } from '../../../src/notify/event-feed.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 
 /** A store with the events `first` to `last`, as after a pruning. Every tenth is about the host rare.test. */
 function feedOf(first: number, last: number) {
@@ -16,7 +17,7 @@ function feedOf(first: number, last: number) {
     reads += 1
     return all.filter(({ seq }) => seq > afterSeq).slice(0, limit)
   }
-  const feed = new EventFeed({ readEvents, eventHead: async () => last })
+  const feed = new EventFeed({ readEvents, eventHead: async () => last }, systemClock)
   return { feed, readsSoFar: () => reads }
 }
 

@@ -4,6 +4,7 @@ import type { HealthFact } from '../../../src/model/finding.ts'
 import type { HealthTarget } from '../../../src/observe/health-probe.ts'
 import { type ObserveParts, observe } from '../../../src/observe/observe.ts'
 import type { Desired } from '../../../src/plan/desired.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 
 const DESIRED: Desired = {
   request: { zone: 'lab.test', subdomain: 'app', server: '25', port: 3000, health: '/healthz', tls: true },
@@ -41,6 +42,7 @@ const parts = (more: Partial<ObserveParts> = {}): ObserveParts => ({
   site: async () => undefined,
   probe: async () => HEALTHY,
   inventory: { covering: async () => undefined },
+  clock: systemClock,
   directory: { url: 'https://ca.test/dir', read: async () => ({ kind: 'available', caaIdentities: [] }) },
   budget: { check: async () => ({ kind: 'free', failures: 0, limits: [] }) },
   aliasIn: () => undefined,

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { untilAborted } from '../../../src/primitives/abort.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { FairClock } from '../../../src/primitives/fair-clock.ts'
 import { poll, retry } from '../../../src/primitives/retry.ts'
 
@@ -38,12 +39,12 @@ describe('poll', () => {
 
   test('ends in a pause', async () => {
     const signal = soon()
-    await expect(poll(() => 1, never, { firstMs: 600_000, signal })).rejects.toBe(REASON)
+    await expect(poll(() => 1, never, { firstMs: 600_000, signal, clock: systemClock })).rejects.toBe(REASON)
     expect(listeners(signal)).toBe(0)
   })
 
   test('ends in a try that does not', async () => {
-    await expect(poll(() => FOR_EVER, never, { firstMs: 1, signal: soon() })).rejects.toBe(REASON)
+    await expect(poll(() => FOR_EVER, never, { firstMs: 1, signal: soon(), clock: systemClock })).rejects.toBe(REASON)
   })
 
   test('makes no try after the abort', async () => {
@@ -52,7 +53,9 @@ describe('poll', () => {
       tries += 1
       return tries
     }
-    await expect(poll(read, never, { firstMs: 1, signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON)
+    await expect(poll(read, never, { firstMs: 1, signal: AbortSignal.abort(REASON), clock: systemClock })).rejects.toBe(
+      REASON,
+    )
     expect(tries).toBe(0)
   })
 
@@ -62,7 +65,7 @@ describe('poll', () => {
       await poll(
         (attempt) => attempt,
         (value) => value === 3,
-        { firstMs: 1, signal },
+        { firstMs: 1, signal, clock: systemClock },
       ),
     ).toBe(3)
     expect(listeners(signal)).toBe(0)
@@ -75,7 +78,7 @@ test('retry ends with the reason, whatever the error of the work is', async () =
     await untilAborted(sleep(1), signal)
     throw new Error('busy')
   }
-  await expect(retry(work, () => true, { firstMs: 1, signal })).rejects.toBe(REASON)
+  await expect(retry(work, () => true, { firstMs: 1, signal, clock: systemClock })).rejects.toBe(REASON)
 })
 
 describe('the limit of a clock', () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { pauseAfter, poll, retry } from '../../../src/primitives/retry.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
 
 describe('pauses', () => {
   test('grow by their factor up to the longest', () => {
@@ -19,7 +21,7 @@ describe('poll', () => {
     const found = await poll(
       (attempt) => looks.push(attempt),
       (count) => count === 3,
-      { firstMs: 1, tries: 10 },
+      { firstMs: 1, tries: 10, clock: systemClock },
     )
     expect([found, looks]).toEqual([3, [1, 2, 3]])
   })
@@ -29,7 +31,7 @@ describe('poll', () => {
       await poll(
         (attempt) => attempt,
         () => false,
-        { firstMs: 1, tries: 4 },
+        { firstMs: 1, tries: 4, clock: systemClock },
       ),
     ).toBe(4)
   })
@@ -39,13 +41,13 @@ describe('poll', () => {
       await poll(
         (attempt) => attempt,
         () => false,
-        { firstMs: 60_000, withinMs: 50 },
+        { firstMs: 60_000, withinMs: 50, clock: systemClock },
       ),
     ).toBe(1)
   })
 
   test('waits as long as what was found asks for', async () => {
-    const limits = { firstMs: 1, withinMs: 50, atLeastMs: () => 60_000 }
+    const limits = { firstMs: 1, withinMs: 50, atLeastMs: () => 60_000, clock: systemClock }
     expect(
       await poll(
         (attempt) => attempt,
@@ -54,6 +56,18 @@ describe('poll', () => {
       ),
     ).toBe(1)
   })
+})
+
+test('the pauses pass on the clock of the caller, and end with its time', async () => {
+  const clock = new VirtualClock(0)
+  const times: number[] = []
+  const looking = poll(
+    () => times.push(clock.now()),
+    () => false,
+    { firstMs: 1_000, factor: 2, withinMs: 10_000, clock },
+  )
+  expect(await clock.advanceUntil(looking)).toBe(4)
+  expect(times).toEqual([0, 1_000, 3_000, 7_000])
 })
 
 describe('retry', () => {
@@ -68,17 +82,17 @@ describe('retry', () => {
   }
 
   test('repeats what failed for a moment', async () => {
-    expect(await retry(failing(2, new Error('busy')), () => true, { firstMs: 1, tries: 3 })).toBe(3)
+    expect(await retry(failing(2, new Error('busy')), () => true, { firstMs: 1, tries: 3, clock: systemClock })).toBe(3)
   })
 
   test('rejects with the last error when the tries are used up', async () => {
     const last = new Error('busy')
-    await expect(retry(failing(3, last), () => true, { firstMs: 1, tries: 3 })).rejects.toBe(last)
+    await expect(retry(failing(3, last), () => true, { firstMs: 1, tries: 3, clock: systemClock })).rejects.toBe(last)
   })
 
   test('does not repeat what fails for good', async () => {
     const work = failing(1, new Error('broken'))
-    await expect(retry(work, () => false, { firstMs: 1, tries: 3 })).rejects.toThrow('broken')
+    await expect(retry(work, () => false, { firstMs: 1, tries: 3, clock: systemClock })).rejects.toThrow('broken')
     expect(await work()).toBe(2)
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type DnsProvider, DnsWriteFault, type ZoneRecord } from '../../../src/dns/contract.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { claimNameStep, type Held, releaseNameStep, repairNameStep } from '../../../src/runs/steps/dns.ts'
 
 const HOST = 'app.lab.test'
@@ -30,6 +31,7 @@ function zone(answers: readonly Held[], provider: Partial<DnsProvider> = {}, set
     readBack: async () => (left.length > 1 ? left.shift() : left[0]) ?? 'unknown',
     readSets: async () => sets,
     patienceMs: 1,
+    clock: systemClock,
   }
   return { parts, sent }
 }

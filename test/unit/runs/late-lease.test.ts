@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { HeldLeases, LeaseLost } from '../../../src/runs/engine/lease.ts'
 
 const LIFE_MS = 3_000
@@ -13,7 +14,7 @@ function lateHolder(owner: 'us' | 'another instance' | 'unknown') {
       return new Set(owner === 'us' ? [lease.name] : [])
     },
   }
-  const held = new HeldLeases(store, [lease], LIFE_MS, () => clock.now)
+  const held = new HeldLeases(store, [lease], LIFE_MS, { ...systemClock, now: () => clock.now })
   clock.now = 5 * LIFE_MS
   return held
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { EdgeLock, type LockTurn } from '../../../src/runs/engine/edge-lock.ts'
 import { HeldLeases } from '../../../src/runs/engine/lease.ts'
 import type { Lease } from '../../../src/store/ports/leases.ts'
@@ -22,7 +23,7 @@ const held = (leases: readonly Lease[], renews?: readonly string[]) => {
     if (renews) return new Set(renews)
     throw new Error('The store does not answer.')
   }
-  return new HeldLeases({ renewLeases }, leases, LIFE_MS, Date.now)
+  return new HeldLeases({ renewLeases }, leases, LIFE_MS, systemClock)
 }
 
 test('leases are held until the first of them ends, and not longer', () => {
@@ -72,6 +73,7 @@ test('the lock of an edge is held during the work, and neither held nor renewed 
     },
     'me',
     LIFE_MS,
+    systemClock,
   )
   await lock.hold('23', async (turn) => {
     turn.assertHeld()

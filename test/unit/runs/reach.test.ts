@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import { Problem } from '../../../src/model/errors.ts'
+import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
 import { Reach } from '../../../src/runs/reach.ts'
 import { nextTurn, stall } from '../../support/stall.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
 
 /** The reach of an instance whose edge answers from this question on. */
-const reachOf = (answersFrom: number, more: Partial<ConstructorParameters<typeof Reach>[0]> = {}) => {
+const reachOf = (answersFrom: number, clock: Clock, more: Partial<ConstructorParameters<typeof Reach>[0]> = {}) => {
   let asked = 0
   const generation = async (): Promise<never> => {
     asked += 1
@@ -17,13 +19,14 @@ const reachOf = (answersFrom: number, more: Partial<ConstructorParameters<typeof
     primaryServer: '23',
     instance: 'instance-a',
     store: { liveInstances: async () => [] },
-    now: () => 0,
+    clock,
     ...more,
   })
 }
 
 test('a request waits for an agent that is being started again', async () => {
-  expect(await reachOf(4).place()).toBe('here')
+  const clock = new VirtualClock()
+  expect(await clock.advanceUntil(reachOf(4, clock).place())).toBe('here')
 })
 
 test('an edge is not called away because this process was late', async () => {
@@ -34,16 +37,20 @@ test('an edge is not called away because this process was late', async () => {
     await nextTurn()
     return undefined as never
   }
-  expect(await reachOf(1, { primary: { server: '23', generation }, patienceMs }).servers()).toEqual(['23'])
+  const late = reachOf(1, systemClock, { primary: { server: '23', generation }, patienceMs })
+  expect(await late.servers()).toEqual(['23'])
 })
 
 test('an edge that does not answer is not waited for without an end', async () => {
+  const clock = new VirtualClock()
   const generation = () => new Promise<never>(() => undefined)
-  expect(await reachOf(1, { primary: { server: '23', generation }, patienceMs: 20 }).servers()).toEqual([])
+  const silent = reachOf(1, clock, { primary: { server: '23', generation } })
+  expect(await clock.advanceUntil(silent.servers())).toEqual([])
 })
 
 test('a request is refused when no agent comes back', async () => {
-  const refused = await reachOf(Number.POSITIVE_INFINITY, { restartMs: 300 }).place()
+  const clock = new VirtualClock()
+  const refused = await clock.advanceUntil(reachOf(Number.POSITIVE_INFINITY, clock).place())
   expect(refused).toBeInstanceOf(Problem)
   expect(refused).toMatchObject({ code: 'unavailable', message: expect.stringContaining('edge 23') })
 })

@@ -3,13 +3,15 @@ import { type Edge, EdgeFault } from '../../../src/edge/contract.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
 import { SecondaryWork } from '../../../src/runs/steps/secondary.ts'
 import { nextTurn, stall } from '../../support/stall.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
 
 const edge = { server: '73', forgetTried: async () => undefined } as Edge
 const HOST = 'app.lab.test'
 
 function workOn({ waitMs = 10_000 } = {}) {
+  const clock = new VirtualClock()
   const standings = new EdgeStandings(() => Date.UTC(2026, 0, 1))
-  return { standings, work: () => new SecondaryWork({ edge, host: HOST, standings, waitMs }) }
+  return { clock, standings, work: () => new SecondaryWork({ edge, host: HOST, standings, waitMs, clock }) }
 }
 
 /** A change that only ends when it is aborted, as one that waits for others does. */
@@ -38,11 +40,11 @@ describe('the work of a run on the Secondary', () => {
   })
 
   test('is given up in time, and the change that has not begun is cancelled', async () => {
-    const { work, standings } = workOn({ waitMs: 20 })
+    const { work, standings, clock } = workOn({ waitMs: 20 })
     const one = work()
     const signals: AbortSignal[] = []
     one.begin(waiting(signals))
-    const report = await one.report()
+    const report = await clock.advanceUntil(one.report())
     expect(report).toMatchObject({ ok: false })
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
     expect(one.verdict(report)).toMatchObject({
@@ -70,8 +72,8 @@ describe('the work of a run on the Secondary', () => {
       tryOut: async () => void told.push('try out'),
       forgetTried: async () => void told.push('forget'),
     } as Edge
-    const { standings } = workOn()
-    const one = new SecondaryWork({ edge: slow, host: HOST, standings })
+    const { standings, clock } = workOn()
+    const one = new SecondaryWork({ edge: slow, host: HOST, standings, clock })
     const wanted = Promise.withResolvers<never[]>()
     one.tryOut(() => wanted.promise)
     const ended = one.end()

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { kernelTime } from '../../../primitives/clock.ts'
 import { errorCode } from '../../../primitives/durable-file.ts'
 import { nameFromBytes, systemPath } from './file-name.ts'
 import type { Folders } from './glob.ts'
@@ -98,7 +99,7 @@ export const isSameStamp = (before: Stamp, now: Stamp): boolean =>
   before.dev === now.dev &&
   before.fault === now.fault
 
-export const isSettled = (changedAt: number): boolean => Date.now() - changedAt > SETTLED_AFTER_MS
+export const isSettled = (changedAt: number): boolean => kernelTime() - changedAt > SETTLED_AFTER_MS
 
 export function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
   try {
