@@ -4,7 +4,6 @@ import type { CapabilityAction } from '../../src/model/capability.ts'
 import { Problem } from '../../src/model/errors.ts'
 import { hostLease, type LeaseGuard } from '../../src/model/run.ts'
 import type { PlanSettings } from '../../src/plan/settings.ts'
-import { systemClock } from '../../src/primitives/clock.ts'
 import { begin } from '../../src/runs/engine/begin.ts'
 import type { RunResult } from '../../src/runs/engine/ending.ts'
 import { recover } from '../../src/runs/engine/recover.ts'
@@ -17,7 +16,7 @@ import { type Store, StoreUnavailable } from '../../src/store/ports/store.ts'
 import { Exposer } from '../../src/usecases/exposer.ts'
 import { Plans } from '../../src/usecases/plans.ts'
 import { type Cluster, LEASE_MS, ZONE } from './cluster.ts'
-import { type Ended, Operation, Process, passCrashPoint, type Stop } from './schedule.ts'
+import { type Ended, modelClock, Operation, Process, passCrashPoint, type Stop } from './schedule.ts'
 import { type Place, stepsOf } from './steps.ts'
 
 /** What a caller was told. */
@@ -91,7 +90,7 @@ export class Instance {
     const { clock, skews } = this.#cluster
     return clock.now() + (skews.get(this.process.instance) ?? 0)
   }
-  readonly #clock = { ...systemClock, now: this.#now }
+  readonly #clock = modelClock(this.#now)
 
   #operation(stop: Stop | undefined, work: () => Promise<RunResult | undefined>): Operation<Answer> {
     const operation: Operation<Answer> = new Operation<Answer>(this.process, stop, () =>

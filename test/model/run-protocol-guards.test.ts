@@ -3,7 +3,6 @@ import { openStores, type Stores } from './cluster.ts'
 import { GUARDS } from './guards.ts'
 import { allCases, type Case, sample } from './histories.ts'
 import { pointsOf } from './history.ts'
-import { modelTimers } from './schedule.ts'
 import { describeCounterexample, search } from './search.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
@@ -15,12 +14,10 @@ let stores: Stores
 let cases: readonly Case[]
 
 beforeAll(async () => {
-  for (const [name, timer] of Object.entries(modelTimers())) vi.stubGlobal(name, timer)
   stores = await openStores()
   cases = await allCases((history) => pointsOf(history, stores))
 })
 afterAll(async () => {
-  vi.unstubAllGlobals()
   await stores.close()
 })
 

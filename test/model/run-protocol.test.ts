@@ -5,7 +5,6 @@ import { openStores, type Stores } from './cluster.ts'
 import { allCases, anyHistory, type Case, sample } from './histories.ts'
 import { findBroken, pointsOf } from './history.ts'
 import { REPAIRED_FAULTS } from './repaired-faults.ts'
-import { modelTimers } from './schedule.ts'
 import { describeCounterexample, search } from './search.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
@@ -22,12 +21,10 @@ let stores: Stores
 let cases: readonly Case[]
 
 beforeAll(async () => {
-  for (const [name, timer] of Object.entries(modelTimers())) vi.stubGlobal(name, timer)
   stores = await openStores()
   cases = await allCases((history) => pointsOf(history, stores))
 })
 afterAll(async () => {
-  vi.unstubAllGlobals()
   await stores.close()
 })
 

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextIteration } from 'node:timers/promises'
+import { type Clock as GivenClock, systemClock } from '../../src/primitives/clock.ts'
 
 /**
  * What happens to an operation at a point. `crash`: its process dies. `pause`: its process stops until it is woken. `slow`:
@@ -264,30 +265,25 @@ export async function quiet(): Promise<void> {
   while (underWay > 0)
 }
 
-type Start = (callback: () => void, ms: number) => unknown
-type Clear = (timer: unknown) => void
-
-/** Timers for code in operations, by the clock of its process. Code outside operations keeps the timers of Node. */
-export function modelTimers(): Readonly<Record<string, Start | Clear>> {
-  const { setTimeout, setInterval, clearTimeout, clearInterval } = globalThis
+/**
+ * What the code of an instance is given. Timers that are set in an operation are those of its process. A sleep only lets others
+ * work: no time of the model passes in it. Code outside operations has the timers of the machine.
+ */
+export function modelClock(now: () => number): GivenClock {
   const start =
-    (real: Start, repeats: boolean): Start =>
-    (callback, ms) => {
+    (real: GivenClock['after'], repeats: boolean): GivenClock['after'] =>
+    (ms, callback, options) => {
       const context = contexts.getStore()
-      if (!context) return real(callback, ms)
-      return context.operation.process.clock.add(context, callback, ms, repeats ? ms : undefined)
-    }
-  const clear =
-    (real: Clear): Clear =>
-    (timer) => {
-      const context = contexts.getStore()
-      if (context) context.operation.process.clock.remove(timer as Timer)
-      else real(timer)
+      if (!context) return real(ms, callback, options)
+      const { clock } = context.operation.process
+      const timer = clock.add(context, callback, ms, repeats ? ms : undefined)
+      return { cancel: () => clock.remove(timer) }
     }
   return {
-    setTimeout: start(setTimeout, false),
-    setInterval: start(setInterval, true),
-    clearTimeout: clear(clearTimeout as Clear),
-    clearInterval: clear(clearInterval as Clear),
+    ...systemClock,
+    now,
+    after: start(systemClock.after, false),
+    every: start(systemClock.every, true),
+    sleep: async () => nextIteration(),
   }
 }
