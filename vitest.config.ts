@@ -34,12 +34,14 @@ const PARTS = [
   'test/browser/logic/**/*.test.ts',
 ]
 const ALL = ['test/**/*.test.ts']
+/** These are no test but for a campaign. */
+const CAMPAIGNS = process.env.CAMPAIGN ? [] : ['test/browser/pictures.test.ts']
 
 export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: 'parts', include: PARTS, isolate: false } },
-      { extends: true, test: { name: 'whole', include: ALL, exclude: PARTS } },
+      { extends: true, test: { name: 'whole', include: ALL, exclude: [...PARTS, ...CAMPAIGNS] } },
     ],
     // A limit ends what hangs. It says nothing about speed, and a busy machine can be five times as slow.
     testTimeout: 90_000,
