@@ -37,6 +37,8 @@ const PARTS = [
 const ALL = ['test/**/*.test.ts']
 /** They need a process in which no thread or variable of another file is left. */
 const ALONE = ['test/security/secrets/child-environment.test.ts']
+/** These are no test but for a campaign. */
+const CAMPAIGNS = process.env.CAMPAIGN ? [] : ['test/browser/pictures.test.ts']
 
 export default defineConfig({
   test: {
@@ -48,7 +50,7 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ALL,
-          exclude: [...PARTS, ...ALONE],
+          exclude: [...PARTS, ...ALONE, ...CAMPAIGNS],
           setupFiles: ['test/support/lab/after-each.ts'],
         },
       },

@@ -18,8 +18,7 @@ export function useFollowing(planId: string, isRunning: boolean): readonly RunEv
       setEvents([...seen.values()])
       if (name !== 'end') return
       stop()
-      for (const key of ['plan', 'plans', 'hosts', 'drift', 'diagnosis'])
-        void queries.invalidateQueries({ queryKey: [key] })
+      void queries.invalidateQueries({ queryKey: ['plan', planId] })
     }
     const stop = follow({
       path: `/api/deploy/plans/${planId}/events`,

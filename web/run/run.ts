@@ -1,4 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { type Action, isUnderWay, type Plan, type RunEvent } from '../api/plans.ts'
+import { endOfRun } from './end-of-run.ts'
 import { useFollowing } from './following.ts'
 
 interface RunOfPlan {
@@ -11,6 +14,7 @@ interface RunOfPlan {
 export function useRun(plan: Plan, requested: Action | undefined): RunOfPlan {
   const isRunning = isUnderWay(plan)
   const live = useFollowing(plan.planId, isRunning)
+  useReadAgain(endOfRun(plan, isRunning))
   const last = plan.runs?.at(-1)
   const isNew = live.length > 0 && live[0]?.id !== last?.events[0]?.id
   return {
@@ -19,6 +23,21 @@ export function useRun(plan: Plan, requested: Action | undefined): RunOfPlan {
     // The events of the run before it are not those of a run that has not begun yet.
     events: isRunning || isNew ? live : requested === undefined ? (last?.events ?? []) : [],
   }
+}
+
+/**
+ * Reads again what a run has changed. The plan says that the run has ended, because the stream of a short run may not open
+ * before its end.
+ */
+function useReadAgain(end: string | undefined): void {
+  const queries = useQueryClient()
+  const seen = useRef(end)
+  useEffect(() => {
+    const isNew = end !== undefined && end !== seen.current
+    seen.current = end
+    if (!isNew) return
+    for (const key of ['plans', 'hosts', 'drift', 'diagnosis']) void queries.invalidateQueries({ queryKey: [key] })
+  }, [end, queries])
 }
 
 /** To apply a plan that replaces another one is to change its exposure. */

@@ -17,12 +17,17 @@ const STATES = {
   preview: 'RUNNING',
 }
 
+/** Waits until the list shows the demonstration in every state. */
+export async function everyState(page: Page): Promise<void> {
+  for (const [name, badge] of Object.entries(STATES)) await badgeOf(page, `${name}.lab.test`, badge).waitFor()
+}
+
 /** The ten exposures of `npm start -- --demo`. Nothing here uses a mouse. */
 export function demonstration(): void {
   test('the demonstration shows every state, and what mends it is done by keys', async ({ demo: _demo, lab, open }) => {
     const page = await open('/', 'inside', TALL)
     const visit = (path: string) => page.goto(`${lab.description.inside}${path}`)
-    for (const [name, badge] of Object.entries(STATES)) await badgeOf(page, `${name}.lab.test`, badge).waitFor()
+    await everyState(page)
     await page.getByText(/^\d+ of \d+ hosts need attention/).waitFor()
     await page.getByRole('row').filter({ hasText: 'legacy.lab.test' }).getByText('Blocked', { exact: true }).waitFor()
     await expectAccessible(page)

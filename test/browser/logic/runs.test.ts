@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { ERRORS } from '../../../src/model/errors.ts'
-import type { Plan, RunEvent } from '../../../web/api/plans.ts'
+import type { Plan, Run, RunEvent } from '../../../web/api/plans.ts'
 import type { Policy } from '../../../web/api/policy.ts'
 import { nextStep } from '../../../web/parts/next-step.ts'
 import { cliCommand, curlCommands, nextAction } from '../../../web/plan/commands.ts'
 import { allowedActs, deedsOfAct, shortHash } from '../../../web/repair/acts.ts'
+import { endOfRun } from '../../../web/run/end-of-run.ts'
 import { expectedSteps, runView } from '../../../web/run/steps.ts'
 import { screenAt } from '../../../web/shell/location.ts'
 
@@ -17,6 +18,16 @@ describe('a run', () => {
     ...more,
   })
   const plan: Pick<Plan, 'steps'> = { steps: ['check', 'backup', 'proxy', 'dns', 'certificate', 'proxy-tls', 'verify'] }
+
+  test('has an end of its own, also when nobody saw it running', () => {
+    const run: Run = { action: 'repair', state: 'succeeded', startedAt: '', finishedAt: '12:00', events: [] }
+    const ended = endOfRun({ state: 'applied', runs: [run] }, false)
+    expect(endOfRun({ state: 'applied', runs: [run] }, true)).toBeUndefined()
+    expect(endOfRun({ state: 'applied', runs: [run, { ...run, finishedAt: '12:01' }] }, false)).not.toBe(ended)
+    expect(endOfRun({ state: 'applied', runs: [run] }, false)).toBe(ended)
+    // Callers outside see no runs.
+    expect(endOfRun({ state: 'applied' }, false)).not.toBe(endOfRun({ state: 'planned' }, false))
+  })
 
   test('shows finished, running and future steps', () => {
     const events = [

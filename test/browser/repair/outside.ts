@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { expectAccessible } from '../site/accessible.ts'
 import { test } from '../site/page-test.ts'
-import { makePlan } from '../site/steps.ts'
+import { goTo, makePlan } from '../site/steps.ts'
 
 /** What a public caller sees, and what the service refuses. */
 export function outside(): void {
@@ -17,7 +17,7 @@ export function outside(): void {
     expect(await acting.count()).toBe(0)
     expect(await page.getByRole('link', { name: 'History' }).count()).toBe(0)
     expect(await page.getByText('asked by').count()).toBe(0)
-    await page.goto(`${lab.description.outside}/plans`)
+    await goTo(page, '/plans')
     await page.getByText('The list of plans is for the internal network').waitFor()
   })
 

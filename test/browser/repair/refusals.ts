@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { test } from '../site/page-test.ts'
-import { askForPlan, fillPlan } from '../site/steps.ts'
+import { askForPlan, fillPlan, goTo } from '../site/steps.ts'
 
 /** Errors are shown next to the field that caused them. */
 export function refusals(): void {
@@ -51,29 +51,25 @@ export function refusals(): void {
     expect(await page.getByText('What changes').count()).toBe(0)
   })
 
-  test('an unknown page shows an error', async ({ lab, open }) => {
+  test('an unknown page shows an error', async ({ open }) => {
     const page = await open(`/plans/plan_${'0'.repeat(26)}`, 'outside')
     await page.getByText('The plan does not exist').waitFor()
-    await page.goto(`${lab.description.outside}/hosts/nobody.lab.test`)
+    await goTo(page, '/hosts/nobody.lab.test')
     await page
       .getByRole('region', { name: /nobody/ })
       .getByRole('alert')
       .waitFor()
   })
 
-  test.for(['/nowhere', '/plans/x/y/z', '/hosts/a/b/c'])(
-    '%s shows the page’s own not-found',
-    async (path, { lab, open }) => {
-      const page = await open('/help', 'outside')
+  test('an unknown address shows the page’s own not-found', async ({ lab, open }) => {
+    const page = await open('/help', 'outside')
+    for (const path of ['/nowhere', '/plans/x/y/z', '/hosts/a/b/c']) {
       expect((await page.goto(`${lab.description.outside}${path}`))?.status()).toBe(404)
       await page.getByRole('heading', { name: 'Page not found' }).waitFor()
       await page.getByRole('link', { name: 'See all hosts' }).click()
       await page.getByRole('heading', { name: 'Status' }).waitFor()
-    },
-  )
-
-  test('an address with a trailing slash shows its screen', async ({ open }) => {
-    const page = await open('/help/', 'outside')
+    }
+    await page.goto(`${lab.description.outside}/help/`)
     await page.getByRole('region', { name: 'Allowed here' }).waitFor()
   })
 

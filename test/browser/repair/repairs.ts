@@ -12,6 +12,7 @@ import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { expectAccessible } from '../site/accessible.ts'
 import { focused, openDialog, pressOn, tabTo } from '../site/keys.ts'
 import { test } from '../site/page-test.ts'
+import { goTo } from '../site/steps.ts'
 
 const entryOf = (lab: TestLab, host: string) => entryFile(lab.description.edges.primary, host)
 const edit = (lab: TestLab, host: string) => appendFileSync(entryOf(lab, host), '# edited\n')
@@ -64,6 +65,8 @@ export function repairs(): void {
     const { planId, host } = await applied(lab, { subdomain: 'unnamed' })
     updateZone(lab, `update delete ${host} A`)
     const page = await open(`/plans/${planId}`)
+    // A short run ends before its stream opens. The page learns of the end without it.
+    await page.route('**/api/deploy/plans/*/events', (route) => route.abort())
     await section(page).getByRole('table').waitFor()
     expect(await section(page).innerText()).toMatch(/DNS has no address.*Press Repair.*missing/s)
     await expectAccessible(page)
@@ -112,14 +115,14 @@ export function repairs(): void {
     await page.getByText('Ask the administrator of this service to repair the exposure.').waitFor()
     expect(await section(page).count()).toBe(0)
     expect(await page.getByRole('button', { name: /repair|accept|renew/i }).count()).toBe(0)
-    await page.goto(`${lab.description.outside}/plans/${planId}`)
+    await goTo(page, `/plans/${planId}`)
     await page.getByRole('region', { name: 'What changes' }).waitFor()
     expect(await section(page).count()).toBe(0)
-    await page.goto(`${lab.description.outside}/hosts/${host}/details`)
+    await goTo(page, `/hosts/${host}/details`)
     await page.getByRole('region', { name: 'Facts' }).waitFor()
     expect(await page.getByRole('button', { name: /^(Extend|Change|Repair|Open plan)/ }).count()).toBe(0)
     expect(await page.getByRole('region', { name: 'Runs' }).count()).toBe(0)
-    await page.goto(`${lab.description.outside}/activity`)
+    await goTo(page, '/activity')
     await page.getByText('The activity is for the internal network').waitFor()
     const answer = await run(lab, planId, 'repair', {}, { overwrite: true })
     expect(answer.status).toBe(200)
@@ -140,7 +143,7 @@ export function accepting(): void {
     await page.getByText(`${host} was accepted as it stands`).waitFor()
     await page.getByRole('code').filter({ hasText: 'unmanaged' }).waitFor()
     expect((await visit(lab.description.edges.primary, { host, path: '/healthz' })).status).toBe(200)
-    await page.goto(`${lab.description.inside}/plans/${planId}`)
+    await goTo(page, `/plans/${planId}`)
     await page.getByText(`${host} is no longer managed by Drawbridge`).waitFor()
     await page.getByText('Released', { exact: true }).waitFor()
     expect(await page.getByRole('button', { name: /^(remove|repair|change|accept)/i }).count()).toBe(0)

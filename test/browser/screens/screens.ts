@@ -6,7 +6,7 @@ import type { TestLab } from '../../support/lab/lab.ts'
 import { expectAccessible } from '../site/accessible.ts'
 import { focused, openDialog, pressOn, tabTo } from '../site/keys.ts'
 import { test } from '../site/page-test.ts'
-import { askForPlan } from '../site/steps.ts'
+import { askForPlan, goTo } from '../site/steps.ts'
 
 const DAY_MS = 86_400_000
 
@@ -101,7 +101,7 @@ export function screens(): void {
     await lines.filter({ hasText: 'exposure.removed' }).filter({ hasText: host }).waitFor()
     expect(await lines.filter({ hasText: /^(Done|Refused|Failed)/ }).count()).toBe(0)
 
-    await page.goto(`${lab.description.inside}/plans/${planId}`)
+    await goTo(page, `/plans/${planId}`)
     await page.getByRole('button', { name: 'Plan again' }).click()
     expect(await page.getByLabel('Subdomain').inputValue()).toBe('detailed')
     await askForPlan(page)
@@ -127,8 +127,10 @@ export function screens(): void {
     expect(await panel.innerText()).toMatch(/come back in 15 min/)
     expect(await statusOf()).toBe(503)
     await expectAccessible(page)
-    const list = await open(`/?search=${host}`)
-    await list.getByRole('row').filter({ hasText: host }).getByText('Maintenance', { exact: true }).waitFor()
+    await goTo(page, `/?search=${host}`)
+    await page.getByRole('row').filter({ hasText: host }).getByText('Maintenance', { exact: true }).waitFor()
+    await page.goBack()
+    await panel.getByRole('button', { name: 'End maintenance…' }).waitFor()
     await openDialog(page, 'End maintenance…', `End the maintenance of ${host}?`)
     // The answer about the owner holds for this tab.
     await pressOn(page, `End maintenance of ${host}`)

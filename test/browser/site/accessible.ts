@@ -56,7 +56,9 @@ async function faultsOf(page: Page, { rules }: Look): Promise<readonly string[]>
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   return page.evaluate(
     async (only) => {
-      const { violations } = await window.axe.run(document, { ...only, resultTypes: ['violations'] })
+      // What is behind an open dialog is a screen that is checked without it.
+      const shown = document.querySelector('dialog[open]') ?? document
+      const { violations } = await window.axe.run(shown, { ...only, resultTypes: ['violations'] })
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`)
     },
     rules === 'colours' ? { runOnly: RULES_OF_COLOURS } : {},

@@ -37,3 +37,10 @@ export const badgeOf = (page: Page, host: string, badge: string) =>
 
 /** Every row of the list is drawn. */
 export const TALL = { viewport: { width: 1280, height: 3_000 } }
+
+/** Goes to another screen as a link of the page does. To load the page again takes most of the time of a test. */
+export const goTo = (page: Page, path: string): Promise<void> =>
+  page.evaluate((to) => {
+    history.pushState(null, '', to)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, path)

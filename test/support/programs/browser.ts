@@ -63,7 +63,9 @@ function visitorOf(browser: Browser, originOf: (as: Origin) => string): PageVisi
   return {
     async open(path, as = 'inside', options = {}) {
       const origin = originOf(as)
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+      // Moving pictures are drawn by the processor here.
+      const quiet = { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' } as const
+      const context = await browser.newContext({ ...quiet, ...options })
       const page = await context.newPage()
       pages.push(page)
       page.setDefaultTimeout(PATIENCE_MS)
@@ -97,6 +99,8 @@ const launch = (zone: string, edge: string): Promise<Browser> =>
       '--disable-component-update',
       '--disable-sync',
       '--no-first-run',
+      '--disable-gpu',
+      '--disable-extensions',
       `--host-resolver-rules=MAP *.${zone} ${edge}`,
     ],
   })
