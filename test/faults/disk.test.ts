@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
+import { housekeeping } from '../support/lab/housekeeping.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { rowsOf } from '../support/lab/lab-store.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
@@ -108,6 +109,7 @@ describe('the disk of the store', () => {
     expect([200, 502, 503]).toContain(answer.status)
     disk.free()
     const running = () => rowsOf(lab, "select run_id from runs where state = 'running'")
+    await housekeeping(lab, 'recover')
     await until('the run has an end', () => running().length === 0, 45_000)
     const { state } = await planOf(lab, planId)
     expect(answer.status === 200 ? ['applied'] : ['applied', 'rolled_back']).toContain(state)

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { visit } from '../support/edge/visitor.ts'
-import { outOfStep, untilInStep } from '../support/lab/edge-step.ts'
+import { bringInStep, outOfStep } from '../support/lab/edge-step.ts'
 import { applied, expected } from '../support/lab/exposure.ts'
+import { housekeeping } from '../support/lab/housekeeping.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { change } from '../support/lab/lab-store.ts'
 import { drawbridge } from '../support/programs/drawbridge.ts'
@@ -17,7 +18,7 @@ beforeAll(async () => {
   lab = await startTestLab()
   for (let at = 0; at < HOSTS; at += 1) hosts.push((await applied(lab, { subdomain: `gone-${at}` })).host)
   await applied(lab, { subdomain: 'stays' })
-  await untilInStep(lab)
+  await bringInStep(lab)
 }, 60_000)
 afterAll(() => lab?.stop())
 
@@ -36,6 +37,7 @@ test('plans that have ended without a run stay on the Secondary until a person c
     change(lab, 'delete from exposures where host = ?', host)
   }
   await lab.restartService((config) => config)
+  await housekeeping(lab, 'converge')
   await until('the removal is refused', async () => (await outOfStep(lab)).get('73') === 'removal_refused', 60_000)
   expect(readFileSync(lab.description.log, 'utf8')).toContain('drawbridge edge converge --confirm-removal')
   expect(await served('secondary')).toBe(HOSTS)
@@ -51,7 +53,7 @@ test('plans that have ended without a run stay on the Secondary until a person c
   expect([done.code, JSON.parse(done.stdout).confirmed]).toEqual([0, true])
   expect([await served('primary'), await served('secondary')]).toEqual([HOSTS, 0])
   expect((await visit(lab.description.edges.secondary, { host: 'stays.lab.test' })).status).toBe(200)
-  await untilInStep(lab)
+  await bringInStep(lab)
 
   const { lines } = expected(await lab.call({ path: '/api/audit?limit=20' }), 200)
   expect(lines).toContainEqual(

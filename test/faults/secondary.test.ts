@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { servingWorkers } from '../../src/edge/process/nginx-workers.ts'
 import { visit } from '../support/edge/visitor.ts'
-import { untilInStep } from '../support/lab/edge-step.ts'
+import { bringInStep } from '../support/lab/edge-step.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
+import { housekeeping } from '../support/lab/housekeeping.ts'
 import type { TestLab } from '../support/lab/lab.ts'
 import { withStore } from '../support/lab/lab-store.ts'
 import { expectFailure } from '../support/lab/put-back.ts'
@@ -47,7 +48,7 @@ test('an apply succeeds with a warning when the Secondary cannot be changed', as
 })
 
 test('an apply reports that the Secondary serves the host, without a warning', async () => {
-  await untilInStep(lab)
+  await bringInStep(lab)
   const { planId } = await planned(lab, { subdomain: 'whole' })
   const former = servingOnSecondary()
   const { verification, warnings } = (await run(lab, planId)).body
@@ -65,7 +66,7 @@ test('a removal succeeds when the Secondary cannot be changed', async () => {
 })
 
 test('a removal that fails on the Primary is undone on both edges', async () => {
-  await untilInStep(lab)
+  await bringInStep(lab)
   const { planId } = await applied(lab, { subdomain: 'staying' })
   const { primary, secondary } = lab.description.edges
   const before = await world(lab)
@@ -87,7 +88,7 @@ test('a removal that fails on the Primary is undone on both edges', async () => 
 })
 
 test('a run waits two seconds for the Secondary and leaves it to a converge, which is the only one to change it then', async () => {
-  await untilInStep(lab)
+  await bringInStep(lab)
   const { planId, host } = await planned(lab, { subdomain: 'late' })
   const { secondary } = lab.description.edges
   const isOnSecondary = async () => (await visit(secondary, { host })).status === 200
@@ -105,6 +106,7 @@ test('a run waits two seconds for the Secondary and leaves it to a converge, whi
     // From now on the change of the run has no lease: it is refused, or this would change the edge twice.
     await store.releaseLease(lease)
   })
+  await housekeeping(lab, 'converge')
   await until('the Secondary serves the host', isOnSecondary, 60_000)
   const hasConverged = async () =>
     (await planOf(lab, planId)).runs.some(
@@ -115,13 +117,6 @@ test('a run waits two seconds for the Secondary and leaves it to a converge, whi
 }, 120_000)
 
 test('the Secondary catches up by itself: what it missed is served or gone, and everything agrees again', async () => {
-  await until(
-    'the Secondary is in step',
-    () =>
-      invariants(lab).then(
-        () => true,
-        () => false,
-      ),
-    60_000,
-  )
-}, 90_000)
+  await bringInStep(lab)
+  await invariants(lab)
+})
