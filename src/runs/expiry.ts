@@ -44,14 +44,16 @@ export class Expiry {
     this.#parts = parts
   }
 
-  /** Starts the removals that are due. Does not wait until they end. */
-  async removeDue(): Promise<void> {
+  /** Starts the removals that are due, except of these plans. Does not wait until they end. */
+  async removeDue(except: ReadonlySet<string> = new Set()): Promise<void> {
     const { store, now } = this.#parts
     const due = await store.exposuresDue(now())
     const ids = new Set(due.map(({ planId }) => planId))
     for (const planId of this.#waits.keys())
       if (!ids.has(planId) && !this.#underWay.has(planId)) this.#waits.delete(planId)
-    const ready = due.filter(({ planId }) => !this.#underWay.has(planId) && this.#isReady(planId))
+    const ready = due.filter(
+      ({ planId }) => !except.has(planId) && !this.#underWay.has(planId) && this.#isReady(planId),
+    )
     const [retries, first] = [ready.filter((one) => this.#failed(one)), ready.filter((one) => !this.#failed(one))]
     const retriesUnderWay = [...this.#underWay.keys()].filter((planId) => this.#waits.has(planId)).length
     const next = [...first, ...retries.slice(0, Math.max(0, RETRIES_AT_ONCE - retriesUnderWay))]
@@ -59,15 +61,21 @@ export class Expiry {
       this.#underWay.set(exposure.planId, this.#remove(exposure))
   }
 
-  /** Removes everything that is due and waits until the removals end. A removal that failed before keeps its pause. */
+  /**
+   * Removes everything that is due and waits until the removals end. Tries each exposure once: one that another run holds would
+   * be tried without end. A removal that failed before keeps its pause.
+   */
   async removeAllDue(): Promise<Expired> {
     const removed = new Set<string>()
     const failed = new Set<string>()
-    for (await this.removeDue(); this.#underWay.size > 0; await this.removeDue())
+    const tried = new Set<string>()
+    for (await this.removeDue(); this.#underWay.size > 0; await this.removeDue(tried)) {
+      for (const planId of this.#underWay.keys()) tried.add(planId)
       for (const { host, ended } of await Promise.all(this.#underWay.values())) {
         if (ended === 'removed') removed.add(host)
         if (ended === 'failed') failed.add(host)
       }
+    }
     return { removed: [...removed], failed: [...failed], waiting: this.#waits.size }
   }
 

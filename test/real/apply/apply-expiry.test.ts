@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { statePaths } from '../../../lab/state.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, invariants, planned, planOf, removed, run, world } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { rowsOf, withStore } from '../../support/lab/lab-store.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
@@ -35,7 +36,8 @@ test('an exposure with a lease of life removes itself when it is over, and says 
   expect(endOf(planId)).toBeLessThanOrEqual(Date.now() + 300_000)
   expect(endOf(lasting)).toBeNull()
   await endsAt(host, planId, Date.now())
-  await until('the exposure is gone', async () => (await planOf(lab, planId)).state === 'removed')
+  await housekeeping(lab, 'expire')
+  expect((await planOf(lab, planId)).state).toBe('removed')
   expect((await planOf(lab, lasting)).state).toBe('applied')
   await removed(lab, lasting)
   expect(await world(lab)).toEqual(before)
@@ -59,7 +61,8 @@ test('extend prolongs it from now, with a capability to apply', async () => {
   expect([again.status, again.body.code]).toEqual([403, 'capability_used'])
   expect((await auditOf(planId)).map(({ action, outcome }) => `${action} ${outcome}`)).toContain('extend ok')
   await endsAt(host, planId, Date.now())
-  await until('the exposure is gone', async () => (await planOf(lab, planId)).state === 'removed')
+  await housekeeping(lab, 'expire')
+  expect((await planOf(lab, planId)).state).toBe('removed')
 })
 
 test('extend never shortens: to end an exposure sooner takes the right to remove it', async () => {
@@ -108,10 +111,15 @@ test('one exposure that cannot be removed by itself does not keep the others ali
   expect(lease).toBeDefined()
   await endsAt(stuck.host, stuck.planId, Date.now() - 2_000)
   await endsAt(free.host, free.planId, Date.now() - 1_000)
+  const expiring = housekeeping(lab, 'expire')
   await until('the other one is gone', async () => (await planOf(lab, free.planId)).state === 'removed')
   expect((await planOf(lab, stuck.planId)).state).toBe('applied')
   await withStore(lab, async (store) => lease && store.releaseLease(lease))
-  await until('both are gone', async () => (await planOf(lab, stuck.planId)).state === 'removed')
+  await expiring
+  await until('both are gone', async () => {
+    await housekeeping(lab, 'expire')
+    return (await planOf(lab, stuck.planId)).state === 'removed'
+  })
   await invariants(lab)
   expect((await run(lab, stuck.planId, 'remove')).status).toBe(409)
 })
@@ -148,10 +156,16 @@ test('an exposure that cannot remove itself keeps no backup of any try', async (
   const failed = () => runs().filter(({ state }) => state === 'rolled_back')
   appendFileSync(file, '# by hand\n')
   await endsAt(host, planId, Date.now())
-  await until('it was tried twice in vain', () => failed().length >= 2, 40_000)
+  await until('it was tried twice in vain', async () => {
+    await housekeeping(lab, 'expire')
+    return failed().length >= 2
+  })
   const kept = readdirSync(shelf)
   expect(failed().filter(({ run_id }) => kept.includes(run_id))).toEqual([])
   writeFileSync(file, text)
-  await until('it is gone', async () => (await planOf(lab, planId)).state === 'removed', 40_000)
+  await until('it is gone', async () => {
+    await housekeeping(lab, 'expire')
+    return (await planOf(lab, planId)).state === 'removed'
+  })
   await invariants(lab)
 })

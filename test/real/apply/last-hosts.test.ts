@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { viewOf } from '../../support/edge/edge-folder.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
 import { applied, planned, run } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { rowsOf, withStore } from '../../support/lab/lab-store.ts'
 import { forgetReleased } from '../../support/lab/released.ts'
@@ -49,7 +50,10 @@ test.each(['remove', 'accept'] as const)(
       return Promise.all(running)
     })
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
-    await until('no pair is left', () => pairs().every(({ length }) => length === 0), 90_000)
+    await until('no pair is left', async () => {
+      await housekeeping(lab, 'converge')
+      return pairs().every(({ length }) => length === 0)
+    })
   },
   150_000,
 )

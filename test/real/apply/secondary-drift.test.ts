@@ -4,6 +4,7 @@ import { visit } from '../../support/edge/visitor.ts'
 import { untilInStep } from '../../support/lab/edge-step.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, expected, run } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { command } from '../../support/programs/command.ts'
@@ -45,7 +46,8 @@ test('a hand edit on the Secondary is drift of the host, shown everywhere, and a
   ])
   const shown = await command(['diff', HOST, '--url', lab.description.inside])
   expect([shown.code, shown.stdout]).toEqual([1, expect.stringContaining(`entries/${HOST} on edge 73`)])
-  await until('the status says so', async () => (await rowOf()).secondary === 'differs', 60_000)
+  await housekeeping(lab, 'converge')
+  await until('the status says so', async () => (await rowOf()).secondary === 'differs')
   expect((await rowOf()).badge).toBe('RUNNING')
 
   const refused = await run(lab, planId, 'repair')
@@ -54,7 +56,9 @@ test('a hand edit on the Secondary is drift of the host, shown everywhere, and a
   expect(readFileSync(entryFile(secondary(), HOST), 'utf8')).toContain('127.0.0.1:9;')
 
   expect((await run(lab, planId, 'repair', {}, { overwrite: true })).status).toBe(200)
-  await until('the Secondary serves it', async () => (await visit(secondary(), { host: HOST })).status === 200, 60_000)
+  await housekeeping(lab, 'converge')
+  await until('the Secondary serves it', async () => (await visit(secondary(), { host: HOST })).status === 200)
   expect(await drift()).toEqual([])
-  await until('the status says so', async () => (await rowOf()).secondary === 'in_step', 60_000)
+  await housekeeping(lab, 'converge')
+  await until('the status says so', async () => (await rowOf()).secondary === 'in_step')
 }, 240_000)

@@ -42,7 +42,7 @@ const hostOf = (subdomain: string) => `${subdomain}.${lab.description.zone}`
 
 async function badgeBecomes(subdomain: string, badge: string): Promise<void> {
   const badgeNow = async () => (await inside.use('check_host', { host: hostOf(subdomain) })).structuredContent?.badge
-  await expect.poll(badgeNow, { timeout: 20_000 }).toBe(badge)
+  await expect.poll(badgeNow, { timeout: 60_000 }).toBe(badge)
 }
 
 /** Every tool that looks, for both kinds of callers; the causes that were named. */

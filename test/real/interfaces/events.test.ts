@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { follow } from '../../support/http/event-stream.ts'
 import { applied, planned, planRequest, removed, run } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { withStore } from '../../support/lab/lab-store.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
@@ -29,6 +30,7 @@ test('every end of a run and every refused plan is told as it happens', async ()
   await removed(lab, planId)
   const brief = await applied(lab, { subdomain: 'events-brief', expiresIn: 300 })
   await withStore(lab, (store) => store.setExposureExpiry(brief.host, brief.planId, Date.now()))
+  await housekeeping(lab, 'expire')
   await until('the short-lived one has gone', () => typesOf(stream, brief.host).includes('exposure.expired'))
   expect(typesOf(stream, 'events-refused.lab.test')).toEqual(['plan.refused'])
   expect(typesOf(stream, host)).toEqual(['exposure.applied', 'exposure.removed'])

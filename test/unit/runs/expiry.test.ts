@@ -36,7 +36,7 @@ function expiryOf(endOf: (host: string) => Promise<RunResult> | undefined) {
     await turn()
     return state.tried
   }
-  return { state, look }
+  return { state, look, removeAllDue: () => expiry.removeAllDue() }
 }
 
 const never = () => new Promise<RunResult>(() => undefined)
@@ -68,4 +68,17 @@ test('one that was prolonged after all is not counted as failed', async () => {
   state.due = ['prolonged']
   expect(await look()).toEqual(['prolonged'])
   expect(await look()).toEqual(['prolonged'])
+})
+
+test('by request everything that is due is tried once, and what another run holds is left to the next time', async () => {
+  const { state, removeAllDue } = expiryOf((host) => {
+    if (host === 'held') return undefined
+    state.due = state.due.filter((one) => one !== host)
+    return ended('succeeded')
+  })
+  // More than are removed at once.
+  const free = Array.from({ length: 20 }, (_, i) => `free-${i}`)
+  state.due = ['held', ...free]
+  expect(await removeAllDue()).toEqual({ removed: free, failed: [], waiting: 0 })
+  expect(state.tried).toEqual(['held', ...free])
 })

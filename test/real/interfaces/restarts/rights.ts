@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { statePaths } from '../../../../lab/state.ts'
 import { verifyAudit } from '../../../../src/operate/audit-verify.ts'
 import { applied, expected, granted, planned, planOf, planRequest, removed } from '../../../support/lab/exposure.ts'
+import { housekeeping } from '../../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../../support/lab/lab.ts'
 import { withStore } from '../../../support/lab/lab-store.ts'
 import { until } from '../../../support/until.ts'
@@ -46,7 +47,8 @@ export function rights(lab: () => TestLab): void {
   test('an exposure that ends by itself, and a run that recovery ended, are told as such', async () => {
     const { planId, host } = await applied(lab(), { subdomain: 'brief', expiresIn: 300 })
     await withStore(lab(), (store) => store.setExposureExpiry(host, planId, Date.now()))
-    await until('it is gone', async () => (await planOf(lab(), planId)).state === 'removed')
+    await housekeeping(lab(), 'expire')
+    expect((await planOf(lab(), planId)).state).toBe('removed')
     expect((await linesOf(planId)).at(-1)).toBe('expire ok self schedule')
     const { planId: left } = await planned(lab(), { subdomain: 'left' })
     lab().setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: 'apply dns after-effect' })
@@ -66,7 +68,7 @@ export function rights(lab: () => TestLab): void {
     const { status, body } = await post('/api/deploy/extend', { planId, expiresIn: 300 }, 'internal')
     expect([status, body.code]).toEqual([409, 'lease_not_longer'])
     expect((await lab().call({ path: '/api/health?host=trusted.lab.test' })).body.expiresAt).toBeNull()
-    expected(await post('/api/deploy/remove', { planId }, 'internal'), 200)
+    await removed(lab(), planId)
   })
 
   test('in the legacy flow a run from outside is told as public, and one from inside without a credential as that', async () => {
